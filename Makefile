@@ -1,0 +1,65 @@
+# The same variables everywhere, on the command line or in the environment:
+#   UPSTREAM  release:VERSION, git:PATH_OR_URL@COMMIT, submodule or path:DIR (default: the submodule
+#             when it is checked out, else the release named in upstream.toml)
+#   PROFILE   which rules (rules/profiles/)
+#   OUT       where the generated tree goes
+#   JOBS      worker processes (default: one a core)
+#   STRICT    1: a rule that matches nothing and a predicate that no rule names are errors
+PROFILE ?= deepseek
+OUT ?= dist/sglang_$(subst -,_,$(PROFILE))
+UPSTREAM ?=
+JOBS ?=
+STRICT ?=
+LEVEL ?=
+NAME ?=
+
+BIN := .venv/bin
+READY := .venv/.ready
+BENCH_READY := .venv/.ready-bench
+
+.DEFAULT_GOAL := help
+.PHONY: help shrink test verify why bench lint upstream clean clean-cache
+
+help: ## what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk '!/^#/ { exit } /^#  / { sub(/^# /, ""); print }' $(firstword $(MAKEFILE_LIST))
+
+shrink: $(READY) ## generate OUT from UPSTREAM by the rules of PROFILE, with lock, reports and evidence
+	$(BIN)/shrinker shrink --profile '$(PROFILE)' --out '$(OUT)' $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(filter-out 0,$(STRICT)),--strict)
+
+# pytest last: its closing line says how many tests ran.
+test: lint ## checks of style, types and layers, then all tests (the real release included)
+	$(BIN)/python -m pytest -n '$(or $(JOBS),auto)'
+
+lint: $(READY) ## style, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+verify: $(READY) ## evidence for OUT again; LEVEL=form or LEVEL=references for one level
+	$(BIN)/shrinker verify --out '$(OUT)' $(if $(LEVEL),--level '$(LEVEL)')
+
+why: $(READY) ## NAME=module-or-file: the shortest chain from a root that keeps it in OUT
+	$(BIN)/shrinker why '$(NAME)' --out '$(OUT)'
+
+bench: $(BENCH_READY) ## time and memory of every phase, against other tools on the same tree
+	$(BIN)/python -m benchmarks $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(if $(JOBS),--jobs '$(JOBS)')
+
+upstream: ## check the submodule upstream/ out at its commit
+	git submodule update --init --depth 1 upstream
+
+clean: ## remove generated trees and what the checks leave; the environment stays
+	rm -rf dist/sglang_* .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find shrinker tests benchmarks -type d -name __pycache__ -prune -exec rm -rf {} +
+
+clean-cache: $(READY) ## remove downloads and unpacked upstream trees ($SHRINKER_CACHE or ~/.cache/shrinker)
+	$(BIN)/python -c 'from shrinker.source.cache import clear, default_folder; clear(default_folder())'
+
+$(READY): uv.lock pyproject.toml .ci/environment
+	sh .ci/environment
+	@touch $@
+
+# After READY: preparing the environment takes the bench group out again.
+$(BENCH_READY): $(READY)
+	sh .ci/environment --group bench
+	@touch $@

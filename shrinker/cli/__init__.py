@@ -1,0 +1,198 @@
+"""The command line: `shrinker shrink | verify | why | why-not`.
+
+Exit codes: 0 done, 1 evidence failed, 2 bad usage or input, 130 interrupted. With ``--json`` the
+result goes to standard output as one JSON document and everything else to standard error.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from shrinker import __version__
+from shrinker.values.errors import ShrinkerError
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+Out = Annotated[Path, typer.Option("--out", help="The generated tree.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Worker processes; default: one a core.")]
+
+DEFAULT_OUT = Path("dist/sglang_deepseek")
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@app.command()
+def shrink(
+    upstream: Annotated[
+        str | None, typer.Option(help="release:VERSION, git:PATH_OR_URL@COMMIT, submodule or path:DIR.")
+    ] = None,
+    profile: Annotated[str, typer.Option(help="Which rules: a file of rules/profiles.")] = "deepseek",
+    out: Annotated[Path | None, typer.Option("--out", help="Where the generated tree goes.")] = None,
+    jobs: Jobs = _cores(),
+    strict: Annotated[bool, typer.Option("--strict", help="Unknown predicates and rules without a match are errors.")] = False,
+    frozen: Annotated[bool, typer.Option("--frozen", help="Fail when the lock would change.")] = False,
+    reports: Annotated[Path | None, typer.Option(help="Where reports go; default: reports/PROFILE or OUT.reports.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Generate a tree, prove it at the levels form and references, and write its lock and reports."""
+    from shrinker.pipeline import Request, shrink as run
+    from shrinker.cli.progress import console_progress
+
+    target = out or Path("dist") / f"sglang_{profile.replace('-', '_')}"
+    request = Request(upstream, profile, target.absolute(), jobs, strict, frozen, reports.absolute() if reports else None)
+    with console_progress() as progress:
+        result = run(request, progress)
+    document = {
+        "out": str(target),
+        "reports": str(result.reports),
+        "summary": result.summary,
+        "seconds": {k: round(v, 3) for k, v in result.timings.items()},
+        "peak_memory_bytes": result.peak_memory,
+        "rescued": result.rescued,
+    }
+    if as_json:
+        _print_json(document)
+        return
+    from rich.console import Console
+
+    from shrinker.report.summary import summary_table
+
+    console = Console()
+    console.print(summary_table(result.summary))
+    total = sum(result.timings.values())
+    console.print(f"{target}: generated in {total:.1f} s, at most {result.peak_memory / 2**20:.0f} MiB. Reports: {result.reports}")
+
+
+@app.command()
+def verify(
+    out: Out = DEFAULT_OUT,
+    level: Annotated[list[str] | None, typer.Option(help="form or references; may be given twice. Default: all.")] = None,
+    upstream: Annotated[str | None, typer.Option(help="Where upstream is; default: what SHRINK.json names.")] = None,
+    jobs: Jobs = _cores(),
+    as_json: Json = False,
+) -> None:
+    """Judge a generated tree again, by upstream and the files alone."""
+    from dataclasses import asdict
+
+    from shrinker.cli.places import REPOSITORY, read_manifest
+    from shrinker.cli.progress import console_progress
+    from shrinker.pipeline import verify_tree
+    from shrinker.source import open_upstream
+    from shrinker.values.errors import InputError
+    from shrinker.verify import EVIDENCE_LEVELS
+
+    levels = level or list(EVIDENCE_LEVELS)
+    for name in levels:
+        if name not in EVIDENCE_LEVELS:
+            raise InputError(f"no evidence level {name!r}", f"levels here: {', '.join(EVIDENCE_LEVELS)}")
+    manifest = read_manifest(out)
+    spec = upstream or (manifest.upstream.spec if manifest.upstream.kind == "release" else None)
+    if spec is None:
+        raise InputError(
+            f"{out}: generated from {manifest.upstream.spec}, which names no place to read it from",
+            "say where upstream is: --upstream git:PATH_OR_URL@COMMIT",
+        )
+    with console_progress() as progress:
+        tree = open_upstream(spec, repository=REPOSITORY, progress=progress.note)
+        evidence = verify_tree(tree, out, manifest, levels, jobs, {}, progress)
+    if as_json:
+        _print_json([asdict(item) for item in evidence])
+    for item in evidence:
+        if not as_json:
+            counts = ", ".join(f"{name} {count}" for name, count in item.checks)
+            print(f"{item.level}: {'passed' if item.passed else 'FAILED'} ({counts})")
+            for finding in item.findings:
+                print(f"  {finding.path}:{finding.line}: [{finding.check}] {finding.message}")
+            if item.inherited:
+                print(f"  {len(item.inherited)} finding(s) that upstream has too")
+    if not all(item.passed for item in evidence):
+        raise typer.Exit(1)
+
+
+@app.command()
+def why(
+    name: Annotated[str, typer.Argument(help="Module, path, file name, distribution or kernel.")],
+    out: Out = DEFAULT_OUT,
+    reports: Annotated[Path | None, typer.Option(help="Reports of the tree.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Print the shortest chain from a root that keeps something in the tree."""
+    from dataclasses import asdict
+
+    from shrinker.graph.saved import load_graph
+    from shrinker.graph.why import explain
+
+    chains = explain(load_graph(_graph(out, reports)), name)
+    if as_json:
+        _print_json([asdict(chain) for chain in chains])
+        return
+    for chain in chains:
+        print(chain.target + (f"  (uncertain: {chain.uncertain})" if chain.uncertain else ""))
+        for step in chain.steps:
+            place = f"  {step.path}:{step.line}" if step.path else ""
+            print(f"  {step.src} --{step.kind}--> {step.dst}{place}")
+
+
+@app.command("why-not")
+def why_not(
+    name: Annotated[str, typer.Argument(help="Module, path or file name.")],
+    out: Out = DEFAULT_OUT,
+    reports: Annotated[Path | None, typer.Option(help="Reports of the tree.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Print the rule, or the folded imports, that removed something."""
+    from dataclasses import asdict
+
+    from shrinker.graph.saved import load_graph
+    from shrinker.graph.why import explain_removed
+
+    answers = explain_removed(load_graph(_graph(out, reports)), name)
+    if as_json:
+        _print_json([asdict(answer) for answer in answers])
+        return
+    for answer in answers:
+        print(f"{answer.path}: {answer.rule}: {answer.reason}")
+        for path, line, state in answer.importers:
+            print(f"  {path}:{line}: {state}")
+
+
+def _graph(out: Path, reports: Path | None) -> Path:
+    from shrinker.cli.places import find_graph
+
+    return find_graph(out.absolute(), reports.absolute() if reports else None)
+
+
+def _print_json(document: Any) -> None:
+    print(json.dumps(document, indent=1, sort_keys=True))
+
+
+@app.callback(invoke_without_command=True)
+def _version(show: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if show:
+        print(f"shrinker {__version__}")
+        raise typer.Exit(0)
+
+
+def main() -> None:
+    """Entry point; prints errors without a traceback."""
+    try:
+        app(standalone_mode=True)
+    except ShrinkerError as error:
+        print(f"error: {error.message}", file=sys.stderr)
+        if error.next_step:
+            print(f"next: {error.next_step}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print("interrupted: the previous output and lock are untouched", file=sys.stderr)
+        sys.exit(130)
+
+

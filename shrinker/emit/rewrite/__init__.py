@@ -1,0 +1,54 @@
+"""Apply edits to one Python file, token for token as upstream wrote it but for what the edits say."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from shrinker.emit.rewrite.chunks import plan
+from shrinker.emit.rewrite.errors import RewriteError, UnappliedEdit
+from shrinker.emit.rewrite.positions import decode, preamble, start
+from shrinker.emit.rewrite.transform import transform
+from shrinker.values.edits import Edit
+
+__all__ = ["RewriteError", "UnappliedEdit", "rewrite_file"]
+
+
+def rewrite_file(source: bytes, edits: Sequence[Edit], *, header: str | None = None) -> bytes:
+    """Apply the edits of `values/edits.py` to a file.
+
+    Args:
+        source: the original file, in any encoding that it declares, with any line ends.
+        edits: in any order. Edits inside a region that another edit drops are void.
+        header: a comment line, without its line end, put before everything but a byte-order mark, a
+            shebang and a coding line.
+
+    Returns:
+        The new file, in the encoding and with the line ends of the original. Lines of statements
+        without edits are copied byte for byte.
+
+    Raises:
+        UnappliedEdit: an edit names a place where no node of its kind is.
+        RewriteError: an edit that leaves no valid Python, such as the last name of an import.
+        SyntaxError: the file does not parse.
+    """
+    file = decode(source)
+    lines: list[str] = []
+    done = 0
+    if edits:
+        tree = ast.parse(file.text)
+        chunks, outside = plan(tree, file, sorted(dict.fromkeys(edits), key=start))
+        for edit in outside:
+            raise UnappliedEdit(edit)
+        for chunk in chunks:
+            lines.extend(file.lines[done : chunk.first - 1])
+            lines.append(transform(chunk, file))
+            done = chunk.last
+    lines.extend(file.lines[done:])
+    text = "".join(lines)
+    if header is not None:
+        first = "".join(file.lines[: preamble(file.lines)])
+        if first and not first.endswith(("\n", "\r")):
+            first += file.newline
+        text = first + header + file.newline + text.removeprefix(first)
+    return file.encode(text)

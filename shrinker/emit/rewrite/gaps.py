@@ -1,0 +1,101 @@
+"""The white space between the elements of a list, with the comments in it, when an element goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import libcst as cst
+
+from shrinker.emit.rewrite.blank_lines import is_blank
+
+Gap = cst.BaseParenthesizableWhitespace
+NOTHING = cst.SimpleWhitespace("")
+
+T = TypeVar("T", bound=cst.CSTNode)
+
+
+def has_comment(gap: Gap) -> bool:
+    """True when a comment stands in the gap."""
+    return isinstance(gap, cst.ParenthesizedWhitespace) and (
+        gap.first_line.comment is not None or any(not is_blank(line) for line in gap.empty_lines)
+    )
+
+
+def merge(before: Gap, after: Gap, *, begins: bool = False, ends: bool = False) -> Gap:
+    """The gap left of two when the element between them goes.
+
+    `before` ends its first line with the comment of what precedes the element and holds the comments
+    above it; `after` ends its first line with the element's own comment, and holds the comments above what follows.
+
+    Args:
+        begins: nothing but the bracket precedes.
+        ends: nothing but the bracket follows.
+    """
+    if isinstance(before, cst.ParenthesizedWhitespace) and isinstance(after, cst.ParenthesizedWhitespace):
+        above = list(before.empty_lines)
+        while above and not is_blank(above[-1]):
+            above.pop()
+        return after.with_changes(first_line=before.first_line, empty_lines=[*above, *after.empty_lines])
+    if isinstance(before, cst.ParenthesizedWhitespace):
+        return after if ends and not has_comment(before) else before
+    if isinstance(after, cst.ParenthesizedWhitespace):
+        if not begins:
+            # The line is shared with an element that stays, and so is the comment on it.
+            return after
+        if not has_comment(after) or not any(not is_blank(line) for line in after.empty_lines):
+            return before
+        plain = after.first_line.with_changes(comment=None, whitespace=NOTHING)
+        return after.with_changes(first_line=plain)
+    return after if ends else before
+
+
+def drop(items: Sequence[T], gone: frozenset[int], opening: Gap, closing: Gap) -> tuple[list[T], Gap, Gap]:
+    """Drop elements of a comma-separated list.
+
+    Args:
+        items: nodes with a `comma`.
+        gone: indices of the dropped ones.
+        opening: white space after the opening bracket.
+        closing: white space before the closing bracket, where the bracket holds it.
+
+    Returns:
+        The elements that stay and the two gaps. A trailing comma stays when there was one. When
+        nothing stays the two gaps have become one, the first.
+    """
+    last = items[-1]
+    trailing = isinstance(comma_of(last), cst.Comma)
+    inside = comma_of(last).whitespace_after if trailing else getattr(last, "whitespace_after_arg", NOTHING)
+    if not inside.empty:
+        # LibCST keeps the white space of a call's end in its last argument.
+        closing = inside
+    gaps: list[Gap] = [opening, *(comma_of(item).whitespace_after for item in items[:-1]), closing]
+    kept: list[tuple[Gap, T]] = []
+    gap = gaps[0]
+    for index, item in enumerate(items):
+        if index in gone:
+            gap = merge(gap, gaps[index + 1], begins=not kept, ends=index == len(items) - 1)
+        else:
+            kept.append((gap, item))
+            gap = gaps[index + 1]
+    if not kept:
+        return [], (gap if has_comment(gap) else NOTHING), NOTHING
+    out: list[T] = []
+    for number, (_, item) in enumerate(kept):
+        comma: Any = comma_of(item)
+        if number + 1 < len(kept):
+            comma = comma.with_changes(whitespace_after=kept[number + 1][0])
+        elif trailing:
+            comma = comma.with_changes(whitespace_after=NOTHING)
+        else:
+            comma = cst.MaybeSentinel.DEFAULT
+        changes: dict[str, Any] = {"comma": comma}
+        if item is last and hasattr(item, "whitespace_after_arg"):
+            changes["whitespace_after_arg"] = NOTHING if not trailing else item.whitespace_after_arg
+        out.append(item.with_changes(**changes))
+    return out, kept[0][0], gap
+
+
+def comma_of(item: cst.CSTNode) -> Any:
+    """The comma after an element, or LibCST's sentinel."""
+    return item.comma  # type: ignore[attr-defined]

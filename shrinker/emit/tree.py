@@ -1,0 +1,163 @@
+"""Write the generated tree: changed files rewritten, the others copied, and the files that are shrinker's own."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from shrinker.emit.notice import HEADER, notice
+from shrinker.emit.package import pyproject, version_module
+from shrinker.emit.staging import MANIFEST, install, staging_folder
+from shrinker.emit.workers import Task, rewrite_all
+from shrinker.values.errors import InputError
+from shrinker.values.folded import FoldedModule
+from shrinker.values.graph import Graph
+from shrinker.values.manifest import Manifest
+from shrinker.values.outcome import EmittedFile
+from shrinker.values.upstream import PACKAGE_PREFIX, SourceFile, UpstreamTree
+
+__all__ = ["emit_tree", "install", "staging_folder"]
+
+Progress = Callable[[int, int], None]
+"""Called with the files done and the files in all."""
+
+_LICENSES = ("LICENSE", "python/LICENSE")
+_OWN_LICENSE = Path(__file__).resolve().parents[2] / "LICENSE"
+"""Shrinker's licence is upstream's: the same text serves a tree that came without it."""
+
+
+def emit_tree(
+    tree: UpstreamTree,
+    folded: Mapping[str, FoldedModule],
+    graph: Graph,
+    *,
+    out: Path,
+    jobs: int,
+    profile: str,
+    rules_hash: str,
+    tool_version: str,
+    progress: Progress | None = None,
+) -> Manifest:
+    """Write every kept file, and SHRINK.json, into `out`.
+
+    The bytes depend on nothing but the arguments: not on `jobs`, the machine or the Python version.
+
+    Args:
+        tree: upstream.
+        folded: folded modules by path; those of removed files are ignored.
+        graph: says which files are kept.
+        out: an empty folder, see `staging_folder`; `install` puts it in its place.
+        jobs: number of worker processes.
+
+    Raises:
+        InputError: a file cannot be read or written (a full disk), or changed since the tree was read.
+        ShrinkerError: an edit could not be applied, or a worker was killed.
+    """
+    writer = _Writer(out)
+    own = _own_files(tree, graph, profile, tool_version)
+    paths = [path for path in sorted(graph.kept) if path not in own]
+    changed = [path for path in paths if path in folded and folded[path].changed]
+    rewritten = set(changed)
+    done, total = 0, len(paths)
+    for path in paths:
+        if path in rewritten:
+            continue
+        data = _read(tree, path)
+        writer.put(path, data, before=count_lines(data), like=tree.root / path)
+        done += 1
+        if progress is not None:
+            progress(done, total)
+    tasks = [Task(path, tree.root / path, tree.by_path[path].size, folded[path].edits, HEADER) for path in changed]
+    for result in rewrite_all(tasks, jobs):
+        before = count_lines(_read(tree, result.path))
+        digest = folded[result.path].digest
+        writer.put(result.path, result.content, before=before, like=tree.root / result.path, digest=digest)
+        done += 1
+        if progress is not None:
+            progress(done, total)
+    for path, data in sorted(own.items()):
+        writer.put(path, data, before=0)
+    manifest = Manifest(tool_version, profile, rules_hash, tree.identity, tuple(sorted(writer.files, key=_path)))
+    writer.write(MANIFEST, manifest.to_json().encode())
+    return manifest
+
+
+def count_lines(data: bytes) -> int:
+    """Lines of a text, 0 for a binary file."""
+    if b"\0" in data[:8192]:
+        return 0
+    return data.count(b"\n") + (1 if data and not data.endswith(b"\n") else 0)
+
+
+def _path(file: EmittedFile) -> str:
+    return file.path
+
+
+class _Writer:
+    """Writes files and records them."""
+
+    def __init__(self, out: Path) -> None:
+        self.out = out
+        self.files: list[EmittedFile] = []
+        self._folders: set[Path] = set()
+
+    def put(self, path: str, data: bytes, *, before: int, like: Path | None = None, digest: str | None = None) -> None:
+        """Write one file of the tree.
+
+        Args:
+            before: lines of the original, 0 for a file of shrinker's own.
+            like: the original, for the right to execute.
+            digest: of the decided syntax tree, for a rewritten file.
+        """
+        self.write(path, data, executable=like is not None and os.access(like, os.X_OK))
+        sha256 = hashlib.sha256(data).hexdigest()
+        self.files.append(EmittedFile(path, sha256, before, count_lines(data), digest is not None, digest))
+
+    def write(self, path: str, data: bytes, *, executable: bool = False) -> None:
+        """Write one file and no record."""
+        target = self.out / path
+        try:
+            if target.parent not in self._folders:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                self._folders.add(target.parent)
+            target.write_bytes(data)
+            target.chmod(0o755 if executable else 0o644)
+        except OSError as error:
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            raise InputError(
+                f"cannot write {path} in {self.out}: {error.strerror or error}",
+                "free some space and run again" if full else "check the output folder",
+            ) from error
+
+
+def _read(tree: UpstreamTree, path: str) -> bytes:
+    recorded: SourceFile = tree.by_path[path]
+    try:
+        data = tree.read(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}", "check the upstream tree") from error
+    if hashlib.sha256(data).hexdigest() != recorded.sha256:
+        raise InputError(f"{path} changed while shrinker was running", "run again")
+    return data
+
+
+def _own_files(tree: UpstreamTree, graph: Graph, profile: str, tool_version: str) -> dict[str, bytes]:
+    upstream_notice = _read(tree, "NOTICE").decode("utf-8", "replace") if "NOTICE" in tree.by_path else None
+    text = notice(tree.identity, profile=profile, tool_version=tool_version, upstream_notice=upstream_notice)
+    own = {"NOTICE": text.encode(), "LICENSE": _license(tree)}
+    version = tree.identity.version
+    if any(path.startswith(PACKAGE_PREFIX) for path in graph.kept):
+        own["python/pyproject.toml"] = pyproject(tree.declared, version, graph.kept).encode()
+        if version is not None:
+            own[f"{PACKAGE_PREFIX}_version.py"] = version_module(version).encode()
+    return own
+
+
+def _license(tree: UpstreamTree) -> bytes:
+    for path in _LICENSES:
+        if path in tree.by_path:
+            return _read(tree, path)
+    return _OWN_LICENSE.read_bytes()

@@ -1,0 +1,139 @@
+"""Rewrite files in worker processes."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import signal
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from shrinker.emit.rewrite import RewriteError, rewrite_file
+from shrinker.values.edits import Edit
+from shrinker.values.errors import InputError, ShrinkerError
+
+_BATCHES_A_WORKER = 8
+_SMALL = 8
+"""Fewer files than this are not worth a process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One file to rewrite."""
+
+    path: str
+    source: Path
+    size: int
+    edits: tuple[Edit, ...]
+    header: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """One file rewritten, or why it could not be."""
+
+    path: str
+    content: bytes
+    problem: str = ""
+    fault: bool = False
+    """True when shrinker is to blame and not the input."""
+
+
+def rewrite_all(tasks: Sequence[Task], jobs: int) -> Iterator[Rewritten]:
+    """Rewrite files, in the order in which they get done.
+
+    Args:
+        jobs: number of processes; 1 rewrites in this one.
+
+    Raises:
+        InputError: a file cannot be read or does not parse.
+        ShrinkerError: an edit could not be applied, or a worker was killed.
+    """
+    for result in _in_this_process(tasks) if jobs <= 1 or len(tasks) < _SMALL else _in_workers(tasks, jobs):
+        if not result.problem:
+            yield result
+        elif result.fault:
+            raise ShrinkerError(
+                f"{result.path}: {result.problem}", "this is a fault of shrinker: please report it with the upstream version"
+            )
+        else:
+            raise InputError(f"{result.path}: {result.problem}", "check the upstream tree")
+
+
+def _in_this_process(tasks: Sequence[Task]) -> Iterator[Rewritten]:
+    for task in tasks:
+        with _quiet_collector():
+            result = _rewrite(task)
+        yield result
+
+
+def _in_workers(tasks: Sequence[Task], jobs: int) -> Iterator[Rewritten]:
+    batches = _batches(tasks, jobs)
+    # Not forked: the progress display has a thread, and a fork would copy the whole analysis.
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(min(jobs, len(batches)), mp_context=context, initializer=_start_worker)
+    try:
+        for future in as_completed([pool.submit(_rewrite_batch, batch) for batch in batches]):
+            yield from future.result()
+    except BrokenProcessPool as error:
+        raise ShrinkerError(
+            "a worker process was killed while it rewrote files (out of memory?)",
+            "nothing was replaced; run again with fewer JOBS",
+        ) from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _batches(tasks: Sequence[Task], jobs: int) -> list[list[Task]]:
+    """Batches of about the same work, the heaviest files first."""
+    ordered = sorted(tasks, key=lambda t: (-_weight(t), t.path))
+    share = sum(map(_weight, ordered)) / (jobs * _BATCHES_A_WORKER)
+    batches: list[list[Task]] = []
+    filled = 0.0
+    for task in ordered:
+        if not batches or filled >= share:
+            batches.append([])
+            filled = 0.0
+        batches[-1].append(task)
+        filled += _weight(task)
+    return batches
+
+
+def _weight(task: Task) -> int:
+    # An edit costs about as much as parsing 10 KB.
+    return task.size + 10_000 * len(task.edits)
+
+
+def _start_worker() -> None:
+    gc.disable()
+    # Ctrl-C reaches the whole group: the main process alone answers it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _rewrite_batch(batch: Sequence[Task]) -> list[Rewritten]:
+    return [_rewrite(task) for task in batch]
+
+
+def _rewrite(task: Task) -> Rewritten:
+    try:
+        return Rewritten(task.path, rewrite_file(task.source.read_bytes(), task.edits, header=task.header))
+    except RewriteError as error:
+        return Rewritten(task.path, b"", str(error), fault=True)
+    except (OSError, SyntaxError, ValueError) as error:
+        return Rewritten(task.path, b"", str(error))
+
+
+@contextmanager
+def _quiet_collector() -> Iterator[None]:
+    """Syntax trees have no cycles worth collecting while they are in use."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

@@ -1,0 +1,1 @@
+"""The closed world: what every name is once the rules hold."""

@@ -1,0 +1,169 @@
+"""Where names get their values: the bindings of a module, class or function body, each with its guards.
+
+A binding's guards are the branches around it. Whether it is live is asked later, when the facts
+can answer: that is what makes `if is_cuda(): from a import f` / `else: f = None` one binding.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """One branch around a binding."""
+
+    kind: str
+    """``if`` (needs `test` to be `polarity`), ``try`` (body of `node`), ``handler`` (of `node`), ``loop``."""
+    test: ast.expr | None = None
+    polarity: bool = True
+    node: ast.Try | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """One place that binds a name."""
+
+    kind: str
+    """``module`` (import), ``from``, ``value`` (plain assignment), ``def``, ``class``, ``opaque``."""
+    line: int
+    guards: tuple[Guard, ...]
+    module: str = ""
+    """The module imported, or imported from."""
+    name: str = ""
+    """The name imported from it."""
+    value: ast.expr | None = None
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | None = None
+
+
+@dataclass(slots=True)
+class Bindings:
+    """All bindings of one scope."""
+
+    names: dict[str, list[Binding]] = field(default_factory=dict)
+    stars: list[Binding] = field(default_factory=list)
+    outer: set[str] = field(default_factory=set)
+    """Names declared `global` or `nonlocal` here: bound elsewhere."""
+
+    def add(self, name: str, binding: Binding) -> None:
+        """Record one more binding of `name`."""
+        self.names.setdefault(name, []).append(binding)
+
+
+def absolute(module: str | None, level: int, package: str) -> str:
+    """The dotted name that an import statement means inside `package`."""
+    if not level:
+        return module or ""
+    base = package.split(".")
+    base = base[: len(base) - (level - 1)]
+    return ".".join([*base, module] if module else base)
+
+
+def collect(body: Iterable[ast.stmt], package: str) -> Bindings:
+    """Bindings of a scope's own statements; bodies of nested functions and classes are other scopes."""
+    found = Bindings()
+    _block(body, package, (), found)
+    return found
+
+
+def _block(body: Iterable[ast.stmt], package: str, guards: tuple[Guard, ...], found: Bindings) -> None:
+    for statement in body:
+        _statement(statement, package, guards, found)
+
+
+def _statement(node: ast.stmt, package: str, guards: tuple[Guard, ...], found: Bindings) -> None:
+    line = node.lineno
+    match node:
+        case ast.Import():
+            for alias in node.names:
+                name = alias.asname or alias.name.partition(".")[0]
+                target = alias.name if alias.asname else name
+                found.add(name, Binding("module", line, guards, module=target))
+        case ast.ImportFrom():
+            source = absolute(node.module, node.level, package)
+            for alias in node.names:
+                binding = Binding("from", line, guards, module=source, name=alias.name)
+                if alias.name == "*":
+                    found.stars.append(binding)
+                else:
+                    found.add(alias.asname or alias.name, binding)
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            found.add(node.name, Binding("def", line, guards, node=node))
+        case ast.ClassDef():
+            found.add(node.name, Binding("class", line, guards, node=node))
+        case ast.Assign():
+            for target in node.targets:
+                _target(target, node.value, line, guards, found)
+            _walrus(node.value, line, guards, found)
+        case ast.AnnAssign():
+            if node.value is not None:
+                _target(node.target, node.value, line, guards, found)
+                _walrus(node.value, line, guards, found)
+        case ast.AugAssign():
+            _target(node.target, None, line, guards, found)
+        case ast.Global() | ast.Nonlocal():
+            found.outer.update(node.names)
+        case ast.If():
+            _walrus(node.test, line, guards, found)
+            _block(node.body, package, (*guards, Guard("if", node.test, True)), found)
+            _block(node.orelse, package, (*guards, Guard("if", node.test, False)), found)
+        case ast.Try():
+            _block(node.body, package, (*guards, Guard("try", node=node)), found)
+            for handler in node.handlers:
+                inner = (*guards, Guard("handler", node=node))
+                if handler.name:
+                    found.add(handler.name, Binding("opaque", handler.lineno, inner))
+                _block(handler.body, package, inner, found)
+            _block(node.orelse, package, (*guards, Guard("try", node=node)), found)
+            _block(node.finalbody, package, guards, found)
+        case ast.For() | ast.AsyncFor():
+            inner = (*guards, Guard("loop"))
+            _target(node.target, None, line, inner, found)
+            _block(node.body, package, inner, found)
+            _block(node.orelse, package, inner, found)
+        case ast.While():
+            _walrus(node.test, line, guards, found)
+            inner = (*guards, Guard("loop"))
+            _block(node.body, package, inner, found)
+            _block(node.orelse, package, inner, found)
+        case ast.With() | ast.AsyncWith():
+            for item in node.items:
+                if item.optional_vars is not None:
+                    _target(item.optional_vars, None, line, guards, found)
+            _block(node.body, package, guards, found)
+        case ast.Match():
+            inner = (*guards, Guard("loop"))
+            for case in node.cases:
+                for part in ast.walk(case.pattern):
+                    captured = getattr(part, "name", None) or getattr(part, "rest", None)
+                    if isinstance(captured, str):
+                        found.add(captured, Binding("opaque", line, inner))
+                _block(case.body, package, inner, found)
+        case ast.Delete():
+            # Unbinding gives no value: whoever reads the name reads it before.
+            pass
+        case _:
+            _walrus(node, line, guards, found)
+
+
+def _target(target: ast.expr, value: ast.expr | None, line: int, guards: tuple[Guard, ...], found: Bindings) -> None:
+    if isinstance(target, ast.Name):
+        if value is None:
+            found.add(target.id, Binding("opaque", line, guards))
+        else:
+            found.add(target.id, Binding("value", line, guards, value=value))
+    elif isinstance(target, ast.Tuple | ast.List):
+        for item in target.elts:
+            _target(item, None, line, guards, found)
+    elif isinstance(target, ast.Starred):
+        _target(target.value, None, line, guards, found)
+
+
+def _walrus(node: ast.AST, line: int, guards: tuple[Guard, ...], found: Bindings) -> None:
+    if isinstance(node, ast.Name | ast.Constant | ast.Attribute):
+        return
+    for part in ast.walk(node):
+        if isinstance(part, ast.NamedExpr) and isinstance(part.target, ast.Name):
+            found.add(part.target.id, Binding("opaque", line, guards))

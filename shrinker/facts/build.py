@@ -1,0 +1,124 @@
+"""Build the closed world of a tree: outline every module that no rule removes, in worker processes."""
+
+from __future__ import annotations
+
+import ast
+import gc
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_all_start_methods, get_context
+from multiprocessing.context import BaseContext
+from pathlib import Path
+
+from shrinker.facts.environment import Environment
+from shrinker.facts.outline import Outline, outline
+from shrinker.ruleset.models import Ruleset
+from shrinker.values.errors import InputError
+from shrinker.values.upstream import UpstreamTree, module_name
+
+_CHUNK_BYTES = 400_000
+"""Files are handed to workers in chunks of about this many bytes."""
+
+
+def worker_context() -> BaseContext:
+    """How worker processes start: by fork where there is one, since it shares the facts for nothing."""
+    return get_context("fork" if "fork" in get_all_start_methods() else "spawn")
+
+
+def chunks(tree: UpstreamTree, paths: list[str]) -> Iterator[list[str]]:
+    """Paths in groups of about the same number of bytes, larger files first."""
+    group: list[str] = []
+    size = 0
+    for path in sorted(paths, key=lambda p: (-tree.by_path[p].size, p)):
+        group.append(path)
+        size += tree.by_path[path].size
+        if size >= _CHUNK_BYTES:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def module_paths(tree: UpstreamTree) -> dict[str, str]:
+    """Dotted name of every module of the package, to its path."""
+    found: dict[str, str] = {}
+    for file in tree.files:
+        name = module_name(file.path)
+        if name is not None and (name not in found or file.path.endswith("/__init__.py")):
+            found[name] = file.path
+    return found
+
+
+def package_names(paths: dict[str, str]) -> frozenset[str]:
+    """Every module name and every package that holds one, folders without ``__init__.py`` included."""
+    names = set(paths)
+    for name in paths:
+        while "." in name:
+            name = name.rpartition(".")[0]
+            names.add(name)
+    return frozenset(names)
+
+
+def build_environment(
+    tree: UpstreamTree, rules: Ruleset, *, jobs: int, progress: Callable[[int, int], None] = lambda done, total: None
+) -> Environment:
+    """Read the package and return the closed world.
+
+    Args:
+        tree: upstream.
+        rules: the profile's rules.
+        jobs: worker processes.
+        progress: called with files done and files in all.
+
+    Raises:
+        InputError: the tree holds no module, or a worker died.
+    """
+    paths = module_paths(tree)
+    names = package_names(paths)
+    probe = Environment(rules, {}, names)
+    wanted = [path for name, path in paths.items() if probe.removed_module(name) is None]
+    if not wanted:
+        raise InputError("the tree holds no Python module of sglang", "check UPSTREAM: it must hold python/sglang")
+    outlines: dict[str, Outline] = {}
+    done = 0
+    for result in _outlines(tree, wanted, jobs):
+        outlines.update((o.module, o) for o in result if o is not None)
+        done += len(result)
+        progress(done, len(wanted))
+    return Environment(rules, outlines, names)
+
+
+def _outlines(tree: UpstreamTree, paths: list[str], jobs: int) -> Iterator[list[Outline | None]]:
+    groups = list(chunks(tree, paths))
+    if jobs == 1 or len(groups) == 1:
+        for group in groups:
+            yield _outline_files(tree.root, group)
+        return
+    with ProcessPoolExecutor(jobs, mp_context=worker_context()) as pool:
+        try:
+            yield from pool.map(_outline_files, [tree.root] * len(groups), groups)
+        except BrokenProcessPool as error:
+            raise InputError("a worker process was killed while reading the tree", "free memory or lower JOBS, and run again") from error
+
+
+def _outline_files(root: Path, paths: list[str]) -> list[Outline | None]:
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return [outline_file(root, path) for path in paths]
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def outline_file(root: Path, path: str) -> Outline | None:
+    """Outline of one file, None when it does not parse."""
+    name = module_name(path)
+    assert name is not None
+    try:
+        tree = ast.parse((root / path).read_bytes(), path)
+    except (SyntaxError, ValueError):
+        # Only a broken file that the server needs is an error: folding it says so, with its line.
+        return None
+    return outline(name, path.endswith("/__init__.py"), tree)

@@ -1,0 +1,62 @@
+"""The values of the constant propagation: known, a reference to a definition, removed, unknown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The facts decide the value.
+
+    With `exact` false only its truth is decided (``is_cuda()`` returns a version string in some
+    releases): conditions fold on it, but it is never written out as a literal.
+    """
+
+    value: object
+    exact: bool
+    rules: frozenset[str]
+
+    @property
+    def truth(self) -> bool:
+        """The value in a condition."""
+        return bool(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A definition that is not a constant, by qualified name: a module, function, class or attribute path."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """A name that the closed world does not have: evaluating it is outside the contract."""
+
+    rule: str
+    feature: str
+    name: str
+    """Qualified name, for the named error."""
+    module: str = ""
+    """The removed module that it comes from; empty for a branch that is never taken."""
+    eager: bool = False
+    """True when the module level of the using module imports it without a condition: importing it is
+    part of every run, so a use of it may be too, and only a fact about that use can remove it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Anything else."""
+
+
+UNKNOWN = Unknown()
+
+Value = Known | Ref | Removed | Unknown
+
+NO_RULES: frozenset[str] = frozenset()
+
+
+def literal(value: object) -> Known:
+    """A constant that upstream itself wrote."""
+    return Known(value, True, NO_RULES)

@@ -1,0 +1,94 @@
+"""A module's outline: what other modules can learn about it without reading its functions."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from dataclasses import dataclass
+
+from shrinker.facts.bindings import Binding, Bindings, absolute, collect
+
+_INTERPRETABLE_STATEMENTS = 12
+"""A function longer than this is not interpreted for a constant result."""
+_FOLDABLE_NODES = 60
+"""An assigned expression larger than this is not evaluated."""
+
+
+@dataclass(slots=True)
+class Outline:
+    """Names bound at module level, trimmed to what constant propagation can use."""
+
+    module: str
+    is_package: bool
+    names: dict[str, list[Binding]]
+    stars: list[Binding]
+    rebound: frozenset[str]
+    """Names assigned from inside functions through `global`: never constant."""
+    aliases: frozenset[tuple[str, str, str]]
+    """``(module, name, bound as)`` of every import anywhere in the file; `name` is empty for `import module`."""
+    stored: frozenset[str]
+    """Attribute names assigned on an imported name (``module.flag = …``): such a flag may be patched."""
+
+    @property
+    def package(self) -> str:
+        """The package that relative imports start from."""
+        return self.module if self.is_package else self.module.rpartition(".")[0]
+
+
+def outline(module: str, is_package: bool, tree: ast.Module) -> Outline:
+    """Summarise one parsed module.
+
+    Args:
+        module: dotted name.
+        is_package: True for an ``__init__.py``.
+        tree: its syntax tree; not changed.
+    """
+    package = module if is_package else module.rpartition(".")[0]
+    found: Bindings = collect(tree.body, package)
+    rebound: set[str] = set()
+    aliases: set[tuple[str, str, str]] = set()
+    stored: set[tuple[str, str]] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Global):
+            rebound.update(node.names)
+        elif isinstance(node, ast.ImportFrom):
+            source = sys.intern(absolute(node.module, node.level, package))
+            aliases.update((source, alias.name, alias.asname or alias.name) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            aliases.update((alias.name, "", alias.asname or alias.name.partition(".")[0]) for alias in node.names)
+        elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            base = node.value
+            while isinstance(base, ast.Attribute):
+                base = base.value
+            if isinstance(base, ast.Name):
+                stored.add((base.id, node.attr))
+    bound_names = {bound for _, _, bound in aliases}
+    return Outline(
+        module=module,
+        is_package=is_package,
+        names={name: [_trim(b) for b in bindings] for name, bindings in found.names.items()},
+        stars=found.stars,
+        rebound=frozenset(rebound),
+        aliases=frozenset(aliases),
+        stored=frozenset(attribute for base, attribute in stored if base in bound_names),
+    )
+
+
+def _trim(binding: Binding) -> Binding:
+    guards = binding.guards
+    if binding.kind == "def" and not _interpretable(binding.node):
+        return Binding("def", binding.line, guards)
+    if binding.kind == "class" and isinstance(binding.node, ast.ClassDef):
+        shell = ast.ClassDef(
+            name=binding.node.name, bases=binding.node.bases, keywords=[], body=[], decorator_list=binding.node.decorator_list
+        )
+        return Binding("class", binding.line, guards, node=shell)
+    if binding.kind == "value" and binding.value is not None and sum(1 for _ in ast.walk(binding.value)) > _FOLDABLE_NODES:
+        return Binding("opaque", binding.line, guards)
+    return binding
+
+
+def _interpretable(node: ast.AST | None) -> bool:
+    if not isinstance(node, ast.FunctionDef) or len(node.body) > _INTERPRETABLE_STATEMENTS:
+        return False
+    return sum(isinstance(part, ast.stmt) for part in ast.walk(node)) <= 2 * _INTERPRETABLE_STATEMENTS

@@ -1,0 +1,74 @@
+"""Annotations that name something removed: dropped from parameters, blanked where a field needs one.
+
+A name that only `TYPE_CHECKING` imports is never evaluated, so nothing at run time reads it.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from shrinker.facts.evaluate import evaluate
+from shrinker.facts.lattice import Removed
+from shrinker.fold.context import span
+from shrinker.fold.expressions import ExpressionFolder
+from shrinker.values.edits import DropElement, Literal, TakeOperand
+
+
+def fold_parameter(expressions: ExpressionFolder, argument: ast.arg) -> None:
+    """Drop a parameter's annotation when it names something removed."""
+    if argument.annotation is not None:
+        argument.annotation = fold_annotation(expressions, argument.annotation, "annotation")
+
+
+def fold_annotation(expressions: ExpressionFolder, node: ast.expr, place: str) -> ast.expr | None:
+    """The annotation without removed names.
+
+    Args:
+        expressions: folder of the scope in which the annotation stands.
+        node: the annotation.
+        place: ``annotation`` or ``returns`` (it can go as a whole) or ``variable`` (it must stay:
+            a dataclass field is a field because it has one).
+
+    Returns:
+        The annotation that stays, or None when it goes.
+    """
+    removed = _removed_name(expressions, node)
+    if removed is None:
+        return node
+    context = expressions.context
+    context.touched.update(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+    if place != "variable":
+        context.edits.append(DropElement(span(node), place))
+        context.decide(node, "annotation", {removed.rule}, "removed", 0)
+        return None
+    context.decide(node, "annotation", {removed.rule}, "removed", 0)
+    return _blank(expressions, node)
+
+
+def _blank(expressions: ExpressionFolder, node: ast.expr) -> ast.expr:
+    if isinstance(node, ast.Subscript) and _removed_name(expressions, node.value) is None:
+        # `Optional[Gone]` becomes `Optional`.
+        expressions.context.edits.append(TakeOperand(span(node), "value"))
+        return node.value
+    expressions.context.edits.append(Literal(span(node), "None"))
+    return ast.copy_location(ast.Constant(None), node)
+
+
+def _removed_name(expressions: ExpressionFolder, node: ast.expr) -> Removed | None:
+    for part in ast.walk(node):
+        if isinstance(part, ast.Constant) and isinstance(part.value, str):
+            try:
+                inner = ast.parse(part.value, mode="eval").body
+            except (SyntaxError, ValueError):
+                continue
+            for name in ast.walk(inner):
+                if hasattr(name, "lineno"):
+                    name.lineno = part.lineno  # type: ignore[attr-defined]
+            found = _removed_name(expressions, inner) if not isinstance(inner, ast.Constant) else None
+            if found is not None:
+                return found
+        elif isinstance(part, ast.Name | ast.Attribute):
+            value = evaluate(part, expressions.scope)
+            if isinstance(value, Removed):
+                return value
+    return None

@@ -1,0 +1,112 @@
+"""What one folding run collects: edits, decisions, and the poison that removed names are."""
+
+from __future__ import annotations
+
+import ast
+import bisect
+import re
+from collections.abc import Iterable
+
+from shrinker.facts.environment import Environment
+from shrinker.facts.lattice import Known, Removed
+from shrinker.values.edits import Edit, Span
+from shrinker.values.folded import Decision, Escape, Uncertain
+
+Node = ast.expr | ast.stmt | ast.ExceptHandler | ast.alias | ast.keyword | ast.arg
+
+_TEXT_LIMIT = 120
+_WORDS = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class EvaluatesRemoved(Exception):
+    """Evaluating the expression would touch a name that the closed world does not have."""
+
+    def __init__(self, removed: Removed) -> None:
+        super().__init__(removed.name)
+        self.removed = removed
+
+
+def span(node: Node) -> Span:
+    """Position of a node in the original file."""
+    return Span(node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
+
+
+class Context:
+    """Collects what folding one file decides."""
+
+    def __init__(self, path: str, module: str, package: str, source: str, environment: Environment) -> None:
+        self.path = path
+        self.module = module
+        self.package = package
+        self.lines = source.splitlines()
+        self.environment = environment
+        self.edits: list[Edit] = []
+        self.decisions: list[Decision] = []
+        self.uncertain: list[Uncertain] = []
+        self.escapes: list[Escape] = []
+        self.touched: set[str] = set()
+        """Identifiers whose reads were folded away: their imports may have become unused."""
+        self._hot: list[int] = []
+        self._words: frozenset[str] = frozenset()
+
+    def heat(self, words: Iterable[str]) -> bool:
+        """Mark the lines that hold one of these words: only their statements are looked at."""
+        self._words = wanted = frozenset(words)
+        self._hot = [n for n, line in enumerate(self.lines, 1) if not wanted.isdisjoint(_WORDS.findall(line))]
+        return bool(self._hot)
+
+    def warm(self, words: Iterable[str]) -> None:
+        """Look for further words too."""
+        self.heat(self._words | frozenset(words))
+
+    def is_hot(self, node: ast.stmt | ast.ExceptHandler) -> bool:
+        """True when a line of the statement holds a word that the facts may decide."""
+        first = node.lineno
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.decorator_list:
+            first = node.decorator_list[0].lineno
+        index = bisect.bisect_left(self._hot, first)
+        return index < len(self._hot) and self._hot[index] <= (node.end_lineno or first)
+
+    def text(self, node: Node) -> str:
+        """The node as upstream wrote it, on one line."""
+        end = node.end_lineno or node.lineno
+        rows = self.lines[node.lineno - 1 : end]
+        if not rows:
+            return ""
+        encoded = [row.encode() for row in rows]
+        encoded[-1] = encoded[-1][: node.end_col_offset]
+        encoded[0] = encoded[0][node.col_offset :]
+        joined = " ".join(b" ".join(encoded).decode("utf-8", "replace").split())
+        return joined if len(joined) <= _TEXT_LIMIT else joined[: _TEXT_LIMIT - 1] + "…"
+
+    def is_elif(self, node: ast.If) -> bool:
+        """True when the statement is an `elif` arm in the source."""
+        return self.lines[node.lineno - 1].encode()[node.col_offset :].startswith(b"elif")
+
+    def decide(self, node: Node, kind: str, rules: Iterable[str], outcome: str, lines: int, shown: Node | None = None) -> None:
+        """Record one decision."""
+        rule = "+".join(sorted(set(rules))) or "constant"
+        self.decisions.append(Decision(node.lineno, rule, kind, self.text(shown or node), outcome, lines))
+
+    def escape(self, node: Node, removed: Removed) -> None:
+        """Record a use of a removed module that no fact decides and that every run may reach."""
+        self.escapes.append(Escape(removed.module, removed.name, node.lineno, removed.rule))
+
+    def decide_known(self, node: Node, kind: str, value: Known, lines: int, shown: Node | None = None) -> None:
+        """Record a condition that the facts decided."""
+        self.decide(node, kind, value.rules, "true" if value.truth else "false", lines, shown)
+
+
+def extent(body: list[ast.stmt]) -> int:
+    """Lines that a block covers in the original file."""
+    if not body:
+        return 0
+    return (body[-1].end_lineno or body[-1].lineno) - body[0].lineno + 1
+
+
+def message(removed: Removed) -> str:
+    """Text of the named error that takes the place of a removed feature."""
+    return (
+        f"shrinker: {removed.name} is not part of this server ({removed.feature}, removed by rule {removed.rule}). "
+        f"To get it back, take rule {removed.rule} out of the profile and run `make shrink`."
+    )

@@ -1,0 +1,109 @@
+"""Fold one file: parse, decide, clean up, summarise. Pure: the same bytes and facts give the same value."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import io
+import tokenize
+
+from shrinker.facts.environment import Environment
+from shrinker.facts.evaluate import ModuleScope, function_scope
+from shrinker.fold.cleanup import drop_unused
+from shrinker.fold.context import Context
+from shrinker.fold.statements import StatementFolder
+from shrinker.fold.summary import summarise
+from shrinker.values.folded import FoldedModule
+from shrinker.values.form import digest
+
+
+def fold_source(path: str, module: str, is_package: bool, data: bytes, environment: Environment) -> FoldedModule:
+    """Fold one module.
+
+    Args:
+        path: path in upstream's layout.
+        module: dotted name.
+        is_package: True for an ``__init__.py``.
+        data: bytes of the file.
+        environment: the closed world.
+
+    Raises:
+        SyntaxError: the file does not parse (with its line).
+    """
+    tree = ast.parse(data, path)
+    source = _decode(data)
+    package = module if is_package else module.rpartition(".")[0]
+    context = Context(path, module, package, source, environment)
+    scope = ModuleScope(environment, module, during_import=True)
+    if _heat(context, tree, environment, module, package):
+        tree.body = StatementFolder(context, scope, "module").block(tree.body)
+    if context.edits:
+        drop_unused(tree, context)
+    summary = summarise(tree, module, package)
+    return FoldedModule(
+        path=path,
+        module=module,
+        is_package=is_package,
+        sha256=hashlib.sha256(data).hexdigest(),
+        lines=data.count(b"\n"),
+        edits=tuple(context.edits),
+        digest=digest(tree) if context.edits else "",
+        decisions=tuple(context.decisions),
+        imports=summary.imports,
+        strings=summary.strings,
+        dynamic=summary.dynamic,
+        defines=summary.defines,
+        uncertain=tuple(context.uncertain),
+        escapes=tuple(context.escapes),
+    )
+
+
+def _decode(data: bytes) -> str:
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    return data.decode(encoding)
+
+
+def _heat(context: Context, tree: ast.Module, environment: Environment, module: str, package: str) -> bool:
+    """Mark the lines that the facts can say something about; the others need no visit.
+
+    A local name is decided only through a word that stands on the line that binds it, so functions
+    without such a word are not looked into.
+    """
+    words = set(environment.words)
+    module_scope = ModuleScope(environment, module)
+    found = environment.outlines[module]
+    words |= environment.hot_names(module)
+    for star in found.stars:
+        if environment.removed_module(star.module) is not None:
+            words.add(star.module.rpartition(".")[2])
+        source = environment.outlines.get(star.module)
+        words.update(n for n in (source.names if source else ()) if environment.is_hot(environment.resolve(module, n)))
+    for source_module, name, bound in found.aliases:
+        whole = f"{source_module}.{name}" if name else source_module
+        if whole in environment.outlines:
+            # `import a.b as b`: what is read as `b.flag` stands on its line.
+            words.update(environment.hot_names(whole))
+        if not name:
+            if environment.removed_module(source_module) is not None:
+                words.update((bound, source_module.rpartition(".")[2]))
+        elif name == "*":
+            continue
+        elif bound not in words and environment.is_hot(environment.resolve(source_module, name)):
+            words.add(bound)
+    if not context.heat(words):
+        return False
+    local: set[str] = set()
+    stack: list[ast.stmt] = [s for s in tree.body if context.is_hot(s)]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            scope = function_scope(node, module_scope, package)
+            local.update(n for n in scope.bindings.names if n not in words and environment.is_hot(scope.lookup(n, 1 << 30)))
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.stmt) and context.is_hot(child):
+                stack.append(child)
+            elif isinstance(child, ast.ExceptHandler | ast.match_case):
+                stack.extend(s for s in child.body if context.is_hot(s))
+    if local:
+        context.heat(words | local)
+    return True

@@ -1,0 +1,410 @@
+"""Fold statements: branches, loops, `try` around absent imports, imports of removed modules, dead code."""
+
+from __future__ import annotations
+
+import ast
+import copy
+
+from shrinker.facts.bindings import absolute, collect
+from shrinker.facts.evaluate import (
+    LocalScope,
+    Scope,
+    catches_import_error,
+    failing_import,
+    function_scope,
+    is_pure,
+    shadowed,
+    truth,
+)
+from shrinker.facts.lattice import Known, Removed
+from shrinker.fold.annotations import fold_annotation, fold_parameter
+from shrinker.fold.context import Context, EvaluatesRemoved, extent, message, span
+from shrinker.fold.expressions import ExpressionFolder
+from shrinker.values.edits import DropAlias, DropBlock, DropElement, DropStatement, DropTail, Raise, TakeBlock
+from shrinker.values.folded import Uncertain
+
+Body = list[ast.stmt]
+
+
+class StatementFolder:
+    """Folds the statements of one scope."""
+
+    def __init__(self, context: Context, scope: Scope, kind: str) -> None:
+        """
+        Args:
+            context: where edits and decisions go.
+            scope: names of this body.
+            kind: ``module``, ``class`` or ``function``: in a function a removed use becomes the
+                named error; elsewhere the statement goes, as a registration of something removed.
+        """
+        self.context = context
+        self.scope = scope
+        self.kind = kind
+        self.expressions = ExpressionFolder(context, scope)
+
+    # Blocks
+
+    def block(self, body: Body) -> Body:
+        """The folded block; may be empty."""
+        result: Body = []
+        for index, statement in enumerate(body):
+            if not self.context.is_hot(statement):
+                result.append(statement)
+                continue
+            try:
+                folded, changed = self._statement(statement)
+            except EvaluatesRemoved as poison:
+                folded, changed = self._replace_removed(statement, poison.removed), True
+            result.extend(folded)
+            if changed and folded and _leaves(folded[-1]) and index + 1 < len(body):
+                self._drop_tail(body[index + 1 :], raised=isinstance(folded[-1], ast.Raise))
+                break
+        return result
+
+    def _drop_tail(self, tail: Body, *, raised: bool) -> None:
+        self.context.edits.append(DropTail(span(tail[0])))
+        for statement in tail:
+            self._forget(statement)
+        self.context.decide(tail[0], "dead-code", {"dead-code"}, "removed", extent(tail))
+
+    def _replace_removed(self, node: ast.stmt, removed: Removed) -> Body:
+        if removed.eager and self.kind == "function":
+            self.context.escape(node, removed)
+            return [node]
+        self._forget(node)
+        lines = extent([node])
+        if self.kind != "function":
+            self.context.edits.append(DropStatement(span(node)))
+            self.context.decide(node, "use", {removed.rule}, "removed", lines)
+            return []
+        self.context.edits.append(Raise(span(node), message(removed)))
+        self.context.decide(node, "use", {removed.rule}, "raises", lines)
+        call = ast.Call(ast.Name("RuntimeError", ast.Load()), [ast.Constant(message(removed))], [])
+        return [ast.fix_missing_locations(ast.copy_location(ast.Raise(call, None), node))]
+
+    def _forget(self, node: ast.AST) -> None:
+        self.context.touched.update(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+
+    def _drop(self, node: ast.stmt, rules: set[str] | frozenset[str], kind: str) -> tuple[Body, bool]:
+        self._forget(node)
+        self.context.edits.append(DropStatement(span(node)))
+        self.context.decide(node, kind, rules, "removed", extent([node]))
+        return [], True
+
+    # Dispatch
+
+    def _statement(self, node: ast.stmt) -> tuple[Body, bool]:
+        """Folded statements, and whether control flow after them may have changed."""
+        match node:
+            case ast.If():
+                return self._if(node)
+            case ast.While():
+                return self._while(node)
+            case ast.Try():
+                return self._try(node)
+            case ast.Import():
+                return self._import(node)
+            case ast.ImportFrom():
+                return self._import_from(node)
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                return self._function(node)
+            case ast.ClassDef():
+                return self._class(node)
+            case ast.Assert():
+                return self._assert(node)
+            case ast.For() | ast.AsyncFor():
+                node.iter = self.expressions.fold(node.iter)
+                node.body = self._filled(self.block(node.body))
+                self._orelse(node)
+                return [node], False
+            case ast.With() | ast.AsyncWith():
+                for item in node.items:
+                    item.context_expr = self.expressions.fold(item.context_expr)
+                node.body = self._filled(self.block(node.body))
+                return [node], True
+            case ast.AnnAssign():
+                return self._annotated(node)
+            case ast.Match():
+                node.subject = self.expressions.fold(node.subject)
+                for case in node.cases:
+                    if case.guard is not None:
+                        case.guard = self.expressions.fold(case.guard, condition=True)
+                    case.body = self._filled(self.block(case.body))
+                return [node], False
+            case ast.Expr():
+                value = self.expressions.fold(node.value)
+                if isinstance(value, ast.Constant) and value is not node.value:
+                    return self._drop(node, {"no-effect"}, "call")
+                node.value = value
+                return [node], False
+            case ast.Return():
+                if node.value is not None:
+                    node.value = self.expressions.fold(node.value)
+                return [node], False
+            case _:
+                for name, child in ast.iter_fields(node):
+                    if isinstance(child, ast.expr):
+                        setattr(node, name, self.expressions.fold(child))
+                    elif isinstance(child, list):
+                        setattr(node, name, [self.expressions.fold(c) if isinstance(c, ast.expr) else c for c in child])
+                return [node], False
+
+    def _filled(self, body: Body) -> Body:
+        # Position 0: written by `emit`, not found in the source.
+        return body or [ast.Pass(lineno=0, col_offset=0, end_lineno=0, end_col_offset=0)]
+
+    def _orelse(self, node: ast.For | ast.AsyncFor | ast.While) -> None:
+        if node.orelse:
+            folded = self.block(node.orelse)
+            if not folded:
+                self.context.edits.append(DropBlock(span(node), "orelse"))
+            node.orelse = folded
+
+    # Branches
+
+    def _if(self, node: ast.If) -> tuple[Body, bool]:
+        context = self.context
+        elif_arm = context.is_elif(node)
+        value = truth(node.test, self.scope)
+        if value is None or not value.rules or not is_pure(node.test, self.scope):
+            value = None
+            decisions = len(context.decisions)
+            test = self.expressions.fold(node.test, condition=True)
+            if isinstance(test, ast.Constant) and test is not node.test:
+                # Folding the parts decided the whole: a test for a removed class, say.
+                rules = {r for d in context.decisions[decisions:] for r in d.rule.split("+")}
+                value = Known(test.value, True, frozenset(rules))
+        if value is not None:
+            return self._decided(node, value, elif_arm)
+        node.test = test
+        body = self.block(node.body)
+        orelse = self.block(node.orelse) if node.orelse else []
+        if not body and not orelse and is_pure(node.test, self.scope):
+            context.edits.append(self._gone(node, elif_arm))
+            context.decide(node, "if", {"emptied"}, "removed", extent([node]))
+            return [], True
+        if node.orelse and not orelse:
+            context.edits.append(DropBlock(span(node), "orelse"))
+        node.body, node.orelse = self._filled(body), orelse
+        return [node], True
+
+    def _decided(self, node: ast.If, value: Known, elif_arm: bool) -> tuple[Body, bool]:
+        dead = node.orelse if value.truth else node.body
+        self.context.decide_known(node, "elif" if elif_arm else "if", value, extent(dead), node.test)
+        self._forget(node.test)
+        for statement in dead:
+            self._forget(statement)
+        live = self.block(node.body if value.truth else node.orelse)
+        taken = TakeBlock(span(node), "body" if value.truth else "orelse")
+        self.context.edits.append(taken if live else self._gone(node, elif_arm))
+        return live, True
+
+    def _gone(self, node: ast.If, elif_arm: bool) -> TakeBlock | DropStatement:
+        # An `elif` arm cannot be dropped as a statement: it is its chain's else.
+        return TakeBlock(span(node), "orelse") if elif_arm and not node.orelse else DropStatement(span(node))
+
+    def _while(self, node: ast.While) -> tuple[Body, bool]:
+        value = truth(node.test, self.scope)
+        if value is not None and value.rules and not value.truth and not node.orelse and is_pure(node.test, self.scope):
+            return self._drop(node, value.rules, "while")
+        node.test = self.expressions.fold(node.test, condition=True)
+        node.body = self._filled(self.block(node.body))
+        self._orelse(node)
+        return [node], False
+
+    def _assert(self, node: ast.Assert) -> tuple[Body, bool]:
+        value = truth(node.test, self.scope)
+        if value is not None and value.rules and value.truth and is_pure(node.test, self.scope):
+            return self._drop(node, value.rules, "assert")
+        node.test = self.expressions.fold(node.test, condition=True)
+        if node.msg is not None:
+            node.msg = self.expressions.fold(node.msg)
+        return [node], False
+
+    def _try(self, node: ast.Try) -> tuple[Body, bool]:
+        context = self.context
+        failing = failing_import(node, self.scope)
+        if failing is not None and not node.finalbody:
+            index = next(i for i, h in enumerate(node.handlers) if catches_import_error(h))
+            handler = node.handlers[index]
+            uses_name = handler.name is not None and any(
+                isinstance(n, ast.Name) and n.id == handler.name for s in handler.body for n in ast.walk(s)
+            )
+            reraises = any(isinstance(n, ast.Raise) and n.exc is None for s in handler.body for n in ast.walk(s))
+            if not uses_name and not reraises:
+                context.decide(node, "try", {failing}, "removed", extent(node.body), node.body[0])
+                for statement in (*node.body, *node.orelse):
+                    self._forget(statement)
+                live = self.block(handler.body)
+                live = [s for s in live if not isinstance(s, ast.Pass)]
+                for statement in handler.body:
+                    if isinstance(statement, ast.Pass) and live:
+                        context.edits.append(DropStatement(span(statement)))
+                context.edits.append(TakeBlock(span(node), f"handler:{index}") if live else DropStatement(span(node)))
+                return live, True
+            context.uncertain.append(
+                Uncertain(context.path, node.lineno, "import of an absent module fails, but its handler uses the exception")
+            )
+        node.body = self._filled(self.block(node.body))
+        kept: list[ast.ExceptHandler] = []
+        for index, handler in enumerate(node.handlers):
+            try:
+                if handler.type is not None:
+                    handler.type = self.expressions.fold(handler.type)
+            except EvaluatesRemoved as poison:
+                context.edits.append(DropBlock(span(node), f"handler:{index}"))
+                context.decide(handler, "handler", {poison.removed.rule}, "removed", extent(handler.body))
+                continue
+            handler.body = self._filled(self.block(handler.body))
+            kept.append(handler)
+        if not kept and not node.finalbody:
+            raise EvaluatesRemoved(Removed("removed-handlers", "only handlers of removed errors", "try"))
+        node.handlers = kept
+        if node.orelse:
+            folded = self.block(node.orelse)
+            if not folded:
+                context.edits.append(DropBlock(span(node), "orelse"))
+            node.orelse = folded
+        if node.finalbody:
+            node.finalbody = self._filled(self.block(node.finalbody))
+        return [node], False
+
+    # Imports
+
+    def _import(self, node: ast.Import) -> tuple[Body, bool]:
+        gone = [(a, r) for a in node.names if (r := self.context.environment.removed_module(a.name))]
+        return self._without_aliases(node, [(a, r) for a, r in gone if r is not None])
+
+    def _import_from(self, node: ast.ImportFrom) -> tuple[Body, bool]:
+        source = absolute(node.module, node.level, self.context.package)
+        environment = self.context.environment
+        gone: list[tuple[ast.alias, Removed]] = []
+        for alias in node.names:
+            value = environment.removed_module(source) if alias.name == "*" else environment.resolve(source, alias.name)
+            if isinstance(value, Removed):
+                gone.append((alias, value))
+        return self._without_aliases(node, gone)
+
+    def _without_aliases(self, node: ast.Import | ast.ImportFrom, gone: list[tuple[ast.alias, Removed]]) -> tuple[Body, bool]:
+        if not gone:
+            return [node], False
+        rules = {removed.rule for _, removed in gone}
+        if len(gone) == len(node.names):
+            return self._drop(node, rules, "import")
+        for alias, removed in gone:
+            self.context.edits.append(DropAlias(span(alias)))
+            self.context.decide(alias, "import", {removed.rule}, "removed", 0)
+        dropped = {id(alias) for alias, _ in gone}
+        node.names = [a for a in node.names if id(a) not in dropped]
+        return [node], False
+
+    # Definitions
+
+    def _decorators(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+        node.decorator_list = [self.expressions.fold(d) for d in node.decorator_list]
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[Body, bool]:
+        edits, decisions, touched = len(self.context.edits), len(self.context.decisions), set(self.context.touched)
+        spare = copy.deepcopy(node) if _is_generator(node) else None
+        try:
+            self._decorators(node)
+            arguments = node.args
+            arguments.defaults = [self.expressions.fold(d) for d in arguments.defaults]
+            arguments.kw_defaults = [self.expressions.fold(d) if d is not None else None for d in arguments.kw_defaults]
+        except EvaluatesRemoved as poison:
+            return self._drop(node, {poison.removed.rule}, "definition")
+        for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
+            if argument is not None:
+                fold_parameter(self.expressions, argument)
+        if node.returns is not None:
+            node.returns = fold_annotation(self.expressions, node.returns, "returns")
+        scope = function_scope(node, self.scope, self.context.package)
+        before = frozenset(scope.bindings.names)
+        node.body = self._filled(StatementFolder(self.context, scope, "function").block(node.body))
+        self._poison_unbound(node, before, decisions)
+        if spare is not None and not _is_generator(node):
+            # Without its only `yield` it would stop being a generator: leave it as upstream wrote it.
+            del self.context.edits[edits:]
+            del self.context.decisions[decisions:]
+            self.context.touched = touched
+            self.context.uncertain.append(
+                Uncertain(self.context.path, node.lineno, f"folding would remove the only yield of {node.name}")
+            )
+            return [spare], False
+        return [node], False
+
+    def _poison_unbound(self, node: ast.FunctionDef | ast.AsyncFunctionDef, before: frozenset[str], decisions: int) -> None:
+        """Cut what reads a local name whose every binding is gone: it can only run where they ran."""
+        while len(self.context.decisions) > decisions:
+            after = function_scope(node, self.scope, self.context.package)
+            lost = before - after.bindings.names.keys() - after.opaque - after.bindings.outer
+            reads = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+            lost &= reads
+            if not lost:
+                return
+            rules = sorted({r for d in self.context.decisions[decisions:] for r in d.rule.split("+")})
+            gone = {n: Removed("+".join(rules), "code of a branch that is never taken", f"{self.context.module}.{n}") for n in lost}
+            self.context.warm(lost)
+            before -= lost
+            scope = shadowed(after, dict(gone))
+            node.body = self._filled(StatementFolder(self.context, scope, "function").block(node.body))
+
+    def _class(self, node: ast.ClassDef) -> tuple[Body, bool]:
+        try:
+            self._decorators(node)
+            bases: list[ast.expr] = []
+            gone: list[tuple[ast.expr, Removed]] = []
+            for base in node.bases:
+                try:
+                    bases.append(self.expressions.fold(base))
+                except EvaluatesRemoved as poison:
+                    gone.append((base, poison.removed))
+            if gone and not bases:
+                return self._drop(node, {gone[0][1].rule}, "definition")
+            for base, removed in gone:
+                self.context.edits.append(DropElement(span(base), "ClassDef"))
+                self.context.decide(base, "base", {removed.rule}, "removed", 0)
+                # What the base defines may run for every instance: only a fact can say that it does not.
+                if removed.module:
+                    self.context.escape(node, removed)
+            node.bases = bases
+            for keyword in node.keywords:
+                keyword.value = self.expressions.fold(keyword.value)
+        except EvaluatesRemoved as poison:
+            return self._drop(node, {poison.removed.rule}, "definition")
+        scope = LocalScope(self.scope, collect(node.body, self.context.package), frozenset(), is_class=True)
+        node.body = self._filled(StatementFolder(self.context, scope, "class").block(node.body))
+        return [node], False
+
+    def _annotated(self, node: ast.AnnAssign) -> tuple[Body, bool]:
+        folded = fold_annotation(self.expressions, node.annotation, "variable")
+        if folded is not None:
+            node.annotation = folded
+        if node.value is not None:
+            node.value = self.expressions.fold(node.value)
+        if not isinstance(node.target, ast.Name):
+            node.target = self.expressions.fold(node.target)  # type: ignore[assignment]
+        return [node], False
+
+
+def _leaves(node: ast.stmt) -> bool:
+    """True when control never reaches the statement after this one."""
+    match node:
+        case ast.Return() | ast.Raise() | ast.Continue() | ast.Break():
+            return True
+        case ast.If():
+            return bool(node.orelse) and _leaves(node.body[-1]) and _leaves(node.orelse[-1])
+        case _:
+            return False
+
+
+def _is_generator(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    stack: list[ast.AST] = list(node.body)
+    while stack:
+        part = stack.pop()
+        if isinstance(part, ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            stack.extend(ast.iter_child_nodes(part))
+    return False
+

@@ -1,0 +1,194 @@
+"""What a folded module still names: imports, strings that may be paths, calls whose target is computed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+
+from shrinker.facts.bindings import absolute
+from shrinker.facts.evaluate import catches_import_error
+from shrinker.values.folded import DynamicSite, ImportSite, StringSite
+
+_PATH_LIKE = re.compile(r"^[\w*./:\-=,\[\]{} +]{2,160}$")
+_FILE_LIKE = re.compile(r"\.(?:py|json|ya?ml|jinja2?|txt|proto|toml|cfg|ini|cu|cuh|h|hpp|hxx|inc|cc|cxx|cpp|c|so|pyi|sh|js|html|css|metal|sample|model|csv|bin|pt|npz|md|rs|jsonl)$")
+_DOTTED = re.compile(r"^[A-Za-z_*][\w*]*(?:\.[A-Za-z_*][\w*]*)+(?::[\w*.]+)?$")
+_WORD = re.compile(r"^[\w\-*]{3,60}$")
+
+_MECHANISMS = {
+    "iter_modules": "walk",
+    "walk_packages": "walk",
+    "import_module": "import_module",
+    "__import__": "import_module",
+    "entry_points": "entry_points",
+    "spec_from_file_location": "spec_from_file",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """See `FoldedModule` for the fields."""
+
+    imports: tuple[ImportSite, ...]
+    strings: tuple[StringSite, ...]
+    dynamic: tuple[DynamicSite, ...]
+    defines: tuple[tuple[str, int], ...]
+
+
+def summarise(tree: ast.Module, module: str, package: str) -> Summary:
+    """Collect what the folded tree names, in source order."""
+    collector = _Collector(package)
+    collector.body(tree.body, "import", False)
+    return Summary(
+        tuple(collector.imports),
+        tuple(sorted(set(collector.strings), key=lambda s: (s.line, s.text))),
+        tuple(collector.dynamic),
+        tuple(_defines(tree.body)),
+    )
+
+
+class _Collector:
+    def __init__(self, package: str) -> None:
+        self.package = package
+        self.imports: list[ImportSite] = []
+        self.strings: list[StringSite] = []
+        self.dynamic: list[DynamicSite] = []
+
+    def body(self, body: list[ast.stmt], kind: str, guarded: bool) -> None:
+        for index, statement in enumerate(body):
+            if index == 0 and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+                continue
+            self.statement(statement, kind, guarded)
+
+    def statement(self, node: ast.stmt, kind: str, guarded: bool) -> None:
+        match node:
+            case ast.Import():
+                self.imports.extend(ImportSite(node.lineno, a.name, None, kind, guarded) for a in node.names)
+                return
+            case ast.ImportFrom():
+                source = absolute(node.module, node.level, self.package)
+                self.imports.extend(ImportSite(node.lineno, source, a.name, kind, guarded) for a in node.names)
+                return
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                inner = kind if kind == "import-type" else "import-local"
+                self.body(node.body, inner, guarded)
+                for part in (*node.decorator_list, node.args, node.returns):
+                    if part is not None:
+                        self.expression(part)
+                return
+            case ast.ClassDef():
+                self.body(node.body, kind, guarded)
+                for part in (*node.decorator_list, *node.bases, *node.keywords):
+                    self.expression(part)
+                return
+            case ast.If():
+                self.expression(node.test)
+                typing_only = _is_type_checking(node.test)
+                self.body(node.body, "import-type" if typing_only else kind, guarded)
+                self.body(node.orelse, kind, guarded)
+                return
+            case ast.Try():
+                caught = guarded or any(catches_import_error(h) for h in node.handlers)
+                self.body(node.body, kind, caught)
+                for handler in node.handlers:
+                    self.body(handler.body, kind, guarded)
+                self.body(node.orelse, kind, guarded)
+                self.body(node.finalbody, kind, guarded)
+                return
+        for _, child in ast.iter_fields(node):
+            children = child if isinstance(child, list) else [child]
+            for item in children:
+                if isinstance(item, ast.stmt):
+                    self.statement(item, kind, guarded)
+                elif isinstance(item, ast.match_case):
+                    self.expression(item.pattern)
+                    self.body(item.body, kind, guarded)
+                elif isinstance(item, ast.AST):
+                    self.expression(item)
+
+    def expression(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Constant):
+            if isinstance(node.value, str):
+                self.string(node.lineno, node.value)
+            return
+        pattern = _pattern(node) if isinstance(node, ast.JoinedStr | ast.BinOp | ast.Call) else None
+        if pattern is not None and pattern != "*":
+            self.string(getattr(node, "lineno", 0), pattern)
+        if isinstance(node, ast.JoinedStr):
+            for part in node.values:
+                if isinstance(part, ast.FormattedValue):
+                    self.expression(part.value)
+            return
+        if isinstance(node, ast.Call):
+            self.call(node)
+        for child in ast.iter_child_nodes(node):
+            self.expression(child)
+
+    def string(self, line: int, text: str) -> None:
+        if "#include" in text:
+            # Source text of a kernel that is compiled at run time: its includes are files.
+            self.strings.append(StringSite(line, text))
+        elif _PATH_LIKE.match(text) and ("sglang." in text or _FILE_LIKE.search(text) or _DOTTED.match(text) or "/" in text or _WORD.match(text)):
+            self.strings.append(StringSite(line, text))
+
+    def call(self, node: ast.Call) -> None:
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
+        mechanism = _MECHANISMS.get(name)
+        if mechanism is None:
+            return
+        target = _pattern(node.args[0]) if node.args else None
+        text = " ".join(ast.unparse(node).split())
+        self.dynamic.append(DynamicSite(node.lineno, mechanism, text[:120], None if target in (None, "*") else target))
+
+
+def _pattern(node: ast.AST) -> str | None:
+    """The text of a string expression, each computed part written ``*``."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else "*"
+    if isinstance(node, ast.JoinedStr):
+        return _squeeze("".join(v.value if isinstance(v, ast.Constant) and isinstance(v.value, str) else "*" for v in node.values))
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Div):
+        left, right = _pattern(node.left), _pattern(node.right)
+        if left is None or right is None or (left == "*" and right == "*"):
+            return None
+        return _squeeze(left + ("/" if isinstance(node.op, ast.Div) else "") + right)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+        left = _pattern(node.left)
+        return None if left is None else _squeeze(re.sub(r"%[sdr]", "*", left))
+    if isinstance(node, ast.Call):
+        attribute = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        if attribute == "join" and len(node.args) > 1:
+            parts = [_pattern(a) or "*" for a in node.args]
+            return _squeeze("/".join(parts)) if any(p != "*" for p in parts) else None
+        return "*"
+    return "*"
+
+
+def _squeeze(text: str) -> str:
+    return re.sub(r"\*+", "*", text)
+
+
+def _is_type_checking(node: ast.expr) -> bool:
+    return (isinstance(node, ast.Name) and node.id == "TYPE_CHECKING") or (
+        isinstance(node, ast.Attribute) and node.attr == "TYPE_CHECKING"
+    )
+
+
+def _defines(body: list[ast.stmt]) -> list[tuple[str, int]]:
+    found: list[tuple[str, int]] = []
+    for node in body:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                found.append((node.name, node.lineno))
+            case ast.Assign():
+                found.extend((t.id, node.lineno) for t in node.targets if isinstance(t, ast.Name))
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                found.append((name, node.lineno))
+            case ast.If():
+                found.extend(_defines(node.body))
+                found.extend(_defines(node.orelse))
+            case ast.Try():
+                found.extend(_defines(node.body))
+                for handler in node.handlers:
+                    found.extend(_defines(handler.body))
+    return found

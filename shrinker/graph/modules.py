@@ -1,0 +1,96 @@
+"""The modules of a tree by dotted name: files, packages with and without ``__init__``, extension modules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from shrinker.values.upstream import PACKAGE_PREFIX, module_name
+
+_EXTENSION = re.compile(r"^([A-Za-z_]\w*)\.(?:[\w-]+\.)?(?:so|pyd)$")
+
+
+@dataclass(frozen=True)
+class ModuleIndex:
+    """Dotted names of one upstream tree."""
+
+    paths: Mapping[str, str]
+    """Dotted name of every Python module to its path."""
+    names: Mapping[str, str]
+    """The inverse."""
+    packages: frozenset[str]
+    """Every dotted folder that holds a module at any depth; a namespace package has no entry in `paths`."""
+    children: Mapping[str, tuple[str, ...]]
+    """Package to its direct submodules and subpackages, sorted."""
+    extensions: Mapping[str, str]
+    """Dotted name of compiled extension modules (``.so``) to their path."""
+    top: str
+    """The package itself, ``sglang``."""
+
+    def prefix(self, dotted: str) -> tuple[str, str]:
+        """Split into the longest leading part that is a module or package, and what remains (``""`` when all is)."""
+        name, rest = dotted, ""
+        while name:
+            if name in self.paths or name in self.packages or name in self.extensions:
+                return name, rest
+            name, _, last = name.rpartition(".")
+            rest = f"{last}.{rest}" if rest else last
+        return "", dotted
+
+    def parents(self, dotted: str) -> Iterator[str]:
+        """Packages above that have an ``__init__``, nearest first."""
+        name = dotted.rpartition(".")[0]
+        while name:
+            if name in self.paths:
+                yield name
+            name = name.rpartition(".")[0]
+
+    def below(self, package: str) -> Iterator[str]:
+        """All modules below a package at any depth, sorted within each level."""
+        for child in self.children.get(package, ()):
+            if child in self.paths:
+                yield child
+            if child in self.packages:
+                yield from self.below(child)
+
+
+def index_modules(paths: Iterable[str]) -> ModuleIndex:
+    """Index the Python files of a tree.
+
+    Args:
+        paths: every path of the tree; files outside the package are ignored.
+    """
+    modules: dict[str, str] = {}
+    extensions: dict[str, str] = {}
+    packages: set[str] = set()
+    for path in paths:
+        if not path.startswith(PACKAGE_PREFIX):
+            continue
+        dotted = module_name(path)
+        if dotted is not None:
+            modules[dotted] = path
+            folder = path[len("python/") :].rpartition("/")[0].replace("/", ".")
+        else:
+            folder_path, _, base = path[len("python/") :].rpartition("/")
+            match = _EXTENSION.match(base)
+            if match is None:
+                continue
+            folder = folder_path.replace("/", ".")
+            extensions[f"{folder}.{match.group(1)}"] = path
+        while folder and folder not in packages:
+            packages.add(folder)
+            folder = folder.rpartition(".")[0]
+    children: dict[str, list[str]] = {}
+    for name in sorted({*modules, *packages}):
+        parent = name.rpartition(".")[0]
+        if parent:
+            children.setdefault(parent, []).append(name)
+    return ModuleIndex(
+        paths=modules,
+        names={path: name for name, path in modules.items()},
+        packages=frozenset(packages),
+        children={parent: tuple(names) for parent, names in children.items()},
+        extensions=extensions,
+        top=PACKAGE_PREFIX.rstrip("/").rpartition("/")[2],
+    )

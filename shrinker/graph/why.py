@@ -1,0 +1,200 @@
+"""`why` and `why-not`: the shortest chain from a root to a node, and what removed a file.
+
+Only the standard library is imported here: an answer takes less time than loading a graph library would.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from shrinker.graph.nodes import file_node, module_node
+from shrinker.values.errors import InputError
+from shrinker.values.upstream import PACKAGE_PREFIX, module_name
+
+_KINDS = ("module:", "data:", "native:", "external:", "kernel:", "root:", "asset:")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One edge of a chain."""
+
+    src: str
+    dst: str
+    kind: str
+    path: str
+    """Empty for an edge that a rule makes."""
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The shortest way from a root to a node; of two equally short ones the first in alphabetical order."""
+
+    target: str
+    steps: tuple[Step, ...]
+    uncertain: str = ""
+    """Why the target is only a guess; empty when it is sure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unreached:
+    """Why a file is not in the generated tree."""
+
+    path: str
+    rule: str
+    """Rule id, or ``unreachable``."""
+    reason: str
+    importers: tuple[tuple[str, int, str], ...]
+    """Path and line of imports of it in upstream, and what became of each."""
+
+
+def explain(data: Mapping[str, Any], query: str) -> list[Chain]:
+    """Chains to everything that `query` names.
+
+    Args:
+        data: a saved graph.
+        query: dotted module, path with or without ``python/``, unique file name, external distribution, kernel,
+            top-level definition or node id.
+
+    Raises:
+        InputError: nothing kept has that name; the message says whether it was removed, or names the nearest.
+    """
+    targets = _targets(data, query)
+    if not targets:
+        removed = _removed_paths(data, query)
+        if removed:
+            raise InputError(f"{removed[0]} is not in the generated tree", f"ask `shrinker why-not {query}`")
+        near = _nearest(data, query)
+        raise InputError(f"nothing kept is named {query!r}{near}", "give a module, path, file, distribution or kernel")
+    first = _search(data)
+    doubt = {row[0]: row[2] for row in data["uncertain"] if row[1] == 0}
+    files = _files(data)
+    return [Chain(node, _chain(data, first, node), doubt.get(files.get(node, ""), "")) for node in targets]
+
+
+def explain_removed(data: Mapping[str, Any], query: str) -> list[Unreached]:
+    """What removed the files that `query` names (a module, a path, a file name or a package).
+
+    Raises:
+        InputError: no removed file has that name.
+    """
+    paths = _removed_paths(data, query)
+    if not paths:
+        if _targets(data, query):
+            raise InputError(f"{query} is kept", f"ask `shrinker why {query}`")
+        near = _nearest(data, query)
+        raise InputError(f"upstream has no file named {query!r}{near}", "give a module or a path of upstream")
+    return [
+        Unreached(
+            path,
+            rule=data["removed"][path][0],
+            reason=data["removed"][path][1],
+            importers=tuple((p, line, fate) for p, line, fate in data["importers"].get(path, ())),
+        )
+        for path in paths
+    ]
+
+
+def _search(data: Mapping[str, Any]) -> dict[int, list[int]]:
+    """The edge by which a breadth-first search from all roots first meets each node."""
+    nodes = data["nodes"]
+    out: dict[int, list[list[int]]] = {}
+    for edge in data["edges"]:
+        out.setdefault(edge[0], []).append(edge)
+    first: dict[int, list[int]] = {}
+    frontier = [n for n, name in enumerate(nodes) if name.startswith("root:")]
+    seen = set(frontier)
+    while frontier:
+        wave: list[int] = []
+        for node in frontier:
+            for edge in out.get(node, ()):
+                if edge[1] not in seen:
+                    seen.add(edge[1])
+                    first[edge[1]] = edge
+                    wave.append(edge[1])
+        # Node numbers are alphabetical, and so is the tie-break.
+        frontier = sorted(wave)
+    return first
+
+
+def _chain(data: Mapping[str, Any], first: Mapping[int, list[int]], target: str) -> tuple[Step, ...]:
+    nodes, kinds, paths = data["nodes"], data["kinds"], data["paths"]
+    steps: list[Step] = []
+    number = nodes.index(target)
+    while number in first:
+        src, dst, kind, path, line = first[number]
+        steps.append(Step(nodes[src], nodes[dst], kinds[kind], paths[path], line))
+        number = src
+    return tuple(reversed(steps))
+
+
+def _targets(data: Mapping[str, Any], query: str) -> list[str]:
+    nodes: list[str] = data["nodes"]
+    query = query.strip().removeprefix("./").rstrip("/")
+    if query.startswith(_KINDS):
+        return [query] if query in nodes else []
+    known = set(nodes)
+    paths = [query, f"python/{query}", f"{PACKAGE_PREFIX}{query}"]
+    exact = [f"module:{query}", f"external:{query}", f"kernel:{query}"]
+    exact += [f"module:{name}" for name in map(module_name, paths) if name]
+    exact += [f"{kind}:{path}" for path in paths for kind in ("data", "native")]
+    found = [node for node in dict.fromkeys(exact) if node in known]
+    if found:
+        return found
+    found = [node for node in nodes if node.startswith("kernel:") and node.endswith("." + query)]
+    if found:
+        return found
+    if "/" not in query:
+        files = _files(data)
+        found = [node for node, path in files.items() if path.rpartition("/")[2] == query]
+        if len(found) > 1:
+            some = ", ".join(files[node] for node in found[:5])
+            raise InputError(f"{len(found)} kept files are named {query!r}: {some}", "give the path")
+        if found:
+            return found
+        found = [node for node in nodes if node.startswith("module:") and node.endswith("." + query)]
+        if found:
+            return found
+    return [f"module:{m}" for m, rows in sorted(data["defines"].items()) if any(row[0] == query for row in rows)]
+
+
+def _removed_paths(data: Mapping[str, Any], query: str) -> list[str]:
+    removed: dict[str, Any] = data["removed"]
+    query = query.strip().removeprefix("./").rstrip("/")
+    as_path = query.replace(".", "/")
+    candidates = [
+        query,
+        f"python/{query}",
+        f"{PACKAGE_PREFIX}{query}",
+        f"python/{as_path}.py",
+        f"python/{as_path}/__init__.py",
+    ]
+    found = [path for path in dict.fromkeys(candidates) if path in removed]
+    if found:
+        return found
+    folders = tuple(
+        f"{folder}/" for folder in (query, f"python/{query}", f"{PACKAGE_PREFIX}{query}", f"python/{as_path}")
+    )
+    found = [path for path in removed if path.startswith(folders)]
+    return found or [path for path in removed if path.rpartition("/")[2] in (query, query + ".py")]
+
+
+def _files(data: Mapping[str, Any]) -> dict[str, str]:
+    """Node of every kept file to its path."""
+    out: dict[str, str] = {}
+    for path in data["kept"]:
+        name = module_name(path)
+        out[module_node(name) if name is not None else file_node(path)] = path
+    return out
+
+
+def _nearest(data: Mapping[str, Any], query: str) -> str:
+    names = sorted({node.partition(":")[2] for node in data["nodes"]})
+    short = {name.rpartition("/" if "/" in name else ".")[2]: name for name in names}
+    near = difflib.get_close_matches(query, names, 3, 0.6) or [
+        short[name] for name in difflib.get_close_matches(query, list(short), 3, 0.7)
+    ]
+    return f" (nearest: {', '.join(near)})" if near else ""

@@ -1,0 +1,229 @@
+"""The phases in order: source, facts, fold and graph, emit, verify, report."""
+
+from __future__ import annotations
+
+import gc
+import resource
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from shrinker import __version__
+from shrinker.emit.lock import compare, read_lock, write_lock
+from shrinker.emit.staging import install, staging_folder
+from shrinker.emit.tree import emit_tree
+from shrinker.facts.build import build_environment
+from shrinker.fold.engine import FoldEngine
+from shrinker.graph.build import build_graph, missing_roots
+from shrinker.report.effects import rule_effects
+from shrinker.report.measure import measure
+from shrinker.report.strict import strict_findings
+from shrinker.report.write import write_reports
+from shrinker.ruleset import Ruleset, load_profile
+from shrinker.source import open_upstream
+from shrinker.source.pins import load_pins
+from shrinker.values.errors import EvidenceError
+from shrinker.values.folded import FoldedModule
+from shrinker.values.graph import Graph
+from shrinker.values.manifest import Manifest
+from shrinker.values.outcome import Evidence, Finding
+from shrinker.values.upstream import UpstreamTree
+from shrinker.verify import EVIDENCE_LEVELS
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+_SHOWN_FINDINGS = 20
+
+
+class Progress(Protocol):
+    """What the pipeline tells of itself while it works."""
+
+    def phase(self, name: str) -> None:
+        """A phase begins."""
+
+    def note(self, line: str) -> None:
+        """One line that a person should know."""
+
+    def advance(self, done: int, total: int | None) -> None:
+        """How far the phase is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be generated."""
+
+    upstream: str | None
+    profile: str
+    out: Path
+    jobs: int
+    strict: bool = False
+    frozen: bool = False
+    """Fail when the lock of this upstream and these rules would change."""
+    reports: Path | None = None
+    cache: Path | None = None
+
+
+@dataclass(slots=True)
+class Result:
+    """What a run made."""
+
+    manifest: Manifest
+    summary: dict[str, Any]
+    reports: Path
+    evidence: tuple[Evidence, ...]
+    timings: dict[str, float]
+    peak_memory: int
+    """Bytes: this process plus the largest worker, times the number of workers."""
+    rescued: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Decided:
+    """What analysis decided, before anything is written."""
+
+    graph: Graph
+    folded: dict[str, FoldedModule]
+    rescued: dict[str, str]
+
+
+def shrink(request: Request, progress: Progress) -> Result:
+    """Generate the tree, prove it, then put it in place with its lock and reports.
+
+    Raises:
+        InputError: anything wrong with what was asked for; nothing was replaced.
+        EvidenceError: the generated tree failed its evidence; nothing was replaced.
+    """
+    timings: dict[str, float] = {}
+    with _quiet_collector():
+        with _timed("source", timings, progress):
+            rules = load_profile(request.profile)
+            tree = open_upstream(request.upstream, cache=request.cache, repository=REPOSITORY, progress=progress.note)
+        decided = analyse(tree, rules, request.jobs, timings, progress)
+        with staging_folder(request.out) as staging:
+            with _timed("emit", timings, progress):
+                manifest = emit_tree(
+                    tree,
+                    decided.folded,
+                    decided.graph,
+                    out=staging,
+                    jobs=request.jobs,
+                    profile=rules.profile,
+                    rules_hash=rules.digest,
+                    tool_version=__version__,
+                    progress=progress.advance,
+                )
+            if request.strict:
+                effects = rule_effects(rules, decided.graph, decided.folded, measure(tree, manifest))
+                _refuse(strict_findings(rules, effects, missing_roots(tree, rules)), "strict mode")
+            evidence = verify_tree(tree, staging, manifest, EVIDENCE_LEVELS, request.jobs, timings, progress)
+            for item in evidence:
+                _refuse(item.findings, f"evidence level {item.level!r}")
+            with _timed("report", timings, progress):
+                reports = reports_folder(request, manifest)
+                lock = reports / "shrink.lock.json"
+                if request.frozen:
+                    _refuse(_lock_findings(lock, manifest), "the lock")
+                peak = peak_memory(request.jobs)
+                summary = write_reports(
+                    reports, tree, rules, decided.graph, decided.folded, manifest, timings, peak, evidence
+                )
+                install(staging, request.out)
+                write_lock(lock, manifest)
+    return Result(manifest, summary, reports, evidence, timings, peak, decided.rescued)
+
+
+def analyse(tree: UpstreamTree, rules: Ruleset, jobs: int, timings: dict[str, float], progress: Progress) -> Decided:
+    """Facts, folding and reachability; writes nothing."""
+    with _timed("facts", timings, progress):
+        environment = build_environment(tree, rules, jobs=jobs, progress=progress.advance)
+    with (
+        _timed("fold and graph", timings, progress),
+        FoldEngine(tree, environment, jobs=jobs, progress=lambda done: progress.advance(done, None)) as engine,
+    ):
+        while True:
+            graph, folded = build_graph(tree, rules, engine.fold, rescued=engine.rescued)
+            if not engine.rescue(graph.kept):
+                break
+    rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
+    return Decided(graph, folded, rescued)
+
+
+def verify_tree(
+    tree: UpstreamTree,
+    out: Path,
+    manifest: Manifest,
+    levels: Sequence[str] | Mapping[str, Any],
+    jobs: int,
+    timings: dict[str, float],
+    progress: Progress,
+) -> tuple[Evidence, ...]:
+    """Run evidence levels by name, in their order."""
+    found: list[Evidence] = []
+    for name in levels:
+        with _timed(f"verify {name}", timings, progress):
+            found.append(EVIDENCE_LEVELS[name](tree, out, manifest, jobs=jobs, progress=progress.note))
+    return tuple(found)
+
+
+def reports_folder(request: Request, manifest: Manifest) -> Path:
+    """Where the reports go: into the repository for the pinned upstream, beside the output for any other."""
+    if request.reports is not None:
+        return request.reports
+    pinned = request.out.resolve().parent == REPOSITORY / "dist" and manifest.upstream.kind == "release"
+    if pinned and manifest.upstream.version == load_pins(REPOSITORY).default_release:
+        return REPOSITORY / "reports" / manifest.profile
+    return request.out.with_name(request.out.name + ".reports")
+
+
+def peak_memory(jobs: int) -> int:
+    """Upper bound of the run's memory in bytes: this process, and as many of the largest worker as there are."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return (own + jobs * worker) * unit
+
+
+def _lock_findings(lock: Path, manifest: Manifest) -> Sequence[Finding]:
+    recorded = read_lock(lock)
+    if recorded is None:
+        return [Finding("lock", str(lock), 0, "there is no lock to compare with")]
+    return compare(recorded, manifest)
+
+
+def _refuse(findings: Sequence[Finding], what: str) -> None:
+    if not findings:
+        return
+    shown = "\n".join(f"  {f.path}:{f.line}: [{f.check}] {f.message}" for f in findings[:_SHOWN_FINDINGS])
+    more = f"\n  … and {len(findings) - _SHOWN_FINDINGS} more" if len(findings) > _SHOWN_FINDINGS else ""
+    raise EvidenceError(
+        f"{what} found {len(findings)} thing(s) wrong:\n{shown}{more}",
+        "nothing was replaced; add or mend a rule, or report the finding as a fault of shrinker",
+    )
+
+
+@contextmanager
+def _timed(name: str, timings: dict[str, float], progress: Progress) -> Iterator[None]:
+    progress.phase(name)
+    start = time.perf_counter()
+    try:
+        yield
+    finally:
+        timings[name] = timings.get(name, 0.0) + time.perf_counter() - start
+
+
+@contextmanager
+def _quiet_collector() -> Iterator[None]:
+    """Syntax trees are millions of objects without cycles: the collector would only walk them."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+__all__ = ["Request", "Result", "analyse", "shrink", "verify_tree"]

@@ -1,0 +1,60 @@
+"""Shortest import chains between modules, for the pages (from any module, not only from a root)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from shrinker.values.graph import Edge, Graph
+
+_RUN = frozenset({"import", "import-local", "string", "walk"})
+"""Kinds by which code of one module runs code of another; a parent's ``__init__`` and annotations are left out."""
+
+Outgoing = Mapping[str, list[Edge]]
+
+
+def outgoing(graph: Graph, kinds: frozenset[str] = _RUN) -> dict[str, list[Edge]]:
+    """First edge of each pair of modules, by source."""
+    out: dict[str, dict[str, Edge]] = {}
+    for edge in graph.edges:
+        if edge.kind in kinds and edge.src.startswith("module:") and edge.dst.startswith("module:"):
+            out.setdefault(edge.src, {}).setdefault(edge.dst, edge)
+    return {src: list(row.values()) for src, row in out.items()}
+
+
+def reached_from(out: Outgoing, starts: Iterable[str]) -> dict[str, Edge | None]:
+    """Every node reached, breadth first, with the edge by which it was; ``None`` for a start."""
+    frontier = sorted(starts)
+    first: dict[str, Edge | None] = dict.fromkeys(frontier)
+    while frontier:
+        wave: list[str] = []
+        for node in frontier:
+            for edge in out.get(node, ()):
+                if edge.dst not in first:
+                    first[edge.dst] = edge
+                    wave.append(edge.dst)
+        frontier = sorted(wave)
+    return first
+
+
+def chain(first: Mapping[str, Edge | None], node: str) -> list[Edge]:
+    """Edges from a start to the node."""
+    steps: list[Edge] = []
+    edge = first.get(node)
+    while edge is not None:
+        steps.append(edge)
+        edge = first.get(edge.src)
+    return steps[::-1]
+
+
+def short(node: str) -> str:
+    """Name of a node as the pages write it."""
+    name = node.partition(":")[2]
+    return name.removeprefix("sglang.srt.").removeprefix("sglang.") if node.startswith("module:") else name
+
+
+def show(steps: Iterable[Edge]) -> str:
+    """``a:12 → b:30 → c``, each with the line of the import."""
+    rows = list(steps)
+    if not rows:
+        return ""
+    return " → ".join([f"{short(edge.src)}:{edge.line}" for edge in rows] + [short(rows[-1].dst)])

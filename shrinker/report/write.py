@@ -1,0 +1,173 @@
+"""Write all reports of one run into a folder, each file replaced at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from shrinker.graph.nodes import module_node
+from shrinker.graph.saved import graph_data
+from shrinker.report.dependencies import dependencies
+from shrinker.report.effects import rule_effects
+from shrinker.report.importers import removed_importers
+from shrinker.report.lists import keep_list, remove_list, uncertain_list
+from shrinker.report.measure import Measured, Tally, measure, tally
+from shrinker.report.picture import graphviz_svg, mermaid, package_edges
+from shrinker.report.structure import cycles, dominators, module_graph
+from shrinker.report.summary import build_summary
+from shrinker.ruleset import Remove, Ruleset
+from shrinker.values.errors import InputError
+from shrinker.values.folded import FoldedModule
+from shrinker.values.graph import Graph
+from shrinker.values.manifest import Manifest
+from shrinker.values.outcome import Evidence
+from shrinker.values.upstream import UpstreamTree
+
+GENERATED_ONLY = ("graph.json", "run.json", "dependencies.svg")
+"""Files that git ignores: large, different from run to run, or dependent on what is installed."""
+
+_MOST_FOLDERS = 150
+
+
+def write_reports(
+    folder: Path,
+    tree: UpstreamTree,
+    rules: Ruleset,
+    graph: Graph,
+    folded: Mapping[str, FoldedModule],
+    manifest: Manifest,
+    timings: Mapping[str, float],
+    peak_memory: int,
+    evidence: Sequence[Evidence],
+) -> dict[str, Any]:
+    """Write lists, pages, summary and graph.
+
+    Args:
+        folder: made if it is not there, e.g. ``reports/deepseek``.
+        folded: folded modules by path, as `build_graph` returns them.
+        timings: seconds by phase; they go to ``run.json`` alone.
+        peak_memory: bytes, also for ``run.json``.
+
+    Returns:
+        The content of ``summary.json``, for `summary_table`.
+
+    Raises:
+        InputError: the folder cannot be written.
+    """
+    files = measure(tree, manifest)
+    summary = build_summary(manifest, graph, folded, files, evidence)
+    data = graph_data(
+        graph,
+        folded,
+        profile=manifest.profile,
+        upstream=manifest.upstream.spec,
+        importers=removed_importers(tree, graph, folded),
+    )
+    pairs = package_edges(graph)
+    texts = {
+        "keep.txt": keep_list(graph, files),
+        "remove.txt": remove_list(graph, files),
+        "uncertain.txt": uncertain_list(graph),
+        "summary.json": json.dumps(summary, indent=1, sort_keys=True) + "\n",
+        "graph.json": json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n",
+        "run.json": json.dumps(_run(timings, peak_memory), indent=1) + "\n",
+        **_pages(rules, graph, folded, manifest, files, mermaid(pairs)),
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            _replace(folder / name, text.encode())
+        picture = graphviz_svg(pairs)
+        if picture is not None:
+            _replace(folder / "dependencies.svg", picture)
+    except OSError as error:
+        raise InputError(
+            f"{folder}: reports cannot be written: {error}", "free space or choose a writable folder"
+        ) from error
+    return summary
+
+
+def _pages(
+    rules: Ruleset,
+    graph: Graph,
+    folded: Mapping[str, FoldedModule],
+    manifest: Manifest,
+    files: Sequence[Measured],
+    chart: str,
+) -> dict[str, str]:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    environment.filters["n"] = lambda number: f"{number:,}"
+    # A bar would end the cell of a Markdown table.
+    environment.filters["cell"] = lambda text: " ".join(str(text).split()).replace("|", "\\|")
+    head = {"upstream": manifest.upstream, "profile": manifest.profile}
+    structure = module_graph(graph)
+    lines = {module_node(folded[f.path].module): f.after for f in files if f.kept and f.path in folded}
+    removed = [file for file in files if file.path in graph.removed]
+    by_rule = tally(removed, lambda file: graph.removed[file.path].rule)
+    features = {rule.id: rule.feature for rule in rules.removes if isinstance(rule, Remove)}
+    unreachable = [file for file in removed if graph.removed[file.path].rule == "unreachable"]
+    folders = tally(unreachable, lambda file: _folder(file.path))
+    return {
+        "REMOVED_FILES.md": environment.get_template("REMOVED_FILES.md.jinja").render(
+            head,
+            total=_total(files),
+            by_rule=by_rule,
+            features=features,
+            by_area=[t for t in tally(files, lambda file: file.area) if t.files_after < t.files_before],
+            folders=folders[:_MOST_FOLDERS],
+            more=len(folders) - _MOST_FOLDERS,
+        ),
+        "DEPENDENCIES.md": environment.get_template("DEPENDENCIES.md.jinja").render(
+            head,
+            page=dependencies(graph, folded, files),
+            chart=chart,
+            cycles=cycles(structure),
+            dominators=dominators(structure, lines),
+        ),
+        "rules.md": environment.get_template("rules.md.jinja").render(
+            head, effects=rule_effects(rules, graph, folded, files), unreachable=_total(unreachable)
+        ),
+    }
+
+
+def _total(files: Sequence[Measured]) -> Tally:
+    return (tally(files, lambda _: "total") or [Tally("total", 0, 0, 0, 0)])[0]
+
+
+def _folder(path: str) -> str:
+    """At most four folders deep, so that the page stays reviewable."""
+    return "/".join(path.split("/")[:-1][:4]) or "(top)"
+
+
+def _run(timings: Mapping[str, float], peak_memory: int) -> dict[str, Any]:
+    return {
+        "phases_seconds": {name: round(seconds, 3) for name, seconds in timings.items()},
+        "total_seconds": round(sum(timings.values()), 3),
+        "peak_memory_bytes": peak_memory,
+    }
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Write beside the file and rename, so that a reader sees the old file or the new one."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as out:
+            out.write(data)
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

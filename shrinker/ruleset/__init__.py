@@ -1,0 +1,20 @@
+"""The rules in `rules/*.toml`: their models, strict loading, and matching of names."""
+
+from shrinker.ruleset.load import load_profile
+from shrinker.ruleset.match import module_matches, path_matches
+from shrinker.ruleset.models import Absent, Asset, Fact, Keep, Profile, Remove, Root, Ruleset, Walk
+
+__all__ = [
+    "Absent",
+    "Asset",
+    "Fact",
+    "Keep",
+    "Profile",
+    "Remove",
+    "Root",
+    "Ruleset",
+    "Walk",
+    "load_profile",
+    "module_matches",
+    "path_matches",
+]

@@ -1,0 +1,132 @@
+"""Load and check the rules of a profile; every error names file, line and the nearest valid name."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import re
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from shrinker.ruleset.models import Absent, Asset, Fact, Keep, Profile, Remove, Root, Rule, Ruleset, Walk
+from shrinker.values.errors import InputError
+
+RULES_FOLDER = Path(__file__).resolve().parents[2] / "rules"
+
+_KINDS: dict[str, tuple[str, type[Rule]]] = {
+    "fact": ("facts", Fact),
+    "absent": ("absents", Absent),
+    "remove": ("removes", Remove),
+    "root": ("roots", Root),
+    "walk": ("walks", Walk),
+    "keep": ("keeps", Keep),
+    "asset": ("assets", Asset),
+}
+
+
+def load_profile(name: str, folder: Path = RULES_FOLDER) -> Ruleset:
+    """Read `rules/profiles/<name>.toml` and the rule files it includes.
+
+    Raises:
+        InputError: unknown profile, broken TOML, unknown kind or key, two rules of one id.
+    """
+    profiles = sorted(p.stem for p in (folder / "profiles").glob("*.toml"))
+    if name not in profiles:
+        raise InputError(f"no profile {name!r}{_nearest(name, profiles)}", f"profiles here: {', '.join(profiles)}")
+    profile_path = folder / "profiles" / f"{name}.toml"
+    text, data = _read_toml(profile_path)
+    try:
+        profile = Profile.model_validate(data)
+    except ValidationError as error:
+        raise _explain(error, profile_path, text, 1, list(Profile.model_fields)) from error
+
+    paths: list[Path] = []
+    for stem in profile.include:
+        path = folder / f"{stem}.toml"
+        if not path.is_file():
+            known = sorted(p.stem for p in folder.glob("*.toml"))
+            raise InputError(
+                f"{profile_path.name}:{_line_of(profile_path.read_text(), stem)}: no rule file {stem!r}{_nearest(stem, known)}",
+                f"rule files here: {', '.join(known)}",
+            )
+        paths.append(path)
+    return load_rules(paths, name, profile_path.read_bytes())
+
+
+def load_rules(paths: Sequence[Path], profile: str = "", salt: bytes = b"") -> Ruleset:
+    """Read rule files.
+
+    Args:
+        paths: the files, in the order in which their rules count.
+        profile: name that the ruleset carries.
+        salt: further bytes that belong to the digest (the profile's own file).
+
+    Raises:
+        InputError: broken TOML, unknown kind or key, two rules of one id.
+    """
+    digest = hashlib.sha256()
+    collected: dict[str, list[Rule]] = {plural: [] for plural, _ in _KINDS.values()}
+    seen: dict[str, str] = {}
+    for path in paths:
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+        _load_file(path, collected, seen)
+    digest.update(salt)
+    return Ruleset(profile=profile, digest=digest.hexdigest(), **{k: tuple(v) for k, v in collected.items()})  # type: ignore[arg-type]
+
+
+def _load_file(path: Path, collected: dict[str, list[Rule]], seen: dict[str, str]) -> None:
+    text, data = _read_toml(path)
+    for kind, rows in data.items():
+        if kind not in _KINDS or not isinstance(rows, list):
+            line = _line_of(text, kind)
+            raise InputError(
+                f"{path.name}:{line}: unknown kind of rule {kind!r}{_nearest(kind, list(_KINDS))}",
+                f"a rule starts with one of: {', '.join(f'[[{k}]]' for k in _KINDS)}",
+            )
+        plural, model = _KINDS[kind]
+        lines = [n for n, row in enumerate(text.splitlines(), 1) if row.strip().startswith(f"[[{kind}]]")]
+        for index, row in enumerate(rows):
+            start = lines[index] if index < len(lines) else 1
+            try:
+                rule = model.model_validate(row)
+            except ValidationError as error:
+                raise _explain(error, path, text, start, list(model.model_fields)) from error
+            if rule.id in seen:
+                raise InputError(f"{path.name}:{start}: rule id {rule.id!r} is taken by {seen[rule.id]}", "give each rule its own id")
+            seen[rule.id] = f"{path.name}:{start}"
+            collected[plural].append(rule)
+
+
+def _read_toml(path: Path) -> tuple[str, dict[str, object]]:
+    try:
+        text = path.read_text("utf-8")
+        return text, tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        line = re.search(r"line (\d+)", str(error))
+        raise InputError(f"{path.name}:{line.group(1) if line else 1}: {error}", "mend the TOML and run again") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read: {error}", "check the file") from error
+
+
+def _explain(error: ValidationError, path: Path, text: str, start: int, known: list[str]) -> InputError:
+    first = error.errors()[0]
+    key = str(first["loc"][0]) if first["loc"] else ""
+    line = _line_of(text, key, start)
+    if first["type"] == "extra_forbidden":
+        return InputError(f"{path.name}:{line}: unknown key {key!r}{_nearest(key, known)}", f"keys here: {', '.join(known)}")
+    return InputError(f"{path.name}:{line}: {key}: {first['msg']}", f"keys here: {', '.join(known)}")
+
+
+def _line_of(text: str, word: str, start: int = 1) -> int:
+    for number, row in enumerate(text.splitlines(), 1):
+        if number >= start and re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", row):
+            return number
+    return start
+
+
+def _nearest(word: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(word, known, 1, 0.5)
+    return f" (did you mean {near[0]!r}?)" if near else ""

@@ -1,0 +1,189 @@
+"""The cache folder: downloads by hash, and trees by content, each entry whole and checked or not there.
+
+An entry is written to a temporary folder beside its place and renamed, under a lock, so that a
+killed run leaves no half entry and two runs at once do not disturb each other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from types import MappingProxyType
+
+from shrinker.source.archive import Guard
+from shrinker.values.errors import InputError
+from shrinker.values.upstream import DeclaredPackage, SourceFile
+
+Writer = Callable[[str, bytes], None]
+Builder = Callable[[Writer], DeclaredPackage]
+"""Hands every file of the tree to the writer, in any order, and returns what the package declares."""
+
+_FORMAT = "tree 1"
+"""Part of every key: raise it when `layout` decides differently, so that old entries are not used."""
+
+
+class Materialised:
+    """A tree in the cache: the folder, its files and what the package declares."""
+
+    __slots__ = ("declared", "files", "root")
+
+    def __init__(self, root: Path, files: tuple[SourceFile, ...], declared: DeclaredPackage) -> None:
+        self.root = root
+        self.files = files
+        self.declared = declared
+
+
+def default_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """`$SHRINKER_CACHE`, else `$XDG_CACHE_HOME/shrinker`, else `~/.cache/shrinker`."""
+    if environment.get("SHRINKER_CACHE"):
+        return Path(environment["SHRINKER_CACHE"]).expanduser().absolute()
+    # The XDG specification: a relative path is to be ignored.
+    xdg = environment.get("XDG_CACHE_HOME", "")
+    base = Path(xdg) if xdg.startswith("/") else Path("~/.cache").expanduser()
+    return base / "shrinker"
+
+
+def clear(folder: Path) -> None:
+    """Remove what shrinker put into the cache folder, and nothing else that may lie there."""
+    for name in ("downloads", "git", "index", "trees"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def locked(place: Path) -> Iterator[None]:
+    """Hold the lock of one cache entry; waits for another run that is writing it."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with open(place.parent / f".{place.name}.lock", "w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+@contextlib.contextmanager
+def replacing(place: Path) -> Iterator[Path]:
+    """A temporary path beside `place` that becomes `place` when the block ends without an error."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(prefix=f".tmp-{place.name}-", dir=place.parent))
+    try:
+        new = scratch / "new"
+        yield new
+        if place.is_dir() and not place.is_symlink():
+            # Renamed out of the way first: a reader sees the old entry or the new one, whole.
+            os.rename(place, scratch / "old")
+        os.replace(new, place)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal."""
+    with open(path, "rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def tree_key(*identity: str) -> str:
+    """Name of a tree's entry, from what fixes its content (a wheel's hash, a commit …)."""
+    return hashlib.sha256("\0".join((_FORMAT, *identity)).encode()).hexdigest()[:32]
+
+
+def tree(cache: Path, key: str, build: Builder, where: str) -> Materialised:
+    """The tree of this key: the cached one when every byte of it is as recorded, else built anew.
+
+    Args:
+        cache: the cache folder.
+        key: from `tree_key`.
+        build: called when there is no sound entry.
+        where: name of the source, for messages.
+
+    Raises:
+        InputError: from `build`, or for a path that must not be written.
+        OSError: the cache cannot be written.
+    """
+    place = cache / "trees" / key
+    with locked(place):
+        found = _sound(place)
+        if found is None:
+            # Under the lock, so what is left here is a killed run's.
+            for left in place.parent.glob(f".tmp-{key}-*"):
+                shutil.rmtree(left, ignore_errors=True)
+            with replacing(place) as new:
+                _write(new, build, where)
+            found = _sound(place)
+        if found is None:
+            raise InputError(
+                f"{place} does not hold what was just written to it",
+                "check the disk, or set SHRINKER_CACHE to another one",
+            )
+        return found
+
+
+def _write(folder: Path, build: Builder, where: str) -> None:
+    root = folder / "files"
+    root.mkdir(parents=True)
+    guard = Guard(where)
+    rows: dict[str, tuple[str, int]] = {}
+
+    def put(path: str, content: bytes) -> None:
+        target = root / guard.admit(path, len(content))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with open(target, "xb") as handle:
+            handle.write(content)
+        rows[path] = (hashlib.sha256(content).hexdigest(), len(content))
+
+    declared = build(put)
+    body = json.dumps({"files": dict(sorted(rows.items())), "declared": asdict(declared)}, sort_keys=True)
+    record = {"format": _FORMAT, "sha256": hashlib.sha256(body.encode()).hexdigest(), "body": body}
+    (folder / "tree.json").write_text(json.dumps(record), "utf-8")
+
+
+def _sound(place: Path) -> Materialised | None:
+    """The entry at `place` when its record and every file are whole and nothing else lies there."""
+    root = place / "files"
+    try:
+        record = json.loads((place / "tree.json").read_text("utf-8"))
+        body = record["body"]
+        if record["format"] != _FORMAT or hashlib.sha256(body.encode()).hexdigest() != record["sha256"]:
+            return None
+        data = json.loads(body)
+        files = tuple(SourceFile(path, sha256, size) for path, (sha256, size) in sorted(data["files"].items()))
+        if set(_regular_files(root)) != {file.path for file in files}:
+            return None
+        for file in files:
+            content = (root / file.path).read_bytes()
+            if len(content) != file.size or hashlib.sha256(content).hexdigest() != file.sha256:
+                return None
+        return Materialised(root, files, _declared(data["declared"]))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _regular_files(root: Path) -> Iterator[str]:
+    """Paths below `root`; a link or a device is given a name that no tree has."""
+    pending = [(str(root), "")]
+    while pending:
+        folder, prefix = pending.pop()
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    pending.append((entry.path, f"{prefix}{entry.name}/"))
+                else:
+                    yield f"{prefix}{entry.name}" if entry.is_file(follow_symlinks=False) else f"//{entry.name}"
+
+
+def _declared(data: Mapping[str, object]) -> DeclaredPackage:
+    extras, scripts, dependencies = data["extras"], data["scripts"], data["dependencies"]
+    assert isinstance(extras, dict) and isinstance(scripts, dict) and isinstance(dependencies, list)
+    return DeclaredPackage(
+        name=str(data["name"]),
+        requires_python=str(data["requires_python"]),
+        dependencies=tuple(dependencies),
+        extras=MappingProxyType({extra: tuple(rows) for extra, rows in extras.items()}),
+        scripts=MappingProxyType(dict(scripts)),
+    )

@@ -1,0 +1,145 @@
+"""A folder: the submodule, a checkout, a plain copy of one, or an unpacked wheel.
+
+The files are copied to the cache, keyed by content, so that an edit made while shrinker runs cannot
+mix two states of the folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from shrinker.source import cache, declared, layout
+from shrinker.source.cache import Materialised, Writer
+from shrinker.source.repository import git, tags_at
+from shrinker.values.errors import InputError
+from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """What a folder is."""
+
+    commit: str | None
+    tags: tuple[str, ...]
+    dirty: bool
+    version: str | None
+    """Of an unpacked wheel's metadata."""
+
+
+def open_folder(
+    folder: Path, where: str, store: Path, progress: Callable[[str], None]
+) -> tuple[Checkout, Materialised]:
+    """The tree of a folder.
+
+    Args:
+        folder: holds `python/sglang` (repository layout) or `sglang` (unpacked wheel).
+        where: what to call it in messages.
+        store: the cache folder.
+        progress: told what a person should know.
+
+    Raises:
+        InputError: not there, not SGLang, or changed while it was read.
+    """
+    if not folder.is_dir():
+        raise InputError(f"{where}: there is no such folder", "give a checkout of SGLang or an unpacked wheel")
+    if (folder / PACKAGE_PREFIX / "__init__.py").is_file():
+        checkout, sources = _repository(folder, where, progress)
+        metadata: list[Path] = []
+    elif (folder / "sglang" / "__init__.py").is_file():
+        metadata = sorted(path for path in folder.glob("sglang-*.dist-info") if path.is_dir())[-1:]
+        checkout, sources = _unpacked(folder, metadata)
+    else:
+        raise InputError(
+            f"{where} is not SGLang: it has neither {PACKAGE_PREFIX}__init__.py nor sglang/__init__.py",
+            "give the top folder of a checkout of SGLang or of an unpacked wheel",
+        )
+    described = (
+        {name: _bytes_or_none(metadata[0] / name) for name in ("METADATA", "entry_points.txt")} if metadata else {}
+    )
+    digests = {path: cache.sha256_of(source) for path, source in sources.items()}
+    facts = [f"{path}\t{digest}" for path, digest in sorted(digests.items())]
+    facts += [f"{name}\t{hashlib.sha256(content or b'').hexdigest()}" for name, content in described.items()]
+
+    def build(write: Writer) -> DeclaredPackage:
+        for path, source in sources.items():
+            content = source.read_bytes()
+            if hashlib.sha256(content).hexdigest() != digests[path]:
+                raise InputError(
+                    f"{where}: {path} changed while it was read", "run again when nothing writes to the folder"
+                )
+            write(path, content)
+        return _declares(sources, described, where, progress)
+
+    return checkout, cache.tree(store, cache.tree_key("folder", *facts), build, where)
+
+
+def _repository(folder: Path, where: str, progress: Callable[[str], None]) -> tuple[Checkout, dict[str, Path]]:
+    """A folder in the layout of upstream's repository: git's tracked files when it is a checkout, else all."""
+    if not (folder / ".git").exists():
+        return Checkout(None, (), True, None), dict(_walk(folder, layout.NEEDED, ""))
+    head = git("rev-parse", "--verify", "--end-of-options", "HEAD^{commit}", at=folder).strip()
+    tracked = git("ls-files", "-z", "--", *layout.NEEDED, at=folder).split("\0")
+    sources = dict(_inside(folder, {path for path in tracked if path and layout.in_tree(path)}))
+    status = git("status", "--porcelain=v1", "-z", "--ignore-submodules=all", "--", *layout.NEEDED, at=folder).split(
+        "\0"
+    )
+    new = sum(row.startswith("??") for row in status)
+    if new:
+        progress(f"{where}: {new} untracked files or folders are not read (`git add` them to include them)")
+    dirty = any(row and not row.startswith("??") for row in status)
+    return Checkout(head, tags_at(folder, head), dirty, None), sources
+
+
+def _unpacked(folder: Path, metadata: list[Path]) -> tuple[Checkout, dict[str, Path]]:
+    sources = dict(_walk(folder, ("sglang",), "python/"))
+    for licence in (path / name for path in metadata for name in ("LICENSE", "licenses/LICENSE")):
+        if licence.is_file():
+            sources["LICENSE"] = licence
+    described = _bytes_or_none(metadata[0] / "METADATA") if metadata else None
+    return Checkout(None, (), True, declared.version_in(described) if described else None), sources
+
+
+def _walk(folder: Path, tops: tuple[str, ...], prefix: str) -> Iterator[tuple[str, Path]]:
+    found: set[str] = set()
+    for top in tops:
+        if (folder / top).is_file():
+            found.add(top)
+        for parent, folders, names in os.walk(folder / top):
+            folders.sort()
+            relative = Path(parent).relative_to(folder).as_posix()
+            found.update(f"{relative}/{name}" for name in names)
+    for path, source in _inside(folder, found):
+        if layout.in_tree(prefix + path):
+            yield prefix + path, source
+
+
+def _inside(folder: Path, paths: set[str]) -> Iterator[tuple[str, Path]]:
+    """Regular files of the folder; a link counts as the file it names when that lies in the folder too.
+
+    Tracked files that were deleted are left out (and make the checkout dirty).
+    """
+    real = folder.resolve()
+    for path in sorted(paths):
+        source = folder / path
+        if source.is_file() and source.resolve().is_relative_to(real):
+            yield path, source
+
+
+def _declares(
+    sources: dict[str, Path], described: dict[str, bytes | None], where: str, progress: Callable[[str], None]
+) -> DeclaredPackage:
+    if layout.PYPROJECT in sources:
+        return declared.from_pyproject(sources[layout.PYPROJECT].read_bytes(), f"{where}: {layout.PYPROJECT}")
+    metadata = described.get("METADATA")
+    if metadata:
+        return declared.from_metadata(metadata, described.get("entry_points.txt") or b"", f"{where}: METADATA")
+    progress(f"{where}: neither {layout.PYPROJECT} nor package metadata: no dependency is known")
+    return declared.UNDECLARED
+
+
+def _bytes_or_none(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None

@@ -1,0 +1,122 @@
+"""What upstream declares of its package, the same value from `pyproject.toml` and from a wheel's metadata.
+
+Requirement strings go through `packaging`, so that order, quotes and spaces do not tell the two apart.
+"""
+
+from __future__ import annotations
+
+import configparser
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from email.parser import BytesParser
+from email.policy import compat32
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.utils import canonicalize_name
+
+from shrinker.values.errors import InputError
+from shrinker.values.upstream import DeclaredPackage
+
+UNDECLARED = DeclaredPackage(name="sglang", requires_python="", dependencies=(), extras={}, scripts={})
+"""For a folder that carries neither `pyproject.toml` nor metadata."""
+
+_EXTRA_MARKER = re.compile(r"^(?:(?P<rest>.*) and )?extra == \"(?P<extra>[^\"]+)\"$")
+
+
+def from_pyproject(content: bytes, where: str) -> DeclaredPackage:
+    """Read the `[project]` table.
+
+    Args:
+        content: bytes of `pyproject.toml`.
+        where: its name, for messages.
+
+    Raises:
+        InputError: not TOML, no `[project]` table, or a requirement that is not PEP 508.
+    """
+    try:
+        project = tomllib.loads(content.decode("utf-8"))["project"]
+        return _declared(
+            name=project["name"],
+            requires_python=project.get("requires-python", ""),
+            dependencies=project.get("dependencies", ()),
+            extras=project.get("optional-dependencies", {}),
+            scripts=project.get("scripts", {}),
+        )
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise _unreadable(where, error) from error
+
+
+def from_metadata(metadata: bytes, entry_points: bytes, where: str) -> DeclaredPackage:
+    """Read a wheel's METADATA and entry_points.txt (empty when the wheel has none).
+
+    Raises:
+        InputError: a field is missing or a requirement is not PEP 508.
+    """
+    try:
+        message = BytesParser(policy=compat32).parsebytes(metadata, headersonly=True)
+        extras: dict[str, list[str]] = {extra: [] for extra in message.get_all("Provides-Extra", [])}
+        by_canonical = {canonicalize_name(extra): extra for extra in extras}
+        dependencies: list[str] = []
+        for line in message.get_all("Requires-Dist", []):
+            requirement, extra = _split_extra(line)
+            if extra is None:
+                dependencies.append(requirement)
+            else:
+                extras[by_canonical[canonicalize_name(extra)]].append(requirement)
+        parser = configparser.ConfigParser(delimiters=("=",), interpolation=None)
+        parser.optionxform = str  # type: ignore[assignment,method-assign]
+        parser.read_string(entry_points.decode("utf-8"))
+        scripts = dict(parser["console_scripts"]) if parser.has_section("console_scripts") else {}
+        return _declared(
+            name=message["Name"],
+            requires_python=message.get("Requires-Python", ""),
+            dependencies=dependencies,
+            extras=extras,
+            scripts=scripts,
+        )
+    except (KeyError, TypeError, AttributeError, ValueError, configparser.Error) as error:
+        raise _unreadable(where, error) from error
+
+
+def version_in(metadata: bytes) -> str | None:
+    """The Version field of METADATA."""
+    value = BytesParser(policy=compat32).parsebytes(metadata, headersonly=True).get("Version")
+    return None if value is None else str(value).strip()
+
+
+def _declared(
+    name: str,
+    requires_python: str,
+    dependencies: Iterable[str],
+    extras: Mapping[str, Iterable[str]],
+    scripts: Mapping[str, str],
+) -> DeclaredPackage:
+    return DeclaredPackage(
+        name=canonicalize_name(name),
+        requires_python=str(SpecifierSet(requires_python)),
+        dependencies=_normalised(dependencies),
+        extras={canonicalize_name(extra): _normalised(rows) for extra, rows in sorted(extras.items())},
+        scripts={script: target.replace(" ", "") for script, target in sorted(scripts.items())},
+    )
+
+
+def _normalised(requirements: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted({str(Requirement(line)) for line in requirements}))
+
+
+def _split_extra(line: str) -> tuple[str, str | None]:
+    """Take `extra == "x"`, which a wheel adds to the marker, off again."""
+    requirement = Requirement(line)
+    match = _EXTRA_MARKER.match(str(requirement.marker)) if requirement.marker else None
+    if match is None:
+        return line, None
+    requirement.marker = None
+    rest = match["rest"]
+    return f"{requirement} ; {rest}" if rest else str(requirement), match["extra"]
+
+
+def _unreadable(where: str, error: Exception) -> InputError:
+    kind = "requirement" if isinstance(error, InvalidRequirement | InvalidSpecifier) else "package metadata"
+    return InputError(f"{where}: {kind} cannot be read: {error}", "check that this is an unchanged SGLang source")

@@ -1,0 +1,148 @@
+"""A commit of a git repository, read from its objects: no work tree is needed or touched.
+
+Blobs come from `git cat-file`, not from `git archive`: export attributes would change the bytes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.version import InvalidVersion, Version
+
+from shrinker.source import cache, declared, layout
+from shrinker.source.cache import Materialised, Writer
+from shrinker.source.fetch import fetched
+from shrinker.source.repository import Commit, command, environment, git, resolve, tags_at
+from shrinker.source.spec import GitSpec
+from shrinker.values.errors import InputError
+from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage
+
+_MAX_LINKS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    mode: str
+    oid: str
+
+
+def open_commit(spec: GitSpec, folder: Path, progress: Callable[[str], None]) -> tuple[Commit, Materialised]:
+    """The tree of a commit.
+
+    Raises:
+        InputError: not a repository, no such commit, not fetchable, or not SGLang.
+    """
+    commit = fetched(spec, folder, progress) if spec.is_url else _local(spec)
+    where = f"git@{commit.hash[:12]}"
+    return commit, cache.tree(
+        folder, cache.tree_key("git", commit.hash), lambda write: _unpack(commit, write, where), where
+    )
+
+
+def version_of_tags(tags: tuple[str, ...]) -> str | None:
+    """The highest version among tags of the form `vX`."""
+    versions: list[Version] = []
+    for tag in tags:
+        if tag.startswith("v"):
+            with contextlib.suppress(InvalidVersion):
+                versions.append(Version(tag))
+    return str(max(versions)) if versions else None
+
+
+def _local(spec: GitSpec) -> Commit:
+    repository = Path(spec.repository).expanduser()
+    if not repository.is_dir():
+        raise InputError(
+            f"git:{spec.repository}: there is no such folder, and it is not a URL", "give a repository's folder or URL"
+        )
+    try:
+        git("rev-parse", "--git-dir", at=repository)
+    except InputError as error:
+        if "not a git repository" in error.message:
+            raise InputError(
+                f"git:{spec.repository} is not a git repository", "use UPSTREAM=path:DIR for a plain folder"
+            ) from None
+        raise
+    full = resolve(repository, spec.commit)
+    return Commit(repository, full, tags_at(repository, full))
+
+
+def _unpack(commit: Commit, write: Writer, where: str) -> DeclaredPackage:
+    entries = _entries(commit)
+    if not any(path.startswith(PACKAGE_PREFIX) for path in entries):
+        raise InputError(
+            f"{where} is not SGLang: it has no folder {PACKAGE_PREFIX}", "give a commit of the SGLang repository"
+        )
+    wanted = {path: entry for path, entry in entries.items() if layout.in_tree(path)}
+    blobs = {path: entry.oid for path, entry in wanted.items() if entry.mode.startswith("100")}
+    links = [path for path, entry in wanted.items() if entry.mode == "120000"]
+    blobs |= _followed(commit, links, entries)
+    described = b""
+    for path, content in _contents(commit, blobs, where):
+        write(path, content)
+        if path == layout.PYPROJECT:
+            described = content
+    return declared.from_pyproject(described, f"{where}: {layout.PYPROJECT}") if described else declared.UNDECLARED
+
+
+def _entries(commit: Commit) -> dict[str, _Entry]:
+    """Every blob, link and submodule of the commit, by path."""
+    entries: dict[str, _Entry] = {}
+    for row in git("ls-tree", "-r", "-z", "--full-tree", commit.hash, at=commit.repository).split("\0"):
+        if row:
+            head, _, path = row.partition("\t")
+            mode, _, oid = head.split(" ")
+            entries[path] = _Entry(mode, oid)
+    return entries
+
+
+def _followed(commit: Commit, links: list[str], entries: Mapping[str, _Entry]) -> dict[str, str]:
+    """Links that lead to a file of the same commit, as that file; every other link is left out.
+
+    A wheel holds the file's content where the repository has such a link, so the two are equal only
+    in this way. Only the commit's own list of paths is consulted, never the file system.
+    """
+    found: dict[str, str] = {}
+    for link in links:
+        path: str | None = link
+        for _ in range(_MAX_LINKS):
+            entry = entries.get(path) if path is not None else None
+            if path is None or entry is None or entry.mode != "120000":
+                break
+            path = layout.link_target(path, git("cat-file", "blob", entry.oid, at=commit.repository))
+        entry = entries.get(path) if path is not None else None
+        if entry is not None and entry.mode.startswith("100"):
+            found[link] = entry.oid
+    return found
+
+
+def _contents(commit: Commit, blobs: Mapping[str, str], where: str) -> Iterator[tuple[str, bytes]]:
+    """Path and bytes of each blob, by one `git cat-file --batch`."""
+    with tempfile.TemporaryFile() as asked:
+        asked.write("".join(f"{oid}\n" for oid in blobs.values()).encode())
+        asked.seek(0)
+        words = command(commit.repository, ("cat-file", "--batch"))
+        with subprocess.Popen(
+            words, stdin=asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment(commit.repository)
+        ) as process:
+            assert process.stdout is not None
+            for path in blobs:
+                head = process.stdout.readline().split()
+                if len(head) != 3 or head[1] != b"blob":
+                    raise InputError(
+                        f"{where}: the content of {path} is missing from the repository",
+                        "fetch the whole commit there and run again",
+                    )
+                size = int(head[2])
+                if size > layout.MAX_MEMBER_BYTES:
+                    raise InputError(
+                        f"{where}: {path} is {size:,} bytes, more than {layout.MAX_MEMBER_BYTES:,}",
+                        "this is no SGLang commit",
+                    )
+                yield path, process.stdout.read(size)
+                process.stdout.read(1)

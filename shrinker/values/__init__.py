@@ -1,0 +1,1 @@
+"""Frozen values that travel between the phases; nothing here computes a decision."""

@@ -1,0 +1,116 @@
+"""The closed list of edits: everything that `emit` may do to a file, decided by `fold`.
+
+A span names a node of the ORIGINAL file's `ast`: 1-based lines, 0-based UTF-8 byte columns, as
+`ast` gives them. Edits only delete, dedent or simplify; `Literal` and `Raise` add the few tokens
+of the closed list in DESIGN section 5.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """Position of an `ast` node in the original file."""
+
+    line: int
+    col: int
+    end_line: int
+    end_col: int
+
+
+@dataclass(frozen=True, slots=True)
+class DropStatement:
+    """Delete a whole statement (decorators included). An emptied block receives `pass`."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class DropTail:
+    """Delete the statement at `span` and all that follow it in the same block (dead code)."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TakeBlock:
+    """Replace a compound statement by one of its blocks, dedented into its place.
+
+    `block` is ``body`` or ``orelse`` of an `if`/`while`, ``body`` or ``handler:<n>`` of a `try`.
+    On an `elif` arm, ``body`` makes it the chain's `else`, ``orelse`` removes the arm and leaves what follows.
+    On an `if` whose ``orelse`` is an `elif`, that `elif` becomes the `if`.
+    """
+
+    span: Span
+    block: str
+
+
+@dataclass(frozen=True, slots=True)
+class DropBlock:
+    """Delete one clause of a compound statement: ``orelse``, ``finalbody``, ``handler:<n>`` or ``case:<n>``."""
+
+    span: Span
+    block: str
+
+
+@dataclass(frozen=True, slots=True)
+class Raise:
+    """Replace a statement, and all that follow it in its block, by the named error of a removed feature."""
+
+    span: Span
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """Replace an expression by ``True``, ``False`` or ``None``."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TakeOperand:
+    """Replace an expression by one of its direct children.
+
+    `child` is a field of the `ast` node: ``body`` or ``orelse`` of a ternary, ``operand`` of `not`,
+    ``value`` of a subscript or attribute, or ``values:<n>`` of an `and`/`or` chain.
+    """
+
+    span: Span
+    child: str
+
+
+@dataclass(frozen=True, slots=True)
+class DropElement:
+    """Delete one element of a list: an operand of `and`/`or`, an element of a tuple, list, set or dict
+    (span of the value), a call's argument or keyword, a class base, a decorator, a comprehension's
+    `if`, an operand of ``A | B``, the annotation of a parameter or return value."""
+
+    span: Span
+    container: str
+    """``BoolOp``, ``Tuple``, ``List``, ``Set``, ``Dict``, ``Call``, ``ClassDef``, ``decorator``,
+    ``comprehension``, ``BinOp``, ``annotation`` or ``returns``."""
+
+
+@dataclass(frozen=True, slots=True)
+class DropAlias:
+    """Delete one name of an import statement that keeps others."""
+
+    span: Span
+    """Span of the `ast.alias`."""
+
+
+Edit = (
+    DropStatement
+    | DropTail
+    | TakeBlock
+    | DropBlock
+    | Raise
+    | Literal
+    | TakeOperand
+    | DropElement
+    | DropAlias
+)

@@ -1,0 +1,114 @@
+"""What the `fold` phase returns: one value a module, small enough to travel between processes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shrinker.values.edits import Edit, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One condition, import or table row that the facts decided."""
+
+    line: int
+    rule: str
+    """Id of the rule it rests on; several are joined by ``+``."""
+    kind: str
+    """``if``, ``elif``, ``ternary``, ``boolean``, ``while``, ``assert``, ``try``, ``import``, ``dead-code``, ``use`` …"""
+    text: str
+    """The condition as upstream wrote it, one line, at most 120 characters."""
+    outcome: str
+    """What it became: ``true``, ``false``, ``removed``, ``raises``."""
+    lines: int
+    """Source lines that the decision deletes."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportSite:
+    """An import left after folding; relative imports are made absolute."""
+
+    line: int
+    module: str
+    name: str | None
+    """Name after ``from module import``; ``*`` for a star; ``None`` for ``import module``."""
+    kind: str
+    """``import``, ``import-local`` (inside a function) or ``import-type`` (under TYPE_CHECKING)."""
+    guarded: bool
+    """True inside a `try` that catches ImportError."""
+
+
+@dataclass(frozen=True, slots=True)
+class StringSite:
+    """A string left after folding that may name a module, a dotted path or a file."""
+
+    line: int
+    text: str
+    """The constant; in an f-string or a ``+``/``%``/`join` each computed part is written ``*``."""
+
+
+@dataclass(frozen=True, slots=True)
+class DynamicSite:
+    """A call whose target the code computes: package walk, `import_module`, entry points."""
+
+    line: int
+    mechanism: str
+    """``walk``, ``import_module``, ``entry_points`` or ``spec_from_file``."""
+    text: str
+    """The call as upstream wrote it, one line."""
+    target: str | None
+    """The module or package named, ``*`` for a computed part; ``None`` when nothing is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Uncertain:
+    """Something kept because the analysis could not decide it."""
+
+    path: str
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Escape:
+    """A use of a removed module that every run may reach: the module must stay, or a fact must decide the use."""
+
+    module: str
+    """The removed module."""
+    name: str
+    """Qualified name used."""
+    line: int
+    rule: str
+    """The rule that would remove it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedModule:
+    """A module after folding: what was decided, what is to be edited, what it still names."""
+
+    path: str
+    module: str
+    is_package: bool
+    sha256: str
+    """Of the original file."""
+    lines: int
+    """Of the original file."""
+    edits: tuple[Edit, ...]
+    digest: str
+    """`values.form.digest` of the decided syntax tree."""
+    decisions: tuple[Decision, ...]
+    imports: tuple[ImportSite, ...]
+    strings: tuple[StringSite, ...]
+    dynamic: tuple[DynamicSite, ...]
+    defines: tuple[tuple[str, int], ...]
+    """Top-level names left (functions, classes, assignments) with their lines."""
+    uncertain: tuple[Uncertain, ...]
+    escapes: tuple[Escape, ...] = ()
+
+    @property
+    def changed(self) -> bool:
+        """True when `emit` has something to do."""
+        return bool(self.edits)
+
+
+__all__ = ["Decision", "DynamicSite", "Escape", "FoldedModule", "ImportSite", "Span", "StringSite", "Uncertain"]

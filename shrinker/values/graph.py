@@ -1,0 +1,49 @@
+"""What the `graph` phase returns: nodes kept, nodes removed, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from shrinker.values.folded import Uncertain
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Edge:
+    """`src` needs `dst`; `path:line` is the place in the upstream tree that says so.
+
+    Node ids: ``root:<rule id>``, ``module:<dotted>``, ``data:<path>``, ``native:<path>``,
+    ``external:<top-level import name>``, ``kernel:<name>``.
+    """
+
+    src: str
+    dst: str
+    kind: str
+    """``root``, ``import``, ``import-local``, ``import-type``, ``package`` (a parent's ``__init__``),
+    ``string``, ``walk``, ``data``, ``include``, ``external``, ``kernel``, ``keep``."""
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """Why a file is not in the generated tree."""
+
+    rule: str
+    """Rule id, or ``unreachable``."""
+    reason: str
+    """One sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Reachability over the folded code."""
+
+    edges: tuple[Edge, ...]
+    """Edges between kept nodes, sorted."""
+    kept: Mapping[str, str]
+    """Path of every kept file to the reason: ``<edge kind> from <node> at <path>:<line>``."""
+    removed: Mapping[str, Removal]
+    """Path of every other file."""
+    uncertain: tuple[Uncertain, ...]
+    """Sorted; what is kept only because it could not be decided."""

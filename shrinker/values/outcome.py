@@ -1,0 +1,44 @@
+"""What `emit` and `verify` return."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class EmittedFile:
+    """One file of the generated tree."""
+
+    path: str
+    sha256: str
+    lines_before: int
+    """0 for a file that shrinker writes itself (NOTICE, SHRINK.json …)."""
+    lines_after: int
+    changed: bool
+    digest: str | None
+    """`values.form.digest` of the decided tree for a changed Python file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that evidence found wrong (or noteworthy)."""
+
+    check: str
+    path: str
+    line: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Result of one evidence level."""
+
+    level: str
+    """``form``, ``references`` …"""
+    passed: bool
+    checks: tuple[tuple[str, int], ...]
+    """Name of each check and how many things it looked at: a check that looked at nothing proves nothing."""
+    findings: tuple[Finding, ...]
+    """Why it failed; empty when passed."""
+    inherited: tuple[Finding, ...]
+    """What is wrong in upstream in the same place too, and so is not held against the tree."""

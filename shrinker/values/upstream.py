@@ -1,0 +1,74 @@
+"""What the `source` phase returns: the upstream tree, whatever it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+PACKAGE_PREFIX = "python/sglang/"
+"""Where the Python package lies in upstream's repository, and therefore in every tree value."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One file of upstream, by path and content."""
+
+    path: str
+    """Posix path in the layout of upstream's repository, e.g. ``python/sglang/srt/server_args.py``."""
+    sha256: str
+    size: int
+    """In bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What upstream this is, in the words of a report and of the lock."""
+
+    kind: Literal["release", "git", "submodule", "path"]
+    spec: str
+    """The UPSTREAM value, without machine-specific paths (``release:0.5.7``, ``git@<commit>``)."""
+    version: str | None
+    """The release's version where known; ``None`` for a commit that no release equals."""
+    commit: str | None
+    """Full hash; ``None`` for a release whose commit is not known."""
+    dirty: bool
+    """True for a folder whose files differ from its commit, or that has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredPackage:
+    """What upstream declares of its package: `pyproject.toml` or the wheel's METADATA, same value."""
+
+    name: str
+    requires_python: str
+    dependencies: tuple[str, ...]
+    """PEP 508 requirement strings, sorted."""
+    extras: Mapping[str, tuple[str, ...]]
+    scripts: Mapping[str, str]
+    """Console entry points: name to ``module:attribute``."""
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamTree:
+    """A sorted list of files with content hashes, and a folder to read their bytes from."""
+
+    identity: Identity
+    root: Path
+    files: tuple[SourceFile, ...]
+    declared: DeclaredPackage
+    by_path: Mapping[str, SourceFile] = field(repr=False, compare=False)
+
+    def read(self, path: str) -> bytes:
+        """Bytes of one file. Raises KeyError for a path that is not in the tree."""
+        self.by_path[path]
+        return (self.root / path).read_bytes()
+
+
+def module_name(path: str) -> str | None:
+    """Dotted module of a Python file of the package; ``None`` for any other path."""
+    if not (path.startswith(PACKAGE_PREFIX) and path.endswith(".py")):
+        return None
+    dotted = path[len("python/") : -len(".py")].replace("/", ".")
+    return dotted.removesuffix(".__init__")

@@ -1,0 +1,32 @@
+"""Independent evidence about a generated tree: one module a level, a stricter level after the other.
+
+This package judges by upstream, the generated files and the manifest alone. It imports neither `fold`
+nor `graph` nor `emit` nor `facts`: a judge does not share the defendant's reasoning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Protocol
+
+from shrinker.values.manifest import Manifest
+from shrinker.values.outcome import Evidence
+from shrinker.values.upstream import UpstreamTree
+from shrinker.verify.form import verify_form
+from shrinker.verify.references import verify_references
+
+
+class Level(Protocol):
+    """What every evidence level is: a function from two trees to evidence."""
+
+    def __call__(
+        self, tree: UpstreamTree, out: Path, manifest: Manifest, *, jobs: int, progress: Callable[[str], None]
+    ) -> Evidence: ...
+
+
+EVIDENCE_LEVELS: Mapping[str, Level] = MappingProxyType({"form": verify_form, "references": verify_references})
+"""The levels by name, each stricter than the one before; a new level is added here."""
+
+__all__ = ["EVIDENCE_LEVELS", "Level", "verify_form", "verify_references"]

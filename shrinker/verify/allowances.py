@@ -1,0 +1,121 @@
+"""The closed list of what a generated tree may hold that upstream does not: everything else is only deleted.
+
+Each allowance says where it may stand; `subsequence` counts how often a tree used it. All but the
+header, the comma and the parentheses REPLACE something: at least one upstream token disappears in their place.
+"""
+
+from __future__ import annotations
+
+import ast
+import keyword
+import re
+from collections.abc import Sequence
+
+OWN_FILES = frozenset(
+    {
+        "LICENSE",
+        "NOTICE",
+        "README.md",
+        "python/LICENSE",
+        "python/NOTICE",
+        "python/README.md",
+        "python/pyproject.toml",
+        "python/sglang/_version.py",
+    }
+)
+"""Files that shrinker writes itself; upstream may have a file of the same name."""
+
+HEADER = "header comment"
+PASS = "pass"
+LITERALS = frozenset({"True", "False", "None"})
+IF_FOR_ELIF = "if for elif"
+ELSE_FOR_ELIF = "else for elif"
+NAMED_ERROR = "named error"
+ONE_TUPLE_COMMA = "comma of a one-tuple"
+PARENTHESES = "grouping parentheses"
+
+NAMES = (HEADER, PASS, "True", "False", "None", IF_FOR_ELIF, ELSE_FOR_ELIF, NAMED_ERROR, ONE_TUPLE_COMMA, PARENTHESES)
+"""All of them, in the order in which they are reported."""
+
+RAISE = "\0raise"
+"""Stands for the tokens of `raise RuntimeError("shrinker: ...")` after `collapse_named_error`."""
+
+ERROR_PREFIX = "shrinker: "
+_HEADER = re.compile(r"#.*\bshrinker\b", re.IGNORECASE)
+
+
+def is_header(tokens: Sequence[str]) -> bool:
+    """True for the one-line provenance header (Apache-2.0 section 4b)."""
+    return len(tokens) == 1 and _HEADER.match(tokens[0]) is not None
+
+
+def may_precede_header(tokens: Sequence[str], index: int) -> bool:
+    """True for the two lines that Python reads first: the interpreter line and the declaration of the encoding,
+    which may stand below another comment."""
+    return index < 2 and len(tokens) == 1 and tokens[0].startswith("#")
+
+
+def collapse_named_error(tokens: tuple[str, ...]) -> tuple[str, ...]:
+    """Write the named error, where it ends the line as a statement of its own, as the one token `RAISE`."""
+    if "raise" not in tokens:
+        return tokens
+    for start in range(len(tokens) - 4):
+        if tokens[start] != "raise" or (start and tokens[start - 1] not in {":", ";"}):
+            continue
+        if tokens[start + 1 : start + 3] == ("RuntimeError", "(") and tokens[-1] == ")":
+            try:
+                text = ast.literal_eval("(" + " ".join(tokens[start + 3 : -1]) + ")")
+            except (ValueError, SyntaxError):
+                return tokens
+            if isinstance(text, str) and text.startswith(ERROR_PREFIX):
+                return (*tokens[:start], RAISE)
+    return tokens
+
+
+def replacing(tokens: Sequence[str], index: int) -> str | None:
+    """Name of the allowance by which `tokens[index]` may stand in place of upstream tokens, if there is one."""
+    text = tokens[index]
+    if text in LITERALS:
+        return text
+    if text == RAISE:
+        return NAMED_ERROR
+    if index == 0:
+        if text == "if":
+            return IF_FOR_ELIF
+        if text == "else":
+            return ELSE_FOR_ELIF
+    if text == PASS and (index == 0 or tokens[index - 1] in {":", ";"}):
+        rest = tokens[index + 1 :]
+        return PASS if all(t.startswith("#") for t in rest) else None
+    return None
+
+
+def inserted(tokens: Sequence[str]) -> dict[int, str]:
+    """Indices that may be inserted without anything disappearing: the comma of ``(x,)``, grouping parentheses."""
+    found: dict[int, str] = {}
+    opened: list[tuple[int, bool, list[int]]] = []
+    for index, text in enumerate(tokens):
+        if text in {"(", "[", "{"}:
+            opened.append((index, text == "(" and not _is_operand(tokens, index - 1), []))
+        elif text == "," and opened:
+            opened[-1][2].append(index)
+        elif text in {")", "]", "}"} and opened:
+            start, groups, commas = opened.pop()
+            if not groups or index == start + 1:
+                continue
+            if not commas:
+                found[start] = found[index] = PARENTHESES
+            elif commas == [index - 1]:
+                found[index - 1] = ONE_TUPLE_COMMA
+    return found
+
+
+def _is_operand(tokens: Sequence[str], index: int) -> bool:
+    """True when a parenthesis after this token is a call, a class's bases or parameters, not a group."""
+    if index < 0:
+        return False
+    text = tokens[index]
+    last = text[-1]
+    if last.isalnum() or last == "_":
+        return not keyword.iskeyword(text) or text in LITERALS
+    return last in ")]}\"'" and not text.startswith("#")

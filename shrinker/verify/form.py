@@ -1,0 +1,210 @@
+"""Evidence level *form*: the files are the recorded ones, they compile, and they only delete.
+
+Checks:
+    files: every file of the manifest is there with its recorded SHA-256.
+    extra files: nothing else is (SHRINK.json and byte code of an import aside).
+    own files: a file that upstream does not have is in `allowances.OWN_FILES`.
+    unchanged files: their SHA-256 is upstream's.
+    compiled: every Python file compiles.
+    decided trees: the syntax tree of every changed Python file is the one that was decided.
+    subsequence files, subsequence tokens: what `subsequence` compared.
+    allowed: <name>: how often each allowance was used.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import os
+import tokenize
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from shrinker.values import form as syntax
+from shrinker.values.manifest import Manifest
+from shrinker.values.outcome import EmittedFile, Evidence, Finding
+from shrinker.values.upstream import UpstreamTree
+from shrinker.verify import allowances
+from shrinker.verify.subsequence import align
+from shrinker.verify.tokens import logical_lines, split
+from shrinker.verify.workers import map_files
+
+LOCK = "SHRINK.json"
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    entry: EmittedFile
+    generated: Path
+    upstream: Path | None
+    """`None` for a file that upstream does not have, or that shrinker writes anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    counts: dict[str, int]
+    findings: tuple[Finding, ...] = ()
+    inherited: tuple[Finding, ...] = ()
+
+
+def verify_form(
+    tree: UpstreamTree, out: Path, manifest: Manifest, *, jobs: int, progress: Callable[[str], None]
+) -> Evidence:
+    """Judge the files of `out` against the manifest and against upstream.
+
+    Args:
+        tree: upstream, as the `source` phase gave it.
+        out: the generated tree, in the layout of upstream's repository.
+        manifest: what `out` says of itself.
+        jobs: number of processes.
+        progress: receives one line a step.
+
+    Returns:
+        Evidence of level ``form``; `findings` is empty exactly when it passed.
+
+    Raises:
+        EvidenceError: a worker process was killed.
+    """
+    progress(f"form: {len(manifest.files)} files")
+    findings: list[Finding] = []
+    counts: Counter[str] = Counter()
+    _compare_listing(out, manifest, findings, counts)
+    _compare_with_upstream(tree, manifest, findings, counts)
+
+    tasks = [
+        _Task(entry, out / entry.path, tree.root / entry.path if _derives(tree, entry.path) else None)
+        for entry in manifest.files
+        if (out / entry.path).is_file()
+    ]
+    weights = [(8 if t.entry.changed else 1) * t.entry.lines_after for t in tasks]
+    inherited: list[Finding] = []
+    for outcome in map_files(_judge_file, tasks, weights, jobs=jobs):
+        counts.update(outcome.counts)
+        findings += outcome.findings
+        inherited += outcome.inherited
+    fixed = ["files", "extra files", "own files", "unchanged files", "compiled", "decided trees"]
+    fixed += ["subsequence files", "subsequence tokens", *(f"allowed: {name}" for name in allowances.NAMES)]
+    ordered = sorted(findings, key=_order)
+    progress(f"form: {counts['compiled']} Python files compiled, {len(ordered)} findings")
+    return Evidence(
+        level="form",
+        passed=not ordered,
+        checks=tuple((name, counts[name]) for name in fixed),
+        findings=tuple(ordered),
+        inherited=tuple(sorted(inherited, key=_order)),
+    )
+
+
+def _derives(tree: UpstreamTree, path: str) -> bool:
+    return path in tree.by_path and path not in allowances.OWN_FILES
+
+
+def _order(finding: Finding) -> tuple[str, int, str, str]:
+    return finding.path, finding.line, finding.check, finding.message
+
+
+def _compare_listing(out: Path, manifest: Manifest, findings: list[Finding], counts: Counter[str]) -> None:
+    recorded = {entry.path for entry in manifest.files}
+    if len(recorded) != len(manifest.files):
+        findings.append(Finding("files", LOCK, 0, "the manifest names a file twice"))
+    present: set[str] = set()
+    for folder, folders, names in os.walk(out):
+        folders[:] = sorted(name for name in folders if name != "__pycache__")
+        for name in [*folders, *names]:
+            full = os.path.join(folder, name)
+            path = os.path.relpath(full, out).replace(os.sep, "/")
+            if os.path.islink(full):
+                findings.append(Finding("files", path, 0, "is a link; a generated tree holds plain files only"))
+            elif name not in folders:
+                present.add(path)
+    present.discard(LOCK)
+    counts["files"] += len(recorded)
+    counts["extra files"] += len(present)
+    findings += [Finding("files", p, 0, "is in the manifest but not in the tree") for p in sorted(recorded - present)]
+    findings += [Finding("extra files", p, 0, "is not in the manifest") for p in sorted(present - recorded)]
+
+
+def _compare_with_upstream(
+    tree: UpstreamTree, manifest: Manifest, findings: list[Finding], counts: Counter[str]
+) -> None:
+    for entry in manifest.files:
+        source = tree.by_path.get(entry.path)
+        own = entry.path in allowances.OWN_FILES
+        if own:
+            counts["own files"] += 1
+            if entry.lines_before == 0:
+                continue  # Written anew, also where upstream has a file of this name.
+        elif source is None:
+            findings.append(Finding("own files", entry.path, 0, "upstream has no such file and shrinker declares none"))
+        elif entry.changed and not entry.path.endswith(".py"):
+            findings.append(Finding("own files", entry.path, 0, "was changed, but only Python files may be"))
+        if not entry.changed and source is not None:
+            counts["unchanged files"] += 1
+            if entry.sha256 != source.sha256:
+                findings.append(
+                    Finding("unchanged files", entry.path, 0, "differs from upstream but is recorded as unchanged")
+                )
+        elif not entry.changed and not own:
+            findings.append(Finding("unchanged files", entry.path, 0, "is recorded as unchanged but upstream has none"))
+
+
+def _judge_file(task: _Task) -> _Outcome:
+    entry = task.entry
+    path = entry.path
+    data = task.generated.read_bytes()
+    if hashlib.sha256(data).hexdigest() != entry.sha256:
+        finding = Finding("files", path, 0, "its SHA-256 is not the one in the manifest")
+        return _Outcome({}, (finding,))
+    if not path.endswith(".py"):
+        return _Outcome({})
+    counts = {"compiled": 1}
+    parsed = _compile(data, path)
+    if isinstance(parsed, Finding):
+        same = not entry.changed and task.upstream is not None
+        return _Outcome(counts, () if same else (parsed,), (parsed,) if same else ())
+    if not entry.changed or task.upstream is None:
+        return _Outcome(counts)
+    findings: list[Finding] = []
+    counts["decided trees"] = 1
+    if entry.digest is None:
+        findings.append(Finding("decided trees", path, 0, "was changed but the manifest has no digest of the decision"))
+    elif syntax.digest(parsed) != entry.digest:
+        findings.append(Finding("decided trees", path, 0, "its syntax tree is not the one that was decided"))
+    _compare_tokens(path, data, task.upstream, counts, findings)
+    return _Outcome(counts, tuple(findings))
+
+
+def _compile(data: bytes, path: str) -> ast.Module | Finding:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            parsed = ast.parse(data, path)
+            compile(parsed, path, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", None) or 0
+        return Finding("compiled", path, line, f"does not compile: {getattr(error, 'msg', None) or error}")
+    return parsed
+
+
+def _compare_tokens(path: str, data: bytes, source: Path, counts: dict[str, int], findings: list[Finding]) -> None:
+    counts["subsequence files"] = 1
+    try:
+        text = data.decode("utf-8-sig")
+        generated = split(text)
+        upstream = split(source.read_bytes().decode("utf-8-sig"))
+    except (SyntaxError, UnicodeDecodeError, tokenize.TokenError) as error:
+        findings.append(Finding("subsequence", path, 0, f"cannot be split into tokens: {error}"))
+        return
+    result = align(generated, upstream)
+    counts["subsequence tokens"] = result.tokens
+    for name, count in result.used.items():
+        counts[f"allowed: {name}"] = count
+    if not result.mismatches:
+        return
+    numbers = [line.number for line in logical_lines(text)]
+    for index, tokens in result.mismatches:
+        message = f"is not what is left of upstream's text after deletions, from here: {tokens}"
+        findings.append(Finding("subsequence", path, numbers[index], message))

@@ -1,0 +1,170 @@
+"""Evidence level *references*: the tree names nothing that is not there, unless upstream does so too.
+
+Checks:
+    undefined names: files that ruff read for F821, F822 and F823.
+    star-import names: names that ruff leaves open because of a star import, resolved here.
+    imports: import statements of `sglang` modules, in functions and under TYPE_CHECKING too.
+    module attributes: ``module.name`` on an imported `sglang` module.
+    string paths: strings that are dotted paths into the package.
+    data files: strings that have the name of a data or native file of upstream.
+    exported names: strings of `__all__`.
+
+Limits: an attribute of an object that is not a module is not checked here, nor a name that code computes;
+the level *imports* executes the modules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from shrinker.values.manifest import Manifest
+from shrinker.values.outcome import Evidence, Finding
+from shrinker.values.upstream import UpstreamTree
+from shrinker.verify.reader import read_symbols
+from shrinker.verify.resolve import Modules
+from shrinker.verify.strings import DataFiles, dangling_paths
+from shrinker.verify.symbols import ModuleSymbols
+from shrinker.verify.undefined import STAR, RuffRun, Undefined
+from shrinker.verify.workers import map_files
+
+
+def verify_references(
+    tree: UpstreamTree, out: Path, manifest: Manifest, *, jobs: int, progress: Callable[[str], None]
+) -> Evidence:
+    """Judge what the Python files of `out` name.
+
+    Args:
+        tree: upstream, as the `source` phase gave it.
+        out: the generated tree, in the layout of upstream's repository.
+        manifest: its list of files.
+        jobs: number of processes.
+        progress: receives one line a step.
+
+    Returns:
+        Evidence of level ``references``; `findings` is empty exactly when it passed.
+
+    Raises:
+        InputError: ruff is missing or fails.
+        EvidenceError: a worker process was killed.
+    """
+    entries = [entry for entry in manifest.files if entry.path.endswith(".py") and (out / entry.path).is_file()]
+    paths = [entry.path for entry in entries]
+    progress(f"references: {len(paths)} Python files")
+    ruff = RuffRun(out, paths)
+    try:
+        kept = map_files(partial(_read, out), paths, [entry.lines_after for entry in entries], jobs=jobs)
+        undefined = ruff.result()
+    finally:
+        ruff.stop()
+    unchanged = {e.path for e in entries if e.path in tree.by_path and tree.by_path[e.path].sha256 == e.sha256}
+    generated = Modules(out, (entry.path for entry in manifest.files), {s.path: s for s in kept})
+    upstream = Modules(tree.root, tree.by_path, {s.path: s for s in kept if s.path in unchanged})
+    progress("references: names indexed")
+
+    judge = _Judge(generated, upstream)
+    stars = [u for u in undefined if u.code == STAR]
+    judge.undefined(tree, [u for u in undefined if u.code != STAR])
+    judge.star_names(stars, {s.path: s for s in kept})
+    for symbols in kept:
+        judge.imports(symbols)
+        judge.attributes(symbols)
+        judge.exports(symbols)
+    path_count, dangling = dangling_paths(kept, generated, upstream)
+    file_count, missing = DataFiles(tree.by_path, (f.path for f in manifest.files)).missing(kept)
+    findings = sorted({*judge.findings, *dangling, *missing}, key=_order)
+    inherited = sorted(set(judge.inherited), key=_order)
+    progress(f"references: {len(findings)} findings, {len(inherited)} inherited from upstream")
+    counts = {
+        "undefined names": len(paths),
+        "star-import names": len(stars),
+        "imports": sum(len(s.imports) for s in kept),
+        "module attributes": sum(len(s.attributes) for s in kept),
+        "string paths": path_count,
+        "data files": file_count,
+        "exported names": sum(len(s.exports or ()) for s in kept),
+    }
+    return Evidence(
+        level="references",
+        passed=not findings,
+        checks=tuple(counts.items()),
+        findings=tuple(findings),
+        inherited=tuple(inherited),
+    )
+
+
+def _read(root: Path, path: str) -> ModuleSymbols:
+    return read_symbols(root / path, path)
+
+
+def _order(finding: Finding) -> tuple[str, int, str, str]:
+    return finding.path, finding.line, finding.check, finding.message
+
+
+class _Judge:
+    """Collects what does not resolve, and tells upstream's own faults from the tree's."""
+
+    def __init__(self, generated: Modules, upstream: Modules) -> None:
+        self.generated = generated
+        self.upstream = upstream
+        self.findings: list[Finding] = []
+        self.inherited: list[Finding] = []
+
+    def _add(self, finding: Finding, inherited: bool) -> None:
+        (self.inherited if inherited else self.findings).append(finding)
+
+    def undefined(self, tree: UpstreamTree, found: Sequence[Undefined]) -> None:
+        """Upstream's own: the same name in the same file."""
+        theirs: set[tuple[str, str, str]] = set()
+        again = sorted({u.path for u in found if u.path in tree.by_path})
+        if again:
+            theirs = {(u.path, u.code, u.name) for u in RuffRun(tree.root, again).result()}
+        for u in found:
+            finding = Finding("undefined names", u.path, u.line, f"{u.message} ({u.code})")
+            self._add(finding, (u.path, u.code, u.name) in theirs)
+
+    def star_names(self, found: Sequence[Undefined], kept: dict[str, ModuleSymbols]) -> None:
+        for u in found:
+            symbols = kept[u.path]
+            dotted = symbols.module
+            if dotted is None or symbols.error is not None:
+                continue
+            lost = self.generated.lost(self.upstream, dotted, u.name)
+            if lost or not self.generated.binds(dotted, u.name):
+                finding = Finding(
+                    "star-import names", u.path, u.line, f"no star import of this file defines {u.name!r}"
+                )
+                self._add(finding, dotted in self.upstream and not self.upstream.binds(dotted, u.name))
+
+    def imports(self, symbols: ModuleSymbols) -> None:
+        if symbols.error is not None:
+            self._unreadable(symbols)
+        for line, module, name in symbols.imports:
+            lost = name is not None and self.generated.lost(self.upstream, module, name)
+            if lost or not self.generated.imports(module, name):
+                what = f"{module}.{name}" if module in self.generated and name is not None else module
+                finding = Finding("imports", symbols.path, line, f"nothing in this tree is {what}")
+                self._add(finding, not self.upstream.imports(module, name))
+
+    def _unreadable(self, symbols: ModuleSymbols) -> None:
+        finding = Finding("imports", symbols.path, 0, f"cannot be parsed: {symbols.error}")
+        theirs = self.upstream.symbols(symbols.module) if symbols.module is not None else None
+        self._add(finding, theirs is not None and theirs.error is not None)
+
+    def attributes(self, symbols: ModuleSymbols) -> None:
+        for use in symbols.attributes:
+            lacking = None if use.stored else self.generated.attribute(use.target, use.chain)
+            if lacking is not None:
+                module, name = lacking
+                finding = Finding("module attributes", symbols.path, use.line, f"module {module} has no {name!r}")
+                self._add(finding, self.upstream.attribute(use.target, use.chain) == lacking)
+
+    def exports(self, symbols: ModuleSymbols) -> None:
+        dotted = symbols.module
+        if dotted is None:
+            return
+        for name, line in symbols.exports or ():
+            if not self.generated.imports(dotted, name):
+                finding = Finding("exported names", symbols.path, line, f"__all__ names {name!r}, which is not defined")
+                self._add(finding, not self.upstream.imports(dotted, name))

@@ -1,0 +1,177 @@
+"""Do names resolve in a tree of modules? The same questions for upstream and for the generated tree.
+
+Upstream's modules are read only when a question needs them: a generated tree without fault
+asks nothing of upstream.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from shrinker.values.upstream import module_name
+from shrinker.verify.reader import read_symbols
+from shrinker.verify.symbols import PACKAGE, ModuleSymbols
+
+_EVERY_MODULE = frozenset(
+    {
+        "__annotations__",
+        "__builtins__",
+        "__cached__",
+        "__dict__",
+        "__doc__",
+        "__file__",
+        "__loader__",
+        "__name__",
+        "__package__",
+        "__path__",
+        "__spec__",
+    }
+)
+
+
+class Modules:
+    """The modules of one tree by dotted name, namespace packages included."""
+
+    def __init__(self, root: Path, paths: Iterable[str], known: Mapping[str, ModuleSymbols] | None = None) -> None:
+        """`paths` are all files of the tree; `known` holds symbols by path that need not be read again."""
+        self._root = root
+        self._known = dict(known or {})
+        self._file: dict[str, str] = {}
+        self._packages: set[str] = set()
+        self._members: dict[tuple[str, str], frozenset[str] | None] = {}
+        self._loaded: frozenset[str] | None = None
+        for path in paths:
+            dotted = module_name(path)
+            if dotted is None:
+                continue
+            # A package wins over a module of the same name, as for Python.
+            if dotted not in self._file or path.endswith("/__init__.py"):
+                self._file[dotted] = path
+            parent = dotted if path.endswith("/__init__.py") else dotted.rpartition(".")[0]
+            while parent:
+                self._packages.add(parent)
+                parent = parent.rpartition(".")[0]
+
+    def __contains__(self, dotted: str) -> bool:
+        return dotted in self._file or dotted in self._packages
+
+    def symbols(self, dotted: str) -> ModuleSymbols | None:
+        """`None` for a name that is no module, or a package without `__init__`."""
+        path = self._file.get(dotted)
+        if path is None:
+            return None
+        if path not in self._known:
+            self._known[path] = read_symbols(self._root / path, path)
+        return self._known[path]
+
+    def binds(self, dotted: str, name: str, *, foreign: bool = True, _seen: frozenset[str] = frozenset()) -> bool:
+        """True when executing the module gives it `name` (submodules aside).
+
+        A star import of another package may give any name: `foreign` says whether that counts.
+        """
+        if name in _EVERY_MODULE:
+            return dotted in self
+        symbols = self.symbols(dotted)
+        if symbols is None or dotted in _seen:
+            return False
+        if symbols.open or symbols.error is not None:
+            return True
+        if name in symbols.bound or (symbols.dynamic and name in symbols.words):
+            return True
+        seen = _seen | {dotted}
+        return any(self._star_gives(star, name, foreign, seen) for star in symbols.stars)
+
+    def _star_gives(self, star: str, name: str, foreign: bool, seen: frozenset[str]) -> bool:
+        if star.partition(".")[0] != PACKAGE:
+            return foreign
+        symbols = self.symbols(star)
+        if symbols is None:
+            return False
+        if symbols.exports is not None:
+            listed = any(name == exported for exported, _ in symbols.exports)
+            return listed and (self.binds(star, name, foreign=foreign, _seen=seen) or f"{star}.{name}" in self)
+        return not name.startswith("_") and self.binds(star, name, foreign=foreign, _seen=seen)
+
+    def imports(self, dotted: str, name: str | None) -> bool:
+        """True when ``import dotted`` or ``from dotted import name`` finds what it names."""
+        if dotted not in self:
+            return False
+        if name is None or name == "*":
+            return True
+        return self.binds(dotted, name) or f"{dotted}.{name}" in self
+
+    def lost(self, upstream: Modules, dotted: str, name: str) -> bool:
+        """True when only another package's star import can give `name` here, and upstream's own code gave it there."""
+        if self.binds(dotted, name, foreign=False) or not self.binds(dotted, name):
+            return False
+        return upstream.binds(dotted, name, foreign=False)
+
+    def attribute(self, target: str, chain: tuple[str, ...]) -> tuple[str, str] | None:
+        """Follow `chain` through modules from `target`; the module and the name that it lacks, else `None`.
+
+        It stops with `None` at the first name that is not known to be a module.
+        """
+        holder, _, last = target.rpartition(".")
+        if target not in self or (holder and self.binds(holder, last)):
+            return None
+        at = target
+        for name in chain:
+            if self.binds(at, name):
+                return None
+            submodule = f"{at}.{name}"
+            if submodule not in self or submodule not in self.loaded():
+                return at, name
+            at = submodule
+        return None
+
+    def loaded(self) -> frozenset[str]:
+        """Modules that some import statement of the tree loads, parents included."""
+        if self._loaded is None:
+            found: set[str] = set()
+            for dotted in self._file:
+                symbols = self.symbols(dotted)
+                for _, module, name in symbols.imports if symbols is not None else ():
+                    found.update(_with_parents(module))
+                    if name is not None and f"{module}.{name}" in self:
+                        found.add(f"{module}.{name}")
+            self._loaded = frozenset(found)
+        return self._loaded
+
+    def dotted_path(self, text: str) -> bool:
+        """True when ``sglang.a.b``, ``sglang.a.b.Name.member`` or ``sglang.a:Name`` names something."""
+        module, colon, rest = text.partition(":")
+        names = rest.split(".") if colon else []
+        while module not in self:
+            if colon or "." not in module:
+                return False
+            module, _, last = module.rpartition(".")
+            names.insert(0, last)
+        if not names:
+            return True
+        if not self.binds(module, names[0]):
+            return False
+        if len(names) == 1:
+            return True
+        members = self._class_members(module, names[0])
+        return members is None or names[1] in members
+
+    def _class_members(self, dotted: str, name: str) -> frozenset[str] | None:
+        """Names in the body of a top-level class; `None` for anything else, which may have any."""
+        key = dotted, name
+        if key not in self._members:
+            self._members[key] = None
+            path = self._file[dotted]
+            tree = ast.parse((self._root / path).read_bytes())
+            for node in tree.body:
+                if isinstance(node, ast.ClassDef) and node.name == name:
+                    inside = {n.name for n in ast.walk(node) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))}
+                    inside |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+                    self._members[key] = frozenset(inside)
+        return self._members[key]
+
+
+def _with_parents(dotted: str) -> list[str]:
+    parts = dotted.split(".")
+    return [".".join(parts[:i]) for i in range(1, len(parts) + 1)]

@@ -1,0 +1,47 @@
+"""What one Python file binds and what it names, as far as `sglang` modules are concerned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PACKAGE = "sglang"
+"""Import name of the package under judgement."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """`alias.first.second` where `alias` may be the module `target`."""
+
+    line: int
+    target: str
+    chain: tuple[str, ...]
+    stored: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleSymbols:
+    """The symbols of one file; everything in it depends on the file's text and path alone."""
+
+    path: str
+    module: str | None
+    error: str | None = None
+    """Why it could not be parsed."""
+    bound: frozenset[str] = frozenset()
+    """Names bound in the module's scope, on any branch."""
+    stars: tuple[str, ...] = ()
+    """Modules whose names a star import brings in; of other packages too."""
+    dynamic: bool = False
+    """Its names are not all written down: a module-level `__getattr__`, assignment into `globals()`."""
+    open: bool = False
+    """It hands its `globals()` to other code (protobuf does): any name may be there."""
+    words: frozenset[str] = frozenset()
+    """For a dynamic module: its string constants that are identifiers, among them the names it serves."""
+    exports: tuple[tuple[str, int], ...] | None = None
+    """Strings of `__all__`; `None` when there is none or it is computed."""
+    imports: tuple[tuple[int, str, str | None], ...] = ()
+    """Line, `sglang` module, name (`None` for a plain import, ``*`` for a star)."""
+    attributes: tuple[Attribute, ...] = ()
+    paths: tuple[tuple[int, str], ...] = ()
+    """Strings that are dotted paths into the package: ``sglang.a.b``, ``sglang.a:b``."""
+    files: tuple[tuple[int, str], ...] = ()
+    """Strings that may name a file."""

@@ -1,0 +1,128 @@
+"""Small programs as text archives: prose, files, and the files that folding must make of them.
+
+An archive starts with prose; `-- path --` starts a file, `-- want path --` what becomes of it. A file
+without a `want` must stay as it is, byte for byte.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+from shrinker.emit.rewrite import rewrite_file
+from shrinker.facts.build import build_environment
+from shrinker.fold.engine import FoldEngine
+from shrinker.ruleset import Ruleset
+from shrinker.ruleset.load import load_rules
+from shrinker.values.folded import FoldedModule
+from shrinker.values.upstream import DeclaredPackage, Identity, SourceFile, UpstreamTree
+
+PROGRAMS = Path(__file__).resolve().parents[1] / "programs"
+
+_HEADER = re.compile(r"^-- (want )?(\S+) --$")
+
+PREDICATES = '''import os
+from functools import lru_cache
+
+import torch
+
+
+@lru_cache(maxsize=1)
+def is_cuda():
+    return torch.cuda.is_available() and torch.version.cuda
+
+
+@lru_cache(maxsize=1)
+def is_hip() -> bool:
+    return torch.version.hip is not None
+
+
+@lru_cache(maxsize=1)
+def is_npu() -> bool:
+    return hasattr(torch, "npu")
+
+
+def get_bool_env_var(name, default="false"):
+    return os.getenv(name, default) in ("true", "1")
+'''
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One archive."""
+
+    name: str
+    files: dict[str, str] = field(default_factory=dict)
+    wanted: dict[str, str] = field(default_factory=dict)
+    rescued: tuple[str, ...] = ()
+
+
+def read_program(path: Path) -> Program:
+    """Parse an archive."""
+    program = Program(path.stem)
+    current: list[str] | None = None
+    sections: list[tuple[bool, str, list[str]]] = []
+    for line in path.read_text("utf-8").splitlines():
+        header = _HEADER.match(line)
+        if header:
+            current = []
+            sections.append((bool(header.group(1)), header.group(2), current))
+        elif current is not None:
+            current.append(line)
+    rescued: tuple[str, ...] = ()
+    for wanted, name, lines in sections:
+        text = "".join(f"{line}\n" for line in lines).replace("<BOM>", "\ufeff")
+        if name == "rescued":
+            rescued = tuple(lines)
+        else:
+            (program.wanted if wanted else program.files)[f"python/{name}"] = text
+    return Program(program.name, program.files, program.wanted, rescued)
+
+
+def make_tree(folder: Path, files: dict[str, str]) -> UpstreamTree:
+    """An upstream tree of these files, with the predicates of `PREDICATES` beside them."""
+    everything = {"python/sglang/__init__.py": "", "python/sglang/srt/__init__.py": "", "python/sglang/srt/utils.py": PREDICATES}
+    everything.update(files)
+    rows: list[SourceFile] = []
+    for path, text in sorted(everything.items()):
+        data = text.encode()
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(data)
+        rows.append(SourceFile(path, hashlib.sha256(data).hexdigest(), len(data)))
+    return UpstreamTree(
+        Identity("path", "path", None, None, True),
+        folder,
+        tuple(rows),
+        DeclaredPackage("sglang", ">=3.10", (), MappingProxyType({}), MappingProxyType({})),
+        MappingProxyType({row.path: row for row in rows}),
+    )
+
+
+def program_rules() -> Ruleset:
+    """The rules of the test world."""
+    return load_rules([PROGRAMS / "rules.toml"])
+
+
+def fold_tree(tree: UpstreamTree, rules: Ruleset) -> tuple[dict[str, FoldedModule], tuple[str, ...]]:
+    """Fold every module that no rule removes; also the modules that were rescued."""
+    environment = build_environment(tree, rules, jobs=1)
+    with FoldEngine(tree, environment, jobs=1) as engine:
+        while True:
+            names = [m for m in engine.environment.outlines]
+            paths = [p for p in sorted(tree.by_path) if _name(p) in names]
+            folded = {m.path: m for m in engine.fold(paths)}
+            if not engine.rescue(paths):
+                return folded, tuple(sorted(engine.rescued))
+
+
+def rewrite(tree: UpstreamTree, module: FoldedModule) -> str:
+    """The file as `emit` writes it, without its header line."""
+    data = tree.read(module.path)
+    return (rewrite_file(data, module.edits) if module.edits else data).decode()
+
+
+def _name(path: str) -> str:
+    return path[len("python/") : -len(".py")].replace("/", ".").removesuffix(".__init__")

@@ -1,0 +1,190 @@
+"""The reports of one small tree."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from shrinker.graph.build import build_graph
+from shrinker.report import write as report_write
+from shrinker.report.importers import removed_importers
+from shrinker.report.measure import area, count_lines, language
+from shrinker.report.summary import summary_table
+from shrinker.report.write import GENERATED_ONLY, write_reports
+from shrinker.ruleset import Fact, Remove, Root, Ruleset, Walk
+from shrinker.values.errors import InputError
+from shrinker.values.folded import Decision, FoldedModule
+from shrinker.values.graph import Graph
+from shrinker.values.manifest import Manifest
+from shrinker.values.outcome import EmittedFile, Evidence, Finding
+from shrinker.values.upstream import UpstreamTree
+from tests.graph.small_tree import plain_fold, write_tree
+
+WHY = "a rule of a | test"
+SOURCES = {
+    "__init__.py": "",
+    "launch_server.py": "import sglang.srt.models.deepseek_v2\n\nimport sglang.gone\n",
+    "gone.py": "A = 1\n",
+    "srt/models/deepseek_v2.py": "import sglang.srt.layers.moe.topk\nimport torch\nEntryClass = 1\n",
+    "srt/models/llama.py": "A = 1\n" * 10,
+    "srt/layers/moe/topk.py": "from sgl_kernel import topk_softmax\nfrom sglang.srt.layers.attention import mla_backend\nX = 't.json'\n",
+    "srt/layers/attention/mla_backend.py": "import flashinfer\nimport sglang.srt.layers.moe.topk\n",
+    "srt/layers/moe/t.json": "{}\n",
+    "srt/layers/moe/README.md": "text\n",
+    "/docs/x.md": "text\n",
+}
+RULES = Ruleset(
+    facts=(Fact(id="no-hip", why=WHY, calls=("sglang.is_hip",), value=False),),
+    roots=(Root(id="entry", why=WHY, modules=("sglang.launch_server",)),),
+    removes=(Remove(id="models", why=WHY, feature="other models", modules=("sglang.srt.models.llama",)),),
+    walks=(Walk(id="idle", why=WHY, package="sglang.none"),),
+)
+EVIDENCE = (
+    Evidence("form", True, (("files", 5),), (), ()),
+    Evidence("references", False, (("names", 7),), (Finding("F821", "a.py", 1, "x"),), ()),
+)
+
+
+def run(
+    folder: Path, out: Path, seconds: float = 1.0
+) -> tuple[dict[str, Any], UpstreamTree, Graph, dict[str, FoldedModule]]:
+    tree = write_tree(folder, SOURCES)
+    graph, folded = build_graph(tree, RULES, plain_fold(tree))
+    launch = "python/sglang/launch_server.py"
+    # As if folding had taken the third line away.
+    decision = Decision(line=2, rule="no-hip", kind="if", text="is_hip()", outcome="false", lines=1)
+    folded[launch] = replace(folded[launch], decisions=(decision,), imports=folded[launch].imports[:1])
+    graph = replace(
+        graph,
+        kept={path: reason for path, reason in graph.kept.items() if not path.endswith("gone.py")},
+        removed={**graph.removed, "python/sglang/gone.py": graph.removed["python/sglang/srt/layers/moe/README.md"]},
+    )
+    del folded["python/sglang/gone.py"]
+    files = []
+    for path in graph.kept:
+        lines = count_lines(tree.read(path))
+        after = lines - 1 if path == launch else lines
+        files.append(EmittedFile(path, tree.by_path[path].sha256, lines, after, after != lines, None))
+    files.append(EmittedFile("NOTICE", "", 0, 3, False, None))
+    manifest = Manifest("0", "deepseek", "hash", tree.identity, tuple(sorted(files, key=lambda file: file.path)))
+    summary = write_reports(out, tree, RULES, graph, folded, manifest, {"fold": seconds}, 1024, EVIDENCE)
+    return summary, tree, graph, folded
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tree")
+    run(folder, folder / "reports")
+    return folder / "reports"
+
+
+def test_files_written(reports: Path) -> None:
+    names = {path.name for path in reports.iterdir()} - {"dependencies.svg"}
+    assert names == {
+        "keep.txt",
+        "remove.txt",
+        "uncertain.txt",
+        "REMOVED_FILES.md",
+        "DEPENDENCIES.md",
+        "rules.md",
+        "graph.json",
+        "summary.json",
+        "run.json",
+    }
+
+
+def test_lists(reports: Path) -> None:
+    kept = reports.joinpath("keep.txt").read_text().splitlines()
+    assert kept[0] == "# path\tlines before\tlines after\tfirst reason"
+    assert "python/sglang/launch_server.py\t3\t2\troot from root:entry" in kept
+    assert not any("NOTICE" in row for row in kept)
+    removed = reports.joinpath("remove.txt").read_text().splitlines()
+    assert "python/sglang/srt/models/llama.py\t10\tmodels\tother models is removed" in removed
+    assert removed[1].startswith("docs/x.md\t1\tunreachable\tout of scope")
+
+
+def test_summary(reports: Path) -> None:
+    summary = json.loads(reports.joinpath("summary.json").read_text())
+    assert summary["package_python"] == {"files_before": 7, "files_after": 5, "lines_before": 22, "lines_after": 10}
+    assert summary["by_area"]["srt/models"]["files_after"] == 1
+    assert summary["by_language"]["JSON"] == {"files_before": 1, "files_after": 1, "lines_before": 1, "lines_after": 1}
+    assert summary["decisions"] == {"total": 1, "by_kind": {"if": 1}, "by_rule": {"no-hip": 1}}
+    assert [item["passed"] for item in summary["evidence"]] == [True, False]
+    assert summary["removed_by_rule"]["models"] == 1
+
+
+def test_dependencies(reports: Path) -> None:
+    page = reports.joinpath("DEPENDENCIES.md").read_text()
+    assert "srt.models" not in page.split("## Models")[1].split("## Layers")[0]
+    assert "| `models.deepseek_v2` | 3 | 3 |" in page
+    assert "| deepseek_v2 (1) | sgl_kernel 1 | models.deepseek_v2:1 → layers.moe.topk |" in page
+    assert "| `mla_backend` | 1 | 2 | deepseek_v2 (2) | flashinfer 1 |" in page
+    assert "| `sgl_kernel.topk_softmax` | 1 | python/sglang/srt/layers/moe/topk.py:1 |" in page
+    assert "| `torch` | 1 | yes | python/sglang/srt/models/deepseek_v2.py:2 |" in page
+    assert "1 groups of modules import each other in a circle" in page
+    assert "```mermaid\nflowchart LR" in page
+
+
+def test_rules(reports: Path) -> None:
+    page = reports.joinpath("rules.md").read_text()
+    assert "| `no-hip` | fact | 1 | 1 | 0 | 0 | 0 | a rule of a \\| test |" in page
+    assert "| `models` | remove | 0 | 0 | 1 | 10 | 0 |" in page
+    assert "These rules did nothing in this tree: `idle`." in page
+
+
+def test_removed_page(reports: Path) -> None:
+    page = reports.joinpath("REMOVED_FILES.md").read_text()
+    assert "| `models` | other models | 1 | 10 |" in page
+    assert "| srt/models | 1 | 2 | 10 | 13 | 23.1 % |" in page
+
+
+def test_importers_name_the_decision(tmp_path: Path) -> None:
+    _, tree, graph, folded = run(tmp_path, tmp_path / "out")
+    rows = removed_importers(tree, graph, folded)["python/sglang/gone.py"]
+    assert rows == [("python/sglang/launch_server.py", 3, "folded away by no-hip: `is_hip()` is false (line 2)")]
+
+
+def test_only_the_run_file_changes_with_time(tmp_path: Path) -> None:
+    run(tmp_path / "tree", tmp_path / "a", 1.0)
+    run(tmp_path / "tree", tmp_path / "b", 2.0)
+    different = {p.name for p in (tmp_path / "a").iterdir() if p.read_bytes() != (tmp_path / "b" / p.name).read_bytes()}
+    assert different == {"run.json"}
+    assert "run.json" in GENERATED_ONLY
+
+
+def test_table(tmp_path: Path) -> None:
+    summary = run(tmp_path, tmp_path / "out")[0]
+    console = Console(width=100, record=True, file=open(tmp_path / "log", "w"))  # noqa: SIM115
+    console.print(summary_table(summary))
+    text = console.export_text()
+    assert "7 → 5" in text
+    assert "FAILED: 1 findings" in text
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(tmp_path / "tree", tmp_path / "out")
+    before = (tmp_path / "out" / "keep.txt").read_bytes()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(report_write.os, "replace", full)
+    with pytest.raises(InputError, match="No space left"):
+        run(tmp_path / "tree", tmp_path / "out")
+    assert (tmp_path / "out" / "keep.txt").read_bytes() == before
+    assert not [path for path in (tmp_path / "out").iterdir() if path.name.startswith(".")]
+
+
+def test_measures() -> None:
+    assert [count_lines(data) for data in (b"", b"a", b"a\n", b"a\nb", b"\0a\n")] == [0, 1, 1, 2, 0]
+    assert area("python/sglang/srt/layers/moe/x.py") == "srt/layers"
+    assert area("python/sglang/srt/server_args.py") == "srt"
+    assert area("python/sglang/lang/x.py") == "sglang/lang"
+    assert area("python/sglang/x.py") == "sglang"
+    assert area("sgl-kernel/csrc/x.cu") == "sgl-kernel/"
+    assert (language("a/x.cuh"), language("LICENSE")) == ("CUDA", "other")

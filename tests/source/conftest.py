@@ -1,0 +1,74 @@
+"""What the tests of `source` share: an empty environment, a repository of SGLang's shape, an index."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.source.upstreams import LICENCE, PACKAGE, PYPROJECT, Index, git, put
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No index, cache or proxy of the machine reaches a test."""
+    for name in list(os.environ):
+        if (
+            name.lower().endswith("_proxy")
+            or name.startswith(("UV_", "PIP_", "GIT_"))
+            or name in ("SHRINKER_CACHE", "XDG_CACHE_HOME")
+        ):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("shrinker.source.index.time.sleep", lambda seconds: None)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A checkout of shrinker, as far as `source` looks at it."""
+    folder = tmp_path / "shrinker"
+    folder.mkdir()
+    (folder / "upstream.toml").write_text(
+        'default_release = "1.2.0"\n[submodule]\npath = "upstream"\nurl = "https://example.invalid/x"\ncommit = "'
+        + "a" * 40
+        + '"\n'
+    )
+    return folder
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def upstream_git(tmp_path: Path) -> Path:
+    """A repository of SGLang's shape: package, native code, one link to a file, one link that leaves the repository."""
+    folder = tmp_path / "sglang"
+    for name, content in PACKAGE.items():
+        put(folder / "python" / name, content)
+    put(folder / "python/pyproject.toml", PYPROJECT)
+    put(folder / "LICENSE", LICENCE)
+    put(folder / "sgl-kernel/a.cu", b"// kernel\n")
+    put(folder / "docs/readme.md", b"not read\n")
+    (folder / "sgl-kernel/LICENSE").symlink_to("../LICENSE")
+    (folder / "sgl-kernel/passwd").symlink_to("/etc/passwd")
+    (folder / "sgl-kernel/loop").symlink_to("loop")
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "-m", "one")
+    git(folder, "tag", "-a", "v1.2.0", "-m", "release")
+    put(folder / "python/sglang/srt/server.py", b"PORT = 1\n")
+    git(folder, "commit", "--quiet", "-am", "two")
+    return folder
+
+
+@pytest.fixture
+def index(monkeypatch: pytest.MonkeyPatch) -> Iterator[Index]:
+    served = Index()
+    monkeypatch.setenv("UV_DEFAULT_INDEX", served.url)
+    yield served
+    served.server.shutdown()
+    served.server.server_close()

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from shrinker.source import open_upstream
+from shrinker.source.git import version_of_tags
+from shrinker.values.errors import InputError
+from tests.source.upstreams import LICENCE, PACKAGE, git, put
+
+PATHS = sorted(
+    [
+        "LICENSE",
+        "python/pyproject.toml",
+        "sgl-kernel/LICENSE",
+        "sgl-kernel/a.cu",
+        *(f"python/{name}" for name in PACKAGE),
+    ]
+)
+
+
+@pytest.mark.parametrize("name", ["v1.2.0", "HEAD~1", "full", "short"])
+def test_local_commit(name: str, upstream_git: Path, repository: Path, cache: Path) -> None:
+    full = git(upstream_git, "rev-parse", "v1.2.0^{commit}")
+    if name == "HEAD~1":
+        git(upstream_git, "branch", "old", "HEAD~1")
+    written = {"v1.2.0": "v1.2.0", "HEAD~1": "old", "full": full, "short": full[:8]}[name]
+    tree = open_upstream(f"git:{upstream_git}@{written}", cache=cache, repository=repository)
+    assert [file.path for file in tree.files] == PATHS
+    assert tree.read("python/sglang/srt/server.py") == b"PORT = 30000\n"
+    assert (tree.identity.spec, tree.identity.commit, tree.identity.version) == (f"git@{full}", full, "1.2.0")
+    assert tree.declared.dependencies[-1] == "numpy"
+
+
+def test_links_inside_are_content_and_links_outside_are_left_out(
+    upstream_git: Path, repository: Path, cache: Path
+) -> None:
+    tree = open_upstream(f"git:{upstream_git}@main", cache=cache, repository=repository)
+    assert tree.read("sgl-kernel/LICENSE") == LICENCE
+    assert "sgl-kernel/passwd" not in tree.by_path and "sgl-kernel/loop" not in tree.by_path
+    assert not any(path.is_symlink() for path in tree.root.rglob("*"))
+
+
+def test_the_work_tree_plays_no_part(upstream_git: Path, repository: Path, cache: Path) -> None:
+    put(upstream_git / "python/sglang/srt/server.py", b"PORT = 2\n")
+    tree = open_upstream(f"git:{upstream_git}@main", cache=cache, repository=repository)
+    assert tree.read("python/sglang/srt/server.py") == b"PORT = 1\n" and tree.identity.version is None
+    bare = upstream_git.parent / "bare"
+    git(upstream_git, "clone", "--quiet", "--bare", ".", str(bare))
+    assert open_upstream(f"git:{bare}@main", cache=cache / "2", repository=repository).files == tree.files
+
+
+def test_export_attributes_do_not_change_the_bytes(upstream_git: Path, repository: Path, cache: Path) -> None:
+    put(upstream_git / ".gitattributes", b"*.py export-ignore\n*.cu export-subst\n")
+    put(upstream_git / "sgl-kernel/a.cu", b"$Format:%H$\n")
+    git(upstream_git, "add", ".")
+    git(upstream_git, "commit", "--quiet", "-m", "three")
+    tree = open_upstream(f"git:{upstream_git}@main", cache=cache, repository=repository)
+    assert [file.path for file in tree.files] == PATHS and tree.read("sgl-kernel/a.cu") == b"$Format:%H$\n"
+
+
+@pytest.mark.parametrize("how", ["full", "short", "old-short", "tag", "branch"])
+def test_url(how: str, upstream_git: Path, repository: Path, cache: Path) -> None:
+    old, new = git(upstream_git, "rev-parse", "HEAD~1"), git(upstream_git, "rev-parse", "HEAD")
+    name, full = {
+        "full": (old, old),
+        "short": (new[:9], new),
+        "old-short": (old[:9], old),
+        "tag": ("v1.2.0", old),
+        "branch": ("main", new),
+    }[how]
+    if how == "old-short":
+        git(upstream_git, "tag", "-d", "v1.2.0")
+    spec = f"git:file://{upstream_git}@{name}"
+    lines: list[str] = []
+    tree = open_upstream(spec, cache=cache, repository=repository, progress=lines.append)
+    assert tree.identity.commit == full and [file.path for file in tree.files] == PATHS
+    assert tree.identity.version == ("1.2.0" if full == old and how != "old-short" else None)
+    assert lines
+    (clone,) = cache.glob("git/*.git")
+    assert git(clone, "rev-list", "--count", full) == "1"
+
+
+def test_url_offline_after_the_first_time(upstream_git: Path, repository: Path, cache: Path) -> None:
+    spec = f"git:file://{upstream_git}@{git(upstream_git, 'rev-parse', 'HEAD')}"
+    first = open_upstream(spec, cache=cache, repository=repository)
+    upstream_git.rename(upstream_git.parent / "gone")
+    assert open_upstream(spec, cache=cache, repository=repository) == first
+
+
+@pytest.mark.parametrize("commit", ["f" * 40, "abcdef1", "v9", "main2"])
+@pytest.mark.parametrize("prefix", ["", "file://"])
+def test_missing_commit(prefix: str, commit: str, upstream_git: Path, repository: Path, cache: Path) -> None:
+    with pytest.raises(InputError) as error:
+        open_upstream(f"git:{prefix}{upstream_git}@{commit}", cache=cache, repository=repository)
+    assert commit[:7] in error.value.message and error.value.next_step
+
+
+def test_not_a_repository_even_inside_one(upstream_git: Path, repository: Path, cache: Path) -> None:
+    put(upstream_git / "plain/x", b"")
+    with pytest.raises(InputError, match="is not a git repository"):
+        open_upstream(f"git:{upstream_git}/plain@main", cache=cache, repository=repository)
+    with pytest.raises(InputError, match="no such folder"):
+        open_upstream(f"git:{upstream_git}/none@main", cache=cache, repository=repository)
+
+
+def test_not_sglang(tmp_path: Path, repository: Path, cache: Path) -> None:
+    put(tmp_path / "other/setup.py", b"")
+    git(tmp_path / "other", "init", "--quiet", "--initial-branch=main")
+    git(tmp_path / "other", "add", ".")
+    git(tmp_path / "other", "commit", "--quiet", "-m", "one")
+    with pytest.raises(InputError, match="is not SGLang"):
+        open_upstream(f"git:{tmp_path}/other@main", cache=cache, repository=repository)
+
+
+def test_a_url_cannot_run_a_program(tmp_path: Path, repository: Path, cache: Path) -> None:
+    with pytest.raises(InputError):
+        open_upstream(f"git:ext::sh -c touch% {tmp_path}/made%://@main", cache=cache, repository=repository)
+    assert not (tmp_path / "made").exists()
+
+
+def test_no_git(upstream_git: Path, repository: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(repository))
+    with pytest.raises(InputError, match="git is not installed"):
+        open_upstream(f"git:{upstream_git}@main", cache=cache, repository=repository)
+
+
+def test_inside_a_git_hook(upstream_git: Path, repository: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_DIR", os.devnull)
+    monkeypatch.setenv("GIT_INDEX_FILE", os.devnull)
+    assert open_upstream(f"git:{upstream_git}@main", cache=cache, repository=repository).files
+
+
+def test_version_of_tags() -> None:
+    assert version_of_tags(("gateway-v9", "v0.5.9", "v0.5.10.post1", "vx")) == "0.5.10.post1"
+    assert version_of_tags(()) is None

@@ -1,0 +1,54 @@
+"""The real thing: the default release and, where a clone of upstream is at hand, the commit that equals it.
+
+SHRINKER_TEST_GIT=/path/to/sglang pytest -m network tests/source
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from shrinker.source import open_upstream
+from shrinker.source.pins import load_pins
+from shrinker.values.upstream import PACKAGE_PREFIX, SourceFile, UpstreamTree
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+ENVIRONMENT = dict(os.environ)
+
+pytestmark = pytest.mark.network
+
+
+@pytest.fixture
+def real_environment(plain_environment: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The index and the cache of this machine: what is downloaded here serves the next run too."""
+    for name, value in ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
+
+
+def _package(tree: UpstreamTree) -> list[SourceFile]:
+    return [file for file in tree.files if file.path.startswith(PACKAGE_PREFIX)]
+
+
+@pytest.mark.parametrize("version", [load_pins(REPOSITORY).default_release, "0.5.7"])
+def test_release(version: str, real_environment: None) -> None:
+    tree = open_upstream(f"release:{version}", repository=REPOSITORY)
+    assert len(_package(tree)) > 1000
+    assert tree.by_path["LICENSE"].size > 10_000
+    assert len(tree.declared.dependencies) > 50 and tree.declared.scripts["sglang"]
+    assert not [file.path for file in tree.files if file.path.endswith((".so", "_version.py"))]
+
+
+def test_release_equals_its_commit(real_environment: None) -> None:
+    clone = ENVIRONMENT.get("SHRINKER_TEST_GIT")
+    if not clone:
+        pytest.skip("SHRINKER_TEST_GIT names no clone of SGLang")
+    pins = load_pins(REPOSITORY)
+    for version, commit in pins.commit_of.items():
+        release = open_upstream(f"release:{version}", repository=REPOSITORY)
+        tree = open_upstream(f"git:{clone}@{commit}", repository=REPOSITORY)
+        assert _package(tree) == _package(release)
+        assert tree.declared == release.declared
+        assert tree.by_path["LICENSE"] == release.by_path["LICENSE"]
+        assert (tree.identity.version, tree.identity.commit) == (release.identity.version, release.identity.commit)

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from shrinker.source import open_upstream
+from shrinker.source.index import IndexFile, choose, index_url, without_password
+from shrinker.values.errors import InputError
+from tests.source.upstreams import LICENCE, PACKAGE, Index, make_sdist, make_wheel
+
+PATHS = ["LICENSE", *(f"python/{name}" for name in PACKAGE)]
+WHEEL = "sglang-1.2.0-py3-none-any.whl"
+
+
+def test_wheel_becomes_the_repository_layout(index: Index, repository: Path, cache: Path) -> None:
+    index.add(WHEEL, make_wheel())
+    tree = open_upstream("release:1.2.0", cache=cache, repository=repository)
+    assert [file.path for file in tree.files] == sorted(PATHS)
+    assert tree.read("python/sglang/srt/server.py") == b"PORT = 30000\n"
+    assert tree.read("LICENSE") == LICENCE
+    assert all(hashlib.sha256(tree.read(file.path)).hexdigest() == file.sha256 for file in tree.files)
+    assert tree.identity.spec == "release:1.2.0" and tree.identity.version == "1.2.0" and tree.identity.commit is None
+    assert tree.declared.scripts == {"sglang": "sglang.cli.main:main"}
+
+
+def test_sdist_when_there_is_no_wheel(index: Index, repository: Path, cache: Path) -> None:
+    index.add("sglang-1.2.0.tar.gz", make_sdist())
+    from_sdist = open_upstream("release:1.2.0", cache=cache, repository=repository)
+    index.add(WHEEL, make_wheel())
+    from_wheel = open_upstream("release:1.2.0", cache=cache / "other", repository=repository)
+    assert [file for file in from_sdist.files if file.path != "python/pyproject.toml"] == list(from_wheel.files)
+    assert from_sdist.declared == from_wheel.declared
+
+
+def test_html_index(index: Index, repository: Path, cache: Path) -> None:
+    index.json = False
+    index.add(WHEEL, make_wheel())
+    assert open_upstream("release:1.2.0", cache=cache, repository=repository).files
+
+
+def test_default_is_the_release_of_upstream_toml_and_says_so(index: Index, repository: Path, cache: Path) -> None:
+    index.add(WHEEL, make_wheel())
+    lines: list[str] = []
+    tree = open_upstream(None, cache=cache, repository=repository, progress=lines.append)
+    assert tree.identity.spec == "release:1.2.0"
+    assert "release:1.2.0" in lines[0] and "not given" in lines[0]
+
+
+def test_second_run_needs_no_network(index: Index, repository: Path, cache: Path) -> None:
+    index.add(WHEEL, make_wheel())
+    first = open_upstream("release:1.2.0", cache=cache, repository=repository)
+    asked = len(index.requests)
+    index.server.shutdown()
+    index.server.server_close()
+    assert open_upstream("release:1.2.0", cache=cache, repository=repository) == first
+    assert len(index.requests) == asked
+
+
+def test_no_network(index: Index, repository: Path, cache: Path) -> None:
+    index.server.shutdown()
+    index.server.server_close()
+    with pytest.raises(InputError, match="cannot be reached") as error:
+        open_upstream("release:1.2.0", cache=cache, repository=repository)
+    assert "UPSTREAM=git" in error.value.next_step
+
+
+def test_a_server_error_is_tried_again(index: Index, repository: Path, cache: Path) -> None:
+    index.add(WHEEL, make_wheel())
+    index.failures = 2
+    assert open_upstream("release:1.2.0", cache=cache, repository=repository).files
+
+
+def test_hash_mismatch_keeps_nothing(index: Index, repository: Path, cache: Path) -> None:
+    index.add(WHEEL, make_wheel(), sha256="0" * 64)
+    with pytest.raises(InputError, match="sha256"):
+        open_upstream("release:1.2.0", cache=cache, repository=repository)
+    assert [path for path in cache.rglob("*") if path.is_file() and not path.name.endswith(".lock")] == []
+
+
+def test_index_without_hash(index: Index, repository: Path, cache: Path) -> None:
+    index.add(WHEEL, make_wheel(), sha256="")
+    with pytest.raises(InputError, match="no sha256"):
+        open_upstream("release:1.2.0", cache=cache, repository=repository)
+
+
+def test_unknown_version_names_the_nearest(index: Index, repository: Path, cache: Path) -> None:
+    for version in ("1.0.0", "1.1.0", "1.2.0", "1.3.0", "1.10.0"):
+        index.add(f"sglang-{version}-py3-none-any.whl", b"")
+    with pytest.raises(
+        InputError, match=r"no sglang 1\.2\.1 \(nearest: 1\.1\.0, 1\.2\.0, 1\.3\.0, 1\.10\.0; newest: 1\.10\.0\)"
+    ):
+        open_upstream("release:1.2.1", cache=cache, repository=repository)
+
+
+def test_a_wheel_that_is_not_sglang(index: Index, repository: Path, cache: Path) -> None:
+    index.add(WHEEL, make_wheel({"other/__init__.py": b""}))
+    with pytest.raises(InputError, match="no package"):
+        open_upstream("release:1.2.0", cache=cache, repository=repository)
+
+
+def test_an_index_without_the_project(
+    index: Index, repository: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UV_DEFAULT_INDEX", index.url + "/nothing")
+    with pytest.raises(InputError, match="404"):
+        open_upstream("release:1.2.0", cache=cache, repository=repository)
+
+
+def test_a_changed_download_is_fetched_again(index: Index, repository: Path, cache: Path) -> None:
+    index.add(WHEEL, make_wheel())
+    first = open_upstream("release:1.2.0", cache=cache, repository=repository)
+    (download,) = cache.glob("downloads/*/*.whl")
+    download.write_bytes(b"changed")
+    assert open_upstream("release:1.2.0", cache=cache, repository=repository) == first
+    assert download.read_bytes() == index.files[WHEEL]
+
+
+def test_credentials_are_sent_and_not_printed(
+    index: Index, repository: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index.add(WHEEL, make_wheel())
+    monkeypatch.setenv("UV_DEFAULT_INDEX", index.url.replace("://", "://me:p%40ss@"))
+    lines: list[str] = []
+    open_upstream("release:1.2.0", cache=cache, repository=repository, progress=lines.append)
+    assert index.authorization[0] == "Basic bWU6cEBzcw=="
+    assert not any("p%40ss" in line or "p@ss" in line for line in lines)
+    assert not any("p%40ss" in path.read_text(errors="replace") for path in cache.rglob("*.json"))
+
+
+def test_choice_is_the_same_on_every_machine() -> None:
+    names = [
+        "sglang-1.0-cp312-cp312-manylinux_2_34_x86_64.whl",
+        "sglang-1.0-cp311-cp311-manylinux_2_34_x86_64.whl",
+        "sglang-1.0-cp310-cp310-manylinux_2_34_aarch64.whl",
+        "sglang-1.0.tar.gz",
+        "sglang-1.0.exe",
+        "other-1.0-py3-none-any.whl",
+    ]
+    files = tuple(IndexFile(name, "", "0" * 64) for name in names)
+    assert choose(files, "1.0", "x").filename == names[1]
+    assert choose(files[::-1], "1.0", "x").filename == names[1]
+    assert choose(files[2:], "1.0", "x").filename == names[2]
+    assert choose(files[3:], "1.0", "x").filename == names[3]
+    pure = IndexFile("sglang-1.0-py3-none-any.whl", "", "0" * 64)
+    assert choose((*files, pure), "1.0", "x") == pure
+
+
+def test_index_variables() -> None:
+    assert index_url({}) == "https://pypi.org/simple"
+    assert index_url({"PIP_INDEX_URL": "https://a/simple/"}) == "https://a/simple"
+    assert index_url({"PIP_INDEX_URL": "https://a", "UV_INDEX_URL": "https://b"}) == "https://b"
+    assert index_url({"UV_DEFAULT_INDEX": "name=https://c?x=y", "UV_INDEX_URL": "https://b"}) == "https://c?x=y"
+    with pytest.raises(InputError, match="PIP_INDEX_URL"):
+        index_url({"PIP_INDEX_URL": "/folder"})
+    assert without_password("https://u:p@h:1/x") == "https://h:1/x"

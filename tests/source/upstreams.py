@@ -1,0 +1,162 @@
+"""Small upstreams made on the fly: a wheel, a source distribution, git commands, an index on 127.0.0.1."""
+
+from __future__ import annotations
+
+import hashlib
+import http.server
+import io
+import json
+import subprocess
+import tarfile
+import threading
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+PACKAGE = {
+    "sglang/__init__.py": b"",
+    "sglang/srt/server.py": b"PORT = 30000\n",
+    "sglang/srt/tables/a.json": b"{}\n",
+}
+LICENCE = b"Apache License\n"
+PYPROJECT = b"""[project]
+name = "sglang"
+requires-python = ">=3.10"
+dependencies = ["numpy", "llguidance>=0.7.11,<0.8.0", "av ; sys_platform == 'linux' and (platform_machine == 'a' or platform_machine == 'b')"]
+[project.optional-dependencies]
+fast_x = ["ray[default]>=2 ; platform_machine != 'a' and platform_machine != 'b'"]
+dev = ["sglang[fast_x]"]
+[project.scripts]
+sglang = "sglang.cli.main:main"
+"""
+METADATA = b"""Metadata-Version: 2.4
+Name: sglang
+Version: 1.2.0
+License:    Apache License
+@
+        a blank line of a folded header has spaces
+Requires-Python: >=3.10
+Requires-Dist: numpy
+Requires-Dist: llguidance<0.8.0,>=0.7.11
+Requires-Dist: av; sys_platform == "linux" and (platform_machine == "a" or platform_machine == "b")
+Provides-Extra: fast-x
+Requires-Dist: ray[default]>=2; (platform_machine != "a" and platform_machine != "b") and extra == "fast-x"
+Provides-Extra: dev
+Requires-Dist: sglang[fast_x]; extra == "dev"
+
+Requires-Dist: not-a-header
+""".replace(b"@", b" " * 8)
+ENTRY_POINTS = b"[console_scripts]\nsglang = sglang.cli.main:main\n"
+
+
+def make_wheel(
+    members: dict[str, bytes] | None = None, extra: Callable[[zipfile.ZipFile], None] = lambda archive: None
+) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in (PACKAGE if members is None else members).items():
+            archive.writestr(name, content)
+        archive.writestr("sglang/_version.py", b"__version__ = '1.2.0'\n")
+        archive.writestr("sglang/srt/_core.cpython-311-x86_64-linux-gnu.so", b"\x7fELF")
+        archive.writestr("tools/tag.py", b"")
+        archive.writestr("sglang-1.2.0.dist-info/METADATA", METADATA)
+        archive.writestr("sglang-1.2.0.dist-info/entry_points.txt", ENTRY_POINTS)
+        archive.writestr("sglang-1.2.0.dist-info/licenses/LICENSE", LICENCE)
+        extra(archive)
+    return buffer.getvalue()
+
+
+def make_sdist(extra: Callable[[tarfile.TarFile], None] = lambda archive: None) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for name, content in {
+            **PACKAGE,
+            "pyproject.toml": PYPROJECT,
+            "LICENSE": LICENCE,
+            "PKG-INFO": METADATA,
+            "setup.cfg": b"",
+        }.items():
+            info = tarfile.TarInfo(f"sglang-1.2.0/{name}")
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+        extra(archive)
+    return buffer.getvalue()
+
+
+def git(folder: Path, *arguments: str) -> str:
+    command = [
+        "git",
+        "-C",
+        str(folder),
+        "-c",
+        "user.name=t",
+        "-c",
+        "user.email=t@example.invalid",
+        "-c",
+        "commit.gpgsign=false",
+        *arguments,
+    ]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def put(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+class Index:
+    """A package index that serves what a test put into it and counts the requests."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {}
+        self.hashes: dict[str, str] = {}
+        self.json = True
+        self.requests: list[str] = []
+        self.failures = 0
+        self.authorization: list[str | None] = []
+        index = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                index.requests.append(self.path)
+                index.authorization.append(self.headers.get("Authorization"))
+                kind, body = index.answer(self.path)
+                if index.failures:
+                    index.failures -= 1
+                    self.send_error(503)
+                elif body is None:
+                    self.send_error(404)
+                else:
+                    self.send_response(200)
+                    self.send_header("Content-Type", kind)
+                    self.send_header("Content-Length", str(len(body)))
+                    self.end_headers()
+                    self.wfile.write(body)
+
+            def log_message(self, *arguments: object) -> None:
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/simple"
+        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
+
+    def add(self, filename: str, content: bytes, sha256: str | None = None) -> None:
+        self.files[filename] = content
+        self.hashes[filename] = hashlib.sha256(content).hexdigest() if sha256 is None else sha256
+
+    def answer(self, path: str) -> tuple[str, bytes | None]:
+        if path != "/simple/sglang/":
+            return "application/octet-stream", self.files.get(path.rpartition("/")[2])
+        if self.json:
+            rows = [
+                {"filename": n, "url": f"../../f/{n}", "hashes": {"sha256": h} if h else {}}
+                for n, h in self.hashes.items()
+            ]
+            return "application/vnd.pypi.simple.v1+json", json.dumps(
+                {"meta": {"api-version": "1.1"}, "files": rows}
+            ).encode()
+        links = "".join(
+            f'<a href="../../f/{n}#sha256={h}" data-requires-python="&gt;=3.8">{n}</a><br/>'
+            for n, h in self.hashes.items()
+        )
+        return "text/html; charset=utf-8", f"<html><body>{links}</body></html>".encode()
