@@ -7,14 +7,14 @@ import resource
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from shrinker import __version__
 from shrinker.emit.lock import compare, read_lock, write_lock
-from shrinker.emit.staging import install, staging_folder
+from shrinker.emit.staging import install, scratch_folder, staging_folder
 from shrinker.emit.tree import emit_tree
 from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
@@ -24,6 +24,7 @@ from shrinker.report.measure import measure
 from shrinker.report.strict import strict_findings
 from shrinker.report.write import write_reports
 from shrinker.ruleset import Ruleset, load_profile
+from shrinker.ruleset.load import RULES_FOLDER
 from shrinker.source import open_upstream
 from shrinker.source.pins import load_pins
 from shrinker.values.errors import EvidenceError
@@ -31,11 +32,12 @@ from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
-from shrinker.values.upstream import UpstreamTree
+from shrinker.values.upstream import Identity, UpstreamTree
 from shrinker.verify import EVIDENCE_LEVELS
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 _SHOWN_FINDINGS = 20
+LOCK = "shrink.lock.json"
 
 
 class Progress(Protocol):
@@ -64,6 +66,8 @@ class Request:
     """Fail when the lock of this upstream and these rules would change."""
     reports: Path | None = None
     cache: Path | None = None
+    rules: Path | None = None
+    """Folder with rule files and `profiles/`; this repository's when not given."""
 
 
 @dataclass(slots=True)
@@ -97,41 +101,44 @@ def shrink(request: Request, progress: Progress) -> Result:
         EvidenceError: the generated tree failed its evidence; nothing was replaced.
     """
     timings: dict[str, float] = {}
-    with _quiet_collector():
+    with _quiet_collector(), ExitStack() as stack:
         with _timed("source", timings, progress):
-            rules = load_profile(request.profile)
+            rules = load_profile(request.profile, request.rules or RULES_FOLDER)
             tree = open_upstream(request.upstream, cache=request.cache, repository=REPOSITORY, progress=progress.note)
+            # Before the long phases, so that a folder that cannot be written is an error of the first second.
+            staging = stack.enter_context(staging_folder(request.out))
+            reports = reports_folder(request.out, tree.identity, rules.profile, request.reports)
+            staged = stack.enter_context(scratch_folder(reports, "choose another folder for the reports"))
         decided = analyse(tree, rules, request.jobs, timings, progress)
-        with staging_folder(request.out) as staging:
-            with _timed("emit", timings, progress):
-                manifest = emit_tree(
-                    tree,
-                    decided.folded,
-                    decided.graph,
-                    out=staging,
-                    jobs=request.jobs,
-                    profile=rules.profile,
-                    rules_hash=rules.digest,
-                    tool_version=__version__,
-                    progress=progress.advance,
-                )
-            if request.strict:
-                effects = rule_effects(rules, decided.graph, decided.folded, measure(tree, manifest))
-                _refuse(strict_findings(rules, effects, missing_roots(tree, rules)), "strict mode")
-            evidence = verify_tree(tree, staging, manifest, EVIDENCE_LEVELS, request.jobs, timings, progress)
-            for item in evidence:
-                _refuse(item.findings, f"evidence level {item.level!r}")
-            with _timed("report", timings, progress):
-                reports = reports_folder(request, manifest)
-                lock = reports / "shrink.lock.json"
-                if request.frozen:
-                    _refuse(_lock_findings(lock, manifest), "the lock")
-                peak = peak_memory(request.jobs)
-                summary = write_reports(
-                    reports, tree, rules, decided.graph, decided.folded, manifest, timings, peak, evidence
-                )
-                install(staging, request.out)
-                write_lock(lock, manifest)
+        with _timed("emit", timings, progress):
+            manifest = emit_tree(
+                tree,
+                decided.folded,
+                decided.graph,
+                out=staging,
+                jobs=request.jobs,
+                profile=rules.profile,
+                rules_hash=rules.digest,
+                tool_version=__version__,
+                progress=progress.advance,
+            )
+        if request.strict:
+            effects = rule_effects(rules, decided.graph, decided.folded, measure(tree, manifest))
+            _refuse(strict_findings(rules, effects, missing_roots(tree, rules)), "strict mode")
+        evidence = verify_tree(tree, staging, manifest, EVIDENCE_LEVELS, request.jobs, timings, progress)
+        for item in evidence:
+            _refuse(item.findings, f"evidence level {item.level!r}")
+        with _timed("report", timings, progress):
+            if request.frozen:
+                _refuse(_lock_findings(reports / LOCK, manifest), "the lock")
+            peak = peak_memory(request.jobs)
+            summary = write_reports(
+                staged, tree, rules, decided.graph, decided.folded, manifest, timings, peak, evidence
+            )
+            names = sorted(file.name for file in staged.iterdir())
+            write_lock(staged / LOCK, manifest)
+            # The lock last: it equals the tree's own manifest only when all the rest is in place.
+            install(staging, request.out, [(staged / name, reports / name) for name in (*names, LOCK)])
     return Result(manifest, summary, reports, evidence, timings, peak, decided.rescued)
 
 
@@ -168,14 +175,27 @@ def verify_tree(
     return tuple(found)
 
 
-def reports_folder(request: Request, manifest: Manifest) -> Path:
-    """Where the reports go: into the repository for the pinned upstream, beside the output for any other."""
-    if request.reports is not None:
-        return request.reports
-    pinned = request.out.resolve().parent == REPOSITORY / "dist" and manifest.upstream.kind == "release"
-    if pinned and manifest.upstream.version == load_pins(REPOSITORY).default_release:
-        return REPOSITORY / "reports" / manifest.profile
-    return request.out.with_name(request.out.name + ".reports")
+def reports_folder(out: Path, upstream: Identity, profile: str, asked: Path | None = None) -> Path:
+    """Where the reports of a tree are: in the repository for the pinned upstream, beside the tree for any other."""
+    if asked is not None:
+        return asked
+    pinned = out.resolve().parent == REPOSITORY / "dist" and upstream.kind == "release"
+    if pinned and upstream.version == load_pins(REPOSITORY).default_release:
+        return REPOSITORY / "reports" / profile
+    return out.with_name(out.name + ".reports")
+
+
+def lock_evidence(out: Path, manifest: Manifest, asked: Path | None = None) -> Evidence:
+    """Judge a tree by its lock: both were written by one run, or a run died between them.
+
+    Args:
+        out: the generated tree.
+        manifest: of that tree.
+        asked: folder with its reports; by default where `shrink` puts them.
+    """
+    lock = reports_folder(out, manifest.upstream, manifest.profile, asked) / LOCK
+    findings = tuple(_lock_findings(lock, manifest))
+    return Evidence("lock", not findings, (("files", len(manifest.files)),), findings, ())
 
 
 def peak_memory(jobs: int) -> int:
@@ -226,4 +246,4 @@ def _quiet_collector() -> Iterator[None]:
             gc.enable()
 
 
-__all__ = ["Request", "Result", "analyse", "shrink", "verify_tree"]
+__all__ = ["Request", "Result", "analyse", "lock_evidence", "shrink", "verify_tree"]

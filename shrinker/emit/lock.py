@@ -45,7 +45,9 @@ def read_lock(path: Path) -> Manifest | None:
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"the lock {path} cannot be read: {error}", "restore it, or remove it to write a new one") from error
+        raise InputError(
+            f"the lock {path} cannot be read: {error}", "restore it, or remove it to write a new one"
+        ) from error
     return Manifest.from_json(text, str(path))
 
 

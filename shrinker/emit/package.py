@@ -52,9 +52,7 @@ def version_module(version: str) -> str:
 
     A release carries the file that its build made, a commit carries none: one canonical text for both.
     """
-    return (
-        f"__version__ = version = {version!r}\n__version_tuple__ = version_tuple = {version_tuple(version)!r}\n"
-    )
+    return f"__version__ = version = {version!r}\n__version_tuple__ = version_tuple = {version_tuple(version)!r}\n"
 
 
 def version_tuple(version: str) -> tuple[int | str, ...]:

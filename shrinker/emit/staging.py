@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from shrinker.values.errors import InputError
@@ -29,47 +31,105 @@ def staging_folder(out: Path) -> Iterator[Path]:
     """
     out = out.absolute()
     _refuse_foreign(out)
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        _tidy(out)
-        staging = Path(tempfile.mkdtemp(prefix=f".{out.name}.{_NEW}.{os.getpid()}.", dir=out.parent))
-        staging.chmod(0o755)
-    except OSError as error:
-        raise InputError(
-            f"cannot write in {out.parent}: {error.strerror or error}", "choose another OUT, or make the folder writable"
-        ) from error
-    try:
+    with scratch_folder(out, "choose another OUT, or make the folder writable") as staging:
         yield staging
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
 
 
-def install(staging: Path, out: Path) -> None:
-    """Put the staged tree in the place of `out`.
+@contextmanager
+def scratch_folder(beside: Path, next_step: str) -> Iterator[Path]:
+    """A new empty folder beside a place, on its file system; removed at the end, or by the next run if this one dies.
 
     Raises:
-        InputError: `out` is something else than a generated tree, or cannot be replaced; it is then unchanged.
+        InputError: the folder cannot be written; it carries `next_step`.
+    """
+    try:
+        beside.parent.mkdir(parents=True, exist_ok=True)
+        _tidy(beside)
+        scratch = Path(tempfile.mkdtemp(prefix=f".{beside.name}.{_NEW}.{os.getpid()}.", dir=beside.parent))
+        scratch.chmod(0o755)
+    except OSError as error:
+        raise InputError(f"cannot write in {beside.parent}: {error.strerror or error}", next_step) from error
+    try:
+        yield scratch
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def install(staging: Path, out: Path, files: Sequence[tuple[Path, Path]] = ()) -> None:
+    """Put the staged tree in the place of `out`, and with it single files: all of them or, on an error, none.
+
+    Ctrl-C and SIGTERM wait until it is done. Only a process that is killed outright can stop between two renames.
+    The tree comes first and `files` follow in their order: with the lock last, a lock that equals the tree's own
+    manifest says that everything of one run is in place.
+
+    Args:
+        files: each staged file (in a `scratch_folder`) and the place where it goes, on the same file system.
+
+    Raises:
+        InputError: `out` is something else than a generated tree, or something cannot be replaced; all is then unchanged.
     """
     out = out.absolute()
     _refuse_foreign(out)
     old = out.with_name(f".{out.name}.{_OLD}.{os.getpid()}")
-    moved = False
-    try:
-        if out.exists():
-            out.rename(old)
-            moved = True
-        staging.rename(out)
-    except BaseException as error:
-        if moved and not out.exists():
-            old.rename(out)
-        if isinstance(error, OSError):
+    with _uninterrupted(), ExitStack() as undo:
+        try:
+            for new, place in files:
+                place.parent.mkdir(parents=True, exist_ok=True)
+                if place.exists():
+                    # Copied before the first rename: later a full disk could no longer stop half-way.
+                    shutil.copy2(place, _previous(new))
+            moved = out.exists()
+            if moved:
+                out.rename(old)
+                undo.callback(_restore, old, out)
+            staging.rename(out)
+            undo.callback(_restore, out, staging)
+            for new, place in files:
+                new.replace(place)
+                undo.callback(_put_back, _previous(new), place)
+        except OSError as error:
             raise InputError(
-                f"cannot replace {out}: {error.strerror or error}", "the previous output is unchanged; check the folder"
+                f"cannot replace {out} and what belongs to it: {error}",
+                "the previous output is unchanged; check the folder",
             ) from error
-        raise
-    if moved:
-        # The new tree is in place: what cannot be removed now the next run tidies up.
-        shutil.rmtree(old, ignore_errors=True)
+        undo.pop_all()
+        if moved:
+            # The new tree is in place: what cannot be removed now the next run tidies up.
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def _previous(staged: Path) -> Path:
+    return staged.with_name(f"{staged.name}.previous")
+
+
+def _restore(source: Path, target: Path) -> None:
+    with contextlib.suppress(OSError):
+        source.rename(target)
+
+
+def _put_back(previous: Path, place: Path) -> None:
+    with contextlib.suppress(OSError):
+        if previous.exists():
+            previous.replace(place)
+        else:
+            place.unlink()
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Keep the signals that ask a run to end from ending it between two renames."""
+    if threading.current_thread() is not threading.main_thread():
+        # Python runs signal handlers in the main thread alone: there is nothing to hold back here.
+        yield
+        return
+    # Not ignored for good: what arrives is dropped because the run is over a few milliseconds later.
+    handlers = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            # None stands for a handler that Python did not install.
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
 def _refuse_foreign(out: Path) -> None:
@@ -77,7 +137,8 @@ def _refuse_foreign(out: Path) -> None:
         raise InputError(f"{out} is not a folder", "choose another OUT")
     if out.is_dir() and not (out / MANIFEST).is_file() and any(out.iterdir()):
         raise InputError(
-            f"{out} is not empty and not a generated tree (it has no {MANIFEST})", "choose another OUT, or empty the folder"
+            f"{out} is not empty and not a generated tree (it has no {MANIFEST})",
+            "choose another OUT, or empty the folder",
         )
 
 

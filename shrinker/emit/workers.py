@@ -58,7 +58,8 @@ def rewrite_all(tasks: Sequence[Task], jobs: int) -> Iterator[Rewritten]:
             yield result
         elif result.fault:
             raise ShrinkerError(
-                f"{result.path}: {result.problem}", "this is a fault of shrinker: please report it with the upstream version"
+                f"{result.path}: {result.problem}",
+                "this is a fault of shrinker: please report it with the upstream version",
             )
         else:
             raise InputError(f"{result.path}: {result.problem}", "check the upstream tree")

@@ -10,6 +10,8 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from shrinker.facts.walk import walk
+
 
 @dataclass(frozen=True, slots=True)
 class Guard:
@@ -94,8 +96,8 @@ def _statement(node: ast.stmt, package: str, guards: tuple[Guard, ...], found: B
         case ast.ClassDef():
             found.add(node.name, Binding("class", line, guards, node=node))
         case ast.Assign():
-            for target in node.targets:
-                _target(target, node.value, line, guards, found)
+            for place in node.targets:
+                _target(place, node.value, line, guards, found)
             _walrus(node.value, line, guards, found)
         case ast.AnnAssign():
             if node.value is not None:
@@ -164,6 +166,6 @@ def _target(target: ast.expr, value: ast.expr | None, line: int, guards: tuple[G
 def _walrus(node: ast.AST, line: int, guards: tuple[Guard, ...], found: Bindings) -> None:
     if isinstance(node, ast.Name | ast.Constant | ast.Attribute):
         return
-    for part in ast.walk(node):
+    for part in walk(node):
         if isinstance(part, ast.NamedExpr) and isinstance(part.target, ast.Name):
             found.add(part.target.id, Binding("opaque", line, guards))

@@ -28,7 +28,8 @@ class _Patterns:
         return set(self._by_last)
 
     def find(self, name: str) -> Fact | None:
-        for pattern, fact in (*self._by_last.get(name.rpartition(".")[2], ()), *self._open):
+        rows: list[tuple[str, Fact]] = [*self._by_last.get(name.rpartition(".")[2], []), *self._open]
+        for pattern, fact in rows:
             if name_matches(pattern, name):
                 return fact
         return None
@@ -186,7 +187,9 @@ class Environment:
         return False
 
     def hot_names(self, module: str) -> frozenset[str]:
-        """Module-level names of a module that folding would act on."""
+        """Module-level names of a module that folding would act on; none for a module outside the tree."""
+        if module not in self.outlines:
+            return frozenset()
         if module not in self._hot:
             names = self.outlines[module].names
             self._hot[module] = frozenset(n for n in names if self.is_hot(self.resolve(module, n)))

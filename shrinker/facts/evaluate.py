@@ -9,7 +9,8 @@ from typing import Protocol
 from shrinker.facts.bindings import Binding, Bindings, Guard, collect
 from shrinker.facts.effects import ENVIRONMENT_READERS, PURE_CALLS
 from shrinker.facts.environment import Environment
-from shrinker.facts.lattice import NO_RULES, UNKNOWN, Known, Ref, Removed, Value, literal
+from shrinker.facts.lattice import NO_RULES, ON_TEXTS, UNKNOWN, Known, Ref, Removed, SwitchedOff, Value, literal
+from shrinker.facts.walk import statements, walk
 
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 _CALL_DEPTH = 8
@@ -86,8 +87,8 @@ def bound_value(scope: Scope, name: str, bindings: list[Binding], before: int | 
     states = [(b, _liveness(scope, b)) for b in bindings if before is None or b.line < before]
     alive = [(b, s) for b, s in states if s is not False]
     if not alive:
-        rules = _dead_rules(scope, bindings)
-        return Removed("+".join(sorted(rules)), "code of a branch that is never taken", f"{scope.module}.{name}")
+        dead = _dead_rules(scope, bindings)
+        return Removed("+".join(sorted(dead)), "code of a branch that is never taken", f"{scope.module}.{name}")
     last, state = alive[-1]
     if len(alive) == 1:
         return _binding_value(scope, name, last, bindings)
@@ -118,7 +119,7 @@ def _binding_value(scope: Scope, name: str, binding: Binding, bindings: list[Bin
             return _with_eagerness(environment.resolve(binding.module, binding.name), scope, binding)
         case "value" if binding.value is not None:
             # `is_npu = is_npu()`: the name on the right is the earlier binding.
-            if any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(binding.value)):
+            if any(isinstance(n, ast.Name) and n.id == name for n in walk(binding.value)):
                 earlier = [b for b in bindings if b.line < binding.line]
                 if not earlier:
                     return UNKNOWN
@@ -344,6 +345,8 @@ def _compare(node: ast.Compare, scope: Scope, depth: int) -> Value:
     for side in (left, right):
         if isinstance(side, Removed):
             return side
+    if isinstance(left, SwitchedOff):
+        return _compare_off(left, node.ops[0], node.comparators[0])
     if not (isinstance(left, Known) and isinstance(right, Known) and left.exact and right.exact):
         return UNKNOWN
     rules = left.rules | right.rules
@@ -359,11 +362,24 @@ def _compare(node: ast.Compare, scope: Scope, depth: int) -> Value:
     return UNKNOWN
 
 
+def _compare_off(value: SwitchedOff, operator: ast.cmpop, other: ast.expr) -> Value:
+    texts = other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else [other]
+    if not all(isinstance(t, ast.Constant) and t.value in ON_TEXTS for t in texts):
+        return UNKNOWN
+    if isinstance(operator, ast.Eq | ast.In):
+        return Known(False, True, value.rules)
+    return Known(True, True, value.rules) if isinstance(operator, ast.NotEq | ast.NotIn) else UNKNOWN
+
+
 def _call(node: ast.Call, scope: Scope, depth: int) -> Value:
     environment = scope.environment
     variable = environment_variable(node, scope)
     if variable is not None:
         return variable
+    if isinstance(node.func, ast.Attribute) and node.func.attr in ("lower", "upper", "strip"):
+        text = evaluate(node.func.value, scope, depth=depth)
+        if isinstance(text, SwitchedOff):
+            return text
     function = evaluate(node.func, scope, depth=depth)
     if isinstance(function, Removed):
         # A fact may say what the function returns where its feature is off.
@@ -376,10 +392,13 @@ def _call(node: ast.Call, scope: Scope, depth: int) -> Value:
     if function.name == "builtins.bool" and len(node.args) == 1 and not node.keywords:
         inner = evaluate(node.args[0], scope, condition=True, depth=depth)
         return Known(inner.truth, True, inner.rules) if isinstance(inner, Known) else _only_removed(inner)
+    if function.name == "builtins.int" and len(node.args) == 1 and not node.keywords:
+        inner = evaluate(node.args[0], scope, depth=depth)
+        return Known(0, False, inner.rules) if isinstance(inner, SwitchedOff) else _only_removed(inner)
     return interpret(function.name, environment, depth)
 
 
-def environment_variable(node: ast.Call, scope: Scope) -> Known | None:
+def environment_variable(node: ast.Call, scope: Scope) -> Value | None:
     """Value of ``os.getenv("X")``, ``get_bool_env_var("X")``, ``envs.X.get()`` … for a variable that a fact fixes."""
     environment = scope.environment
     if not environment.variables:
@@ -392,9 +411,8 @@ def environment_variable(node: ast.Call, scope: Scope) -> Known | None:
         reader = evaluate(node.func, scope)
         if isinstance(reader, Ref) and any(reader.name == r or reader.name.endswith("." + r) for r in ENVIRONMENT_READERS):
             value = environment.variable(str(node.args[0].value))
-            # `os.getenv` gives text: only unset (None, or the default) can be told, and its truth.
             if value is not None and reader.name.startswith("os."):
-                return Known(value.value, False, value.rules)
+                return UNKNOWN if value.truth else SwitchedOff(value.rules)
             return value
     return None
 
@@ -473,7 +491,7 @@ def function_scope(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, ou
     if isinstance(node, ast.Lambda):
         return LocalScope(outer, Bindings(), frozenset(parameters))
     nested: set[str] = set()
-    for part in ast.walk(node):
+    for part in statements(node):
         if isinstance(part, ast.Nonlocal):
             nested.update(part.names)
     while isinstance(outer, LocalScope) and outer.is_class:
@@ -484,7 +502,7 @@ def function_scope(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, ou
 def is_pure(node: ast.expr, scope: Scope, depth: int = 0) -> bool:
     """True when evaluating the expression is known to have no side effect (attribute and item access
     count as free of them; see ARCHITECTURE.md)."""
-    for part in ast.walk(node):
+    for part in walk(node):
         if isinstance(part, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr):
             return False
         if isinstance(part, ast.Call):

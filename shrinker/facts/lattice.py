@@ -46,13 +46,24 @@ class Removed:
 
 
 @dataclass(frozen=True, slots=True)
+class SwitchedOff:
+    """The text of an environment variable that is off: unset (then the caller's default), or a text that
+    means no. Its truth is open, since ``"0"`` is true; it equals none of `ON_TEXTS`."""
+
+    rules: frozenset[str]
+
+
+ON_TEXTS = frozenset({"1", "true", "True", "TRUE", "yes", "on", "y", "t"})
+
+
+@dataclass(frozen=True, slots=True)
 class Unknown:
     """Anything else."""
 
 
 UNKNOWN = Unknown()
 
-Value = Known | Ref | Removed | Unknown
+Value = Known | Ref | Removed | SwitchedOff | Unknown
 
 NO_RULES: frozenset[str] = frozenset()
 

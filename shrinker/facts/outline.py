@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass
 
 from shrinker.facts.bindings import Binding, Bindings, absolute, collect
+from shrinker.facts.walk import statements, walk
 
 _INTERPRETABLE_STATEMENTS = 12
 """A function longer than this is not interpreted for a constant result."""
@@ -48,7 +49,7 @@ def outline(module: str, is_package: bool, tree: ast.Module) -> Outline:
     rebound: set[str] = set()
     aliases: set[tuple[str, str, str]] = set()
     stored: set[tuple[str, str]] = set()
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Global):
             rebound.update(node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -83,7 +84,7 @@ def _trim(binding: Binding) -> Binding:
             name=binding.node.name, bases=binding.node.bases, keywords=[], body=[], decorator_list=binding.node.decorator_list
         )
         return Binding("class", binding.line, guards, node=shell)
-    if binding.kind == "value" and binding.value is not None and sum(1 for _ in ast.walk(binding.value)) > _FOLDABLE_NODES:
+    if binding.kind == "value" and binding.value is not None and sum(1 for _ in walk(binding.value)) > _FOLDABLE_NODES:
         return Binding("opaque", binding.line, guards)
     return binding
 
@@ -91,4 +92,4 @@ def _trim(binding: Binding) -> Binding:
 def _interpretable(node: ast.AST | None) -> bool:
     if not isinstance(node, ast.FunctionDef) or len(node.body) > _INTERPRETABLE_STATEMENTS:
         return False
-    return sum(isinstance(part, ast.stmt) for part in ast.walk(node)) <= 2 * _INTERPRETABLE_STATEMENTS
+    return sum(1 for _ in statements(node)) <= 2 * _INTERPRETABLE_STATEMENTS

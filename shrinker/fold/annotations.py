@@ -9,6 +9,7 @@ import ast
 
 from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Removed
+from shrinker.facts.walk import walk
 from shrinker.fold.context import span
 from shrinker.fold.expressions import ExpressionFolder
 from shrinker.values.edits import DropElement, Literal, TakeOperand
@@ -36,7 +37,7 @@ def fold_annotation(expressions: ExpressionFolder, node: ast.expr, place: str) -
     if removed is None:
         return node
     context = expressions.context
-    context.touched.update(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+    context.touched.update(n.id for n in walk(node) if isinstance(n, ast.Name))
     if place != "variable":
         context.edits.append(DropElement(span(node), place))
         context.decide(node, "annotation", {removed.rule}, "removed", 0)
@@ -55,15 +56,15 @@ def _blank(expressions: ExpressionFolder, node: ast.expr) -> ast.expr:
 
 
 def _removed_name(expressions: ExpressionFolder, node: ast.expr) -> Removed | None:
-    for part in ast.walk(node):
+    for part in walk(node):
         if isinstance(part, ast.Constant) and isinstance(part.value, str):
             try:
                 inner = ast.parse(part.value, mode="eval").body
             except (SyntaxError, ValueError):
                 continue
-            for name in ast.walk(inner):
+            for name in walk(inner):
                 if hasattr(name, "lineno"):
-                    name.lineno = part.lineno  # type: ignore[attr-defined]
+                    name.lineno = part.lineno
             found = _removed_name(expressions, inner) if not isinstance(inner, ast.Constant) else None
             if found is not None:
                 return found

@@ -6,38 +6,38 @@ Only names whose reads this run removed are considered: what upstream left unuse
 from __future__ import annotations
 
 import ast
+import re
 
 from shrinker.facts.bindings import absolute
 from shrinker.facts.evaluate import ModuleScope
 from shrinker.facts.lattice import Known, Ref
+from shrinker.facts.walk import walk
 from shrinker.fold.context import Context, extent, span
 from shrinker.values.edits import DropAlias, DropStatement
+
+_WORDS = re.compile(r"\w+")
 
 
 def drop_unused(tree: ast.Module, context: Context) -> None:
     """Remove module-level flags with an exact value that nobody reads, then imports of predicates."""
     exported = _exported(tree)
     reads = _reads(tree)
+    # A flag's own statement reads nothing, so the reads stay true.
     tree.body = [s for s in tree.body if not _is_dead_flag(s, context, reads, exported)]
-    reads = _reads(tree)
     tree.body = [s for s in tree.body if _keep_import(s, context, reads, exported)]
 
 
 def _reads(tree: ast.Module) -> set[str]:
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store):
             found.add(node.id)
         elif isinstance(node, ast.Global):
             found.update(node.names)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 200:
             # A string may be an annotation, or name the flag to `getattr` or a patch.
-            found.update(word for word in _words(node.value))
+            found.update(_WORDS.findall(node.value))
     return found
-
-
-def _words(text: str) -> list[str]:
-    return "".join(c if c.isalnum() or c == "_" else " " for c in text).split()
 
 
 def _exported(tree: ast.Module) -> set[str]:
@@ -75,9 +75,11 @@ def _keep_import(node: ast.stmt, context: Context, reads: set[str], exported: se
             continue
         if (context.module, name) in context.environment.imported or context.module in context.environment.starred:
             continue
-        rules = _decided_by(source, alias.name, context)
-        if rules:
-            gone.append((alias, rules))
+        gone.append((alias, _decided_by(source, alias.name, context)))
+    if len(gone) == len(node.names):
+        # Without any name left the import itself would go, and with it what importing the module does:
+        # only a module that is imported for its predicates may be dropped.
+        gone = [(alias, rules) for alias, rules in gone if rules]
     if not gone:
         return True
     if len(gone) == len(node.names):
@@ -86,7 +88,7 @@ def _keep_import(node: ast.stmt, context: Context, reads: set[str], exported: se
         return False
     for alias, rules in gone:
         context.edits.append(DropAlias(span(alias)))
-        context.decide(alias, "import", rules, "removed", 0)
+        context.decide(alias, "import", rules or {"unused"}, "removed", 0)
     dropped = {id(a) for a, _ in gone}
     node.names = [a for a in node.names if id(a) not in dropped]
     return True

@@ -7,13 +7,14 @@ stays, is listed as uncertain, and every module that imports it is folded again.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from shrinker.facts.build import chunks, module_paths, outline_file, worker_context
 from shrinker.facts.environment import Environment
+from shrinker.facts.lattice import Removed
 from shrinker.fold.module import fold_source
 from shrinker.values.errors import InputError
 from shrinker.values.folded import Escape, FoldedModule
@@ -105,6 +106,7 @@ class FoldEngine:
             return False
         self.rescued.update(fresh)
         self._close()
+        before = self.environment
         outlines = dict(self.environment.outlines)
         paths = module_paths(self.tree)
         for name in fresh:
@@ -114,7 +116,7 @@ class FoldEngine:
         self.environment = Environment(
             self.environment.rules, outlines, self.environment.modules, self.environment.rescued | frozenset(fresh)
         )
-        for path in [p for p, m in self.folded.items() if self._names(m, fresh)]:
+        for path in [p for p, m in self.folded.items() if self._touches(m, fresh, before)]:
             del self.folded[path]
         return True
 
@@ -126,10 +128,21 @@ class FoldEngine:
             name = name.rpartition(".")[0]
         return names
 
-    def _names(self, module: FoldedModule, fresh: Iterable[str]) -> bool:
-        known = self.environment.outlines.get(module.module)
-        sources = {f"{m}.{n}" for m, n, _ in known.aliases} | {m for m, _, _ in known.aliases} if known is not None else set()
-        return any(name in sources for name in fresh)
+    def _touches(self, module: FoldedModule, fresh: Collection[str], before: Environment) -> bool:
+        """True when a name that the module imports came from one of these modules, through whatever re-exports."""
+        known = before.outlines.get(module.module)
+        if known is None:
+            return False
+        for source, name, _ in known.aliases:
+            whole = f"{source}.{name}" if name else source
+            values = [before.removed_module(whole), *(before.resolve(whole, n) for n in before.hot_names(whole))]
+            if name and name != "*":
+                values.append(before.resolve(source, name))
+            elif name == "*":
+                values += [before.removed_module(source), *(before.resolve(source, n) for n in before.hot_names(source))]
+            if any(isinstance(v, Removed) and v.module in fresh for v in values):
+                return True
+        return False
 
 
 _WORKER: dict[str, object] = {}

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from shrinker.facts.evaluate import Scope, evaluate, is_pure, shadowed, truth
 from shrinker.facts.lattice import UNKNOWN, Known, Removed, Value
+from shrinker.facts.walk import walk
 from shrinker.fold.context import Context, EvaluatesRemoved, span
 from shrinker.values.edits import DropElement, Literal, TakeOperand
 
@@ -58,7 +59,7 @@ class ExpressionFolder:
         return None
 
     def _forget(self, node: ast.AST) -> None:
-        self.context.touched.update(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+        self.context.touched.update(n.id for n in walk(node) if isinstance(n, ast.Name))
 
     def _fold_Name(self, node: ast.Name, condition: bool) -> ast.expr:
         if not isinstance(node.ctx, ast.Load):
@@ -288,7 +289,7 @@ class ExpressionFolder:
         return ExpressionFolder(self.context, shadowed(self.scope, dict.fromkeys(names, UNKNOWN)))
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> ast.expr:
-        targets = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        targets = {n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name)}
         inside = self._inside(targets)
         for index, generator in enumerate(node.generators):
             generator.iter = (self if index == 0 else inside).fold(generator.iter)
@@ -323,7 +324,7 @@ class ExpressionFolder:
 
     def _fold_JoinedStr(self, node: ast.JoinedStr, condition: bool) -> ast.expr:
         # Positions inside f-strings differ between Python versions: look, never touch.
-        for part in ast.walk(node):
+        for part in walk(node):
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
                 value = self.scope.lookup(part.id, part.lineno)
                 if isinstance(value, Removed):

@@ -80,9 +80,8 @@ def _heat(context: Context, tree: ast.Module, environment: Environment, module: 
         words.update(n for n in (source.names if source else ()) if environment.is_hot(environment.resolve(module, n)))
     for source_module, name, bound in found.aliases:
         whole = f"{source_module}.{name}" if name else source_module
-        if whole in environment.outlines:
-            # `import a.b as b`: what is read as `b.flag` stands on its line.
-            words.update(environment.hot_names(whole))
+        # `import a.b as b`: what is read as `b.flag` stands on its line.
+        words |= environment.hot_names(whole)
         if not name:
             if environment.removed_module(source_module) is not None:
                 words.update((bound, source_module.rpartition(".")[2]))

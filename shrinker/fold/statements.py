@@ -17,6 +17,7 @@ from shrinker.facts.evaluate import (
     truth,
 )
 from shrinker.facts.lattice import Known, Removed
+from shrinker.facts.walk import walk
 from shrinker.fold.annotations import fold_annotation, fold_parameter
 from shrinker.fold.context import Context, EvaluatesRemoved, extent, message, span
 from shrinker.fold.expressions import ExpressionFolder
@@ -83,7 +84,7 @@ class StatementFolder:
         return [ast.fix_missing_locations(ast.copy_location(ast.Raise(call, None), node))]
 
     def _forget(self, node: ast.AST) -> None:
-        self.context.touched.update(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+        self.context.touched.update(n.id for n in walk(node) if isinstance(n, ast.Name))
 
     def _drop(self, node: ast.stmt, rules: set[str] | frozenset[str], kind: str) -> tuple[Body, bool]:
         self._forget(node)
@@ -228,9 +229,9 @@ class StatementFolder:
             index = next(i for i, h in enumerate(node.handlers) if catches_import_error(h))
             handler = node.handlers[index]
             uses_name = handler.name is not None and any(
-                isinstance(n, ast.Name) and n.id == handler.name for s in handler.body for n in ast.walk(s)
+                isinstance(n, ast.Name) and n.id == handler.name for s in handler.body for n in walk(s)
             )
-            reraises = any(isinstance(n, ast.Raise) and n.exc is None for s in handler.body for n in ast.walk(s))
+            reraises = any(isinstance(n, ast.Raise) and n.exc is None for s in handler.body for n in walk(s))
             if not uses_name and not reraises:
                 context.decide(node, "try", {failing}, "removed", extent(node.body), node.body[0])
                 for statement in (*node.body, *node.orelse):
@@ -338,7 +339,7 @@ class StatementFolder:
         while len(self.context.decisions) > decisions:
             after = function_scope(node, self.scope, self.context.package)
             lost = before - after.bindings.names.keys() - after.opaque - after.bindings.outer
-            reads = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+            reads = {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
             lost &= reads
             if not lost:
                 return

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 
 from shrinker.facts.bindings import absolute
 from shrinker.facts.evaluate import catches_import_error
+from shrinker.facts.walk import children
 from shrinker.values.folded import DynamicSite, ImportSite, StringSite
 
 _PATH_LIKE = re.compile(r"^[\w*./:\-=,\[\]{} +]{2,160}$")
 _FILE_LIKE = re.compile(r"\.(?:py|json|ya?ml|jinja2?|txt|proto|toml|cfg|ini|cu|cuh|h|hpp|hxx|inc|cc|cxx|cpp|c|so|pyi|sh|js|html|css|metal|sample|model|csv|bin|pt|npz|md|rs|jsonl)$")
 _DOTTED = re.compile(r"^[A-Za-z_*][\w*]*(?:\.[A-Za-z_*][\w*]*)+(?::[\w*.]+)?$")
 _WORD = re.compile(r"^[\w\-*]{3,60}$")
+
+_STRING_EXPRESSIONS = frozenset({ast.JoinedStr, ast.BinOp, ast.Call})
 
 _MECHANISMS = {
     "iter_modules": "walk",
@@ -78,8 +81,8 @@ class _Collector:
                 return
             case ast.ClassDef():
                 self.body(node.body, kind, guarded)
-                for part in (*node.decorator_list, *node.bases, *node.keywords):
-                    self.expression(part)
+                for clause in (*node.decorator_list, *node.bases, *node.keywords):
+                    self.expression(clause)
                 return
             case ast.If():
                 self.expression(node.test)
@@ -95,23 +98,27 @@ class _Collector:
                 self.body(node.orelse, kind, guarded)
                 self.body(node.finalbody, kind, guarded)
                 return
-        for _, child in ast.iter_fields(node):
-            children = child if isinstance(child, list) else [child]
-            for item in children:
-                if isinstance(item, ast.stmt):
-                    self.statement(item, kind, guarded)
-                elif isinstance(item, ast.match_case):
-                    self.expression(item.pattern)
-                    self.body(item.body, kind, guarded)
-                elif isinstance(item, ast.AST):
-                    self.expression(item)
+        for item in children(node):
+            if isinstance(item, ast.stmt):
+                self.statement(item, kind, guarded)
+            elif isinstance(item, ast.match_case):
+                self.expression(item.pattern)
+                self.body(item.body, kind, guarded)
+            else:
+                self.expression(item)
 
     def expression(self, node: ast.AST) -> None:
-        if isinstance(node, ast.Constant):
-            if isinstance(node.value, str):
-                self.string(node.lineno, node.value)
+        kind = node.__class__
+        if kind is ast.Name:
             return
-        pattern = _pattern(node) if isinstance(node, ast.JoinedStr | ast.BinOp | ast.Call) else None
+        if kind is ast.Constant:
+            if isinstance(node.value, str):  # type: ignore[attr-defined]
+                self.string(node.lineno, node.value)  # type: ignore[attr-defined]
+            return
+        if kind is ast.Attribute:
+            self.expression(node.value)  # type: ignore[attr-defined]
+            return
+        pattern = _pattern(node) if kind in _STRING_EXPRESSIONS else None
         if pattern is not None and pattern != "*":
             self.string(getattr(node, "lineno", 0), pattern)
         if isinstance(node, ast.JoinedStr):
@@ -121,7 +128,7 @@ class _Collector:
             return
         if isinstance(node, ast.Call):
             self.call(node)
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             self.expression(child)
 
     def string(self, line: int, text: str) -> None:

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache
 
 
-@lru_cache(maxsize=None)
+@cache
 def _compile(pattern: str, separator: str) -> re.Pattern[str]:
     inner = f"[^{re.escape(separator)}]*"
     parts: list[str] = []

@@ -37,7 +37,11 @@ CASES = [
     ("Dict", "x = {a: F, 'b': 1}\n", "x = {'b': 1}\n"),
     ("Dict", "x = {'b': 1, **F}\n", "x = {'b': 1}\n"),
     ("Dict", "x = {\n    'a': F,  # of F\n}\n", "x = {}\n"),
-    ("Dict", "x = {\n    'a': 1,\n    # about F\n    'f': F,\n    # about b\n    'b': 2,\n}\n", "x = {\n    'a': 1,\n    # about b\n    'b': 2,\n}\n"),  # noqa: E501
+    (
+        "Dict",
+        "x = {\n    'a': 1,\n    # about F\n    'f': F,\n    # about b\n    'b': 2,\n}\n",
+        "x = {\n    'a': 1,\n    # about b\n    'b': 2,\n}\n",
+    ),
     ("Call", "f(F)\n", "f()\n"),
     ("Call", "f(a, F)\n", "f(a)\n"),
     ("Call", "f(a, (F), b=1)\n", "f(a, b=1)\n"),
@@ -52,11 +56,19 @@ CASES = [
     ("decorator", "class A:\n    @F\n    def f(self):\n        c\n", "class A:\n    def f(self):\n        c\n"),
     ("annotation", "def f(a: F, b=1): c\n", "def f(a, b=1): c\n"),
     ("annotation", "def f(a: F = 1, *b: int): c\n", "def f(a = 1, *b: int): c\n"),
-    ("annotation", "def f(\n    a: int,\n    *b: F,\n) -> int:\n    c\n", "def f(\n    a: int,\n    *b,\n) -> int:\n    c\n"),
+    (
+        "annotation",
+        "def f(\n    a: int,\n    *b: F,\n) -> int:\n    c\n",
+        "def f(\n    a: int,\n    *b,\n) -> int:\n    c\n",
+    ),
     ("returns", "def f(a) -> F: c\n", "def f(a): c\n"),
     ("returns", "async def f(\n    a,\n) -> F:  # note\n    c\n", "async def f(\n    a,\n):  # note\n    c\n"),
     ("comprehension", "x = [a for a in b if F]\n", "x = [a for a in b]\n"),
-    ("comprehension", "x = {a: 1 for a in b if c if F for d in a if e}\n", "x = {a: 1 for a in b if c for d in a if e}\n"),
+    (
+        "comprehension",
+        "x = {a: 1 for a in b if c if F for d in a if e}\n",
+        "x = {a: 1 for a in b if c for d in a if e}\n",
+    ),
     ("comprehension", "f(a for a in b if (F))\n", "f(a for a in b)\n"),
 ]
 

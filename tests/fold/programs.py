@@ -111,7 +111,7 @@ def fold_tree(tree: UpstreamTree, rules: Ruleset) -> tuple[dict[str, FoldedModul
     environment = build_environment(tree, rules, jobs=1)
     with FoldEngine(tree, environment, jobs=1) as engine:
         while True:
-            names = [m for m in engine.environment.outlines]
+            names = list(engine.environment.outlines)
             paths = [p for p in sorted(tree.by_path) if _name(p) in names]
             folded = {m.path: m for m in engine.fold(paths)}
             if not engine.rescue(paths):

@@ -48,7 +48,8 @@ def rewrite_file(source: bytes, edits: Sequence[Edit], *, header: str | None = N
     text = "".join(lines)
     if header is not None:
         first = "".join(file.lines[: preamble(file.lines)])
+        rest = text.removeprefix(first)
         if first and not first.endswith(("\n", "\r")):
             first += file.newline
-        text = first + header + file.newline + text.removeprefix(first)
+        text = first + header + file.newline + rest
     return file.encode(text)

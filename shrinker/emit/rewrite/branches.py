@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import libcst as cst
 
-from shrinker.emit.rewrite.blank_lines import Lines, detached, without_leading_blanks, without_trailing_blanks
+from shrinker.emit.rewrite.blank_lines import Lines, detached, join, without_leading_blanks, without_trailing_blanks
 from shrinker.emit.rewrite.raises import raise_statement
 from shrinker.emit.rewrite.sites import Sites
 from shrinker.values.edits import DropBlock, DropStatement, DropTail, Raise, TakeBlock
@@ -166,7 +166,7 @@ def _find_arm(node: cst.If, sites: Sites) -> Action | None:
             return updated.with_changes(orelse=cst.Else(old.body, old.leading_lines, old.whitespace_after_test))
         if old.orelse is None:
             return updated.with_changes(orelse=None)
-        lines = (*detached(old.leading_lines), *old.orelse.leading_lines)
+        lines = join(detached(old.leading_lines), old.orelse.leading_lines)
         return updated.with_changes(orelse=old.orelse.with_changes(leading_lines=lines))
 
     return settle

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import ast
 import bisect
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from shrinker.emit.rewrite.positions import Source, start
+from shrinker.emit.rewrite.positions import Source, preamble, start
 from shrinker.values.edits import DropBlock, DropStatement, DropTail, Edit, Raise, TakeBlock
 
 _STATEMENT_EDITS = (DropStatement, DropTail, TakeBlock, DropBlock, Raise)
@@ -46,11 +46,12 @@ class Chunk:
 def plan(tree: ast.Module, source: Source, edits: list[Edit]) -> tuple[list[Chunk], list[Edit]]:
     """Chunks in file order, not overlapping, and the edits that lie in no statement."""
     planner = _Planner(source)
-    chunks = planner.block(tree.body, edits, floor=1, is_module=True)
+    chunks = planner.block(tree.body, edits, floor=preamble(source.lines) + 1, is_module=True)
     assert chunks is not None, "a module's statements own their lines"
     chunks.sort(key=lambda c: c.first)
-    for before, after in pairwise(chunks):
-        assert before.last < after.first, "chunks overlap"
+    for index, (before, after) in enumerate(pairwise(chunks), 1):
+        # The comments at the end of a nested block may be claimed by the statement below, too.
+        chunks[index] = replace(after, first=max(after.first, before.last + 1))
     taken = {e for chunk in chunks for e in chunk.edits}
     return chunks, [e for e in edits if e not in taken]
 

@@ -120,7 +120,9 @@ def find_definition(node: cst.ClassDef | cst.FunctionDef, sites: Sites) -> Actio
     def act(updated: cst.CSTNode) -> cst.CSTNode:
         assert isinstance(updated, cst.ClassDef | cst.FunctionDef)
         if decorators:
-            updated = updated.with_changes(decorators=[d for i, d in enumerate(updated.decorators) if i not in decorators])
+            updated = updated.with_changes(
+                decorators=[d for i, d in enumerate(updated.decorators) if i not in decorators]
+            )
         if returns:
             updated = updated.with_changes(returns=None)
         if bases and isinstance(updated, cst.ClassDef):

@@ -16,6 +16,7 @@ Action = Callable[[cst.CSTNode], cst.CSTNode]
 _FIELDS = {"operand": "expression"}
 """Fields that LibCST names otherwise than `ast`."""
 
+
 def find_operand(node: cst.BaseExpression, sites: Sites) -> Action | None:
     """The action that replaces an expression; None when no edit names it."""
     edit = sites.expression(node)

@@ -70,7 +70,9 @@ def find_in_block(node: cst.Module | cst.IndentedBlock, sites: Sites, frame: Fra
     fates: dict[int, Fate] = {}
     for index in range(first, last):
         statement = body[index]
-        fate = _line_fate(statement, sites) if isinstance(statement, cst.SimpleStatementLine) else _fate(statement, sites)
+        fate = (
+            _line_fate(statement, sites) if isinstance(statement, cst.SimpleStatementLine) else _fate(statement, sites)
+        )
         if fate is None:
             continue
         fates[index] = fate

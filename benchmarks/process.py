@@ -1,0 +1,131 @@
+"""Run one command as a fresh process tree and measure it from outside."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.memory import Sampler
+
+# Linux counts in KiB, macOS in bytes.
+_MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What one process tree took."""
+
+    exit_code: int
+    """Negative: ended by that signal."""
+    timed_out: bool
+    wall_seconds: float
+    cpu_seconds: float
+    """User and system time of the process and of every descendant that was waited for."""
+    largest_process_bytes: int
+    """`ru_maxrss`: peak resident set of the largest single process, kept by the kernel."""
+    tree_rss_bytes: int | None
+    """Peak sum of resident sets, sampled; shared pages count once a process. ``None`` without /proc."""
+    tree_pss_bytes: int | None
+    """Peak sum of proportional sets, sampled; shared pages count once. ``None`` where the kernel has none."""
+    sampler_cpu_seconds: float
+    """What watching cost, outside the measured tree."""
+
+    @property
+    def memory_bytes(self) -> int:
+        """The figure that budgets are judged by: the largest upper bound there is."""
+        return max(self.largest_process_bytes, self.tree_rss_bytes or 0)
+
+
+def measure(
+    command: Sequence[str],
+    *,
+    folder: Path,
+    environment: Mapping[str, str],
+    cores: Sequence[int] = (),
+    limit_seconds: float | None = None,
+) -> Measurement:
+    """Run `command` to its end.
+
+    Args:
+        folder: working directory; gets the files ``stdout`` and ``stderr``.
+        environment: the whole environment of the process.
+        cores: the only cores that the tree may use; empty for no restriction.
+        limit_seconds: after so long the whole process group is killed.
+
+    Raises:
+        OSError: the command cannot be started.
+    """
+
+    def restrict() -> None:
+        if cores:
+            os.sched_setaffinity(0, cores)
+
+    with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
+        start = time.perf_counter()
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+            preexec_fn=restrict if cores else None,
+        )
+        expired = threading.Event()
+        clock = threading.Timer(limit_seconds or threading.TIMEOUT_MAX, _expire, (process.pid, expired))
+        clock.daemon = True
+        if limit_seconds:
+            clock.start()
+        sampler = Sampler(process.pid)
+        sampler.start()
+        try:
+            _, status, usage = os.wait4(process.pid, 0)
+            wall = time.perf_counter() - start
+        except BaseException:
+            _kill_group(process.pid)
+            process.wait()
+            raise
+        finally:
+            clock.cancel()
+            sampler.stop()
+        # Popen must not wait for a process that is gone.
+        process.returncode = os.waitstatus_to_exitcode(status)
+        # Workers that outlived the process belong to the run, and must not disturb the next one.
+        _kill_group(process.pid)
+    return _measurement(process.returncode, expired.is_set(), wall, usage, sampler)
+
+
+def _measurement(
+    code: int, timed_out: bool, wall: float, usage: resource.struct_rusage, sampler: Sampler
+) -> Measurement:
+    return Measurement(
+        exit_code=code,
+        timed_out=timed_out,
+        wall_seconds=wall,
+        cpu_seconds=usage.ru_utime + usage.ru_stime,
+        largest_process_bytes=usage.ru_maxrss * _MAXRSS_UNIT,
+        tree_rss_bytes=sampler.rss or None,
+        tree_pss_bytes=sampler.pss or None,
+        sampler_cpu_seconds=sampler.cpu_seconds,
+    )
+
+
+def _expire(group: int, expired: threading.Event) -> None:
+    expired.set()
+    _kill_group(group)
+
+
+def _kill_group(group: int) -> None:
+    # macOS refuses permission for a group whose members have all ended.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)

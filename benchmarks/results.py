@@ -1,0 +1,146 @@
+"""All that one session of measuring found, and the two files it is written to."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from benchmarks.budgets import Budgets, Verdict, judge
+from benchmarks.figures import Figures, Ratio, Record, Spread, figures_of, ratio
+from benchmarks.machine import Machine
+from benchmarks.subjects import Subject
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What was measured, on what."""
+
+    date: str
+    """ISO 8601, UTC."""
+    upstream: str
+    python_files: int
+    python_lines: int
+    runs: int
+    jobs: int
+    quick: bool
+    machine: Machine
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One subject."""
+
+    name: str
+    reads: str
+    version: str
+    once: bool
+    figures: Figures | None
+    ratio: Ratio | None
+    """Of the reference to this one; ``None`` for the reference itself and where there is no pair."""
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Everything that is written."""
+
+    session: Session
+    reference: str
+    rows: tuple[Row, ...]
+    verdicts: tuple[Verdict, ...]
+    records: tuple[Record, ...]
+
+    @property
+    def missed(self) -> bool:
+        """True when a budget was judged and not met."""
+        return any(verdict.met is False for verdict in self.verdicts)
+
+
+def summarise(
+    session: Session,
+    subjects: Sequence[Subject],
+    versions: Mapping[str, str],
+    absent: Mapping[str, str],
+    records: Sequence[Record],
+    budgets: Budgets,
+) -> Results:
+    """Statistics, ratios and verdicts of the records so far.
+
+    Args:
+        versions: by subject's name.
+        absent: why a subject was not measured, by its name.
+    """
+    reference = next(subject.name for subject in subjects if subject.reference)
+    by_name = {subject.name: [r for r in records if r.subject == subject.name] for subject in subjects}
+    rows = tuple(
+        Row(
+            name=subject.name,
+            reads=subject.reads,
+            version=versions.get(subject.name, ""),
+            once=subject.once,
+            figures=figures_of(by_name[subject.name]),
+            ratio=None if subject.reference else ratio(by_name[reference], by_name[subject.name]),
+            problems=_problems(by_name[subject.name], absent.get(subject.name)),
+        )
+        for subject in subjects
+    )
+    judged = figures_of(by_name.get(budgets.subject, []))
+    verdicts = judge(budgets, judged, upstream=session.upstream, cores=session.machine.cores_used)
+    return Results(session, reference, rows, verdicts, tuple(records))
+
+
+def _problems(records: Sequence[Record], absent: str | None) -> tuple[str, ...]:
+    failed = tuple(f"run {record.run}: {record.problem}" for record in records if record.problem)
+    return failed if absent is None else (absent, *failed)
+
+
+def write_results(results: Results, folder: Path) -> tuple[Path, Path]:
+    """Write ``results.json`` and ``RESULTS.md``; returns their paths. Raises OSError."""
+    document = {"format": _FORMAT, **asdict(results)}
+    texts = {
+        "results.json": json.dumps(document, indent=1, ensure_ascii=False) + "\n",
+        "RESULTS.md": markdown(results),
+    }
+    paths = []
+    for name, text in texts.items():
+        new = folder / f".{name}.new"
+        new.write_text(text, "utf-8")
+        os.replace(new, folder / name)
+        paths.append(folder / name)
+    return paths[0], paths[1]
+
+
+def markdown(results: Results) -> str:
+    """The page that people read."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    environment.filters.update(
+        n=lambda number: f"{number:,}",
+        seconds=lambda spread: show(spread, 1, 2),
+        mib=lambda spread: show(spread, 2**20, 0),
+        times=lambda spread: show(spread, 1, 2),
+        # A bar would end the cell.
+        cell=lambda text: " ".join(str(text).split()).replace("|", "\\|"),
+    )
+    return environment.get_template("RESULTS.md.jinja").render(results=results, session=results.session)
+
+
+def show(spread: Spread | None, unit: float, digits: int) -> str:
+    """``min / median / max``, or the one figure when all are equal."""
+    if spread is None:
+        return "-"
+    shown = [f"{value / unit:.{digits}f}" for value in (spread.minimum, spread.median, spread.maximum)]
+    return shown[0] if len(set(shown)) == 1 else " / ".join(shown)

@@ -1,0 +1,1 @@
+"""Programs that are measured and that are no tool of their own."""

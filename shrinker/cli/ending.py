@@ -1,0 +1,80 @@
+"""How a command ends: exit codes, errors for people and for scripts, and the signals that ask it to stop."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import sys
+import traceback
+from types import FrameType
+from typing import NoReturn
+
+import typer
+
+from shrinker.values.errors import ShrinkerError
+
+INTERRUPTED = 130
+BAD_INPUT = 2
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def run(app: typer.Typer) -> NoReturn:
+    """Run a command and end the process: 0 done, 1 evidence failed, 2 bad usage or input, 130 interrupted."""
+    answer_signals()
+    try:
+        code = app(standalone_mode=False)
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except ShrinkerError as error:
+        _fail(error.message, error.next_step, error.exit_code)
+    except OSError as error:
+        _fail(str(error), "check permissions and free space", BAD_INPUT)
+    except Exception as error:
+        usage = getattr(error, "format_message", None)
+        if usage is None:
+            traceback.print_exc()
+            _fail(f"{type(error).__name__}: {error}", "this is a fault of shrinker: please report it", BAD_INPUT)
+        _fail(usage() or "no command given", "see `shrinker --help`", BAD_INPUT, shown=getattr(error, "show", None))
+    if code == INTERRUPTED:
+        _fail("interrupted: nothing was left half written", "run the command again", INTERRUPTED)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def answer_signals() -> None:
+    """Let SIGTERM and a closed terminal end a run as Ctrl-C does, with its temporary folders removed.
+
+    Worker processes leave the answer to this one: they ignore Ctrl-C, which reaches the whole group.
+    """
+    for number in _SIGNALS:
+        # Ignored by the parent (nohup, a background job of a script): it stays ignored.
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _stop)
+    os.register_at_fork(after_in_child=_leave_to_parent)
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    # Their work is no longer wanted, and closing a pool waits for it.
+    for child in multiprocessing.active_children():
+        child.terminate()
+    raise KeyboardInterrupt
+
+
+def _leave_to_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def _fail(message: str, next_step: str, code: int, shown: object = None) -> NoReturn:
+    if callable(shown):
+        shown()
+    else:
+        print(f"error: {message}" if code != INTERRUPTED else message, file=sys.stderr)
+        if next_step:
+            print(f"next: {next_step}", file=sys.stderr)
+    # Not from the parsed options: a usage error has none.
+    if "--json" in sys.argv[1:]:
+        print(json.dumps({"error": message, "exit": code, "next": next_step}, indent=1, sort_keys=True))
+    sys.exit(code)

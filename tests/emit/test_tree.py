@@ -1,0 +1,380 @@
+"""The tree as a whole: what is written, the swap, and what stays when something goes wrong."""
+
+from __future__ import annotations
+
+import ast
+import errno
+import hashlib
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shrinker.emit import workers
+from shrinker.emit.lock import compare, read_lock, write_lock
+from shrinker.emit.tree import emit_tree, install, staging_folder
+from shrinker.values.edits import DropStatement, Edit, Literal, Span
+from shrinker.values.errors import InputError, ShrinkerError
+from shrinker.values.folded import FoldedModule
+from shrinker.values.form import digest
+from shrinker.values.graph import Graph, Removal
+from shrinker.values.manifest import Manifest
+from shrinker.values.outcome import EmittedFile
+from shrinker.values.upstream import DeclaredPackage, Identity, SourceFile, UpstreamTree
+from tests.emit.reference import span
+
+SOURCE = "import a\n\n\ndef f():\n    return a\n"
+
+
+def _upstream(root: Path, modules: int = 3) -> tuple[UpstreamTree, dict[str, FoldedModule], Graph]:
+    files = {
+        "LICENSE": b"Apache\n",
+        "python/sglang/__init__.py": b"",
+        "python/sglang/data.bin": b"\0\1\r\n",
+        "python/sglang/run.sh": b"#!/bin/sh\n",
+        "python/sglang/gone.py": b"x = 1\n",
+    }
+    names = [f"python/sglang/m{n}.py" for n in range(modules)]
+    files |= {name: SOURCE.encode() for name in names}
+    for path, data in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(data)
+    (root / "python/sglang/run.sh").chmod(0o755)
+    listed = tuple(SourceFile(p, hashlib.sha256(d).hexdigest(), len(d)) for p, d in sorted(files.items()))
+    tree = UpstreamTree(
+        Identity("release", "release:0.5.7", "0.5.7", None, False),
+        root,
+        listed,
+        DeclaredPackage("sglang", ">=3.10", ("numpy",), {}, {}),
+        {f.path: f for f in listed},
+    )
+    parsed = ast.parse(SOURCE)
+    edit = DropStatement(span(parsed.body[0]))
+    decided = digest(ast.Module(parsed.body[1:], []))
+    folded = {name: _folded(name, (edit,), decided) for name in names}
+    folded["python/sglang/__init__.py"] = _folded("python/sglang/__init__.py", (), "")
+    kept = {path: "root" for path in files if path != "python/sglang/gone.py"}
+    return tree, folded, Graph((), kept, {"python/sglang/gone.py": Removal("unreachable", "")}, ())
+
+
+def _folded(path: str, edits: tuple[Edit, ...], decided: str) -> FoldedModule:
+    return FoldedModule(path, path, False, "", 5, edits, decided, (), (), (), (), (), ())
+
+
+def _emit(tree: UpstreamTree, folded: dict[str, FoldedModule], graph: Graph, out: Path, **changes: Any) -> Manifest:
+    settings: dict[str, Any] = {"jobs": 1, "profile": "deepseek", "rules_hash": "h", "tool_version": "1"}
+    return emit_tree(tree, folded, graph, out=out, **(settings | changes))
+
+
+def _content(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def _neighbours(out: Path) -> list[str]:
+    return sorted(p.name for p in out.parent.iterdir())
+
+
+def test_what_is_written(tmp_path: Path) -> None:
+    tree, folded, graph = _upstream(tmp_path / "up")
+    out = tmp_path / "out"
+    out.mkdir()
+    seen: list[tuple[int, int]] = []
+    manifest = _emit(tree, folded, graph, out, progress=lambda done, total: seen.append((done, total)))
+    found = _content(out)
+    assert found["python/sglang/data.bin"] == b"\0\1\r\n"
+    assert found["LICENSE"] == b"Apache\n"
+    assert found["python/sglang/m0.py"].decode().splitlines()[0].startswith("# Modified by shrinker:")
+    assert found["python/sglang/m0.py"].decode().endswith(":\n    return a\n")
+    assert "python/sglang/gone.py" not in found
+    assert "'0.5.7'" in found["python/sglang/_version.py"].decode()
+    assert set(found) == {f.path for f in manifest.files} | {"SHRINK.json"}
+    assert Manifest.from_json(found["SHRINK.json"].decode(), "here") == manifest
+    for file in manifest.files:
+        assert hashlib.sha256(found[file.path]).hexdigest() == file.sha256
+    record = {f.path: f for f in manifest.files}
+    changed = record["python/sglang/m0.py"]
+    assert (changed.lines_before, changed.lines_after, changed.changed) == (5, 3, True)
+    assert changed.digest == digest(ast.parse(found["python/sglang/m0.py"]))
+    assert record["NOTICE"].lines_before == 0 and not record["NOTICE"].changed
+    assert record["python/sglang/data.bin"].lines_before == 0
+    assert seen[-1] == (6, 6)
+    assert os.access(out / "python/sglang/run.sh", os.X_OK)
+    assert not os.access(out / "python/sglang/m0.py", os.X_OK)
+
+
+def test_the_number_of_jobs_does_not_matter(tmp_path: Path) -> None:
+    tree, folded, graph = _upstream(tmp_path / "up", modules=workers._SMALL + 3)
+    for jobs in (1, 2):
+        (tmp_path / str(jobs)).mkdir()
+        _emit(tree, folded, graph, tmp_path / str(jobs), jobs=jobs)
+    assert _content(tmp_path / "1") == _content(tmp_path / "2")
+
+
+def test_an_unknown_version_has_no_version_file(tmp_path: Path) -> None:
+    tree, folded, graph = _upstream(tmp_path / "up")
+    identity = Identity("path", "path:up", None, None, True)
+    unknown = UpstreamTree(identity, tree.root, tree.files, tree.declared, tree.by_path)
+    (tmp_path / "out").mkdir()
+    manifest = _emit(unknown, folded, graph, tmp_path / "out")
+    assert "python/sglang/_version.py" not in {f.path for f in manifest.files}
+
+
+def test_a_fault_names_the_file(tmp_path: Path) -> None:
+    tree, folded, graph = _upstream(tmp_path / "up")
+    path = "python/sglang/m1.py"
+    folded[path] = _folded(path, (Literal(Span(1, 0, 1, 1), "True"),), "")
+    (tmp_path / "out").mkdir()
+    with pytest.raises(ShrinkerError, match=r"python/sglang/m1\.py: line 1, column 0"):
+        _emit(tree, folded, graph, tmp_path / "out")
+
+
+def test_a_file_that_changed_meanwhile(tmp_path: Path) -> None:
+    tree, folded, graph = _upstream(tmp_path / "up")
+    (tmp_path / "up/python/sglang/run.sh").write_bytes(b"other")
+    (tmp_path / "out").mkdir()
+    with pytest.raises(InputError, match=r"run\.sh changed while"):
+        _emit(tree, folded, graph, tmp_path / "out")
+
+
+# The swap
+
+
+def _previous(out: Path) -> dict[str, bytes]:
+    out.mkdir(parents=True)
+    (out / "SHRINK.json").write_text("{}")
+    (out / "old.py").write_text("old")
+    return _content(out)
+
+
+def _generate(out: Path, act: Callable[[Path], None] | None = None) -> None:
+    with staging_folder(out) as staging:
+        (staging / "SHRINK.json").write_text("{}")
+        (staging / "new.py").write_text("new")
+        if act is not None:
+            act(staging)
+        install(staging, out)
+
+
+def test_install(tmp_path: Path) -> None:
+    out = tmp_path / "deep/er/out"
+    _generate(out)
+    assert set(_content(out)) == {"SHRINK.json", "new.py"}
+    (out / "extra").write_text("")
+    _generate(out)
+    assert set(_content(out)) == {"SHRINK.json", "new.py"}
+    assert _neighbours(out) == ["out"]
+    assert out.stat().st_mode & 0o777 == 0o755
+
+
+def test_an_empty_folder_may_be_replaced(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    _generate(out)
+    assert (out / "new.py").exists()
+
+
+def test_foreign_folders_are_refused(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "mine").write_text("precious")
+    with pytest.raises(InputError, match="not a generated tree"):
+        _generate(out)
+    assert _content(out) == {"mine": b"precious"}
+    (tmp_path / "file").write_text("precious")
+    with pytest.raises(InputError, match="not a folder"):
+        _generate(tmp_path / "file")
+    (tmp_path / "link").symlink_to(out)
+    with pytest.raises(InputError, match="not a folder"):
+        _generate(tmp_path / "link")
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), InputError("x"), MemoryError()])
+def test_a_failure_leaves_the_previous_output(tmp_path: Path, error: BaseException) -> None:
+    out = tmp_path / "out"
+    before = _previous(out)
+
+    def fail(staging: Path) -> None:
+        raise error
+
+    with pytest.raises(type(error)):
+        _generate(out, fail)
+    assert _content(out) == before
+    assert _neighbours(out) == ["out"]
+
+
+def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree, folded, graph = _upstream(tmp_path / "up/stream")
+    out = tmp_path / "dist/out"
+    before = _previous(out)
+    write, count = Path.write_bytes, 0
+
+    def full(self: Path, data: bytes) -> int:
+        nonlocal count
+        count += 1
+        if count > 4:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(self, data)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(InputError, match="No space left") as caught, staging_folder(out) as staging:
+        _emit(tree, folded, graph, staging)
+    assert "free some space" in caught.value.next_step
+    assert _content(out) == before
+    assert _neighbours(out) == ["out"]
+
+
+def test_a_rename_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    before = _previous(out)
+    rename = Path.rename
+
+    def fail(self: Path, target: Path) -> Path:
+        if Path(target) == out and "shrinking" in self.name:
+            raise PermissionError(errno.EACCES, "no")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", fail)
+    with pytest.raises(InputError, match="cannot replace"):
+        _generate(out)
+    assert _content(out) == before
+    assert _neighbours(out) == ["out"]
+
+
+def test_an_interrupt_between_the_renames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    before = _previous(out)
+    rename = Path.rename
+
+    def interrupted(self: Path, target: Path) -> Path:
+        if "shrinking" in self.name:
+            raise KeyboardInterrupt
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        _generate(out)
+    assert _content(out) == before
+
+
+def _dead_process() -> int:
+    process = os.fork()
+    if not process:
+        os._exit(0)
+    os.waitpid(process, 0)
+    return process
+
+
+def test_what_dead_runs_left_is_removed(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    _previous(out)
+    dead = _dead_process()
+    for name in (f".out.shrinking.{dead}.abc", f".out.replaced.{dead}", f".out.shrinking.{os.getppid()}.abc"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x").write_text("")
+    (tmp_path / ".out.mine").mkdir()
+    _generate(out)
+    assert _neighbours(out) == [".out.mine", f".out.shrinking.{os.getppid()}.abc", "out"]
+
+
+def test_a_run_killed_between_the_renames_is_undone(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    before = _previous(out)
+    out.rename(tmp_path / f".out.replaced.{_dead_process()}")
+    with staging_folder(out):
+        assert _content(out) == before
+
+
+def test_an_output_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot write in"):
+        _generate(tmp_path / "file" / "out")
+
+
+def _kill_a_worker(existing: set[int | None]) -> None:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        for process in multiprocessing.active_children():
+            if process.pid is not None and process.pid not in existing:
+                os.kill(process.pid, signal.SIGKILL)
+                return
+        time.sleep(0.01)
+
+
+def test_a_killed_worker(tmp_path: Path) -> None:
+    out = tmp_path / "dist/out"
+    before = _previous(out)
+    # Nobody writes into the pipe: a worker that reads it waits until it is killed.
+    os.mkfifo(tmp_path / "pipe")
+    tasks = [workers.Task(f"m{n}.py", tmp_path / "pipe", 1, (), "") for n in range(workers._SMALL)]
+    existing = {p.pid for p in multiprocessing.active_children()}
+    killer = threading.Thread(target=_kill_a_worker, args=(existing,))
+    killer.start()
+    with pytest.raises(ShrinkerError, match="worker process was killed") as caught, staging_folder(out):
+        list(workers.rewrite_all(tasks, jobs=2))
+    killer.join()
+    assert "JOBS" in caught.value.next_step
+    assert _content(out) == before
+    assert _neighbours(out) == ["out"]
+
+
+# The lock
+
+
+def _manifest(**changes: Any) -> Manifest:
+    values: dict[str, Any] = {
+        "tool_version": "1",
+        "profile": "p",
+        "rules_hash": "r",
+        "upstream": Identity("release", "release:1", "1", None, False),
+        "files": (EmittedFile("a", "0", 3, 2, True, "d"), EmittedFile("b", "1", 1, 1, False, None)),
+    }
+    return Manifest(**(values | changes))
+
+
+def test_the_lock_comes_back(tmp_path: Path) -> None:
+    path = tmp_path / "reports/p/shrink.lock.json"
+    assert read_lock(path) is None
+    write_lock(path, _manifest())
+    assert read_lock(path) == _manifest()
+    assert _neighbours(path) == ["shrink.lock.json"]
+    assert path.read_text() == _manifest().to_json()
+
+
+def test_a_broken_lock(tmp_path: Path) -> None:
+    (tmp_path / "lock").write_text("{")
+    with pytest.raises(InputError, match="lock is not a SHRINK"):
+        read_lock(tmp_path / "lock")
+
+
+def test_a_lock_that_cannot_be_written_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "lock"
+    write_lock(path, _manifest())
+    before = path.read_text()
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(InputError, match="No space left"):
+        write_lock(path, _manifest(profile="q"))
+    assert path.read_text() == before
+    assert _neighbours(path) == ["lock"]
+
+
+def test_differences_from_the_lock() -> None:
+    lock = _manifest()
+    assert compare(lock, _manifest()) == []
+    files = (EmittedFile("a", "9", 3, 1, True, "d"), EmittedFile("c", "1", 1, 1, False, None))
+    found = compare(lock, _manifest(rules_hash="s", files=files))
+    assert [(f.path, f.message.split(":")[0]) for f in found] == [
+        ("SHRINK.json", "rules was r, is s"),
+        ("a", "has other content"),
+        ("b", "is in the lock and is no longer generated"),
+        ("c", "is new"),
+    ]
