@@ -46,7 +46,7 @@ class Figures:
     wall_seconds: Spread
     cpu_seconds: Spread
     memory_bytes: Spread
-    largest_process_bytes: Spread
+    largest_process_bytes: Spread | None
     tree_rss_bytes: Spread | None
     tree_pss_bytes: Spread | None
     phases: Mapping[str, Spread]
@@ -77,7 +77,7 @@ def figures_of(records: Sequence[Record]) -> Figures | None:
         wall_seconds=Spread.of([m.wall_seconds for m in taken]),
         cpu_seconds=Spread.of([m.cpu_seconds for m in taken]),
         memory_bytes=Spread.of([m.memory_bytes for m in taken]),
-        largest_process_bytes=Spread.of([m.largest_process_bytes for m in taken]),
+        largest_process_bytes=_known([m.largest_process_bytes for m in taken]),
         tree_rss_bytes=_known([m.tree_rss_bytes for m in taken]),
         tree_pss_bytes=_known([m.tree_pss_bytes for m in taken]),
         phases={n: Spread.of([record.phases[n] for record in sound if n in record.phases]) for n in names},

@@ -30,8 +30,9 @@ class Measurement:
     wall_seconds: float
     cpu_seconds: float
     """User and system time of the process and of every descendant that was waited for."""
-    largest_process_bytes: int
-    """`ru_maxrss`: peak resident set of the largest single process, kept by the kernel."""
+    largest_process_bytes: int | None
+    """`ru_maxrss`: peak resident set of the largest single process, kept by the kernel. ``None`` when it is no
+    larger than that of the measuring process: a child starts with its parent's peak, so it says nothing then."""
     tree_rss_bytes: int | None
     """Peak sum of resident sets, sampled; shared pages count once a process. ``None`` without /proc."""
     tree_pss_bytes: int | None
@@ -42,7 +43,7 @@ class Measurement:
     @property
     def memory_bytes(self) -> int:
         """The figure that budgets are judged by: the largest upper bound there is."""
-        return max(self.largest_process_bytes, self.tree_rss_bytes or 0)
+        return max(self.largest_process_bytes or 0, self.tree_rss_bytes or 0)
 
 
 def measure(
@@ -108,12 +109,14 @@ def measure(
 def _measurement(
     code: int, timed_out: bool, wall: float, usage: resource.struct_rusage, sampler: Sampler
 ) -> Measurement:
+    largest = usage.ru_maxrss * _MAXRSS_UNIT
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _MAXRSS_UNIT
     return Measurement(
         exit_code=code,
         timed_out=timed_out,
         wall_seconds=wall,
         cpu_seconds=usage.ru_utime + usage.ru_stime,
-        largest_process_bytes=usage.ru_maxrss * _MAXRSS_UNIT,
+        largest_process_bytes=None if sampler.rss and largest <= own else largest,
         tree_rss_bytes=sampler.rss or None,
         tree_pss_bytes=sampler.pss or None,
         sampler_cpu_seconds=sampler.cpu_seconds,

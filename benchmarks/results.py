@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from benchmarks.budgets import Budgets, Verdict, judge
 from benchmarks.figures import Figures, Ratio, Record, Spread, figures_of, ratio
 from benchmarks.machine import Machine
+from benchmarks.memory import INTERVAL_SECONDS
 from benchmarks.subjects import Subject
 
 _FORMAT = 1
@@ -135,7 +136,9 @@ def markdown(results: Results) -> str:
         # A bar would end the cell.
         cell=lambda text: " ".join(str(text).split()).replace("|", "\\|"),
     )
-    return environment.get_template("RESULTS.md.jinja").render(results=results, session=results.session)
+    return environment.get_template("RESULTS.md.jinja").render(
+        results=results, session=results.session, interval_ms=round(INTERVAL_SECONDS * 1000)
+    )
 
 
 def show(spread: Spread | None, unit: float, digits: int) -> str:

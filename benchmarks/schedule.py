@@ -23,12 +23,12 @@ MakePlace = Callable[[Path], Place]
 def order(subjects: Sequence[Subject], run: int) -> list[Subject]:
     """Who is measured in a run (counted from 1), and in which order.
 
-    Each run starts one further, so that nobody always comes after the same neighbour. What is measured once is
-    in run 1, where the reference is measured too.
+    Each run starts one further, so that nobody always comes after the same neighbour. What is measured once ends
+    run 1: there it has figures of the reference to be compared with, and parts no pair by minutes.
     """
-    turn = (run - 1) % len(subjects) if subjects else 0
-    turned = [*subjects[turn:], *subjects[:turn]]
-    return [subject for subject in turned if run == 1 or not subject.once]
+    repeated = [subject for subject in subjects if not subject.once]
+    turn = (run - 1) % len(repeated) if repeated else 0
+    return [*repeated[turn:], *repeated[:turn], *(s for s in subjects if s.once and run == 1)]
 
 
 def measure_all(
@@ -62,7 +62,7 @@ def measure_one(subject: Subject, run: int, make_place: MakePlace, cores: Sequen
             cores=cores,
             limit_seconds=subject.limit_seconds,
         )
-        problem = _problem(subject, taken, folder)
+        problem = _problem(subject, taken, place)
         phases = {}
         if not problem:
             try:
@@ -72,15 +72,16 @@ def measure_one(subject: Subject, run: int, make_place: MakePlace, cores: Sequen
     return Record(subject.name, run, taken, phases, problem)
 
 
-def _problem(subject: Subject, taken: Measurement, folder: Path) -> str:
+def _problem(subject: Subject, taken: Measurement, place: Place) -> str:
     if taken.timed_out:
         return f"stopped at its time limit of {subject.limit_seconds:g} s"
     if taken.exit_code not in subject.well:
-        said = (folder / "stderr").read_text("utf-8", "replace").strip() or (folder / "stdout").read_text(
-            "utf-8", "replace"
-        )
+        outputs = ((place.scratch / name).read_text("utf-8", "replace").strip() for name in ("stderr", "stdout"))
+        said = next(filter(None, outputs), "no message")
         # Results are published: they do not tell where this machine keeps its files.
-        tail = " ".join(said.replace(str(folder), "SCRATCH").split())[-_TAIL:]
+        for path, shown in ((place.package, "python/sglang"), (place.scratch, "SCRATCH"), (Path.home(), "~")):
+            said = said.replace(str(path), shown)
+        tail = " ".join(said.split())[-_TAIL:]
         return f"exit code {taken.exit_code}: {json.dumps(tail, ensure_ascii=False)}"
     return ""
 

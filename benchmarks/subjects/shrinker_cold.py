@@ -44,8 +44,9 @@ class ShrinkerCold(Subject):
         return {"SHRINKER_CACHE": str(self._cache(place)), "PYTHONPATH": str(_CHECKOUT)}
 
     def phases(self, place: Place, measurement: Measurement) -> Mapping[str, float]:
-        # Not run.json, which is written in the last phase and therefore lacks it.
-        phases: dict[str, float] = json.loads((place.scratch / "stdout").read_text("utf-8"))["seconds"]
+        # run.json has the phases in their order, but is written in the last one and lacks it; stdout has them all.
+        run = json.loads((place.scratch / "reports" / "run.json").read_text("utf-8"))["phases_seconds"]
+        phases: dict[str, float] = {**run, **json.loads((place.scratch / "stdout").read_text("utf-8"))["seconds"]}
         return {**phases, "outside the phases": measurement.wall_seconds - sum(phases.values())}
 
     @staticmethod

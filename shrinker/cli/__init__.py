@@ -1,33 +1,46 @@
 """The command line: `shrinker shrink | verify | why | why-not`.
 
-Exit codes: 0 done, 1 evidence failed, 2 bad usage or input, 130 interrupted. With ``--json`` the
-result goes to standard output as one JSON document and everything else to standard error.
+Exit codes: 0 done, 1 evidence failed, 2 bad usage or input, 130 interrupted (Ctrl-C, SIGTERM).
+
+With --json standard output holds exactly one JSON document and everything else goes to standard
+error. A command that ends without its result (exit code 2 or 130, or 1 from `shrink`) gives the
+document {"error": text, "exit": code, "next": what to do}.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shrinker import __version__
-from shrinker.values.errors import ShrinkerError
+from shrinker.cli.ending import run
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__, rich_markup_mode=None, pretty_exceptions_enable=False)
+if TYPE_CHECKING:
+    from shrinker.values.upstream import Identity
 
-Out = Annotated[Path, typer.Option("--out", help="The generated tree.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Worker processes; default: one a core.")]
-
-DEFAULT_OUT = Path("dist/sglang_deepseek")
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, help=__doc__, rich_markup_mode=None, pretty_exceptions_enable=False
+)
 
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+Out = Annotated[Path, typer.Option("--out", help="The generated tree.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, also for an error.")]
+Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Worker processes; default: one a core.")]
+Reports = Annotated[
+    Path | None, typer.Option("--reports", help="Reports of the tree; default: where shrink puts them.")
+]
+
+DEFAULT_OUT = Path("dist/sglang_deepseek")
+CORES = _cores()
 
 
 @app.command()
@@ -37,20 +50,29 @@ def shrink(
     ] = None,
     profile: Annotated[str, typer.Option(help="Which rules: a file of rules/profiles.")] = "deepseek",
     out: Annotated[Path | None, typer.Option("--out", help="Where the generated tree goes.")] = None,
-    jobs: Jobs = _cores(),
-    strict: Annotated[bool, typer.Option("--strict", help="Unknown predicates and rules without a match are errors.")] = False,
+    jobs: Jobs = CORES,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Unknown predicates and rules without a match are errors.")
+    ] = False,
     frozen: Annotated[bool, typer.Option("--frozen", help="Fail when the lock would change.")] = False,
-    reports: Annotated[Path | None, typer.Option(help="Where reports go; default: reports/PROFILE or OUT.reports.")] = None,
+    reports: Annotated[
+        Path | None, typer.Option("--reports", help="Where reports go; default: reports/PROFILE or OUT.reports.")
+    ] = None,
+    rules: Annotated[
+        Path | None, typer.Option("--rules", help="Folder of rule files with profiles/ in it; default: rules/.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Generate a tree, prove it at the levels form and references, and write its lock and reports."""
-    from shrinker.pipeline import Request, shrink as run
     from shrinker.cli.progress import console_progress
+    from shrinker.pipeline import Request
+    from shrinker.pipeline import shrink as generate
 
     target = out or Path("dist") / f"sglang_{profile.replace('-', '_')}"
-    request = Request(upstream, profile, target.absolute(), jobs, strict, frozen, reports.absolute() if reports else None)
+    place = _absolute(reports)
+    request = Request(upstream, profile, target.absolute(), jobs, strict, frozen, place, rules=_absolute(rules))
     with console_progress() as progress:
-        result = run(request, progress)
+        result = generate(request, progress)
     document = {
         "out": str(target),
         "reports": str(result.reports),
@@ -68,24 +90,27 @@ def shrink(
 
     console = Console()
     console.print(summary_table(result.summary))
-    total = sum(result.timings.values())
-    console.print(f"{target}: generated in {total:.1f} s, at most {result.peak_memory / 2**20:.0f} MiB. Reports: {result.reports}")
+    total, peak = sum(result.timings.values()), result.peak_memory / 2**20
+    print(f"{target}: generated in {total:.1f} s, at most {peak:.0f} MiB. Reports: {result.reports}")
 
 
 @app.command()
 def verify(
     out: Out = DEFAULT_OUT,
-    level: Annotated[list[str] | None, typer.Option(help="form or references; may be given twice. Default: all.")] = None,
+    level: Annotated[
+        list[str] | None, typer.Option(help="form or references; may be given twice. Default: all.")
+    ] = None,
     upstream: Annotated[str | None, typer.Option(help="Where upstream is; default: what SHRINK.json names.")] = None,
-    jobs: Jobs = _cores(),
+    jobs: Jobs = CORES,
+    reports: Reports = None,
     as_json: Json = False,
 ) -> None:
-    """Judge a generated tree again, by upstream and the files alone."""
+    """Judge a generated tree again, by upstream, its lock and the files alone."""
     from dataclasses import asdict
 
     from shrinker.cli.places import REPOSITORY, read_manifest
     from shrinker.cli.progress import console_progress
-    from shrinker.pipeline import verify_tree
+    from shrinker.pipeline import lock_evidence, verify_tree
     from shrinker.source import open_upstream
     from shrinker.values.errors import InputError
     from shrinker.verify import EVIDENCE_LEVELS
@@ -95,7 +120,7 @@ def verify(
         if name not in EVIDENCE_LEVELS:
             raise InputError(f"no evidence level {name!r}", f"levels here: {', '.join(EVIDENCE_LEVELS)}")
     manifest = read_manifest(out)
-    spec = upstream or (manifest.upstream.spec if manifest.upstream.kind == "release" else None)
+    spec = upstream or {"release": manifest.upstream.spec, "submodule": "submodule"}.get(manifest.upstream.kind)
     if spec is None:
         raise InputError(
             f"{out}: generated from {manifest.upstream.spec}, which names no place to read it from",
@@ -103,7 +128,10 @@ def verify(
         )
     with console_progress() as progress:
         tree = open_upstream(spec, repository=REPOSITORY, progress=progress.note)
+        _note_other_upstream(tree.identity, manifest.upstream, progress.note)
         evidence = verify_tree(tree, out, manifest, levels, jobs, {}, progress)
+        if "form" in levels:
+            evidence = (lock_evidence(out.absolute(), manifest, _absolute(reports)), *evidence)
     if as_json:
         _print_json([asdict(item) for item in evidence])
     for item in evidence:
@@ -122,7 +150,7 @@ def verify(
 def why(
     name: Annotated[str, typer.Argument(help="Module, path, file name, distribution or kernel.")],
     out: Out = DEFAULT_OUT,
-    reports: Annotated[Path | None, typer.Option(help="Reports of the tree.")] = None,
+    reports: Reports = None,
     as_json: Json = False,
 ) -> None:
     """Print the shortest chain from a root that keeps something in the tree."""
@@ -146,7 +174,7 @@ def why(
 def why_not(
     name: Annotated[str, typer.Argument(help="Module, path or file name.")],
     out: Out = DEFAULT_OUT,
-    reports: Annotated[Path | None, typer.Option(help="Reports of the tree.")] = None,
+    reports: Reports = None,
     as_json: Json = False,
 ) -> None:
     """Print the rule, or the folded imports, that removed something."""
@@ -168,7 +196,16 @@ def why_not(
 def _graph(out: Path, reports: Path | None) -> Path:
     from shrinker.cli.places import find_graph
 
-    return find_graph(out.absolute(), reports.absolute() if reports else None)
+    return find_graph(out.absolute(), _absolute(reports))
+
+
+def _absolute(path: Path | None) -> Path | None:
+    return path.absolute() if path is not None else None
+
+
+def _note_other_upstream(found: Identity, recorded: Identity, note: Callable[[str], None]) -> None:
+    if found.commit and recorded.commit and found.commit != recorded.commit:
+        note(f"the tree was generated from {recorded.spec} and is compared with {found.spec}")
 
 
 def _print_json(document: Any) -> None:
@@ -183,16 +220,5 @@ def _version(show: Annotated[bool, typer.Option("--version", help="Print the ver
 
 
 def main() -> None:
-    """Entry point; prints errors without a traceback."""
-    try:
-        app(standalone_mode=True)
-    except ShrinkerError as error:
-        print(f"error: {error.message}", file=sys.stderr)
-        if error.next_step:
-            print(f"next: {error.next_step}", file=sys.stderr)
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        print("interrupted: the previous output and lock are untouched", file=sys.stderr)
-        sys.exit(130)
-
-
+    """Entry point."""
+    run(app)

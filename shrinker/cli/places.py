@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from shrinker.values.errors import InputError
@@ -26,35 +25,26 @@ def read_manifest(out: Path) -> Manifest:
 def find_graph(out: Path, reports: Path | None = None) -> Path:
     """graph.json of the reports that belong to a generated tree.
 
+    They belong together when the lock among the reports is the tree's manifest, byte for byte: a run puts the
+    lock in place last.
+
     Raises:
-        InputError: there is no tree, or no graph of the same upstream, profile and rules.
+        InputError: there is no tree, or no graph of the same run.
     """
-    manifest = out / MANIFEST_NAME
-    try:
-        head = _head(manifest)
-    except OSError as error:
-        raise InputError(f"{manifest}: {error.strerror or error}", "generate the tree first: `make shrink`") from error
-    folders = [reports] if reports else [out.with_name(out.name + ".reports"), REPOSITORY / "reports" / str(head.get("profile"))]
+    manifest = read_manifest(out)
+    recorded = (out / MANIFEST_NAME).read_bytes()
+    folders = (
+        [reports] if reports else [out.with_name(out.name + ".reports"), REPOSITORY / "reports" / manifest.profile]
+    )
+    stale: list[str] = []
     for folder in folders:
         graph, lock = folder / "graph.json", folder / LOCK_NAME
-        if graph.is_file() and lock.is_file() and _head(lock) == head:
+        if lock.is_file() and lock.read_bytes() != recorded:
+            stale.append(f"{folder} belongs to another tree, or a run was killed before it ended")
+        elif lock.is_file() and graph.is_file():
             return graph
+    found = "; ".join(stale) or f"no graph.json with its lock in {' or '.join(map(str, folders))}"
     raise InputError(
-        f"no graph.json of {out} in {' or '.join(str(f) for f in folders)}",
-        "generate the tree again with `make shrink`: the graph is not committed",
+        f"{out}: {found}",
+        "generate the tree again with `make shrink`: the graph is not committed; or name its folder with --reports",
     )
-
-
-def _head(path: Path) -> dict[str, object]:
-    """Everything of a manifest but its files, without reading them."""
-    lines: list[str] = []
-    with path.open(encoding="utf-8") as text:
-        for line in text:
-            if line.startswith(' "files"'):
-                break
-            lines.append(line)
-    try:
-        data: dict[str, object] = json.loads("".join(lines).rstrip().rstrip(",") + "}")
-    except ValueError as error:
-        raise InputError(f"{path} is not a manifest of shrinker: {error}", "generate the tree again: `make shrink`") from error
-    return data

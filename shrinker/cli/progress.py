@@ -65,7 +65,13 @@ def console_progress() -> Iterator[TerminalProgress | LineProgress]:
     if not console.is_terminal:
         yield LineProgress()
         return
-    columns = (SpinnerColumn(), TextColumn("{task.description:<20}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description:<20}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=console) as bars:
         progress = TerminalProgress(bars)
         yield progress

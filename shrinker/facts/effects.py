@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+from typing import TYPE_CHECKING
+
+from shrinker.facts.lattice import Known, Ref, Removed
+from shrinker.facts.walk import walk
+
+if TYPE_CHECKING:
+    from shrinker.facts.evaluate import Scope
+
 ENVIRONMENT_READERS = frozenset(
     {
         "os.getenv",
@@ -50,3 +59,29 @@ PURE_CALLS = frozenset(
     }
 )
 """Qualified functions, or ``.method`` for a method of any receiver."""
+
+
+def is_pure(node: ast.expr, scope: Scope, depth: int = 0) -> bool:
+    """True when evaluating the expression is known to have no side effect (attribute and item access
+    count as free of them; see ARCHITECTURE.md)."""
+    from shrinker.facts.evaluate import environment_variable, evaluate
+
+    for part in walk(node):
+        if isinstance(part, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr):
+            return False
+        if isinstance(part, ast.Call):
+            if environment_variable(part, scope) is not None:
+                continue
+            function = evaluate(part.func, scope)
+            if isinstance(function, Removed) and scope.environment.called(function.name) is not None:
+                continue
+            if isinstance(function, Ref) and (
+                function.name in PURE_CALLS
+                or scope.environment.called(function.name) is not None
+                or isinstance(scope.environment.interpret(function.name, depth), Known)
+            ):
+                continue
+            if isinstance(part.func, ast.Attribute) and f".{part.func.attr}" in PURE_CALLS:
+                continue
+            return False
+    return True

@@ -171,7 +171,8 @@ class Environment:
 
     def bound(self, module: str, name: str, bindings: list[Binding], before: int | None = None) -> Value:
         """Value of a module-level name from its bindings; `before` limits to those above a line."""
-        from shrinker.facts.evaluate import ModuleScope, bound_value
+        # Names and expressions define each other: scopes ask the environment, which asks scopes.
+        from shrinker.facts.scopes import ModuleScope, bound_value
 
         scope = ModuleScope(self, module)
         return bound_value(scope, name, bindings, before)
@@ -195,15 +196,19 @@ class Environment:
             self._hot[module] = frozenset(n for n in names if self.is_hot(self.resolve(module, n)))
         return self._hot[module]
 
+    def interpret(self, name: str, depth: int = 0) -> Value:
+        """Constant result of a short function of the tree, UNKNOWN when it has none."""
+        from shrinker.facts.interpret import interpret
+
+        return interpret(name, self, depth)
+
     def constant_function(self, name: str) -> bool:
         """True for a short function of the tree whose result the facts decide."""
-        from shrinker.facts.evaluate import interpret
-
         if name not in self._constant:
             self._constant[name] = False
             module = name.rpartition(".")[0]
             if module in self.outlines:
-                self._constant[name] = isinstance(interpret(name, self), Known)
+                self._constant[name] = isinstance(self.interpret(name), Known)
         return self._constant[name]
 
 

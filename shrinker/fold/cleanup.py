@@ -9,8 +9,8 @@ import ast
 import re
 
 from shrinker.facts.bindings import absolute
-from shrinker.facts.evaluate import ModuleScope
 from shrinker.facts.lattice import Known, Ref
+from shrinker.facts.scopes import ModuleScope
 from shrinker.facts.walk import walk
 from shrinker.fold.context import Context, extent, span
 from shrinker.values.edits import DropAlias, DropStatement

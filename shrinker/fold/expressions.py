@@ -9,8 +9,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from shrinker.facts.evaluate import Scope, evaluate, is_pure, shadowed, truth
+from shrinker.facts.effects import is_pure
+from shrinker.facts.evaluate import Scope, evaluate, truth
 from shrinker.facts.lattice import UNKNOWN, Known, Removed, Value
+from shrinker.facts.scopes import shadowed
 from shrinker.facts.walk import walk
 from shrinker.fold.context import Context, EvaluatesRemoved, span
 from shrinker.values.edits import DropElement, Literal, TakeOperand

@@ -8,7 +8,7 @@ import io
 import tokenize
 
 from shrinker.facts.environment import Environment
-from shrinker.facts.evaluate import ModuleScope, function_scope
+from shrinker.facts.scopes import ModuleScope, function_scope
 from shrinker.fold.cleanup import drop_unused
 from shrinker.fold.context import Context
 from shrinker.fold.statements import StatementFolder

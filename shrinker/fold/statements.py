@@ -6,17 +6,10 @@ import ast
 import copy
 
 from shrinker.facts.bindings import absolute, collect
-from shrinker.facts.evaluate import (
-    LocalScope,
-    Scope,
-    catches_import_error,
-    failing_import,
-    function_scope,
-    is_pure,
-    shadowed,
-    truth,
-)
+from shrinker.facts.effects import is_pure
+from shrinker.facts.evaluate import Scope, truth
 from shrinker.facts.lattice import Known, Removed
+from shrinker.facts.scopes import LocalScope, catches_import_error, failing_import, function_scope, shadowed
 from shrinker.facts.walk import walk
 from shrinker.fold.annotations import fold_annotation, fold_parameter
 from shrinker.fold.context import Context, EvaluatesRemoved, extent, message, span

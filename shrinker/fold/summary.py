@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from shrinker.facts.bindings import absolute
-from shrinker.facts.evaluate import catches_import_error
+from shrinker.facts.scopes import catches_import_error
 from shrinker.facts.walk import children
 from shrinker.values.folded import DynamicSite, ImportSite, StringSite
 

@@ -1,0 +1,77 @@
+"""Constant results of short functions of the tree, by interpreting their bodies."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from shrinker.facts.effects import is_pure
+from shrinker.facts.evaluate import Scope, evaluate
+from shrinker.facts.lattice import NO_RULES, UNKNOWN, Known, Value
+from shrinker.facts.scopes import ModuleScope, catches_import_error, failing_import, function_scope, liveness
+
+if TYPE_CHECKING:
+    from shrinker.facts.environment import Environment
+
+_CALL_DEPTH = 8
+
+
+def interpret(function: str, environment: Environment, depth: int = 0) -> Value:
+    """Constant result of a short function of the tree, its parameters unknown."""
+    module, _, name = function.rpartition(".")
+    found = environment.outlines.get(module)
+    if found is None or depth > _CALL_DEPTH:
+        return UNKNOWN
+    bindings = [b for b in found.names.get(name, ()) if liveness(ModuleScope(environment, module), b) is not False]
+    if len(bindings) != 1 or bindings[0].kind != "def" or not isinstance(bindings[0].node, ast.FunctionDef):
+        return UNKNOWN
+    definition = bindings[0].node
+    if not all(_is_cache(d) for d in definition.decorator_list):
+        return UNKNOWN
+    inner = function_scope(definition, ModuleScope(environment, module), found.package)
+    result = _run(definition.body, inner, depth + 1)
+    return result if isinstance(result, Known) and result.rules else UNKNOWN
+
+
+def _is_cache(decorator: ast.expr) -> bool:
+    target = decorator.func if isinstance(decorator, ast.Call) else decorator
+    name = target.attr if isinstance(target, ast.Attribute) else target.id if isinstance(target, ast.Name) else ""
+    return name in ("lru_cache", "cache")
+
+
+def _run(body: list[ast.stmt], scope: Scope, depth: int, rules: frozenset[str] = NO_RULES) -> Value | None:
+    """Result of a block: a value when it certainly returns it, UNKNOWN when unsure, None when it falls through."""
+    for statement in body:
+        match statement:
+            case ast.Return():
+                if statement.value is None:
+                    return Known(None, True, rules)
+                if not is_pure(statement.value, scope, depth):
+                    return UNKNOWN
+                return _with_rules(evaluate(statement.value, scope, depth=depth), rules)
+            case ast.Expr(value=ast.Constant()) | ast.Pass() | ast.Import() | ast.ImportFrom():
+                continue
+            case ast.If():
+                test = evaluate(statement.test, scope, condition=True, depth=depth)
+                if not isinstance(test, Known) or not is_pure(statement.test, scope, depth):
+                    return UNKNOWN
+                rules |= test.rules
+                result = _run(statement.body if test.truth else statement.orelse, scope, depth, rules)
+                if result is not None:
+                    return result
+            case ast.Try():
+                failing = failing_import(statement, scope)
+                if failing is None:
+                    return UNKNOWN
+                rules |= {failing}
+                handler = next(h for h in statement.handlers if catches_import_error(h))
+                result = _run(handler.body, scope, depth, rules)
+                if result is not None:
+                    return result
+            case _:
+                return UNKNOWN
+    return None
+
+
+def _with_rules(result: Value, rules: frozenset[str]) -> Value:
+    return Known(result.value, result.exact, result.rules | rules) if isinstance(result, Known) else result

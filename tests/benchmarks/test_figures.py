@@ -1,0 +1,80 @@
+"""Spread, ratios run by run, budgets."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.budgets import judge, load_budgets
+from benchmarks.figures import Spread, figures_of, ratio
+from benchmarks.results import show
+from tests.benchmarks.measured import BUDGETS, MIB, THREE_RUNS, record
+
+OURS = [r for r in THREE_RUNS if r.subject == "ours"]
+OTHER = [r for r in THREE_RUNS if r.subject == "other"]
+
+
+def test_spread():
+    assert Spread.of([3.0, 1.0, 2.0, 10.0]) == Spread(1.0, 2.5, 10.0)
+    with pytest.raises(ValueError, match="no measurements"):
+        Spread.of([])
+
+
+def test_show_three_figures_or_one():
+    assert show(Spread(1.0, 2.0, 3.0), 1, 1) == "1.0 / 2.0 / 3.0"
+    assert show(Spread(1.0, 1.001, 1.002), 1, 1) == "1.0"
+    assert show(Spread(MIB, MIB, 2 * MIB), MIB, 0) == "1 / 1 / 2"
+    assert show(None, 1, 1) == "-"
+
+
+def test_figures_leave_out_runs_with_a_problem():
+    figures = figures_of([*OURS, record("ours", 4, 900.0, problem="exit code 1")])
+    assert figures and figures.runs == 3
+    assert figures.wall_seconds == Spread(20.0, 22.0, 24.0)
+    assert figures.phases == {"load": Spread(7.0, 8.0, 9.0)}
+    assert figures.memory_bytes.maximum == 101 * MIB
+    assert figures.sampler_share == pytest.approx(0.01)
+    assert figures_of([record("ours", 1, 1.0, problem="x")]) is None
+
+
+def test_ratio_pairs_the_same_run():
+    paired = ratio(OURS, OTHER)
+    assert paired and paired.runs == 3
+    # Run 2: 24 / 40. The ratio of the medians would be 2.0 too, that of the extremes would not.
+    assert paired.wall == Spread(0.6, 2.0, 2.0)
+    assert paired.subject == "other"
+
+
+def test_ratio_needs_a_pair():
+    assert ratio(OURS, [record("slow", 1, 200.0)]).wall == Spread.of([0.1])  # type: ignore[union-attr]
+    assert ratio(OURS, [record("slow", 1, 600.0, problem="stopped at its time limit of 600 s")]) is None
+    assert ratio(OURS[1:], [record("slow", 1, 200.0)]) is None
+    assert ratio([], []) is None
+
+
+def test_the_worst_run_is_judged():
+    figures = figures_of([record("ours", 1, 20.0), record("ours", 2, 25.1)])
+    wall, memory = judge(BUDGETS, figures, upstream="release:1.0", cores=2)
+    assert (wall.met, memory.met) == (False, True)
+    assert wall.measured == 25.1
+    at_limit = figures_of([record("ours", 1, 25.0, mib=2 * 1024 - 1)])
+    wall, memory = judge(BUDGETS, at_limit, upstream="release:1.0", cores=2)
+    assert (wall.met, memory.met) == (True, False), "at most 25 s, but under 2 GiB"
+
+
+@pytest.mark.parametrize(
+    ("upstream", "cores", "says"),
+    [("release:1.0.post1", 2, "release:1.0.post1"), ("release:1.0", 12, "12 core"), ("release:1.0", 1, "1 core")],
+)
+def test_other_conditions_are_not_judged(upstream, cores, says):
+    for verdict in judge(BUDGETS, figures_of(OURS), upstream=upstream, cores=cores):
+        assert verdict.met is None and says in verdict.reason
+        assert verdict.measured is not None
+
+
+def test_nothing_measured_is_not_judged():
+    assert {v.met for v in judge(BUDGETS, None, upstream="release:1.0", cores=2)} == {None}
+
+
+def test_the_budget_file_is_sound():
+    budgets = load_budgets()
+    assert budgets.subject == "shrinker" and budgets.cores >= 1

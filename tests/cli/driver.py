@@ -1,0 +1,111 @@
+"""Run a command that waits in the middle: `driver.py PHASE ACTION ARGUMENTS...`.
+
+PHASE is where to wait for a line on standard input; with a `+` at its end, not when the phase begins
+but when it first tells of progress. The line `PAUSED pid...` on standard error names the worker processes.
+
+ACTION: `die N` ends the process without any clean-up (as SIGKILL would) before the N-th rename of the
+final replacement; `full NAME` fills the disk for a file of that name.
+"""
+
+from __future__ import annotations
+
+import errno
+import multiprocessing
+import os
+import sys
+from pathlib import Path
+
+from shrinker.cli import main, progress
+from shrinker.emit import staging
+
+
+def wait(at: str) -> None:
+    """Pause in a phase."""
+    wanted = at.removesuffix("+")
+    current = ""
+
+    def pause(phase: str) -> None:
+        nonlocal wanted
+        if phase == wanted:
+            wanted = ""
+            workers = [str(child.pid) for child in multiprocessing.active_children()]
+            print("PAUSED", *workers, file=sys.stderr, flush=True)
+            sys.stdin.readline()
+
+    def phase(self: progress.LineProgress, name: str) -> None:
+        nonlocal current
+        current = name
+        if not at.endswith("+"):
+            pause(name)
+
+    def advance(self: progress.LineProgress, done: int, total: int | None = None) -> None:
+        if at.endswith("+") and (multiprocessing.active_children() or "jobs1" in at):
+            pause(current)
+
+    progress.LineProgress.phase = phase  # type: ignore[method-assign]
+    progress.LineProgress.advance = advance  # type: ignore[method-assign]
+
+
+def die(before: int) -> None:
+    """Count the renames of `install`."""
+    count = 0
+    install = staging.install
+
+    def counted(*arguments: object) -> None:
+        for name in ("rename", "replace"):
+            plain = getattr(Path, name)
+
+            def rename(self: Path, target: Path, plain: object = plain) -> Path:
+                nonlocal count
+                if count == before:
+                    os._exit(9)
+                count += 1
+                return plain(self, target)  # type: ignore[operator, no-any-return]
+
+            setattr(Path, name, rename)
+        install(*arguments)  # type: ignore[arg-type]
+
+    sys.modules["shrinker.pipeline"].install = counted  # type: ignore[attr-defined]
+
+
+def full(wanted: str) -> None:
+    """No space for a file; what is written goes through `write_bytes`, `open` or `mkstemp`."""
+    import tempfile
+
+    no_space = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), wanted)
+    write, opened, made = Path.write_bytes, Path.open, tempfile.mkstemp
+
+    def write_bytes(self: Path, data: bytes) -> int:
+        if self.name == wanted:
+            raise no_space
+        return write(self, data)
+
+    def path_open(self: Path, mode: str = "r", *arguments: object, **named: object) -> object:
+        if wanted in self.name and "w" in mode:
+            raise no_space
+        return opened(self, mode, *arguments, **named)  # type: ignore[call-overload]
+
+    def mkstemp(*arguments: object, **named: object) -> tuple[int, str]:
+        if wanted in str(named.get("prefix", "")):
+            raise no_space
+        return made(*arguments, **named)  # type: ignore[call-overload, no-any-return]
+
+    Path.write_bytes = write_bytes  # type: ignore[method-assign, assignment]
+    Path.open = path_open  # type: ignore[method-assign, assignment]
+    tempfile.mkstemp = mkstemp  # type: ignore[assignment]
+
+
+if __name__ == "__main__":
+    phase_name, action, *command = sys.argv[1:]
+    if phase_name:
+        wait(phase_name)
+    if action:
+        import shrinker.pipeline  # noqa: F401
+
+        kind, _, value = action.partition(" ")
+        if kind == "die":
+            die(int(value))
+        else:
+            full(value)
+    sys.argv = ["shrinker", *command]
+    main()

@@ -1,0 +1,198 @@
+"""A small upstream, rules for it, and the command run as a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+DRIVER = Path(__file__).with_name("driver.py")
+
+FILES = {
+    "LICENSE": "Apache License\n",
+    "python/sglang/__init__.py": "from sglang.srt import server\n",
+    "python/sglang/srt/__init__.py": "",
+    "python/sglang/srt/utils.py": "import torch\n\n\ndef is_npu():\n    return hasattr(torch, 'npu')\n",
+    "python/sglang/srt/server.py": """from sglang.srt.utils import is_npu
+
+if is_npu():
+    from sglang.srt.npu import start
+else:
+    from sglang.srt.cuda import start
+
+PORT = 30000
+""",
+    "python/sglang/srt/cuda.py": "def start():\n    return 'cuda'\n",
+    "python/sglang/srt/npu.py": "def start():\n    return 'npu'\n",
+    "python/sglang/srt/orphan.py": "LOST = 1\n",
+}
+
+RULES = {
+    "world.toml": """[[root]]
+id = "root"
+why = "The public API of the small world."
+modules = ["sglang"]
+
+[[fact]]
+id = "npu"
+why = "There is no NPU in the small world."
+calls = ["sglang.**.is_npu"]
+value = false
+
+[[remove]]
+id = "remove-npu"
+why = "The backend of another platform."
+feature = "Ascend NPU"
+modules = ["sglang.srt.npu"]
+""",
+    "profiles/small.toml": 'description = "The small world."\ninclude = ["world"]\n',
+}
+
+
+def write(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def large() -> dict[str, str]:
+    """Enough code for worker processes to be worth it in every phase."""
+    body = "".join(f"\n\ndef f{n}():\n    if is_npu():\n        return {n}\n    return -{n}\n" for n in range(120))
+    files = {
+        f"python/sglang/srt/part{n}.py": f"from sglang.srt.utils import is_npu\n\nNUMBER = {n}\n{body}" for n in range(120)
+    }
+    names = "".join(f"from sglang.srt import part{n}\n" for n in range(120))
+    return FILES | files | {"python/sglang/srt/cuda.py": names + FILES["python/sglang/srt/cuda.py"]}
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command left."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        return json.loads(self.out)
+
+
+@dataclass(frozen=True)
+class World:
+    """A folder with an upstream, rules, a cache and an output."""
+
+    folder: Path
+
+    @property
+    def upstream(self) -> Path:
+        return self.folder / "upstream"
+
+    @property
+    def rules(self) -> Path:
+        return self.folder / "rules"
+
+    @property
+    def out(self) -> Path:
+        return self.folder / "dist/tree"
+
+    @property
+    def reports(self) -> Path:
+        return self.folder / "dist/tree.reports"
+
+    def environment(self, **extra: str) -> dict[str, str]:
+        """Of the command: no index, cache or proxy of this machine."""
+        kept = {
+            k: v
+            for k, v in os.environ.items()
+            if not k.lower().endswith("_proxy") and not k.startswith(("UV_", "PIP_", "GIT_", "PYTEST_", "COV_"))
+        }
+        own = {
+            "HOME": str(self.folder / "home"),
+            "SHRINKER_CACHE": str(self.folder / "cache"),
+            "PYTHONPATH": str(REPOSITORY),
+            "PIP_INDEX_URL": "http://127.0.0.1:9/simple",
+        }
+        return kept | own | extra
+
+    def arguments(self, *more: str, upstream: str | None = None, jobs: int = 1) -> list[str]:
+        """Of `shrink` in this world."""
+        spec = f"path:{self.upstream}" if upstream is None else upstream
+        places = ["--out", str(self.out), "--rules", str(self.rules), "--profile", "small", "--jobs", str(jobs)]
+        return ["shrink", "--upstream", spec, *places, *more]
+
+    def run(self, arguments: Sequence[str], **extra: str) -> Done:
+        command = [sys.executable, "-m", "shrinker.cli", *arguments]
+        done = subprocess.run(
+            command, capture_output=True, text=True, cwd=self.folder, env=self.environment(**extra), timeout=120
+        )
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    def shrink(self, *more: str, upstream: str | None = None, **extra: str) -> Done:
+        return self.run(self.arguments(*more, upstream=upstream), **extra)
+
+    def paused(self, at: str, jobs: int = 1, then: str = "") -> Paused:
+        """A `shrink` that waits when a phase begins (`fold and graph`) or is at work (`emit+`).
+
+        Args:
+            at: the phase.
+            then: what the process does to itself later (see `driver.py`).
+        """
+        command = [sys.executable, str(DRIVER), at, then, *self.arguments(jobs=jobs)]
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.PIPE,
+            text=True,
+            cwd=self.folder,
+            env=self.environment(),
+            start_new_session=True,
+        )
+        assert process.stderr is not None
+        seen: list[str] = []
+        for line in process.stderr:
+            if line.startswith("PAUSED"):
+                return Paused(process, [int(word) for word in line.split()[1:]])
+            seen.append(line)
+        process.communicate()
+        raise AssertionError("never paused:\n" + "".join(seen))
+
+    def left(self) -> dict[str, bytes]:
+        """Every file below the output's parent: the tree, its reports, and what should not be there."""
+        parent = self.out.parent
+        return {p.relative_to(parent).as_posix(): p.read_bytes() for p in parent.rglob("*") if p.is_file()}
+
+    def hidden(self) -> list[str]:
+        """Temporary folders beside the output."""
+        return sorted(p.name for p in self.out.parent.iterdir() if p.name.startswith("."))
+
+
+@dataclass(frozen=True)
+class Paused:
+    """A run that waits to be told to go on."""
+
+    process: subprocess.Popen[str]
+    workers: list[int]
+
+    def signal(self, number: signal.Signals, group: bool = False) -> Done:
+        if group:
+            os.killpg(self.process.pid, number)
+        else:
+            self.process.send_signal(number)
+        return self.end()
+
+    def go_on(self) -> Done:
+        return self.end()
+
+    def end(self) -> Done:
+        out, err = self.process.communicate("\n", timeout=120)
+        return Done(self.process.returncode, out, err)

@@ -1,0 +1,205 @@
+"""Bad usage and bad input: exit code 2, a message that names the place, and the next step; nothing is replaced."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.small import Done, World
+
+
+def refused(world: World, done: Done, *words: str) -> None:
+    """Exit code 2, the words in the message, a next step, no traceback, no temporary folder."""
+    assert done.code == 2, done.err
+    last = done.err.strip().splitlines()
+    assert last[-1].startswith("next: ") and len(last[-1]) > len("next: ")
+    error = done.err[done.err.index("error: ") :]
+    for word in words:
+        assert word in error
+    assert "Traceback" not in done.err
+    assert not world.out.parent.exists() or world.hidden() == []
+
+
+def test_an_error_is_a_json_document_too(world: World) -> None:
+    done = world.shrink("--json", upstream="release:not-a-version")
+    assert done.code == 2
+    assert done.document.keys() == {"error", "exit", "next"} and done.document["exit"] == 2
+    assert "not a version" in done.document["error"] and "not a version" in done.err
+
+
+@pytest.mark.parametrize("arguments", [["shrink", "--nope"], ["nope"], ["shrink", "--jobs", "0"], ["why"]])
+def test_bad_usage(world: World, arguments: list[str]) -> None:
+    done = world.run([*arguments, "--json"])
+    assert done.code == 2 and done.document["exit"] == 2
+    assert done.document["error"] in done.err.replace("\n", " ") or done.document["error"].split(":")[0] in done.err
+    assert world.run(arguments).code == 2
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("release:", ["''"]),
+        ("wheel:0.5.7", ["none of the forms", "git:PATH_OR_URL@COMMIT"]),
+        ("git:somewhere", ["names no commit"]),
+        ("path:nowhere", ["no such folder"]),
+        ("submodule", ["not checked out", "make upstream"]),
+    ],
+)
+def test_specs(world: World, spec: str, words: list[str], tmp_path: Path) -> None:
+    if spec == "submodule" and any((Path(__file__).resolve().parents[2] / "upstream").glob("*")):
+        # Here it is checked out, so nothing is wrong with asking for it: an empty folder stands for the other case.
+        spec, words = f"path:{tmp_path / 'home'}", ["no such folder"]
+    refused(world, world.shrink(upstream=spec), *words)
+
+
+def test_no_network(world: World) -> None:
+    done = world.shrink(upstream="release:0.5.7")
+    refused(world, done, "http://127.0.0.1:9/simple/sglang/", "cannot be reached", "path:DIR")
+
+
+def test_unknown_version(world: World) -> None:
+    from tests.source.upstreams import Index, make_wheel
+
+    index = Index()
+    index.add("sglang-1.2.0-py3-none-any.whl", make_wheel())
+    try:
+        done = world.shrink(upstream="release:1.3.0", PIP_INDEX_URL=index.url)
+    finally:
+        index.server.shutdown()
+        index.server.server_close()
+    refused(world, done, "no sglang 1.3.0", "1.2.0")
+
+
+def test_missing_commit(world: World) -> None:
+    subprocess.run(["git", "init", "-q", str(world.upstream)], check=True)
+    done = world.shrink(upstream=f"git:{world.upstream}@{'1' * 40}")
+    refused(world, done, "1" * 40)
+
+
+def test_a_folder_that_is_not_sglang(world: World) -> None:
+    refused(world, world.shrink(upstream=f"path:{world.rules}"), "is not SGLang", "python/sglang/__init__.py")
+
+
+def test_a_needed_file_that_does_not_parse(generated: World) -> None:
+    before = generated.left()
+    (generated.upstream / "python/sglang/srt/cuda.py").write_text("def start():\n    return 'cuda'\n\ndef broken(:\n")
+    refused(generated, generated.shrink(), "python/sglang/srt/cuda.py:4", "does not parse")
+    assert generated.left() == before
+
+
+def test_a_file_that_is_not_needed_may_be_broken(world: World) -> None:
+    (world.upstream / "python/sglang/srt/orphan.py").write_text("def broken(:\n")
+    (world.upstream / "python/sglang/srt/npu.py").write_bytes(b"\xff\xfe broken")
+    assert world.shrink().code == 0
+
+
+@pytest.mark.parametrize("content", [b"NAME = '\xe9'\n", b"# \xff\xfe\nX = 1\n", b"x = 1\0\n"])
+def test_a_file_that_is_not_utf_8(generated: World, content: bytes) -> None:
+    before = generated.left()
+    (generated.upstream / "python/sglang/srt/cuda.py").write_bytes(b"def start():\n    return 'cuda'\n\n" + content)
+    refused(generated, generated.shrink(), "python/sglang/srt/cuda.py:")
+    assert generated.left() == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("calls = ", "call = ", ["world.toml:9", "'call'", "did you mean 'calls'"]),
+        ("[[fact]]", "[[fakt]]", ["world.toml:6", "'fakt'", "did you mean 'fact'"]),
+        ("[[fact]]", "[fact]", ["world.toml:6", "'fact'"]),
+        ('id = "npu"', 'id = "root"', ["world.toml:6", "'root'", "world.toml:1"]),
+        ("value = false", "value = nope", ["world.toml:10"]),
+        ("value = false", 'value = "no"', ["world.toml:10", "value"]),
+    ],
+)
+def test_a_rule_file_with_a_typo(world: World, old: str, new: str, words: list[str]) -> None:
+    rules = world.rules / "world.toml"
+    rules.write_text(rules.read_text().replace(old, new, 1))
+    refused(world, world.shrink(), *words)
+
+
+def test_unknown_profile(world: World) -> None:
+    arguments = world.arguments()
+    arguments[arguments.index("small")] = "smal"
+    refused(world, world.run(arguments), "no profile 'smal'", "did you mean 'small'", "profiles here: small")
+
+
+def test_a_profile_that_includes_a_typo(world: World) -> None:
+    profile = world.rules / "profiles/small.toml"
+    profile.write_text(profile.read_text().replace('"world"', '"word"'))
+    refused(world, world.shrink(), "small.toml:2", "'word'", "did you mean 'world'")
+
+
+def test_a_root_that_is_not_there(world: World) -> None:
+    rules = world.rules / "world.toml"
+    rules.write_text(rules.read_text().replace('modules = ["sglang"]', 'modules = ["sglang.srt.sever"]'))
+    done = world.shrink("--strict")
+    assert done.code in (1, 2)
+    assert "sglang.srt.sever" in done.err and "root" in done.err
+    assert not world.out.exists() and world.hidden() == []
+
+
+def test_an_output_that_cannot_be_written(world: World) -> None:
+    world.out.parent.write_text("a file where a folder should be")
+    done = world.shrink()
+    assert done.code == 2 and str(world.out.parent) in done.err and "OUT" in done.err
+    # Said in the first moment, not after the work.
+    assert "] facts" not in done.err
+
+
+def test_reports_that_cannot_be_written(generated: World) -> None:
+    before = generated.left()
+    (generated.folder / "file").write_text("")
+    done = generated.shrink("--reports", str(generated.folder / "file/reports"))
+    refused(generated, done, "file", "reports")
+    assert generated.left() == before
+
+
+def test_an_output_that_is_not_a_generated_tree(world: World) -> None:
+    world.out.mkdir(parents=True)
+    (world.out / "thesis.tex").write_text("precious")
+    refused(world, world.shrink(), "not a generated tree", str(world.out))
+    assert world.left() == {"tree/thesis.tex": b"precious"}
+    done = world.run(["verify", "--out", str(world.out)])
+    refused(world, done, "SHRINK.json", "make shrink")
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": 99}', "\xff"])
+def test_a_manifest_that_is_none(generated: World, text: str) -> None:
+    (generated.out / "SHRINK.json").write_bytes(text.encode("latin-1"))
+    for command in (["verify"], ["why", "cuda.py"]):
+        refused(generated, generated.run([*command, "--out", str(generated.out)]), "SHRINK.json")
+
+
+def test_unknown_level(generated: World) -> None:
+    done = generated.run(["verify", "--out", str(generated.out), "--level", "reference"])
+    refused(generated, done, "'reference'", "form, references")
+
+
+def test_verify_needs_to_know_where_upstream_is(generated: World) -> None:
+    refused(generated, generated.run(["verify", "--out", str(generated.out)]), "--upstream git:PATH_OR_URL@COMMIT")
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "words"),
+    [
+        ("why", "sglang.srt.servr", ["'sglang.srt.servr'", "nearest: ", "sglang.srt.server"]),
+        ("why", "npu.py", ["not in the generated tree", "why-not"]),
+        ("why-not", "sglang.srt.nqu", ["'sglang.srt.nqu'"]),
+        ("why-not", "cuda.py", ["is kept", "shrinker why"]),
+    ],
+)
+def test_unknown_names(generated: World, command: str, name: str, words: list[str]) -> None:
+    refused(generated, generated.run([command, name, "--out", str(generated.out)]), *words)
+
+
+def test_a_graph_of_another_run(generated: World) -> None:
+    lock = generated.reports / "shrink.lock.json"
+    lock.write_text(lock.read_text().replace('"lines_after": ', '"lines_after": 1'))
+    done = generated.run(["why", "cuda.py", "--out", str(generated.out)])
+    refused(generated, done, "belongs to another tree", "make shrink")
+    shutil.rmtree(generated.reports)
+    refused(generated, generated.run(["why", "cuda.py", "--out", str(generated.out)]), "graph.json", "make shrink")

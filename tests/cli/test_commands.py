@@ -1,0 +1,156 @@
+"""What the commands print and with which exit code they end, when all goes well and when evidence fails."""
+
+from __future__ import annotations
+
+import json
+
+from shrinker.values.manifest import Manifest
+from tests.cli.small import World
+
+
+def test_shrink_writes_tree_reports_and_lock(world: World) -> None:
+    done = world.shrink()
+    assert (done.code, world.hidden()) == (0, [])
+    assert "evidence: references" in done.out and "generated in" in done.out
+    # Plain lines where standard error is no terminal.
+    assert "] fold and graph" in done.err and "\x1b" not in done.err
+    left = world.left()
+    assert {"tree/python/sglang/srt/cuda.py", "tree.reports/keep.txt", "tree.reports/graph.json"} <= left.keys()
+    assert "tree/python/sglang/srt/npu.py" not in left
+    assert left["tree/SHRINK.json"] == left["tree.reports/shrink.lock.json"]
+
+
+def test_shrink_json_is_one_document(world: World) -> None:
+    done = world.shrink("--json")
+    document = done.document
+    assert done.code == 0
+    assert document["summary"]["profile"] == "small"
+    assert set(document["seconds"]) >= {"source", "facts", "fold and graph", "emit", "report"}
+    assert document["peak_memory_bytes"] > 10_000_000
+    assert "] emit" in done.err
+
+
+def test_a_second_run_changes_nothing(generated: World) -> None:
+    before = generated.left()
+    assert generated.shrink("--frozen").code == 0
+    after = generated.left()
+    assert {name for name in before if before[name] != after[name]} <= {"tree.reports/run.json"}
+    assert before.keys() == after.keys()
+
+
+def test_the_number_of_jobs_changes_nothing(generated: World) -> None:
+    before = generated.left()
+    assert generated.run(generated.arguments(jobs=3)).code == 0
+    assert {n: d for n, d in generated.left().items() if n.startswith("tree/")} == {
+        n: d for n, d in before.items() if n.startswith("tree/")
+    }
+
+
+def test_frozen_refuses_another_lock(generated: World) -> None:
+    before = generated.left()
+    (generated.upstream / "python/sglang/srt/cuda.py").write_text("def start():\n    return 2\n")
+    done = generated.shrink("--frozen", "--json")
+    assert done.code == 1
+    assert "python/sglang/srt/cuda.py" in done.document["error"] and done.document["exit"] == 1
+    assert (generated.left(), generated.hidden()) == (before, [])
+
+
+def test_failed_evidence_keeps_the_previous_output(generated: World) -> None:
+    before = generated.left()
+    (generated.upstream / "python/sglang/srt/cuda.py").write_text("def start():\n    return 2\n")
+    rules = generated.rules / "world.toml"
+    # The fact claims too much: what the kept import needs is folded away.
+    (generated.upstream / "python/sglang/srt/server.py").write_text(
+        "from sglang.srt.utils import is_npu\n\nif not is_npu():\n    pass\nelse:\n    PORT = 1\n"
+    )
+    (generated.upstream / "python/sglang/__init__.py").write_text("from sglang.srt.server import PORT\n")
+    assert rules.is_file()
+    done = generated.shrink()
+    assert done.code == 1
+    assert "python/sglang/__init__.py:1:" in done.err and "PORT" in done.err and "next: nothing was replaced" in done.err
+    assert (generated.left(), generated.hidden()) == (before, [])
+
+
+def test_strict_names_a_rule_without_a_match(generated: World) -> None:
+    before = generated.left()
+    with (generated.rules / "world.toml").open("a") as rules:
+        rules.write('[[absent]]\nid = "nobody"\nwhy = "Nobody imports this one."\nmodules = ["nobody_has_this"]\n')
+    assert generated.run([*generated.arguments(), "--strict"]).code == 1
+    done = generated.run([*generated.arguments(), "--strict", "--json"])
+    assert done.code == 1 and "nobody" in done.document["error"]
+    assert (generated.left(), generated.hidden()) == (before, [])
+
+
+def test_verify(generated: World) -> None:
+    arguments = ["verify", "--out", str(generated.out), "--upstream", f"path:{generated.upstream}"]
+    done = generated.run(arguments)
+    assert done.code == 0
+    assert "lock: passed" in done.out and "form: passed" in done.out and "references: passed" in done.out
+    done = generated.run([*arguments, "--level", "references", "--json"])
+    assert [item["level"] for item in done.document] == ["references"]
+
+    (generated.out / "python/sglang/srt/cuda.py").write_text("def stop():\n    return 'cuda'\n")
+    done = generated.run([*arguments, "--json"])
+    assert done.code == 1
+    failed = {item["level"]: item["findings"] for item in done.document if not item["passed"]}
+    assert failed.keys() == {"form", "references"}
+    assert failed["form"][0]["path"] == "python/sglang/srt/cuda.py"
+    assert generated.run(arguments).code == 1
+
+
+def test_verify_finds_a_lock_of_another_run(generated: World) -> None:
+    lock = generated.reports / "shrink.lock.json"
+    lock.write_text(lock.read_text().replace('"rules_hash": "', '"rules_hash": "0'))
+    arguments = ["verify", "--out", str(generated.out), "--upstream", f"path:{generated.upstream}"]
+    done = generated.run([*arguments, "--json"])
+    assert done.code == 1
+    assert [item["level"] for item in done.document if not item["passed"]] == ["lock"]
+    assert generated.run([*arguments, "--level", "references"]).code == 0
+
+
+def test_why(generated: World) -> None:
+    done = generated.run(["why", "cuda.py", "--out", str(generated.out)])
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines() == [
+        "module:sglang.srt.cuda",
+        "  root:root --root--> module:sglang",
+        "  module:sglang --import--> module:sglang.srt.server  python/sglang/__init__.py:1",
+        "  module:sglang.srt.server --import--> module:sglang.srt.cuda  python/sglang/srt/server.py:6",
+    ]
+    [chain] = generated.run(["why", "sglang.srt.cuda", "--json", "--out", str(generated.out)]).document
+    assert [step["line"] for step in chain["steps"]] == [0, 1, 6]
+
+
+def test_why_not(generated: World) -> None:
+    done = generated.run(["why-not", "sglang.srt.npu", "--out", str(generated.out)])
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines() == [
+        "python/sglang/srt/npu.py: remove-npu: Ascend NPU is removed",
+        "  python/sglang/srt/server.py:4: folded away by npu: `is_npu()` is false (line 3)",
+    ]
+    [answer] = generated.run(["why-not", "orphan", "--json", "--out", str(generated.out)]).document
+    assert answer["rule"] == "unreachable"
+
+
+def test_reports_elsewhere(world: World) -> None:
+    place = world.folder / "elsewhere/reports"
+    assert world.shrink("--reports", str(place)).code == 0
+    assert not world.reports.exists()
+    done = world.run(["why", "cuda.py", "--out", str(world.out)])
+    assert done.code == 2 and "--reports" in done.err
+    assert world.run(["why", "cuda.py", "--out", str(world.out), "--reports", str(place)]).code == 0
+
+
+def test_version_and_help(world: World) -> None:
+    assert world.run(["--version"]).out.startswith("shrinker ")
+    text = world.run(["--help"]).out
+    assert "130" in text and "--json" in text
+
+
+def test_the_manifest_reads_back(generated: World) -> None:
+    text = (generated.out / "SHRINK.json").read_text()
+    manifest = Manifest.from_json(text, "here")
+    assert manifest.to_json() == text
+    assert json.loads(text)["upstream"]["spec"] == "path"
+    # No path of the machine in what is compared or committed.
+    assert str(generated.folder) not in text
