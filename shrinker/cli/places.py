@@ -19,6 +19,10 @@ def read_manifest(out: Path) -> Manifest:
         text = path.read_text("utf-8")
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}", "generate the tree first: `make shrink`") from error
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path} is not a SHRINK.json: {error}", "generate the tree again with `make shrink`"
+        ) from error
     return Manifest.from_json(text, str(path))
 
 

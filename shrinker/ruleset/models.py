@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 
 class Rule(BaseModel):
@@ -31,7 +31,7 @@ class Fact(Rule):
     """Attributes and properties of classes (``sglang.srt.platforms.**.Platform.is_hip``)."""
     environment: tuple[str, ...] = ()
     """Environment variables, however they are read."""
-    value: bool | None = None
+    value: StrictBool | None = None
     """TOML has no null: leave it out for None."""
     exact: bool = True
     """False: only the truth of the value is known (a version string, a handle); it is never written as a literal."""

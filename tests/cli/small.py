@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import signal
@@ -11,6 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
+
+from shrinker.cli import main
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DRIVER = Path(__file__).with_name("driver.py")
@@ -67,7 +72,8 @@ def large() -> dict[str, str]:
     """Enough code for worker processes to be worth it in every phase."""
     body = "".join(f"\n\ndef f{n}():\n    if is_npu():\n        return {n}\n    return -{n}\n" for n in range(120))
     files = {
-        f"python/sglang/srt/part{n}.py": f"from sglang.srt.utils import is_npu\n\nNUMBER = {n}\n{body}" for n in range(120)
+        f"python/sglang/srt/part{n}.py": f"from sglang.srt.utils import is_npu\n\nNUMBER = {n}\n{body}"
+        for n in range(120)
     }
     names = "".join(f"from sglang.srt import part{n}\n" for n in range(120))
     return FILES | files | {"python/sglang/srt/cuda.py": names + FILES["python/sglang/srt/cuda.py"]}
@@ -130,6 +136,28 @@ class World:
         return ["shrink", "--upstream", spec, *places, *more]
 
     def run(self, arguments: Sequence[str], **extra: str) -> Done:
+        """Run a command in this process; `process` is the same in one of its own, a second slower."""
+        out, err = io.StringIO(), io.StringIO()
+        before = Path.cwd()
+        os.chdir(self.folder)
+        try:
+            with (
+                mock.patch.dict(os.environ, self.environment(**extra), clear=True),
+                mock.patch.object(sys, "argv", ["shrinker", *arguments]),
+                mock.patch("shrinker.cli.ending.answer_signals"),
+                mock.patch("shrinker.source.index.time.sleep"),
+                contextlib.redirect_stdout(out),
+                contextlib.redirect_stderr(err),
+            ):
+                main()
+        except SystemExit as end:
+            assert isinstance(end.code, int)
+            return Done(end.code, out.getvalue(), err.getvalue())
+        finally:
+            os.chdir(before)
+        raise AssertionError("the command did not end")
+
+    def process(self, arguments: Sequence[str], **extra: str) -> Done:
         command = [sys.executable, "-m", "shrinker.cli", *arguments]
         done = subprocess.run(
             command, capture_output=True, text=True, cwd=self.folder, env=self.environment(**extra), timeout=120

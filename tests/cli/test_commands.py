@@ -67,7 +67,9 @@ def test_failed_evidence_keeps_the_previous_output(generated: World) -> None:
     assert rules.is_file()
     done = generated.shrink()
     assert done.code == 1
-    assert "python/sglang/__init__.py:1:" in done.err and "PORT" in done.err and "next: nothing was replaced" in done.err
+    assert (
+        "python/sglang/__init__.py:1:" in done.err and "PORT" in done.err and "next: nothing was replaced" in done.err
+    )
     assert (generated.left(), generated.hidden()) == (before, [])
 
 

@@ -1,0 +1,130 @@
+"""What a name is in the closed world: facts, re-exports, guards, cycles, removed modules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shrinker.facts.build import build_environment
+from shrinker.facts.environment import Environment
+from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed
+from tests.fold.programs import make_tree, program_rules
+
+
+def _world(folder: Path, **files: str) -> Environment:
+    sources = {f"python/sglang/{name.replace('__', '/')}.py": text for name, text in files.items()}
+    return build_environment(make_tree(folder, sources), program_rules(), jobs=1)
+
+
+def test_unknown_stays_unknown(tmp_path: Path) -> None:
+    world = _world(tmp_path, a="x = compute()\ny = x\n")
+    assert world.resolve("sglang.a", "x") == UNKNOWN
+    assert world.resolve("sglang.a", "y") == UNKNOWN
+
+
+def test_a_name_nobody_binds_is_only_a_reference(tmp_path: Path) -> None:
+    world = _world(tmp_path, a="")
+    assert world.resolve("sglang.a", "x") == Ref("sglang.a.x")
+
+
+def test_a_cycle_of_imports_is_unknown(tmp_path: Path) -> None:
+    world = _world(tmp_path, a="from sglang.b import x\n", b="from sglang.a import x\n")
+    assert world.resolve("sglang.a", "x") == UNKNOWN
+
+
+def test_a_predicate_is_a_function_and_its_call_is_known(tmp_path: Path) -> None:
+    world = _world(tmp_path, a="from sglang.srt.utils import is_hip\nflag = is_hip()\n")
+    assert world.resolve("sglang.a", "is_hip") == Ref("sglang.srt.utils.is_hip")
+    assert world.resolve("sglang.a", "flag") == Known(False, True, frozenset({"hip"}))
+
+
+def test_only_the_truth_of_an_inexact_fact_is_known(tmp_path: Path) -> None:
+    world = _world(tmp_path, a="from sglang.srt.utils import is_cuda\nflag = is_cuda()\n")
+    value = world.resolve("sglang.a", "flag")
+    assert isinstance(value, Known) and value.truth and not value.exact
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("unknown and is_hip()", False),
+        ("is_hip() or is_npu()", False),
+        ("not is_hip()", True),
+        ("bool(is_hip())", False),
+        ("1 if is_hip() else None", None),
+        ("is_hip() is False", True),
+    ],
+)
+def test_derived_flags(tmp_path: Path, expression: str, expected: object) -> None:
+    world = _world(tmp_path, a=f"from sglang.srt.utils import is_hip, is_npu\nflag = {expression}\n")
+    value = world.resolve("sglang.a", "flag")
+    assert isinstance(value, Known)
+    assert value.value == expected
+
+
+def test_a_refuted_guard_leaves_one_binding(tmp_path: Path) -> None:
+    source = "from sglang.srt.utils import is_hip\nif is_hip():\n    from rocm import f\nelse:\n    from cuda import f\n"
+    assert _world(tmp_path, a=source).resolve("sglang.a", "f") == Ref("cuda.f")
+
+
+def test_a_name_bound_only_in_a_dead_branch_is_removed(tmp_path: Path) -> None:
+    source = "from sglang.srt.utils import is_hip\nif is_hip():\n    from rocm import f\n"
+    value = _world(tmp_path, a=source, b="from sglang.a import f\n").resolve("sglang.b", "f")
+    assert isinstance(value, Removed)
+    assert value.rule == "hip"
+
+
+def test_an_undecided_guard_keeps_both(tmp_path: Path) -> None:
+    source = "if compute():\n    x = True\nelse:\n    x = False\n"
+    assert _world(tmp_path, a=source).resolve("sglang.a", "x") == UNKNOWN
+
+
+def test_star_imports_and_reexports_are_followed(tmp_path: Path) -> None:
+    world = _world(
+        tmp_path,
+        a="from sglang.srt.utils import is_npu\nflag = is_npu()\n",
+        b="from sglang.a import *\n",
+        c="from sglang.b import flag as again\n",
+    )
+    assert world.resolve("sglang.c", "again") == Known(False, True, frozenset({"is-npu"}))
+
+
+def test_a_function_with_a_constant_result_is_interpreted(tmp_path: Path) -> None:
+    source = """from sglang.srt.utils import is_hip
+
+def fnuz():
+    "docstring"
+    import torch
+    if is_hip():
+        return torch.check()
+    return False
+
+def effect():
+    log()
+    return False
+"""
+    world = _world(tmp_path, a=source)
+    assert world.interpret("sglang.a.fnuz") == Known(False, True, frozenset({"hip"}))
+    assert world.interpret("sglang.a.effect") == UNKNOWN
+
+
+def test_eager_and_lazy_use_of_a_removed_module(tmp_path: Path) -> None:
+    world = _world(
+        tmp_path,
+        a="from sglang.srt.npu.x import f\n",
+        b="from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from sglang.srt.npu.x import f\n",
+        srt__npu__x="def f(): ...\n",
+    )
+    eager, lazy = world.resolve("sglang.a", "f"), world.resolve("sglang.b", "f")
+    assert isinstance(eager, Removed) and eager.eager and eager.module == "sglang.srt.npu.x"
+    assert isinstance(lazy, Removed) and not lazy.eager
+
+
+def test_a_rescued_module_is_there_again(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path, {"python/sglang/srt/npu/x.py": "def f(): ...\n"})
+    world = build_environment(tree, program_rules(), jobs=1)
+    assert isinstance(world.resolve("sglang.srt.npu.x", "f"), Removed)
+    again = Environment(world.rules, world.outlines, world.modules, frozenset({"sglang.srt.npu.x"}))
+    assert again.removed_module("sglang.srt.npu.x") is None
+    assert again.removed_module("sglang.srt.npu") is not None
