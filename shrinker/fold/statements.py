@@ -118,6 +118,9 @@ class StatementFolder:
                 return [node], True
             case ast.AnnAssign():
                 return self._annotated(node)
+            case ast.Assign(targets=[ast.Name(id="__all__")]) | ast.AugAssign(target=ast.Name(id="__all__")):
+                self._exports(node.value)
+                return [node], False
             case ast.Match():
                 node.subject = self.expressions.fold(node.subject)
                 for case in node.cases:
@@ -291,6 +294,21 @@ class StatementFolder:
         dropped = {id(alias) for alias, _ in gone}
         node.names = [a for a in node.names if id(a) not in dropped]
         return [node], False
+
+    def _exports(self, value: ast.expr) -> None:
+        """`__all__` loses the names that are gone: a star import would look for them."""
+        if self.kind != "module" or not isinstance(value, ast.List | ast.Tuple):
+            return
+        kept: list[ast.expr] = []
+        for item in value.elts:
+            name = item.value if isinstance(item, ast.Constant) else None
+            found = self.context.environment.resolve(self.context.module, name) if isinstance(name, str) else None
+            if isinstance(found, Removed):
+                self.context.edits.append(DropElement(span(item), type(value).__name__))
+                self.context.decide(item, "export", {found.rule}, "removed", 0)
+            else:
+                kept.append(item)
+        value.elts = kept
 
     # Definitions
 

@@ -15,6 +15,7 @@ the level *imports* executes the modules.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -58,7 +59,8 @@ def verify_references(
         undefined = ruff.result()
     finally:
         ruff.stop()
-    unchanged = {e.path for e in entries if e.path in tree.by_path and tree.by_path[e.path].sha256 == e.sha256}
+    # By the bytes that are there, not by what the manifest says of them: it may be the file that is wrong.
+    unchanged = {path for path in paths if path in tree.by_path and tree.by_path[path].sha256 == _sha256(out / path)}
     generated = Modules(out, (entry.path for entry in manifest.files), {s.path: s for s in kept})
     upstream = Modules(tree.root, tree.by_path, {s.path: s for s in kept if s.path in unchanged})
     progress("references: names indexed")
@@ -96,6 +98,10 @@ def verify_references(
 
 def _read(root: Path, path: str) -> ModuleSymbols:
     return read_symbols(root / path, path)
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _order(finding: Finding) -> tuple[str, int, str, str]:

@@ -1,0 +1,131 @@
+"""Ctrl-C, SIGTERM, a killed worker, a full disk, a killed run: the tree, its reports and its lock stay one run's."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.cli.small import FILES, RULES, World, large, write
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """A large small world with a tree, generated once; tests take a copy."""
+    world = World(tmp_path_factory.mktemp("template"))
+    write(world.upstream, large())
+    write(world.rules, RULES)
+    done = world.shrink()
+    assert done.code == 0, done.err
+    return world
+
+
+@pytest.fixture
+def previous(template: World, tmp_path: Path) -> World:
+    """A generated tree, and an upstream that would give another one."""
+    import shutil
+
+    shutil.copytree(template.folder, tmp_path, dirs_exist_ok=True)
+    world = World(tmp_path)
+    (world.upstream / "python/sglang/srt/cuda.py").write_text(large()["python/sglang/srt/cuda.py"] + "\nNEW = 1\n")
+    return world
+
+
+@pytest.mark.parametrize(
+    ("phase", "number", "group"),
+    [
+        ("source", signal.SIGINT, False),
+        ("facts+", signal.SIGINT, True),
+        ("fold and graph+", signal.SIGINT, True),
+        ("fold and graph+", signal.SIGTERM, False),
+        ("emit+", signal.SIGINT, True),
+        ("emit+", signal.SIGTERM, False),
+        ("verify references", signal.SIGHUP, False),
+        ("report", signal.SIGTERM, True),
+    ],
+)
+def test_a_signal_in_the_middle(previous: World, phase: str, number: signal.Signals, group: bool) -> None:
+    before = previous.left()
+    done = previous.paused(phase, jobs=2).signal(number, group)
+    assert done.code == 130, done.err
+    assert "interrupted" in done.err and "Traceback" not in done.err
+    assert (previous.left(), previous.hidden()) == (before, [])
+
+
+@pytest.mark.parametrize("phase", ["facts+", "fold and graph+", "emit+"])
+def test_a_killed_worker(previous: World, phase: str) -> None:
+    before = previous.left()
+    paused = previous.paused(phase, jobs=2)
+    os.kill(paused.workers[0], signal.SIGKILL)
+    done = paused.go_on()
+    assert done.code == 2, done.err
+    assert "worker process was killed" in done.err and "JOBS" in done.err and "Traceback" not in done.err
+    assert (previous.left(), previous.hidden()) == (before, [])
+
+
+@pytest.mark.parametrize("name", ["cuda.py", "SHRINK.json", "keep.txt", "graph.json", "shrink.lock.json"])
+def test_a_full_disk(previous: World, name: str) -> None:
+    before = previous.left()
+    done = previous.paused("source", then=f"full {name}").go_on()
+    assert done.code == 2, done.err
+    assert "No space left" in done.err and "space" in done.err.splitlines()[-1]
+    assert (previous.left(), previous.hidden()) == (before, [])
+
+
+def test_a_killed_run_leaves_nothing_for_the_next(previous: World) -> None:
+    before = previous.left()
+    paused = previous.paused("verify form")
+    os.kill(paused.process.pid, signal.SIGKILL)
+    assert paused.end().code == -signal.SIGKILL
+    assert len(previous.hidden()) == 2
+    assert {name: data for name, data in previous.left().items() if not name.startswith(".")} == before
+    # Still the previous run's, and whole.
+    assert previous.run(["why", "cuda.py", "--out", str(previous.out)]).code == 0
+    assert previous.shrink().code == 0
+    assert previous.hidden() == []
+    assert b"NEW = 1" in previous.left()["tree/python/sglang/srt/cuda.py"]
+
+
+RENAMES = 12
+"""Of a replacement: the old tree away, the new one in, nine reports, the lock."""
+
+
+@pytest.mark.parametrize("before", [0, 1, 2, 3, RENAMES - 2, RENAMES - 1, RENAMES])
+def test_a_run_that_dies_in_the_replacement_is_seen_and_mended(previous: World, before: int) -> None:
+    old = previous.left()
+    done = previous.paused("source", then=f"die {before}").go_on()
+    # With all renames done there is nothing left to die in.
+    assert done.code == (0 if before == RENAMES else 9), done.err
+    left = previous.left()
+    verify = ["verify", "--out", str(previous.out), "--upstream", f"path:{previous.upstream}", "--level", "form"]
+    if before == 0:
+        assert {name: data for name, data in left.items() if not name.startswith(".")} == old
+    elif before == 1:
+        assert not previous.out.exists()
+        assert previous.run(["why", "cuda.py", "--out", str(previous.out)]).code == 2
+    elif before < RENAMES:
+        assert b"NEW = 1" in left["tree/python/sglang/srt/cuda.py"]
+        assert left["tree.reports/shrink.lock.json"] == old["tree.reports/shrink.lock.json"]
+        told = previous.run(["why", "cuda.py", "--out", str(previous.out)])
+        assert told.code == 2 and "killed before it ended" in told.err
+        told = previous.run(verify)
+        assert told.code == 1 and "lock: FAILED" in told.out
+    assert previous.shrink().code == 0
+    assert previous.hidden() == []
+    assert previous.run(verify).code == 0
+    assert previous.run(["why", "cuda.py", "--out", str(previous.out)]).code == 0
+
+
+def test_a_first_run_that_is_interrupted_leaves_nothing(tmp_path: Path) -> None:
+    write(tmp_path / "upstream", FILES)
+    write(tmp_path / "rules", RULES)
+    world = World(tmp_path)
+    assert world.paused("report").signal(signal.SIGINT).code == 130
+    assert world.left() == {} and world.hidden() == []
+
+
+def test_an_interrupted_run_with_json(previous: World) -> None:
+    done = previous.process([*previous.arguments(upstream="release:0.1"), "--json"])
+    assert done.code == 2 and done.document["exit"] == 2
