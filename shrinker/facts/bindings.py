@@ -122,6 +122,7 @@ def _statement(node: ast.stmt, package: str, guards: tuple[Guard, ...], found: B
             _block(node.finalbody, package, guards, found)
         case ast.For() | ast.AsyncFor():
             inner = (*guards, Guard("loop"))
+            _walrus(node.iter, line, guards, found)
             _target(node.target, None, line, inner, found)
             _block(node.body, package, inner, found)
             _block(node.orelse, package, inner, found)
@@ -132,11 +133,13 @@ def _statement(node: ast.stmt, package: str, guards: tuple[Guard, ...], found: B
             _block(node.orelse, package, inner, found)
         case ast.With() | ast.AsyncWith():
             for item in node.items:
+                _walrus(item.context_expr, line, guards, found)
                 if item.optional_vars is not None:
                     _target(item.optional_vars, None, line, guards, found)
             _block(node.body, package, guards, found)
         case ast.Match():
             inner = (*guards, Guard("loop"))
+            _walrus(node.subject, line, guards, found)
             for case in node.cases:
                 for part in ast.walk(case.pattern):
                     captured = getattr(part, "name", None) or getattr(part, "rest", None)

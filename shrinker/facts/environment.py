@@ -66,6 +66,7 @@ class Environment:
         self._hot: dict[str, frozenset[str]] = {}
         self.imported: frozenset[tuple[str, str]] = frozenset((m, n) for o in outlines.values() for m, n, _ in o.aliases)
         self.starred: frozenset[str] = frozenset(b.module for o in outlines.values() for b in o.stars)
+        self.read: frozenset[str] = frozenset().union(*(o.read for o in outlines.values()))
         self.stored: frozenset[str] = frozenset().union(*(o.stored for o in outlines.values()))
 
     @property

@@ -27,6 +27,8 @@ class Outline:
     """Names assigned from inside functions through `global`: never constant."""
     aliases: frozenset[tuple[str, str, str]]
     """``(module, name, bound as)`` of every import anywhere in the file; `name` is empty for `import module`."""
+    read: frozenset[str]
+    """Attribute names read from an imported name (``module.flag``)."""
     stored: frozenset[str]
     """Attribute names assigned on an imported name (``module.flag = …``): such a flag may be patched."""
 
@@ -49,6 +51,7 @@ def outline(module: str, is_package: bool, tree: ast.Module) -> Outline:
     rebound: set[str] = set()
     aliases: set[tuple[str, str, str]] = set()
     stored: set[tuple[str, str]] = set()
+    read: set[tuple[str, str]] = set()
     for node in walk(tree):
         if isinstance(node, ast.Global):
             rebound.update(node.names)
@@ -57,7 +60,13 @@ def outline(module: str, is_package: bool, tree: ast.Module) -> Outline:
             aliases.update((source, alias.name, alias.asname or alias.name) for alias in node.names)
         elif isinstance(node, ast.Import):
             aliases.update((alias.name, "", alias.asname or alias.name.partition(".")[0]) for alias in node.names)
-        elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            if isinstance(node.value, ast.Name):
+                read.add((node.value.id, node.attr))
+            elif isinstance(node.value, ast.Attribute):
+                # `import a.b`, `a.b.flag`: the base is not a name, so any.
+                read.add(("", node.attr))
+        elif isinstance(node, ast.Attribute):
             base = node.value
             while isinstance(base, ast.Attribute):
                 base = base.value
@@ -71,6 +80,7 @@ def outline(module: str, is_package: bool, tree: ast.Module) -> Outline:
         stars=found.stars,
         rebound=frozenset(rebound),
         aliases=frozenset(aliases),
+        read=frozenset(attribute for base, attribute in read if not base or base in bound_names),
         stored=frozenset(attribute for base, attribute in stored if base in bound_names),
     )
 

@@ -14,6 +14,7 @@ from shrinker.facts.walk import statements, walk
 if TYPE_CHECKING:
     from shrinker.facts.environment import Environment
 
+_DEFINITIONS = frozenset({"from", "module", "def", "class"})
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 
 
@@ -83,7 +84,8 @@ def bound_value(scope: Scope, name: str, bindings: list[Binding], before: int | 
     last, state = alive[-1]
     if len(alive) == 1:
         return _binding_value(scope, name, last, bindings)
-    if state is True and not local and last.kind != "opaque":
+    if state is True and not local and all(b.kind in _DEFINITIONS for b, _ in alive[:-1]):
+        # `is_npu = is_npu()`: nobody reads the definition under a name that is given to its result.
         return _binding_value(scope, name, last, bindings)
     values = [_binding_value(scope, name, b, bindings) for b, _ in alive]
     first = values[0]
@@ -178,6 +180,9 @@ def function_scope(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, ou
             nested.update(part.names)
     while isinstance(outer, LocalScope) and outer.is_class:
         outer = outer.outer
+    if isinstance(outer, ModuleScope):
+        # The body runs later than the code around it: all bindings of the module count.
+        outer = ModuleScope(outer.environment, outer.module)
     return LocalScope(outer, collect(node.body, package), frozenset(parameters | nested))
 
 

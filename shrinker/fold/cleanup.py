@@ -75,7 +75,10 @@ def _keep_import(node: ast.stmt, context: Context, reads: set[str], exported: se
             continue
         if (context.module, name) in context.environment.imported or context.module in context.environment.starred:
             continue
-        gone.append((alias, _decided_by(source, alias.name, context)))
+        rules = _decided_by(source, alias.name, context)
+        if rules or name not in context.environment.read:
+            # What is read as `module.name` elsewhere stays, unless every such read is folded too.
+            gone.append((alias, rules))
     if len(gone) == len(node.names):
         # Without any name left the import itself would go, and with it what importing the module does:
         # only a module that is imported for its predicates may be dropped.

@@ -62,7 +62,7 @@ class StatementFolder:
         self.context.decide(tail[0], "dead-code", {"dead-code"}, "removed", extent(tail))
 
     def _replace_removed(self, node: ast.stmt, removed: Removed) -> Body:
-        if removed.eager and self.kind == "function":
+        if removed.eager and (self.kind == "function" or _runs_something(node)):
             self.context.escape(node, removed)
             return [node]
         self._forget(node)
@@ -397,6 +397,11 @@ class StatementFolder:
         if not isinstance(node.target, ast.Name):
             node.target = self.expressions.fold(node.target)  # type: ignore[assignment]
         return [node], False
+
+
+def _runs_something(node: ast.stmt) -> bool:
+    """True for module-level code that is more than a definition, an alias or the row of a table."""
+    return any(isinstance(part, ast.Call) for part in walk(node))
 
 
 def _leaves(node: ast.stmt) -> bool:
