@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from typing import cast
 
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import Scope, evaluate, truth
@@ -114,13 +115,18 @@ class ExpressionFolder:
         node.left = self.fold(node.left)
         single = node.ops[0] if len(node.ops) == 1 else None
         try:
-            if isinstance(single, ast.In | ast.NotIn) and isinstance(node.comparators[0], ast.Tuple):
-                node.comparators = [self._fold_display(node.comparators[0], "Tuple")]
+            table = isinstance(single, ast.In | ast.NotIn) and isinstance(node.comparators[0], ast.Tuple)
+            if table and _is_class_of_something(node.left):
+                node.comparators = [self._fold_display(cast(ast.Tuple, node.comparators[0]), "Tuple")]
             else:
                 node.comparators = [self.fold(c) for c in node.comparators]
         except EvaluatesRemoved as poison:
-            if isinstance(single, ast.Is | ast.IsNot | ast.Eq | ast.NotEq) and is_pure(node.left, self.scope):
-                # No value of the closed world equals a removed class, function or enum member.
+            identity = isinstance(single, ast.Is | ast.IsNot) or (
+                isinstance(single, ast.Eq | ast.NotEq) and _is_class_of_something(node.left)
+            )
+            if identity and is_pure(node.left, self.scope):
+                # Nothing in the closed world is a removed class or function. Equality proves less: a member
+                # of a removed `IntEnum` equals a number.
                 return self._constant(node, isinstance(single, ast.IsNot | ast.NotEq), "compare", poison.removed.rule)
             raise
         return node
@@ -244,6 +250,8 @@ class ExpressionFolder:
             try:
                 kept.append(self.fold(element))
             except EvaluatesRemoved as poison:
+                if poison.removed.eager and _calls(element):
+                    raise
                 self._forget(element)
                 self.context.edits.append(DropElement(span(element), container))
                 self.context.decide(element, "table", {poison.removed.rule}, "removed", 0)
@@ -267,6 +275,8 @@ class ExpressionFolder:
                 new_key = self.fold(key) if key is not None else None
                 new_value = self.fold(value)
             except EvaluatesRemoved as poison:
+                if poison.removed.eager and (_calls(value) or (key is not None and _calls(key))):
+                    raise
                 self._forget(value)
                 self.context.edits.append(DropElement(span(value), "Dict"))
                 self.context.decide(value, "table", {poison.removed.rule}, "removed", 0)
@@ -332,6 +342,17 @@ class ExpressionFolder:
                 if isinstance(value, Removed):
                     raise EvaluatesRemoved(value)
         return node
+
+
+def _is_class_of_something(node: ast.expr) -> bool:
+    """``type(x)`` or ``x.__class__``."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id == "type"
+    return isinstance(node, ast.Attribute) and node.attr == "__class__"
+
+
+def _calls(node: ast.expr) -> bool:
+    return any(isinstance(part, ast.Call) for part in walk(node))
 
 
 def _without_removed(value: Value) -> Value:

@@ -1,10 +1,11 @@
-"""``keep.txt``, ``remove.txt`` and ``uncertain.txt``: one line a file, columns separated by tabs, sorted."""
+"""``keep.txt``, ``remove.txt``, ``uncertain.txt`` and ``errors.txt``: one line a file, columns separated by tabs, sorted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from shrinker.report.measure import Measured
+from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
 
 
@@ -32,6 +33,17 @@ def uncertain_list(graph: Graph) -> str:
     """Path (with the line, where it is not the whole file), reason."""
     rows = [f"{u.path}{f':{u.line}' if u.line else ''}\t{_one_line(u.reason)}" for u in graph.uncertain]
     return _text("path\treason", rows)
+
+
+def errors_list(folded: Mapping[str, FoldedModule]) -> str:
+    """Path and line in upstream, rule, and the statement that became the named error of a removed feature."""
+    rows = [
+        f"{path}:{decision.line}\t{decision.rule}\t{_one_line(decision.text)}"
+        for path, module in sorted(folded.items())
+        for decision in sorted(module.decisions, key=lambda d: d.line)
+        if decision.outcome == "raises"
+    ]
+    return _text("path\trule\tstatement that is now the named error", rows)
 
 
 def _text(head: str, rows: Iterable[str]) -> str:

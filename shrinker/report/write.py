@@ -16,7 +16,7 @@ from shrinker.graph.saved import graph_data
 from shrinker.report.dependencies import dependencies
 from shrinker.report.effects import rule_effects
 from shrinker.report.importers import removed_importers
-from shrinker.report.lists import keep_list, remove_list, uncertain_list
+from shrinker.report.lists import errors_list, keep_list, remove_list, uncertain_list
 from shrinker.report.measure import Measured, Tally, measure, tally
 from shrinker.report.picture import graphviz_svg, mermaid, package_edges
 from shrinker.report.structure import cycles, dominators, module_graph
@@ -74,6 +74,7 @@ def write_reports(
         "keep.txt": keep_list(graph, files),
         "remove.txt": remove_list(graph, files),
         "uncertain.txt": uncertain_list(graph),
+        "errors.txt": errors_list(folded),
         "summary.json": json.dumps(summary, indent=1, sort_keys=True) + "\n",
         "graph.json": json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n",
         "run.json": json.dumps(_run(timings, peak_memory), indent=1) + "\n",

@@ -62,8 +62,12 @@ def map_files(
     try:
         with ProcessPoolExecutor(min(jobs, count)) as pool:
             futures = [pool.submit(_run_batch, call, [items[i] for i in batch]) for batch in batches]
-            for batch, future in zip(batches, futures, strict=True):
-                results.update(zip(batch, future.result(), strict=True))
+            try:
+                for batch, future in zip(batches, futures, strict=True):
+                    results.update(zip(batch, future.result(), strict=True))
+            finally:
+                # Ctrl-C: leaving the pool waits for the batches in hand and for no other.
+                pool.shutdown(wait=False, cancel_futures=True)
     except BrokenProcessPool as error:
         raise EvidenceError(
             "a verification worker was killed before it finished (often: out of memory)", "run again with fewer JOBS"

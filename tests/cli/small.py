@@ -68,14 +68,17 @@ def write(folder: Path, files: dict[str, str]) -> Path:
     return folder
 
 
+PARTS = 20
+
+
 def large() -> dict[str, str]:
-    """Enough code for worker processes to be worth it in every phase."""
-    body = "".join(f"\n\ndef f{n}():\n    if is_npu():\n        return {n}\n    return -{n}\n" for n in range(120))
+    """Enough bytes for worker processes to be worth it in every phase, most of them comments."""
+    code = "\n\ndef f():\n    if is_npu():\n        return 1\n    return 2\n"
     files = {
-        f"python/sglang/srt/part{n}.py": f"from sglang.srt.utils import is_npu\n\nNUMBER = {n}\n{body}"
-        for n in range(120)
+        f"python/sglang/srt/part{n}.py": f"from sglang.srt.utils import is_npu\n\nNUMBER = {n}\n{code}" + "# padding\n" * 6000
+        for n in range(PARTS)
     }
-    names = "".join(f"from sglang.srt import part{n}\n" for n in range(120))
+    names = "".join(f"from sglang.srt import part{n}\n" for n in range(PARTS))
     return FILES | files | {"python/sglang/srt/cuda.py": names + FILES["python/sglang/srt/cuda.py"]}
 
 

@@ -89,6 +89,7 @@ def test_files_written(reports: Path) -> None:
         "keep.txt",
         "remove.txt",
         "uncertain.txt",
+        "errors.txt",
         "REMOVED_FILES.md",
         "DEPENDENCIES.md",
         "rules.md",
