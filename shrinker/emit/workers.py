@@ -6,7 +6,7 @@ import gc
 import multiprocessing
 import signal
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -78,7 +78,7 @@ def _in_workers(tasks: Sequence[Task], jobs: int) -> Iterator[Rewritten]:
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(min(jobs, len(batches)), mp_context=context, initializer=_start_worker)
     try:
-        for future in as_completed([pool.submit(_rewrite_batch, batch) for batch in batches]):
+        for future in as_completed(_submit(pool, batches)):
             yield from future.result()
     except BrokenProcessPool as error:
         raise ShrinkerError(
@@ -87,6 +87,15 @@ def _in_workers(tasks: Sequence[Task], jobs: int) -> Iterator[Rewritten]:
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _submit(pool: ProcessPoolExecutor, batches: Sequence[list[Task]]) -> list[Future[list[Rewritten]]]:
+    # Submitting starts the workers, and they inherit what is blocked: Ctrl-C finds none that is not ready to ignore it.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return [pool.submit(_rewrite_batch, batch) for batch in batches]
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _batches(tasks: Sequence[Task], jobs: int) -> list[list[Task]]:

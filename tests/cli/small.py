@@ -75,7 +75,8 @@ def large() -> dict[str, str]:
     """Enough bytes for worker processes to be worth it in every phase, most of them comments."""
     code = "\n\ndef f():\n    if is_npu():\n        return 1\n    return 2\n"
     files = {
-        f"python/sglang/srt/part{n}.py": f"from sglang.srt.utils import is_npu\n\nNUMBER = {n}\n{code}" + "# padding\n" * 6000
+        f"python/sglang/srt/part{n}.py": f"from sglang.srt.utils import is_npu\n\nNUMBER = {n}\n{code}"
+        + "# padding\n" * 6000
         for n in range(PARTS)
     }
     names = "".join(f"from sglang.srt import part{n}\n" for n in range(PARTS))
@@ -170,14 +171,14 @@ class World:
     def shrink(self, *more: str, upstream: str | None = None, **extra: str) -> Done:
         return self.run(self.arguments(*more, upstream=upstream), **extra)
 
-    def paused(self, at: str, jobs: int = 1, then: str = "") -> Paused:
+    def paused(self, at: str, jobs: int = 1, then: str = "", more: Sequence[str] = ()) -> Paused:
         """A `shrink` that waits when a phase begins (`fold and graph`) or is at work (`emit+`).
 
         Args:
             at: the phase.
             then: what the process does to itself later (see `driver.py`).
         """
-        command = [sys.executable, str(DRIVER), at, then, *self.arguments(jobs=jobs)]
+        command = [sys.executable, str(DRIVER), at, then, *self.arguments(*more, jobs=jobs)]
         process = subprocess.Popen(
             command,
             stdout=subprocess.PIPE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -25,8 +26,6 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> World:
 @pytest.fixture
 def previous(template: World, tmp_path: Path) -> World:
     """A generated tree, and an upstream that would give another one."""
-    import shutil
-
     shutil.copytree(template.folder, tmp_path, dirs_exist_ok=True)
     world = World(tmp_path)
     (world.upstream / "python/sglang/srt/cuda.py").write_text(large()["python/sglang/srt/cuda.py"] + "\nNEW = 1\n")
@@ -88,16 +87,14 @@ def test_a_killed_run_leaves_nothing_for_the_next(previous: World) -> None:
     assert b"NEW = 1" in previous.left()["tree/python/sglang/srt/cuda.py"]
 
 
-RENAMES = 12
-"""Of a replacement: the old tree away, the new one in, nine reports, the lock."""
-
-
-@pytest.mark.parametrize("before", [0, 1, 2, 3, RENAMES - 2, RENAMES - 1, RENAMES])
-def test_a_run_that_dies_in_the_replacement_is_seen_and_mended(previous: World, before: int) -> None:
+@pytest.mark.parametrize("renames", [0, 1, 2, 3, -2, -1])
+def test_a_run_that_dies_in_the_replacement_is_seen_and_mended(previous: World, renames: int) -> None:
     old = previous.left()
+    # The old tree away, the new one in, and every report; the lock is the last of these.
+    every = 2 + sum(1 for _ in previous.reports.iterdir())
+    before = renames % every
     done = previous.paused("source", then=f"die {before}").go_on()
-    # With all renames done there is nothing left to die in.
-    assert done.code == (0 if before == RENAMES else 9), done.err
+    assert done.code == 9, done.err
     left = previous.left()
     verify = ["verify", "--out", str(previous.out), "--upstream", f"path:{previous.upstream}", "--level", "form"]
     if before == 0:
@@ -105,7 +102,7 @@ def test_a_run_that_dies_in_the_replacement_is_seen_and_mended(previous: World, 
     elif before == 1:
         assert not previous.out.exists()
         assert previous.run(["why", "cuda.py", "--out", str(previous.out)]).code == 2
-    elif before < RENAMES:
+    else:
         assert b"NEW = 1" in left["tree/python/sglang/srt/cuda.py"]
         assert left["tree.reports/shrink.lock.json"] == old["tree.reports/shrink.lock.json"]
         told = previous.run(["why", "cuda.py", "--out", str(previous.out)])
@@ -127,5 +124,11 @@ def test_a_first_run_that_is_interrupted_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_run_with_json(previous: World) -> None:
-    done = previous.process([*previous.arguments(upstream="release:0.1"), "--json"])
+    paused = previous.paused("verify form", more=("--json",))
+    done = paused.signal(signal.SIGTERM)
+    assert done.code == 130 and done.document["exit"] == 130
+
+
+def test_an_error_in_a_process_of_its_own(previous: World) -> None:
+    done = previous.process([*previous.arguments(upstream="release:x"), "--json"])
     assert done.code == 2 and done.document["exit"] == 2
