@@ -110,6 +110,15 @@ class Environment:
                 return Removed(rule.id, rule.feature, module, module)
         return None
 
+    def named_by_string(self, text: object) -> Removed | None:
+        """The removed module that a string names: ``a.b``, ``a.b.Name`` or ``a.b:Name``."""
+        if not isinstance(text, str) or not text.startswith("sglang."):
+            return None
+        dotted = text.replace(":", ".")
+        if not all(part.isidentifier() for part in dotted.split(".")):
+            return None
+        return self.removed_module(dotted) or self.removed_module(dotted.rpartition(".")[0])
+
     def only_when_asked(self, name: str) -> bool:
         """True when a rule says that uses of this removed name only run when its feature is asked for."""
         return any(name_matches(p, name) for rule in self.rules.removes for p in rule.only_when_asked)

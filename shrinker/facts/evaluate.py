@@ -157,6 +157,11 @@ def _call(node: ast.Call, scope: Scope, depth: int) -> Value:
     variable = environment_variable(node, scope)
     if variable is not None:
         return variable
+    for argument in node.args:
+        if isinstance(argument, ast.Constant):
+            removed = environment.named_by_string(argument.value)
+            if removed is not None:
+                return removed
     if isinstance(node.func, ast.Attribute) and node.func.attr in ("lower", "upper", "strip"):
         text = evaluate(node.func.value, scope, depth=depth)
         if isinstance(text, SwitchedOff):

@@ -83,6 +83,11 @@ class ExpressionFolder:
         if folded is not None:
             return folded
         node.func = self.fold(node.func)
+        for argument in node.args:
+            # `register("npu", "sglang.srt.npu.store")`: an import by name, when it is asked for.
+            named = self.context.environment.named_by_string(argument.value) if isinstance(argument, ast.Constant) else None
+            if named is not None:
+                raise EvaluatesRemoved(named)
         node.args = [self.fold(a) for a in node.args]
         for keyword in node.keywords:
             keyword.value = self.fold(keyword.value)

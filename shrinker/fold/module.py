@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import io
+import re
 import tokenize
 
 from shrinker.facts.environment import Environment
@@ -15,6 +16,9 @@ from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
 from shrinker.values.folded import FoldedModule
 from shrinker.values.form import digest
+
+
+_DOTTED = re.compile(r"sglang(?:\.\w+)+")
 
 
 def fold_source(path: str, module: str, is_package: bool, data: bytes, environment: Environment) -> FoldedModule:
@@ -35,7 +39,7 @@ def fold_source(path: str, module: str, is_package: bool, data: bytes, environme
     package = module if is_package else module.rpartition(".")[0]
     context = Context(path, module, package, source, environment)
     scope = ModuleScope(environment, module, during_import=True)
-    if _heat(context, tree, environment, module, package):
+    if _heat(context, tree, source, environment):
         tree.body = StatementFolder(context, scope, "module").block(tree.body)
     if context.edits:
         drop_unused(tree, context)
@@ -63,12 +67,13 @@ def _decode(data: bytes) -> str:
     return data.decode(encoding)
 
 
-def _heat(context: Context, tree: ast.Module, environment: Environment, module: str, package: str) -> bool:
+def _heat(context: Context, tree: ast.Module, source: str, environment: Environment) -> bool:
     """Mark the lines that the facts can say something about; the others need no visit.
 
     A local name is decided only through a word that stands on the line that binds it, so functions
     without such a word are not looked into.
     """
+    module, package = context.module, context.package
     words = set(environment.words)
     module_scope = ModuleScope(environment, module)
     found = environment.outlines[module]
@@ -76,8 +81,8 @@ def _heat(context: Context, tree: ast.Module, environment: Environment, module: 
     for star in found.stars:
         if environment.removed_module(star.module) is not None:
             words.add(star.module.rpartition(".")[2])
-        source = environment.outlines.get(star.module)
-        words.update(n for n in (source.names if source else ()) if environment.is_hot(environment.resolve(module, n)))
+        starred = environment.outlines.get(star.module)
+        words.update(n for n in (starred.names if starred else ()) if environment.is_hot(environment.resolve(module, n)))
     for source_module, name, bound in found.aliases:
         whole = f"{source_module}.{name}" if name else source_module
         # `import a.b as b`: what is read as `b.flag` stands on its line.
@@ -89,6 +94,9 @@ def _heat(context: Context, tree: ast.Module, environment: Environment, module: 
             continue
         elif bound not in words and environment.is_hot(environment.resolve(source_module, name)):
             words.add(bound)
+    words |= {
+        text.rpartition(".")[2] for text in set(_DOTTED.findall(source)) if environment.named_by_string(text) is not None
+    }
     if not context.heat(words):
         return False
     local: set[str] = set()

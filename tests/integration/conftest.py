@@ -1,0 +1,19 @@
+"""The releases, each shrunk once a session and once only: `xdist_group` keeps a release's tests in one process."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.integration.shrunk import Shrunk
+
+
+@pytest.fixture(scope="session")
+def newest(tmp_path_factory: pytest.TempPathFactory) -> Shrunk:
+    """The default release."""
+    return Shrunk("0.5.15.post1", tmp_path_factory.mktemp("newest"), jobs=2).make()
+
+
+@pytest.fixture(scope="session")
+def older(tmp_path_factory: pytest.TempPathFactory) -> Shrunk:
+    """The release of the 57 % criterion."""
+    return Shrunk("0.5.7", tmp_path_factory.mktemp("older"), jobs=2).make()

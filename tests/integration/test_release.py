@@ -1,0 +1,87 @@
+"""The default release as a whole."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from shrinker.source import open_upstream
+from tests.integration.removed import check
+from tests.integration.shrunk import REPOSITORY, Shrunk
+
+pytestmark = [pytest.mark.network, pytest.mark.xdist_group("newest")]
+
+
+def test_evidence_passed(newest: Shrunk) -> None:
+    evidence = {item["level"]: item for item in newest.result["summary"]["evidence"]}
+    assert evidence.keys() == {"form", "references"}
+    assert all(item["passed"] for item in evidence.values())
+
+
+def test_nothing_of_another_platform_or_model_is_left(newest: Shrunk) -> None:
+    upstream = open_upstream(f"release:{newest.release}", repository=REPOSITORY)
+    check(newest, list(upstream.by_path))
+    assert not [path for path in newest.paths if path.startswith("python/sglang/multimodal_gen/")]
+
+
+def test_the_committed_lock_is_reproduced(newest: Shrunk) -> None:
+    committed = REPOSITORY / "reports/deepseek/shrink.lock.json"
+    assert committed.is_file(), "run `make shrink` and commit reports/deepseek"
+    assert json.loads(committed.read_text()) == json.loads((newest.out / "SHRINK.json").read_text())
+
+
+def test_the_committed_reports_are_reproduced(newest: Shrunk) -> None:
+    committed = REPOSITORY / "reports/deepseek"
+    names = [p.name for p in newest.reports.iterdir() if p.name not in ("graph.json", "run.json", "dependencies.svg")]
+    assert {"keep.txt", "remove.txt", "uncertain.txt", "REMOVED_FILES.md", "DEPENDENCIES.md", "summary.json"} <= set(
+        names
+    )
+    different = [n for n in names if (committed / n).read_bytes() != (newest.reports / n).read_bytes()]
+    assert different == []
+    assert sum((committed / name).stat().st_size for name in names) < 5_000_000
+
+
+def test_a_version_of_its_own(newest: Shrunk) -> None:
+    text = (newest.out / "python/sglang/_version.py").read_text()
+    assert re.search(r"""["']0\.5\.15\.post1["']""", text)
+    assert newest.manifest.upstream.version == "0.5.15.post1"
+
+
+def test_every_file_is_in_the_manifest(newest: Shrunk) -> None:
+    assert sorted([*(file.path for file in newest.manifest.files), "SHRINK.json"]) == newest.paths
+    assert {"LICENSE", "NOTICE", "python/pyproject.toml"} <= set(newest.paths)
+
+
+@pytest.mark.parametrize(
+    ("name", "last"),
+    [
+        ("sglang.srt.models.deepseek_v2", "module:sglang.srt.models.deepseek_v2"),
+        ("python/sglang/launch_server.py", "module:sglang.launch_server"),
+        ("srt/managers/scheduler.py", "module:sglang.srt.managers.scheduler"),
+        ("sgl_kernel", "external:sgl_kernel"),
+    ],
+)
+def test_why(newest: Shrunk, name: str, last: str) -> None:
+    [chain] = newest.ask("why", name)
+    assert chain["target"] == last
+    steps = chain["steps"]
+    assert steps[0]["src"].startswith("root:root-") and steps[0]["kind"] == "root"
+    assert steps[-1]["dst"] == last
+    assert [step["src"] for step in steps[1:]] == [step["dst"] for step in steps[:-1]]
+    assert all(step["line"] > 0 and (newest.out / step["path"]).is_file() for step in steps[1:] if step["path"])
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("sglang.srt.models.llama", "remove-other-models"),
+        ("sglang.srt.hardware_backend.npu", "remove-npu"),
+        ("sglang.srt.layers.attention.aiter_backend", "remove-rocm"),
+        ("sglang.multimodal_gen.registry", "remove-diffusion"),
+    ],
+)
+def test_why_not(newest: Shrunk, name: str, rule: str) -> None:
+    answers = newest.ask("why-not", name)
+    assert answers and {answer["rule"] for answer in answers} == {rule}
