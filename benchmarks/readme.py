@@ -8,7 +8,9 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[1]
 SUMMARY = REPOSITORY / "reports" / "deepseek" / "summary.json"
 README = REPOSITORY / "README.md"
-START = "<!-- figures: generated from reports/deepseek/summary.json by `python -m benchmarks.readme`, checked by a test -->"
+START = (
+    "<!-- figures: generated from reports/deepseek/summary.json by `python -m benchmarks.readme`, checked by a test -->"
+)
 END = "<!-- end of figures -->"
 
 

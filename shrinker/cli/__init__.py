@@ -88,7 +88,8 @@ def shrink(
 
     from shrinker.report.summary import summary_table
 
-    console = Console()
+    # A log has no width of its own.
+    console = Console(width=None if sys.stdout.isatty() else 110)
     console.print(summary_table(result.summary))
     total, peak = sum(result.timings.values()), result.peak_memory / 2**20
     print(f"{target}: generated in {total:.1f} s, at most {peak:.0f} MiB. Reports: {result.reports}")

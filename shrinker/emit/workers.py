@@ -6,13 +6,14 @@ import gc
 import multiprocessing
 import signal
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from shrinker.emit.rewrite import RewriteError, rewrite_file
+from shrinker.processes import WorkerPool
 from shrinker.values.edits import Edit
 from shrinker.values.errors import InputError, ShrinkerError
 
@@ -76,7 +77,7 @@ def _in_workers(tasks: Sequence[Task], jobs: int) -> Iterator[Rewritten]:
     batches = _batches(tasks, jobs)
     # Not forked: the progress display has a thread, and a fork would copy the whole analysis.
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(min(jobs, len(batches)), mp_context=context, initializer=_start_worker)
+    pool = WorkerPool(min(jobs, len(batches)), mp_context=context, initializer=_start_worker)
     try:
         for future in as_completed(_submit(pool, batches)):
             yield from future.result()
@@ -89,7 +90,7 @@ def _in_workers(tasks: Sequence[Task], jobs: int) -> Iterator[Rewritten]:
         pool.shutdown(cancel_futures=True)
 
 
-def _submit(pool: ProcessPoolExecutor, batches: Sequence[list[Task]]) -> list[Future[list[Rewritten]]]:
+def _submit(pool: WorkerPool, batches: Sequence[list[Task]]) -> list[Future[list[Rewritten]]]:
     # Submitting starts the workers, and they inherit what is blocked: Ctrl-C finds none that is not ready to ignore it.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

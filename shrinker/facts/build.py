@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import gc
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_all_start_methods, get_context
 from multiprocessing.context import BaseContext
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from shrinker.facts.environment import Environment
 from shrinker.facts.outline import Outline, outline
+from shrinker.processes import WorkerPool
 from shrinker.ruleset.models import Ruleset
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import UpstreamTree, module_name
@@ -95,11 +95,13 @@ def _outlines(tree: UpstreamTree, paths: list[str], jobs: int) -> Iterator[list[
         for group in groups:
             yield _outline_files(tree.root, group)
         return
-    with ProcessPoolExecutor(jobs, mp_context=worker_context()) as pool:
+    with WorkerPool(jobs, mp_context=worker_context()) as pool:
         try:
             yield from pool.map(_outline_files, [tree.root] * len(groups), groups)
         except BrokenProcessPool as error:
-            raise InputError("a worker process was killed while reading the tree", "free memory or lower JOBS, and run again") from error
+            raise InputError(
+                "a worker process was killed while reading the tree", "free memory or lower JOBS, and run again"
+            ) from error
 
 
 def _outline_files(root: Path, paths: list[str]) -> list[Outline | None]:

@@ -64,7 +64,9 @@ class Environment:
         self._removed: dict[str, Removed | None] = {}
         self._constant: dict[str, bool] = {}
         self._hot: dict[str, frozenset[str]] = {}
-        self.imported: frozenset[tuple[str, str]] = frozenset((m, n) for o in outlines.values() for m, n, _ in o.aliases)
+        self.imported: frozenset[tuple[str, str]] = frozenset(
+            (m, n) for o in outlines.values() for m, n, _ in o.aliases
+        )
         self.starred: frozenset[str] = frozenset(b.module for o in outlines.values() for b in o.stars)
         self.read: frozenset[str] = frozenset().union(*(o.read for o in outlines.values()))
         self.stored: frozenset[str] = frozenset().union(*(o.stored for o in outlines.values()))
@@ -106,7 +108,9 @@ class Environment:
         if module not in self.modules or module in self.rescued:
             return None
         for rule in self.rules.removes:
-            if any(module_matches(p, module) for p in rule.modules) and not any(module_matches(p, module) for p in rule.unless):
+            if any(module_matches(p, module) for p in rule.modules) and not any(
+                module_matches(p, module) for p in rule.unless
+            ):
                 return Removed(rule.id, rule.feature, module, module)
         return None
 

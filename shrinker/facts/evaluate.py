@@ -195,7 +195,9 @@ def environment_variable(node: ast.Call, scope: Scope) -> Value | None:
             return environment.variable(name)
     if node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value in environment.variables:
         reader = evaluate(node.func, scope)
-        if isinstance(reader, Ref) and any(reader.name == r or reader.name.endswith("." + r) for r in ENVIRONMENT_READERS):
+        if isinstance(reader, Ref) and any(
+            reader.name == r or reader.name.endswith("." + r) for r in ENVIRONMENT_READERS
+        ):
             value = environment.variable(str(node.args[0].value))
             if value is not None and reader.name.startswith("os."):
                 return UNKNOWN if value.truth else SwitchedOff(value.rules)

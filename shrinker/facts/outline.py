@@ -91,7 +91,11 @@ def _trim(binding: Binding) -> Binding:
         return Binding("def", binding.line, guards)
     if binding.kind == "class" and isinstance(binding.node, ast.ClassDef):
         shell = ast.ClassDef(
-            name=binding.node.name, bases=binding.node.bases, keywords=[], body=[], decorator_list=binding.node.decorator_list
+            name=binding.node.name,
+            bases=binding.node.bases,
+            keywords=[],
+            body=[],
+            decorator_list=binding.node.decorator_list,
         )
         return Binding("class", binding.line, guards, node=shell)
     if binding.kind == "value" and binding.value is not None and sum(1 for _ in walk(binding.value)) > _FOLDABLE_NODES:

@@ -30,7 +30,12 @@ class ModuleScope:
     def lookup(self, name: str, line: int) -> Value:
         """See `Scope`."""
         found = self.environment.outlines.get(self.module)
-        if self.during_import and found is not None and len(found.names.get(name, ())) > 1 and name not in found.rebound:
+        if (
+            self.during_import
+            and found is not None
+            and len(found.names.get(name, ())) > 1
+            and name not in found.rebound
+        ):
             earlier = [b for b in found.names[name] if b.line < line]
             if earlier:
                 return self.environment.bound(self.module, name, earlier)
@@ -130,7 +135,9 @@ def _binding_value(scope: Scope, name: str, binding: Binding, bindings: list[Bin
 def _with_eagerness(value: Value, scope: Scope, binding: Binding) -> Value:
     if not isinstance(value, Removed) or not value.module:
         return value
-    lazy = isinstance(scope, LocalScope) or any(g.test is not None and _is_type_checking(g.test) for g in binding.guards)
+    lazy = isinstance(scope, LocalScope) or any(
+        g.test is not None and _is_type_checking(g.test) for g in binding.guards
+    )
     return replace(value, eager=not lazy and not scope.environment.only_when_asked(value.name))
 
 
@@ -243,7 +250,11 @@ def failing_import(node: ast.Try, scope: Scope) -> str | None:
         if rule:
             return rule
         for alias in first.names:
-            value = environment.resolve(first.module, alias.name) if alias.name != "*" else environment.removed_module(first.module)
+            value = (
+                environment.resolve(first.module, alias.name)
+                if alias.name != "*"
+                else environment.removed_module(first.module)
+            )
             if isinstance(value, Removed):
                 return value.rule
     return None

@@ -9,6 +9,7 @@ import ast
 import re
 
 from shrinker.facts.bindings import absolute
+from shrinker.facts.effects import is_pure
 from shrinker.facts.lattice import Known, Ref
 from shrinker.facts.scopes import ModuleScope
 from shrinker.facts.walk import walk
@@ -22,8 +23,13 @@ def drop_unused(tree: ast.Module, context: Context) -> None:
     """Remove module-level flags with an exact value that nobody reads, then imports of predicates."""
     exported = _exported(tree)
     reads = _reads(tree)
-    # A flag's own statement reads nothing, so the reads stay true.
-    tree.body = [s for s in tree.body if not _is_dead_flag(s, context, reads, exported)]
+    kept = [s for s in tree.body if not _is_dead_flag(s, context, reads, exported)]
+    if len(kept) < len(tree.body):
+        # A flag may have been the last to read a predicate, or another flag that stands above it.
+        tree.body = kept
+        reads = _reads(tree)
+        tree.body = [s for s in tree.body if not _is_dead_flag(s, context, reads, exported)]
+        reads = _reads(tree)
     tree.body = [s for s in tree.body if _keep_import(s, context, reads, exported)]
 
 
@@ -53,12 +59,22 @@ def _is_dead_flag(node: ast.stmt, context: Context, reads: set[str], exported: s
     name = node.targets[0].id
     if (context.module, name) in context.environment.imported or context.module in context.environment.starred:
         return False
-    if name in reads or name in exported or not isinstance(node.value, ast.Constant) or not isinstance(node.value.value, bool):
+    if name in reads or name in exported:
         return False
     value = context.environment.resolve(context.module, name)
-    # Every read of an exact constant, here or in another module, has become a literal.
-    if not (isinstance(value, Known) and value.exact and value.rules):
+    if not (isinstance(value, Known) and value.rules):
         return False
+    if isinstance(node.value, ast.Constant) and value.exact:
+        if not isinstance(node.value.value, bool):
+            return False  # A number or a text is a setting, not a flag.
+    else:
+        # Reads of an exact constant have all become literals. Of another one only the tests are gone:
+        # none may be left here or elsewhere, and asking must have no effect.
+        if name in context.environment.read or not is_pure(
+            node.value, ModuleScope(context.environment, context.module)
+        ):
+            return False
+        context.touched.update(n.id for n in walk(node.value) if isinstance(n, ast.Name))
     context.edits.append(DropStatement(span(node)))
     context.decide(node, "flag", value.rules, "removed", extent([node]))
     return True

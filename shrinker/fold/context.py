@@ -83,7 +83,9 @@ class Context:
         """True when the statement is an `elif` arm in the source."""
         return self.lines[node.lineno - 1].encode()[node.col_offset :].startswith(b"elif")
 
-    def decide(self, node: Node, kind: str, rules: Iterable[str], outcome: str, lines: int, shown: Node | None = None) -> None:
+    def decide(
+        self, node: Node, kind: str, rules: Iterable[str], outcome: str, lines: int, shown: Node | None = None
+    ) -> None:
         """Record one decision."""
         rule = "+".join(sorted(set(rules))) or "constant"
         self.decisions.append(Decision(node.lineno, rule, kind, self.text(shown or node), outcome, lines))

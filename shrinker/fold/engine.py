@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Collection, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from shrinker.facts.build import chunks, module_paths, outline_file, worker_cont
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Removed
 from shrinker.fold.module import fold_source
+from shrinker.processes import WorkerPool
 from shrinker.values.errors import InputError
 from shrinker.values.folded import Escape, FoldedModule
 from shrinker.values.upstream import UpstreamTree, module_name
@@ -28,7 +28,12 @@ class FoldEngine:
     """Folds modules on demand, each once for a given set of rescued modules."""
 
     def __init__(
-        self, tree: UpstreamTree, environment: Environment, *, jobs: int, progress: Callable[[int], None] = lambda done: None
+        self,
+        tree: UpstreamTree,
+        environment: Environment,
+        *,
+        jobs: int,
+        progress: Callable[[int], None] = lambda done: None,
     ) -> None:
         """
         Args:
@@ -44,7 +49,7 @@ class FoldEngine:
         self.folded: dict[str, FoldedModule] = {}
         self.rescued: dict[str, tuple[str, Escape]] = {}
         """Module to the path and use that keep it."""
-        self._pool: ProcessPoolExecutor | None = None
+        self._pool: WorkerPool | None = None
 
     def __enter__(self) -> FoldEngine:
         return self
@@ -74,7 +79,7 @@ class FoldEngine:
         if self.jobs == 1 or size < _SERIAL_BYTES:
             return _fold_files(self.tree.root, paths, self.environment)
         if self._pool is None:
-            self._pool = ProcessPoolExecutor(
+            self._pool = WorkerPool(
                 self.jobs, mp_context=worker_context(), initializer=_adopt, initargs=(self.tree.root, self.environment)
             )
         found: list[FoldedModule] = []
@@ -83,7 +88,9 @@ class FoldEngine:
                 found.extend(group)
                 self.progress(len(self.folded) + len(found))
         except BrokenProcessPool as error:
-            raise InputError("a worker process was killed while folding", "free memory or lower JOBS, and run again") from error
+            raise InputError(
+                "a worker process was killed while folding", "free memory or lower JOBS, and run again"
+            ) from error
         return found
 
     def rescue(self, kept: Iterable[str]) -> bool:
@@ -139,7 +146,10 @@ class FoldEngine:
             if name and name != "*":
                 values.append(before.resolve(source, name))
             elif name == "*":
-                values += [before.removed_module(source), *(before.resolve(source, n) for n in before.hot_names(source))]
+                values += [
+                    before.removed_module(source),
+                    *(before.resolve(source, n) for n in before.hot_names(source)),
+                ]
             if any(isinstance(v, Removed) and v.module in fresh for v in values):
                 return True
         return False
@@ -165,9 +175,15 @@ def _fold_files(root: Path, paths: list[str], environment: Environment) -> list[
         name = module_name(path)
         assert name is not None
         try:
-            found.append(fold_source(path, name, path.endswith("/__init__.py"), (root / path).read_bytes(), environment))
+            found.append(
+                fold_source(path, name, path.endswith("/__init__.py"), (root / path).read_bytes(), environment)
+            )
         except SyntaxError as error:
-            raise InputError(f"{path}:{error.lineno or 1}: does not parse: {error.msg}", "mend the file in the upstream tree") from None
+            raise InputError(
+                f"{path}:{error.lineno or 1}: does not parse: {error.msg}", "mend the file in the upstream tree"
+            ) from None
         except (UnicodeDecodeError, ValueError) as error:
-            raise InputError(f"{path}:1: cannot be read as Python source: {error}", "mend the file in the upstream tree") from None
+            raise InputError(
+                f"{path}:1: cannot be read as Python source: {error}", "mend the file in the upstream tree"
+            ) from None
     return found

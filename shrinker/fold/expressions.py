@@ -52,7 +52,12 @@ class ExpressionFolder:
     def _literal(self, node: ast.expr, value: Value) -> ast.expr | None:
         if isinstance(value, Removed):
             raise EvaluatesRemoved(value)
-        if isinstance(value, Known) and value.exact and value.rules and (value.value is None or isinstance(value.value, bool)):
+        if (
+            isinstance(value, Known)
+            and value.exact
+            and value.rules
+            and (value.value is None or isinstance(value.value, bool))
+        ):
             if not is_pure(node, self.scope):
                 return None
             self._forget(node)
@@ -77,7 +82,12 @@ class ExpressionFolder:
         return self._children(node)
 
     def _fold_Call(self, node: ast.Call, condition: bool) -> ast.expr:
-        if isinstance(node.func, ast.Name) and node.func.id in _INSTANCE_TESTS and len(node.args) == 2 and not node.keywords:
+        if (
+            isinstance(node.func, ast.Name)
+            and node.func.id in _INSTANCE_TESTS
+            and len(node.args) == 2
+            and not node.keywords
+        ):
             return self._instance_test(node)
         folded = self._literal(node, _without_removed(evaluate(node, self.scope)))
         if folded is not None:
@@ -85,7 +95,9 @@ class ExpressionFolder:
         node.func = self.fold(node.func)
         for argument in node.args:
             # `register("npu", "sglang.srt.npu.store")`: an import by name, when it is asked for.
-            named = self.context.environment.named_by_string(argument.value) if isinstance(argument, ast.Constant) else None
+            named = (
+                self.context.environment.named_by_string(argument.value) if isinstance(argument, ast.Constant) else None
+            )
             if named is not None:
                 raise EvaluatesRemoved(named)
         node.args = [self.fold(a) for a in node.args]
@@ -97,7 +109,9 @@ class ExpressionFolder:
         node.args[0] = self.fold(node.args[0])
         classes = node.args[1]
         try:
-            node.args[1] = self._fold_display(classes, "Tuple") if isinstance(classes, ast.Tuple) else self.fold(classes)
+            node.args[1] = (
+                self._fold_display(classes, "Tuple") if isinstance(classes, ast.Tuple) else self.fold(classes)
+            )
         except EvaluatesRemoved as poison:
             if not is_pure(node.args[0], self.scope):
                 raise
@@ -146,7 +160,11 @@ class ExpressionFolder:
             return self._literal(node, Known(value.truth, True, value.rules)) or node
         original = node.operand
         node.operand = self.fold(node.operand, condition=True)
-        if isinstance(node.operand, ast.Constant) and node.operand is not original and isinstance(node.operand.value, bool):
+        if (
+            isinstance(node.operand, ast.Constant)
+            and node.operand is not original
+            and isinstance(node.operand.value, bool)
+        ):
             return self._constant(node, not node.operand.value, "not", "constant")
         return node
 

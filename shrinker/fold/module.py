@@ -17,7 +17,6 @@ from shrinker.fold.summary import summarise
 from shrinker.values.folded import FoldedModule
 from shrinker.values.form import digest
 
-
 _DOTTED = re.compile(r"sglang(?:\.\w+)+")
 
 
@@ -82,7 +81,9 @@ def _heat(context: Context, tree: ast.Module, source: str, environment: Environm
         if environment.removed_module(star.module) is not None:
             words.add(star.module.rpartition(".")[2])
         starred = environment.outlines.get(star.module)
-        words.update(n for n in (starred.names if starred else ()) if environment.is_hot(environment.resolve(module, n)))
+        words.update(
+            n for n in (starred.names if starred else ()) if environment.is_hot(environment.resolve(module, n))
+        )
     for source_module, name, bound in found.aliases:
         whole = f"{source_module}.{name}" if name else source_module
         # `import a.b as b`: what is read as `b.flag` stands on its line.
@@ -95,7 +96,9 @@ def _heat(context: Context, tree: ast.Module, source: str, environment: Environm
         elif bound not in words and environment.is_hot(environment.resolve(source_module, name)):
             words.add(bound)
     words |= {
-        text.rpartition(".")[2] for text in set(_DOTTED.findall(source)) if environment.named_by_string(text) is not None
+        text.rpartition(".")[2]
+        for text in set(_DOTTED.findall(source))
+        if environment.named_by_string(text) is not None
     }
     if not context.heat(words):
         return False
@@ -105,7 +108,9 @@ def _heat(context: Context, tree: ast.Module, source: str, environment: Environm
         node = stack.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             scope = function_scope(node, module_scope, package)
-            local.update(n for n in scope.bindings.names if n not in words and environment.is_hot(scope.lookup(n, 1 << 30)))
+            local.update(
+                n for n in scope.bindings.names if n not in words and environment.is_hot(scope.lookup(n, 1 << 30))
+            )
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.stmt) and context.is_hot(child):
                 stack.append(child)

@@ -240,7 +240,9 @@ class StatementFolder:
                 context.edits.append(TakeBlock(span(node), f"handler:{index}") if live else DropStatement(span(node)))
                 return live, True
             context.uncertain.append(
-                Uncertain(context.path, node.lineno, "import of an absent module fails, but its handler uses the exception")
+                Uncertain(
+                    context.path, node.lineno, "import of an absent module fails, but its handler uses the exception"
+                )
             )
         node.body = self._filled(self.block(node.body))
         kept: list[ast.ExceptHandler] = []
@@ -282,7 +284,9 @@ class StatementFolder:
                 gone.append((alias, value))
         return self._without_aliases(node, gone)
 
-    def _without_aliases(self, node: ast.Import | ast.ImportFrom, gone: list[tuple[ast.alias, Removed]]) -> tuple[Body, bool]:
+    def _without_aliases(
+        self, node: ast.Import | ast.ImportFrom, gone: list[tuple[ast.alias, Removed]]
+    ) -> tuple[Body, bool]:
         if not gone:
             return [node], False
         rules = {removed.rule for _, removed in gone}
@@ -325,7 +329,13 @@ class StatementFolder:
             arguments.kw_defaults = [self.expressions.fold(d) if d is not None else None for d in arguments.kw_defaults]
         except EvaluatesRemoved as poison:
             return self._drop(node, {poison.removed.rule}, "definition")
-        for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
+        for argument in (
+            *arguments.posonlyargs,
+            *arguments.args,
+            *arguments.kwonlyargs,
+            arguments.vararg,
+            arguments.kwarg,
+        ):
             if argument is not None:
                 fold_parameter(self.expressions, argument)
         if node.returns is not None:
@@ -345,7 +355,9 @@ class StatementFolder:
             return [spare], False
         return [node], False
 
-    def _poison_unbound(self, node: ast.FunctionDef | ast.AsyncFunctionDef, before: frozenset[str], decisions: int) -> None:
+    def _poison_unbound(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef, before: frozenset[str], decisions: int
+    ) -> None:
         """Cut what reads a local name whose every binding is gone: it can only run where they ran."""
         while len(self.context.decisions) > decisions:
             after = function_scope(node, self.scope, self.context.package)
@@ -355,7 +367,10 @@ class StatementFolder:
             if not lost:
                 return
             rules = sorted({r for d in self.context.decisions[decisions:] for r in d.rule.split("+")})
-            gone = {n: Removed("+".join(rules), "code of a branch that is never taken", f"{self.context.module}.{n}") for n in lost}
+            gone = {
+                n: Removed("+".join(rules), "code of a branch that is never taken", f"{self.context.module}.{n}")
+                for n in lost
+            }
             self.context.warm(lost)
             before -= lost
             scope = shadowed(after, dict(gone))
@@ -424,4 +439,3 @@ def _is_generator(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
             stack.extend(ast.iter_child_nodes(part))
     return False
-

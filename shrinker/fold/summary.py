@@ -12,7 +12,9 @@ from shrinker.facts.walk import children
 from shrinker.values.folded import DynamicSite, ImportSite, StringSite
 
 _PATH_LIKE = re.compile(r"^[\w*./:\-=,\[\]{} +]{2,160}$")
-_FILE_LIKE = re.compile(r"\.(?:py|json|ya?ml|jinja2?|txt|proto|toml|cfg|ini|cu|cuh|h|hpp|hxx|inc|cc|cxx|cpp|c|so|pyi|sh|js|html|css|metal|sample|model|csv|bin|pt|npz|md|rs|jsonl)$")
+_FILE_LIKE = re.compile(
+    r"\.(?:py|json|ya?ml|jinja2?|txt|proto|toml|cfg|ini|cu|cuh|h|hpp|hxx|inc|cc|cxx|cpp|c|so|pyi|sh|js|html|css|metal|sample|model|csv|bin|pt|npz|md|rs|jsonl)$"
+)
 _DOTTED = re.compile(r"^[A-Za-z_*][\w*]*(?:\.[A-Za-z_*][\w*]*)+(?::[\w*.]+)?$")
 _WORD = re.compile(r"^[\w\-*]{3,60}$")
 
@@ -135,11 +137,19 @@ class _Collector:
         if "#include" in text:
             # Source text of a kernel that is compiled at run time: its includes are files.
             self.strings.append(StringSite(line, text))
-        elif _PATH_LIKE.match(text) and ("sglang." in text or _FILE_LIKE.search(text) or _DOTTED.match(text) or "/" in text or _WORD.match(text)):
+        elif _PATH_LIKE.match(text) and (
+            "sglang." in text or _FILE_LIKE.search(text) or _DOTTED.match(text) or "/" in text or _WORD.match(text)
+        ):
             self.strings.append(StringSite(line, text))
 
     def call(self, node: ast.Call) -> None:
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
+        name = (
+            node.func.attr
+            if isinstance(node.func, ast.Attribute)
+            else node.func.id
+            if isinstance(node.func, ast.Name)
+            else ""
+        )
         mechanism = _MECHANISMS.get(name)
         if mechanism is None:
             return
@@ -153,7 +163,9 @@ def _pattern(node: ast.AST) -> str | None:
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else "*"
     if isinstance(node, ast.JoinedStr):
-        return _squeeze("".join(v.value if isinstance(v, ast.Constant) and isinstance(v.value, str) else "*" for v in node.values))
+        return _squeeze(
+            "".join(v.value if isinstance(v, ast.Constant) and isinstance(v.value, str) else "*" for v in node.values)
+        )
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Div):
         left, right = _pattern(node.left), _pattern(node.right)
         if left is None or right is None or (left == "*" and right == "*"):

@@ -21,12 +21,19 @@ def strict_findings(
     """
     optional = {rule.id for rule in rules.all_rules() if rule.optional}
     found = [
-        Finding("missing-root", module, 0, f"root of rule {rule} is not in this upstream: rename it in rules/roots.toml")
+        Finding(
+            "missing-root", module, 0, f"root of rule {rule} is not in this upstream: rename it in rules/roots.toml"
+        )
         for rule, module in missing_roots
         if rule not in optional
     ]
     found += [
-        Finding("unmatched-rule", e.id, 0, "the rule matches nothing in this upstream: mend it, or mark it `optional = true`")
+        Finding(
+            "unmatched-rule",
+            e.id,
+            0,
+            "the rule matches nothing in this upstream: mend it, or mark it `optional = true`",
+        )
         for e in effects
         if e.idle and e.id not in optional
     ]

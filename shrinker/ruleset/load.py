@@ -95,7 +95,9 @@ def _load_file(path: Path, collected: dict[str, list[Rule]], seen: dict[str, str
             except ValidationError as error:
                 raise _explain(error, path, text, start, list(model.model_fields)) from error
             if rule.id in seen:
-                raise InputError(f"{path.name}:{start}: rule id {rule.id!r} is taken by {seen[rule.id]}", "give each rule its own id")
+                raise InputError(
+                    f"{path.name}:{start}: rule id {rule.id!r} is taken by {seen[rule.id]}", "give each rule its own id"
+                )
             seen[rule.id] = f"{path.name}:{start}"
             collected[plural].append(rule)
 
@@ -106,17 +108,22 @@ def _read_toml(path: Path) -> tuple[str, dict[str, object]]:
         return text, tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"line (\d+)", str(error))
-        raise InputError(f"{path.name}:{line.group(1) if line else 1}: {error}", "mend the TOML and run again") from error
+        raise InputError(
+            f"{path.name}:{line.group(1) if line else 1}: {error}", "mend the TOML and run again"
+        ) from error
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read: {error}", "check the file") from error
 
 
 def _explain(error: ValidationError, path: Path, text: str, start: int, known: list[str]) -> InputError:
-    first = error.errors()[0]
+    # A misspelt key first: the key that is then missing is only its consequence.
+    first = min(error.errors(), key=lambda found: found["type"] != "extra_forbidden")
     key = str(first["loc"][0]) if first["loc"] else ""
     line = _line_of(text, key, start)
     if first["type"] == "extra_forbidden":
-        return InputError(f"{path.name}:{line}: unknown key {key!r}{_nearest(key, known)}", f"keys here: {', '.join(known)}")
+        return InputError(
+            f"{path.name}:{line}: unknown key {key!r}{_nearest(key, known)}", f"keys here: {', '.join(known)}"
+        )
     return InputError(f"{path.name}:{line}: {key}: {first['msg']}", f"keys here: {', '.join(known)}")
 
 

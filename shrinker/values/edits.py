@@ -103,14 +103,4 @@ class DropAlias:
     """Span of the `ast.alias`."""
 
 
-Edit = (
-    DropStatement
-    | DropTail
-    | TakeBlock
-    | DropBlock
-    | Raise
-    | Literal
-    | TakeOperand
-    | DropElement
-    | DropAlias
-)
+Edit = DropStatement | DropTail | TakeBlock | DropBlock | Raise | Literal | TakeOperand | DropElement | DropAlias

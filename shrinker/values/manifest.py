@@ -34,7 +34,8 @@ class Manifest:
             "upstream": asdict(self.upstream),
         }
         rows = ",\n".join(
-            f"  {json.dumps(f.path)}: " + json.dumps({k: v for k, v in asdict(f).items() if k != "path"}, sort_keys=True)
+            f"  {json.dumps(f.path)}: "
+            + json.dumps({k: v for k, v in asdict(f).items() if k != "path"}, sort_keys=True)
             for f in self.files
         )
         body = json.dumps(head, indent=1, sort_keys=True)
@@ -55,4 +56,6 @@ class Manifest:
                 files=tuple(EmittedFile(path=p, **row) for p, row in sorted(data["files"].items())),
             )
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{where} is not a SHRINK.json: {error}", "generate the tree again with `make shrink`") from error
+            raise InputError(
+                f"{where} is not a SHRINK.json: {error}", "generate the tree again with `make shrink`"
+            ) from error

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import TypeVar
 
+from shrinker.processes import WorkerPool
 from shrinker.values.errors import EvidenceError
 
 Item = TypeVar("Item")
@@ -60,7 +60,7 @@ def map_files(
         loads[lightest] += weights[index] + 1
     results: dict[int, Result] = {}
     try:
-        with ProcessPoolExecutor(min(jobs, count)) as pool:
+        with WorkerPool(min(jobs, count)) as pool:
             futures = [pool.submit(_run_batch, call, [items[i] for i in batch]) for batch in batches]
             try:
                 for batch, future in zip(batches, futures, strict=True):

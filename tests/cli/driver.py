@@ -4,7 +4,7 @@ PHASE is where to wait for a line on standard input; with a `+` at its end, not 
 but when it first tells of progress. The line `PAUSED pid...` on standard error names the worker processes.
 
 ACTION: `die N` ends the process without any clean-up (as SIGKILL would) before the N-th rename of the
-final replacement; `full NAME` fills the disk for a file of that name.
+final replacement; `full NAME` fills the disk for a file of that name; `slow SECONDS` lets workers take that long for a file.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import errno
 import multiprocessing
 import os
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from shrinker.cli import main, progress
@@ -95,6 +97,25 @@ def full(wanted: str) -> None:
     tempfile.mkstemp = mkstemp  # type: ignore[assignment]
 
 
+def slow(seconds: float) -> None:
+    """Only in forked workers, so that one is surely at work when the main process pauses."""
+    from shrinker.facts import build
+    from shrinker.fold import engine
+
+    owner = os.getpid()
+
+    def slowed(function: Callable[..., object]) -> Callable[..., object]:
+        def call(*arguments: object) -> object:
+            if os.getpid() != owner:
+                time.sleep(seconds)
+            return function(*arguments)
+
+        return call
+
+    build.outline_file = slowed(build.outline_file)  # type: ignore[assignment]
+    engine.fold_source = slowed(engine.fold_source)  # type: ignore[assignment, attr-defined]
+
+
 if __name__ == "__main__":
     phase_name, action, *command = sys.argv[1:]
     if phase_name:
@@ -105,6 +126,8 @@ if __name__ == "__main__":
         kind, _, value = action.partition(" ")
         if kind == "die":
             die(int(value))
+        elif kind == "slow":
+            slow(float(value))
         else:
             full(value)
     sys.argv = ["shrinker", *command]

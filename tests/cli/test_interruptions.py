@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import shutil
 import signal
+import time
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import pytest
 
+from shrinker.processes import WorkerPool
 from tests.cli.small import FILES, RULES, World, large, write
 
 
@@ -53,15 +57,39 @@ def test_a_signal_in_the_middle(previous: World, phase: str, number: signal.Sign
     assert (previous.left(), previous.hidden()) == (before, [])
 
 
-@pytest.mark.parametrize("phase", ["facts+", "fold and graph+", "emit+"])
+@pytest.mark.parametrize("phase", ["facts+", "fold and graph+"])
 def test_a_killed_worker(previous: World, phase: str) -> None:
+    """The same in `emit` is a test of that phase: its workers are not forked."""
     before = previous.left()
-    paused = previous.paused(phase, jobs=2)
+    paused = previous.paused(phase, jobs=2, then="slow 0.15")
     os.kill(paused.workers[0], signal.SIGKILL)
+    # While the run waits: the pool needs a moment to see it.
+    time.sleep(0.3)
     done = paused.go_on()
     assert done.code == 2, done.err
     assert "worker process was killed" in done.err and "JOBS" in done.err and "Traceback" not in done.err
     assert (previous.left(), previous.hidden()) == (before, [])
+
+
+def _large(marker: str) -> bytes:
+    Path(marker).write_text("")
+    return bytes(30_000_000)
+
+
+def test_a_worker_killed_in_the_middle_of_a_large_result(tmp_path: Path) -> None:
+    """The standard pool waits for ever for the rest of it."""
+    marker = tmp_path / "working"
+    with WorkerPool(1) as pool:
+        futures = [pool.submit(_large, str(marker)) for _ in range(50)]
+        while not marker.exists():
+            time.sleep(0.001)
+        [worker] = multiprocessing.active_children()
+        assert worker.pid is not None
+        os.kill(worker.pid, signal.SIGKILL)
+        with pytest.raises(BrokenProcessPool):
+            futures[-1].result(timeout=60)
+        folder = Path(pool._folder.name)
+    assert not folder.exists()
 
 
 @pytest.mark.parametrize("name", ["cuda.py", "SHRINK.json", "keep.txt", "graph.json", "shrink.lock.json"])

@@ -64,7 +64,9 @@ def test_derived_flags(tmp_path: Path, expression: str, expected: object) -> Non
 
 
 def test_a_refuted_guard_leaves_one_binding(tmp_path: Path) -> None:
-    source = "from sglang.srt.utils import is_hip\nif is_hip():\n    from rocm import f\nelse:\n    from cuda import f\n"
+    source = (
+        "from sglang.srt.utils import is_hip\nif is_hip():\n    from rocm import f\nelse:\n    from cuda import f\n"
+    )
     assert _world(tmp_path, a=source).resolve("sglang.a", "f") == Ref("cuda.f")
 
 

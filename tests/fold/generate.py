@@ -66,7 +66,9 @@ def _block(draw: st.DrawFn, limits: _Limits) -> list[str]:
 @st.composite
 def _statement(draw: st.DrawFn, limits: _Limits) -> list[str]:
     simple = ["assign", "probe", "return", "value", "raise", "assert"] + (["break", "continue"] if limits.loop else [])
-    nested = ["if", "if", "if", "ifelse", "elif", "elif", "for", "while", "try", "absent", "def"] if limits.depth else []
+    nested = (
+        ["if", "if", "if", "ifelse", "elif", "elif", "for", "while", "try", "absent", "def"] if limits.depth else []
+    )
     kind = draw(st.sampled_from(simple + nested))
     deeper = _Limits(limits.depth - 1, limits.loop)
     condition = draw(CONDITIONS)
@@ -92,7 +94,12 @@ def _statement(draw: st.DrawFn, limits: _Limits) -> list[str]:
             return [f"if {condition}:", *_indent(draw(_block(deeper))), "else:", *_indent(draw(_block(deeper)))]
         case "elif":
             second = draw(CONDITIONS)
-            lines = [f"if {condition}:", *_indent(draw(_block(deeper))), f"elif {second}:", *_indent(draw(_block(deeper)))]
+            lines = [
+                f"if {condition}:",
+                *_indent(draw(_block(deeper))),
+                f"elif {second}:",
+                *_indent(draw(_block(deeper))),
+            ]
             if draw(st.booleans()):
                 lines += [f"elif {draw(CONDITIONS)}:", *_indent(draw(_block(deeper)))]
             if draw(st.booleans()):
@@ -120,7 +127,7 @@ def _statement(draw: st.DrawFn, limits: _Limits) -> list[str]:
             return ["def inner(x=x):", *_indent(body), "x = inner()"]
 
 
-HEADER = '''import os
+HEADER = """import os
 
 from sglang.srt.utils import get_bool_env_var, is_cuda, is_hip, is_npu
 
@@ -128,7 +135,7 @@ _is_cuda = is_cuda()
 _is_hip = is_hip()
 _use_aiter = get_bool_env_var("SGLANG_USE_AITER") and _is_hip
 _off = _use_aiter or is_npu()
-'''
+"""
 
 
 @st.composite

@@ -24,7 +24,7 @@ PROGRAMS = Path(__file__).resolve().parents[1] / "programs"
 
 _HEADER = re.compile(r"^-- (want )?(\S+) --$")
 
-PREDICATES = '''import os
+PREDICATES = """import os
 from functools import lru_cache
 
 import torch
@@ -47,7 +47,7 @@ def is_npu() -> bool:
 
 def get_bool_env_var(name, default="false"):
     return os.getenv(name, default) in ("true", "1")
-'''
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,11 @@ def read_program(path: Path) -> Program:
 
 def make_tree(folder: Path, files: dict[str, str]) -> UpstreamTree:
     """An upstream tree of these files, with the predicates of `PREDICATES` beside them."""
-    everything = {"python/sglang/__init__.py": "", "python/sglang/srt/__init__.py": "", "python/sglang/srt/utils.py": PREDICATES}
+    everything = {
+        "python/sglang/__init__.py": "",
+        "python/sglang/srt/__init__.py": "",
+        "python/sglang/srt/utils.py": PREDICATES,
+    }
     everything.update(files)
     rows: list[SourceFile] = []
     for path, text in sorted(everything.items()):

@@ -30,7 +30,11 @@ def _load(source: str) -> Callable[..., Any]:
     facts.is_hip = lambda: False  # type: ignore[attr-defined]
     facts.is_npu = lambda: False  # type: ignore[attr-defined]
     facts.get_bool_env_var = lambda name, default="false": False  # type: ignore[attr-defined]
-    names = {"sglang": types.ModuleType("sglang"), "sglang.srt": types.ModuleType("sglang.srt"), "sglang.srt.utils": facts}
+    names = {
+        "sglang": types.ModuleType("sglang"),
+        "sglang.srt": types.ModuleType("sglang.srt"),
+        "sglang.srt.utils": facts,
+    }
     before = {name: sys.modules.get(name) for name in names}
     sys.modules.update(names)
     try:

@@ -166,7 +166,7 @@ def _text(node: ast.expr) -> str | None:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):
-        return "".join(part.value if isinstance(part, ast.Constant) else "*" for part in node.values)
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else "*" for part in node.values)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         left, right = _text(node.left), _text(node.right)
         return f"{left or '*'}{right or '*'}" if left or right else None

@@ -132,7 +132,7 @@ def test_order_of_folding_makes_no_difference(tmp_path: Path) -> None:
     fold = plain_fold(tree)
     waves: list[int] = []
 
-    def backwards(paths):  # type: ignore[no-untyped-def]
+    def backwards(paths):
         waves.append(len(paths))
         return reversed(list(fold(paths)))
 

@@ -1,4 +1,7 @@
-"""The releases, each shrunk once a session and once only: `xdist_group` keeps a release's tests in one process."""
+"""The releases, each shrunk once a session.
+
+All tests of one release are in one file: pytest runs with `--dist=loadfile`, so one process makes the tree once.
+"""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class Shrunk:
     def uncertain(self) -> set[str]:
         """Paths that `uncertain.txt` lists as a whole: kept although a rule would remove them."""
         rows = [line.split("\t") for line in (self.reports / "uncertain.txt").read_text().splitlines()]
-        return {row[0] for row in rows if ":" not in row[0]}
+        return {row[0] for row in rows if row[0][:1] != "#" and ":" not in row[0]}
 
     def ask(self, verb: str, name: str) -> Any:
         """`why` or `why-not`, as JSON."""

@@ -11,7 +11,6 @@ import pytest
 from rich.console import Console
 
 from shrinker.graph.build import build_graph
-from shrinker.report import write as report_write
 from shrinker.report.importers import removed_importers
 from shrinker.report.measure import area, count_lines, language
 from shrinker.report.summary import summary_table
@@ -174,7 +173,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(report_write.os, "replace", full)
+    monkeypatch.setattr("os.replace", full)
     with pytest.raises(InputError, match="No space left"):
         run(tmp_path / "tree", tmp_path / "out")
     assert (tmp_path / "out" / "keep.txt").read_bytes() == before

@@ -1,12 +1,8 @@
-"""The levels on a whole upstream: what is unchanged passes, and each of many random deletions is found.
-
-`SHRINKER_TEST_TREE` names a folder in the layout of upstream's repository (it holds `python/sglang`).
-"""
+"""The levels on a whole upstream: what is unchanged passes, and each of many random deletions is found."""
 
 from __future__ import annotations
 
 import ast
-import os
 import random
 import re
 import shutil
@@ -14,23 +10,22 @@ from pathlib import Path
 
 import pytest
 
+from shrinker.source import open_upstream
 from shrinker.values.upstream import PACKAGE_PREFIX
 from shrinker.verify import EVIDENCE_LEVELS
-from tests.verify.trees import Case, manifest_of, upstream_tree
+from tests.verify.trees import Case, manifest_of
 
-ROOT = os.environ.get("SHRINKER_TEST_TREE")
-pytestmark = pytest.mark.skipif(ROOT is None, reason="SHRINKER_TEST_TREE is not set")
+RELEASE = "release:0.5.7"
+REPOSITORY = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.network
 MODULES, FUNCTIONS = 10, 40
 
 
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory) -> Case:
-    assert ROOT is not None
-    root = tmp_path_factory.mktemp("upstream")
-    shutil.copytree(Path(ROOT) / PACKAGE_PREFIX, root / PACKAGE_PREFIX, ignore=shutil.ignore_patterns("__pycache__"))
+    tree = open_upstream(RELEASE, repository=REPOSITORY)
     out = tmp_path_factory.mktemp("out")
-    shutil.copytree(root, out, dirs_exist_ok=True)
-    tree = upstream_tree(root)
+    shutil.copytree(tree.root, out, dirs_exist_ok=True)
     return Case(tree, out, manifest_of(tree, out))
 
 

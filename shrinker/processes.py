@@ -1,0 +1,73 @@
+"""A pool of worker processes in which a killed worker is always noticed.
+
+The standard pool reads results from one pipe. A worker that is killed (by a person, for memory) in the
+middle of a large result leaves it waiting for the rest for ever. Here a result travels in a file and only
+its path through the pipe: so few bytes are written whole or not at all.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.context import BaseContext
+from typing import Any, ParamSpec, TypeVar
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+class WorkerPool(ProcessPoolExecutor):
+    """A `ProcessPoolExecutor` that raises BrokenProcessPool whenever a worker was killed, and never hangs on it."""
+
+    def __init__(
+        self,
+        jobs: int,
+        mp_context: BaseContext | None = None,
+        initializer: Callable[..., object] | None = None,
+        initargs: tuple[Any, ...] = (),
+    ) -> None:
+        super().__init__(jobs, mp_context, initializer, initargs)
+        self._folder = tempfile.TemporaryDirectory(prefix="shrinker-", ignore_cleanup_errors=True)
+
+    def submit(self, fn: Callable[Given, Result], /, *args: Given.args, **kwargs: Given.kwargs) -> Future[Result]:
+        """Run `fn` in a worker; `map` comes here too."""
+        try:
+            return super().submit(_call, self._folder.name, fn, args, kwargs)  # type: ignore[arg-type]
+        except OSError as error:
+            # A worker that is killed while the others are being started closes the queues under them.
+            raise BrokenProcessPool(f"the worker processes could not be started: {error}") from error
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the workers, and remove what they left when nothing of it can be asked for any more."""
+        super().shutdown(wait, cancel_futures=cancel_futures)
+        if wait:
+            self._folder.cleanup()
+
+
+class _Parcel:
+    """Pickled by the worker as the path of a file, unpickled by the pool as what was in it."""
+
+    def __init__(self, folder: str, content: object) -> None:
+        self.folder = folder
+        self.content = content
+
+    def __reduce__(self) -> tuple[Callable[[str], object], tuple[str]]:
+        handle, path = tempfile.mkstemp(dir=self.folder)
+        with os.fdopen(handle, "wb") as file:
+            pickle.dump(self.content, file, pickle.HIGHEST_PROTOCOL)
+        return _unpack, (path,)
+
+
+def _unpack(path: str) -> object:
+    with open(path, "rb") as file:
+        content: object = pickle.load(file)
+    os.unlink(path)
+    return content
+
+
+def _call(folder: str, fn: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Parcel:
+    return _Parcel(folder, fn(*args, **kwargs))

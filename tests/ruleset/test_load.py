@@ -1,0 +1,134 @@
+"""Loading: every profile that ships, and every error with file, line and the nearest valid name."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from shrinker.ruleset import load_profile
+from shrinker.ruleset.load import RULES_FOLDER, load_rules
+from shrinker.values.errors import InputError
+
+FACT = '[[fact]]\nid = "hip"\nwhy = "There is no AMD GPU here."\ncalls = ["sglang.**.is_hip"]\nvalue = false\n'
+PROFILES = sorted(path.stem for path in (RULES_FOLDER / "profiles").glob("*.toml"))
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_every_profile_loads(name: str) -> None:
+    rules = load_profile(name)
+    assert rules.profile == name
+    assert rules.roots and rules.facts and rules.removes
+    assert re.fullmatch(r"[0-9a-f]{64}", rules.digest)
+    ids = [rule.id for rule in rules.all_rules()]
+    assert len(ids) == len(set(ids))
+    assert all(rule.why.endswith((".", ")")) for rule in rules.all_rules())
+
+
+def test_the_default_profile_is_there() -> None:
+    assert "deepseek" in PROFILES
+
+
+def test_every_rule_file_is_used_by_a_profile() -> None:
+    used = "".join((RULES_FOLDER / "profiles" / f"{name}.toml").read_text() for name in PROFILES)
+    assert [path.stem for path in RULES_FOLDER.glob("*.toml") if f'"{path.stem}"' not in used] == []
+
+
+def folder(tmp_path: Path, text: str, profile: str = 'description = "x"\ninclude = ["world"]\n') -> Path:
+    (tmp_path / "profiles").mkdir()
+    (tmp_path / "profiles/small.toml").write_text(profile)
+    (tmp_path / "world.toml").write_bytes(text.encode("utf-8", "surrogateescape"))
+    return tmp_path
+
+
+def test_values(tmp_path: Path) -> None:
+    rules = load_profile(
+        "small", folder(tmp_path, FACT + '\n[[absent]]\nid = "amd"\nwhy = "Not there."\nmodules = ["a"]\n')
+    )
+    [fact] = rules.facts
+    assert (fact.id, fact.calls, fact.value, fact.exact, fact.optional) == (
+        "hip",
+        ("sglang.**.is_hip",),
+        False,
+        True,
+        False,
+    )
+    assert rules.absents[0].modules == ("a",)
+    assert [rule.id for rule in rules.all_rules()] == ["hip", "amd"]
+
+
+def test_a_fact_without_a_value_is_none(tmp_path: Path) -> None:
+    [fact] = load_profile("small", folder(tmp_path, FACT.replace("value = false\n", ""))).facts
+    assert fact.value is None
+
+
+def test_the_digest_covers_rules_and_profile(tmp_path: Path) -> None:
+    place = folder(tmp_path, FACT)
+    first = load_profile("small", place).digest
+    assert load_profile("small", place).digest == first
+    (place / "world.toml").write_text(FACT + "# a comment\n")
+    second = load_profile("small", place).digest
+    (place / "profiles/small.toml").write_text('description = "y"\ninclude = ["world"]\n')
+    assert len({first, second, load_profile("small", place).digest}) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[[fakt]]\n", ["world.toml:1", "'fakt'", "did you mean 'fact'"]),
+        ("\n\n[fact]\nid = 1\n", ["world.toml:3", "'fact'"]),
+        ('title = "x"\n', ["world.toml:1", "'title'"]),
+        (FACT + FACT.replace('"hip"', '"cuda"').replace("calls", "cals"), ["world.toml:9", "'cals'", "'calls'"]),
+        (FACT.replace("value = false", 'value = "no"'), ["world.toml:5", "value"]),
+        (FACT.replace("value = false", "value = 0"), ["world.toml:5", "value"]),
+        (FACT.replace('"hip"', '"HIP"'), ["world.toml:2", "id"]),
+        (FACT.replace('id = "hip"\n', ""), ["world.toml:1", "id", "Field required"]),
+        (FACT.replace("There is no AMD GPU here.", "short"), ["world.toml:3", "why"]),
+        (FACT.replace('["sglang.**.is_hip"]', "7"), ["world.toml:4", "calls"]),
+        (FACT + FACT, ["world.toml:6", "'hip'", "world.toml:1"]),
+        (FACT + "value = true\n", ["world.toml:6"]),
+        (FACT + "[[fact]\n", ["world.toml:6"]),
+    ],
+)
+def test_errors_name_file_and_line(tmp_path: Path, text: str, words: list[str]) -> None:
+    with pytest.raises(InputError) as caught:
+        load_profile("small", folder(tmp_path, text))
+    for word in words:
+        assert word in caught.value.message
+    assert caught.value.next_step
+
+
+def test_a_file_that_is_not_utf_8(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"world\.toml.*cannot be read"):
+        load_profile("small", folder(tmp_path, FACT + "# \udcff\n"))
+
+
+def test_one_id_in_two_files(tmp_path: Path) -> None:
+    place = folder(tmp_path, FACT)
+    (place / "other.toml").write_text("# first\n" + FACT)
+    with pytest.raises(InputError, match=r"other\.toml:2: rule id 'hip' is taken by world\.toml:1"):
+        load_rules([place / "world.toml", place / "other.toml"])
+
+
+@pytest.mark.parametrize(
+    ("profile", "words"),
+    [
+        ('description = "x"\ninclude = ["word"]\n', ["small.toml:2", "'word'", "did you mean 'world'"]),
+        ('description = "x"\ninclde = ["world"]\n', ["small.toml:2", "'inclde'", "did you mean 'include'"]),
+        ('description = "x"\n', ["small.toml:1", "include"]),
+        ('description = "x\n', ["small.toml:1"]),
+    ],
+)
+def test_errors_of_a_profile(tmp_path: Path, profile: str, words: list[str]) -> None:
+    with pytest.raises(InputError) as caught:
+        load_profile("small", folder(tmp_path, FACT, profile))
+    assert all(word in caught.value.message for word in words) and caught.value.next_step
+
+
+def test_an_unknown_profile(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="did you mean 'small'") as caught:
+        load_profile("smal", folder(tmp_path, FACT))
+    assert "small" in caught.value.next_step
+    with pytest.raises(InputError, match="no profile"):
+        load_profile("../profiles/small", tmp_path)
