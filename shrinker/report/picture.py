@@ -25,27 +25,31 @@ def package_edges(graph: Graph) -> Counter[tuple[str, str]]:
     return out
 
 
+def chart(edges: Mapping[tuple[str, str], int]) -> dict[tuple[str, str], int]:
+    """The edges from the models over the layers to the kernels; all packages together make no picture."""
+    return {pair: count for pair, count in sorted(edges.items()) if 0 <= _rank(pair[0]) < _rank(pair[1])}
+
+
 def mermaid(edges: Mapping[tuple[str, str], int]) -> str:
-    """A chart from the models over the layers to the kernels and the GPU; other packages are left to the SVG."""
-    ranks = {name: _rank(name) for pair in edges for name in pair}
-    chosen = {pair: count for pair, count in sorted(edges.items()) if 0 <= ranks[pair[0]] < ranks[pair[1]]}
-    shown = sorted({name for pair in chosen for name in pair}, key=lambda name: (ranks[name], name))
+    """The chart as Mermaid text, with the GPU at its end."""
+    chosen = chart(edges)
+    shown = sorted({name for pair in chosen for name in pair}, key=lambda name: (_rank(name), name))
     ids = {name: f"n{number}" for number, name in enumerate(shown)}
     rows = ["flowchart LR"]
     for rank, title in enumerate(("DeepSeek", "layers", "kernels")):
-        members = [name for name in shown if ranks[name] == rank]
+        members = [name for name in shown if _rank(name) == rank]
         if members:
             rows.append(f"  subgraph {title}")
             rows += [f'    {ids[name]}["{name}"]' for name in members]
             rows.append("  end")
     rows.append('  gpu(["NVIDIA GPU (CUDA)"])')
     rows += [f"  {ids[a]} -->|{count}| {ids[b]}" for (a, b), count in chosen.items()]
-    rows += [f"  {ids[name]} --> gpu" for name in shown if ranks[name] == 2]
+    rows += [f"  {ids[name]} --> gpu" for name in shown if _rank(name) == 2]
     return "\n".join(rows)
 
 
-def graphviz_svg(edges: Mapping[tuple[str, str], int], timeout: float = 60.0) -> bytes | None:
-    """The whole package graph as SVG; ``None`` where `dot` is not installed or fails.
+def graphviz_svg(edges: Mapping[tuple[str, str], int], timeout: float = 10.0) -> bytes | None:
+    """The chart as SVG; ``None`` where `dot` is not installed or fails.
 
     Args:
         timeout: in seconds.
@@ -53,8 +57,8 @@ def graphviz_svg(edges: Mapping[tuple[str, str], int], timeout: float = 60.0) ->
     program = shutil.which("dot")
     if program is None:
         return None
-    rows = [f'  "{a}" -> "{b}" [label={count}];' for (a, b), count in sorted(edges.items())]
-    text = "\n".join(["digraph packages {", "  rankdir=LR; node [shape=box, fontsize=10];", *rows, "}"])
+    rows = [f'  "{a}" -> "{b}" [penwidth={1 + count**0.5 / 4:.2f}];' for (a, b), count in chart(edges).items()]
+    text = "\n".join(["digraph packages {", "  rankdir=LR; ranksep=3; node [shape=box, fontsize=10];", *rows, "}"])
     try:
         done = subprocess.run([program, "-Tsvg"], input=text.encode(), capture_output=True, timeout=timeout, check=True)
     except (OSError, subprocess.SubprocessError):

@@ -66,7 +66,7 @@ def verify_form(
         Evidence of level ``form``; `findings` is empty exactly when it passed.
 
     Raises:
-        EvidenceError: a worker process was killed.
+        ShrinkerError: a worker process was killed.
     """
     progress(f"form: {len(manifest.files)} files")
     findings: list[Finding] = []

@@ -48,7 +48,7 @@ def verify_references(
 
     Raises:
         InputError: ruff is missing or fails.
-        EvidenceError: a worker process was killed.
+        ShrinkerError: a worker process was killed.
     """
     entries = [entry for entry in manifest.files if entry.path.endswith(".py") and (out / entry.path).is_file()]
     paths = [entry.path for entry in entries]

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from shrinker.processes import WorkerPool
-from shrinker.values.errors import EvidenceError
+from shrinker.values.errors import ShrinkerError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -47,7 +47,7 @@ def map_files(
         jobs: number of processes; 1 stays in this process.
 
     Raises:
-        EvidenceError: a worker was killed (out of memory, by a person).
+        ShrinkerError: a worker was killed (out of memory, by a person).
     """
     if jobs <= 1 or len(items) < 2:
         return _run_batch(call, items)
@@ -69,7 +69,7 @@ def map_files(
                 # Ctrl-C: leaving the pool waits for the batches in hand and for no other.
                 pool.shutdown(wait=False, cancel_futures=True)
     except BrokenProcessPool as error:
-        raise EvidenceError(
+        raise ShrinkerError(
             "a verification worker was killed before it finished (often: out of memory)", "run again with fewer JOBS"
         ) from error
     return [results[i] for i in range(len(items))]
