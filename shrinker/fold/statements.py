@@ -13,6 +13,7 @@ from shrinker.facts.scopes import LocalScope, catches_import_error, failing_impo
 from shrinker.facts.walk import walk
 from shrinker.fold.annotations import fold_annotation, fold_parameter
 from shrinker.fold.context import Context, EvaluatesRemoved, extent, message, span
+from shrinker.fold.control import is_generator, leaves, runs_something
 from shrinker.fold.expressions import ExpressionFolder
 from shrinker.values.edits import DropAlias, DropBlock, DropElement, DropStatement, DropTail, Raise, TakeBlock
 from shrinker.values.folded import Uncertain
@@ -50,7 +51,7 @@ class StatementFolder:
             except EvaluatesRemoved as poison:
                 folded, changed = self._replace_removed(statement, poison.removed), True
             result.extend(folded)
-            if changed and folded and _leaves(folded[-1]) and index + 1 < len(body):
+            if changed and folded and leaves(folded[-1]) and index + 1 < len(body):
                 self._drop_tail(body[index + 1 :], raised=isinstance(folded[-1], ast.Raise))
                 break
         return result
@@ -62,7 +63,7 @@ class StatementFolder:
         self.context.decide(tail[0], "dead-code", {"dead-code"}, "removed", extent(tail))
 
     def _replace_removed(self, node: ast.stmt, removed: Removed) -> Body:
-        if removed.eager and (self.kind == "function" or _runs_something(node)):
+        if removed.eager and (self.kind == "function" or runs_something(node)):
             self.context.escape(node, removed)
             return [node]
         self._forget(node)
@@ -321,7 +322,7 @@ class StatementFolder:
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[Body, bool]:
         edits, decisions, touched = len(self.context.edits), len(self.context.decisions), set(self.context.touched)
-        spare = copy.deepcopy(node) if _is_generator(node) else None
+        spare = copy.deepcopy(node) if is_generator(node) else None
         try:
             self._decorators(node)
             arguments = node.args
@@ -344,7 +345,7 @@ class StatementFolder:
         before = frozenset(scope.bindings.names)
         node.body = self._filled(StatementFolder(self.context, scope, "function").block(node.body))
         self._poison_unbound(node, before, decisions)
-        if spare is not None and not _is_generator(node):
+        if spare is not None and not is_generator(node):
             # Without its only `yield` it would stop being a generator: leave it as upstream wrote it.
             del self.context.edits[edits:]
             del self.context.decisions[decisions:]
@@ -412,30 +413,3 @@ class StatementFolder:
         if not isinstance(node.target, ast.Name):
             node.target = self.expressions.fold(node.target)  # type: ignore[assignment]
         return [node], False
-
-
-def _runs_something(node: ast.stmt) -> bool:
-    """True for module-level code that is more than a definition, an alias or the row of a table."""
-    return any(isinstance(part, ast.Call) for part in walk(node))
-
-
-def _leaves(node: ast.stmt) -> bool:
-    """True when control never reaches the statement after this one."""
-    match node:
-        case ast.Return() | ast.Raise() | ast.Continue() | ast.Break():
-            return True
-        case ast.If():
-            return bool(node.orelse) and _leaves(node.body[-1]) and _leaves(node.orelse[-1])
-        case _:
-            return False
-
-
-def _is_generator(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    stack: list[ast.AST] = list(node.body)
-    while stack:
-        part = stack.pop()
-        if isinstance(part, ast.Yield | ast.YieldFrom):
-            return True
-        if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-            stack.extend(ast.iter_child_nodes(part))
-    return False
