@@ -12,6 +12,7 @@ from __future__ import annotations
 import errno
 import multiprocessing
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -117,6 +118,10 @@ def slow(seconds: float) -> None:
 
 
 if __name__ == "__main__":
+    # As from a terminal, however the tests were started: a job in the background and `nohup` hand down ignored signals.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
     phase_name, action, *command = sys.argv[1:]
     if phase_name:
         wait(phase_name)
