@@ -135,13 +135,12 @@ def _binding_value(scope: Scope, name: str, binding: Binding, bindings: list[Bin
 def _with_eagerness(value: Value, scope: Scope, binding: Binding) -> Value:
     if not isinstance(value, Removed) or not value.module:
         return value
-    lazy = isinstance(scope, LocalScope) or any(
-        g.test is not None and _is_type_checking(g.test) for g in binding.guards
-    )
+    lazy = isinstance(scope, LocalScope) or any(g.test is not None and is_type_checking(g.test) for g in binding.guards)
     return replace(value, eager=not lazy and not scope.environment.only_when_asked(value.name))
 
 
-def _is_type_checking(test: ast.expr) -> bool:
+def is_type_checking(test: ast.expr) -> bool:
+    """True for ``TYPE_CHECKING`` and ``typing.TYPE_CHECKING``."""
     return "TYPE_CHECKING" in (getattr(test, "id", ""), getattr(test, "attr", ""))
 
 

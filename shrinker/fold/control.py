@@ -7,8 +7,8 @@ import ast
 from shrinker.facts.walk import walk
 
 
-def runs_something(node: ast.stmt) -> bool:
-    """True for module-level code that is more than a definition, an alias or the row of a table."""
+def runs_something(node: ast.stmt | ast.expr) -> bool:
+    """True for code that calls: more than an alias, or the row of a table that only names."""
     return any(isinstance(part, ast.Call) for part in walk(node))
 
 

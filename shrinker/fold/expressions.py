@@ -16,6 +16,7 @@ from shrinker.facts.lattice import UNKNOWN, Known, Removed, Value
 from shrinker.facts.scopes import shadowed
 from shrinker.facts.walk import walk
 from shrinker.fold.context import Context, EvaluatesRemoved, span
+from shrinker.fold.control import runs_something
 from shrinker.values.edits import DropElement, Literal, TakeOperand
 
 _INSTANCE_TESTS = frozenset({"isinstance", "issubclass"})
@@ -273,7 +274,7 @@ class ExpressionFolder:
             try:
                 kept.append(self.fold(element))
             except EvaluatesRemoved as poison:
-                if poison.removed.eager and _calls(element):
+                if poison.removed.eager and runs_something(element):
                     raise
                 self._forget(element)
                 self.context.edits.append(DropElement(span(element), container))
@@ -298,7 +299,7 @@ class ExpressionFolder:
                 new_key = self.fold(key) if key is not None else None
                 new_value = self.fold(value)
             except EvaluatesRemoved as poison:
-                if poison.removed.eager and (_calls(value) or (key is not None and _calls(key))):
+                if poison.removed.eager and (runs_something(value) or (key is not None and runs_something(key))):
                     raise
                 self._forget(value)
                 self.context.edits.append(DropElement(span(value), "Dict"))
@@ -372,10 +373,6 @@ def _is_class_of_something(node: ast.expr) -> bool:
     if isinstance(node, ast.Call):
         return isinstance(node.func, ast.Name) and node.func.id == "type"
     return isinstance(node, ast.Attribute) and node.attr == "__class__"
-
-
-def _calls(node: ast.expr) -> bool:
-    return any(isinstance(part, ast.Call) for part in walk(node))
 
 
 def _without_removed(value: Value) -> Value:

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from shrinker.facts.bindings import absolute
-from shrinker.facts.scopes import catches_import_error
+from shrinker.facts.scopes import catches_import_error, is_type_checking
 from shrinker.facts.walk import children
 from shrinker.values.folded import DynamicSite, ImportSite, StringSite
 
@@ -88,7 +88,7 @@ class _Collector:
                 return
             case ast.If():
                 self.expression(node.test)
-                typing_only = _is_type_checking(node.test)
+                typing_only = is_type_checking(node.test)
                 self.body(node.body, "import-type" if typing_only else kind, guarded)
                 self.body(node.orelse, kind, guarded)
                 return
@@ -185,12 +185,6 @@ def _pattern(node: ast.AST) -> str | None:
 
 def _squeeze(text: str) -> str:
     return re.sub(r"\*+", "*", text)
-
-
-def _is_type_checking(node: ast.expr) -> bool:
-    return (isinstance(node, ast.Name) and node.id == "TYPE_CHECKING") or (
-        isinstance(node, ast.Attribute) and node.attr == "TYPE_CHECKING"
-    )
 
 
 def _defines(body: list[ast.stmt]) -> list[tuple[str, int]]:
