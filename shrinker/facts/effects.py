@@ -72,12 +72,15 @@ def is_pure(node: ast.expr, scope: Scope, depth: int = 0) -> bool:
         if isinstance(part, ast.Call):
             if environment_variable(part, scope) is not None:
                 continue
+            if isinstance(part.func, ast.Attribute) and scope.environment.is_pure_on_any(part.func.attr):
+                continue
             function = evaluate(part.func, scope)
             if isinstance(function, Removed) and scope.environment.called(function.name) is not None:
                 continue
             if isinstance(function, Ref) and (
                 function.name in PURE_CALLS
                 or scope.environment.called(function.name) is not None
+                or scope.environment.is_pure(function.name)
                 or isinstance(scope.environment.interpret(function.name, depth), Known)
             ):
                 continue

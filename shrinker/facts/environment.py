@@ -2,37 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from shrinker.facts.bindings import Binding
-from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, Value
+from shrinker.facts.lattice import UNKNOWN, Domain, Known, Ref, Removed, Value
 from shrinker.facts.outline import Outline
+from shrinker.facts.patterns import Patterns
 from shrinker.ruleset.match import module_matches, name_matches
-from shrinker.ruleset.models import Fact, Ruleset
-
-
-class _Patterns:
-    """Rule patterns indexed by their last component, so that a look-up tries few of them."""
-
-    def __init__(self, pairs: Iterable[tuple[str, Fact]]) -> None:
-        self._by_last: dict[str, list[tuple[str, Fact]]] = {}
-        self._open: list[tuple[str, Fact]] = []
-        """Patterns whose last component is not a plain name."""
-        for pattern, fact in pairs:
-            last = pattern.rpartition(".")[2]
-            rows = self._open if "*" in last else self._by_last.setdefault(last, [])
-            rows.append((pattern, fact))
-
-    @property
-    def words(self) -> set[str]:
-        return set(self._by_last)
-
-    def find(self, name: str) -> Fact | None:
-        rows: list[tuple[str, Fact]] = [*self._by_last.get(name.rpartition(".")[2], []), *self._open]
-        for pattern, fact in rows:
-            if name_matches(pattern, name):
-                return fact
-        return None
+from shrinker.ruleset.models import Domain as DomainRule
+from shrinker.ruleset.models import Fact, Pure, Ruleset
 
 
 class Environment:
@@ -56,10 +34,19 @@ class Environment:
         self.rules = rules
         self.outlines = outlines
         self.modules = modules
-        self._calls = _Patterns((p, f) for f in rules.facts for p in f.calls)
-        self._names = _Patterns((p, f) for f in rules.facts for p in (*f.names, *f.attributes))
+        self._calls: Patterns[Fact] = Patterns((p, f) for f in rules.facts for p in f.calls)
+        self._names: Patterns[Fact] = Patterns((p, f) for f in rules.facts for p in (*f.names, *f.attributes))
+        self._pure: Patterns[Pure] = Patterns((p, r) for r in rules.pures for p in r.calls)
+        self._domains = {
+            kind: Patterns((p, d) for d in rules.domains for p in getattr(d, kind))
+            for kind in ("names", "calls", "tables", "registers")
+        }
+        self._members = _members(rules, outlines)
         self.variables: dict[str, Fact] = {v: f for f in rules.facts for v in f.environment}
         self.absent: dict[str, str] = {m: a.id for a in rules.absents for m in a.modules}
+        self._missing: dict[str, str] = {m: a.id for a in rules.absents for m in a.attributes}
+        self.packages = frozenset(m.partition(".")[0] for m in outlines)
+        """Top-level packages of the tree."""
         self._memo: dict[tuple[str, str], Value] = {}
         self._removed: dict[str, Removed | None] = {}
         self._constant: dict[str, bool] = {}
@@ -74,8 +61,10 @@ class Environment:
     @property
     def words(self) -> set[str]:
         """Identifiers and strings that a statement must hold for a rule to say anything about it directly."""
-        absent = {m.partition(".")[0] for m in self.absent}
-        return self._calls.words | self._names.words | set(self.variables) | absent
+        absent = {m.partition(".")[0] for m in self.absent} | {m.rpartition(".")[2] for m in self._missing}
+        texts = {text for rule in self.rules.domains for text in rule.never}
+        members = {name.rpartition(".")[2] for name in self._members}
+        return self._calls.words | self._names.words | set(self.variables) | absent | texts | members
 
     def called(self, name: str) -> Known | None:
         """The value that a fact gives to a call of this qualified name."""
@@ -84,6 +73,41 @@ class Environment:
     def named(self, name: str) -> Known | None:
         """The value that a fact gives to this qualified name or attribute."""
         return _value(self._names.find(name))
+
+    def called_on_any(self, method: str) -> Known | None:
+        """The value that a fact gives to a method of any receiver."""
+        return _value(self._calls.find_any(method))
+
+    def read_on_any(self, attribute: str) -> Known | None:
+        """The value that a fact gives to an attribute of any receiver."""
+        return _value(self._names.find_any(attribute))
+
+    def is_pure(self, function: str) -> bool:
+        """True for a function of the tree that a rule declares free of side effects."""
+        return self._pure.find(function) is not None or self._domains["calls"].find(function) is not None
+
+    def is_pure_on_any(self, method: str) -> bool:
+        """True for a method of any receiver that a rule declares free of side effects, or fixes."""
+        return self._pure.find_any(method) is not None or self._calls.find_any(method) is not None
+
+    def domain(self, name: str, kind: str = "names") -> Domain | None:
+        """What a qualified name never is.
+
+        Args:
+            name: as it is written, below its module.
+            kind: ``names``, ``calls``, ``tables`` or ``registers``.
+        """
+        rule: DomainRule | None = self._domains[kind].find(name)
+        return None if rule is None else Domain(frozenset(rule.never), frozenset({rule.id}))
+
+    def missing_attribute(self, name: str) -> Removed | None:
+        """An attribute of an installed module that is not there on this platform."""
+        rule = self._missing.get(name)
+        return None if rule is None else Removed(rule, "not installed beside CUDA", name, error="AttributeError")
+
+    def removed_member(self, name: str) -> Removed | None:
+        """A member of an enumeration that no value of the closed world equals."""
+        return self._members.get(name)
 
     def variable(self, name: str) -> Known | None:
         """The value that a fact gives to an environment variable."""
@@ -195,7 +219,7 @@ class Environment:
         """True for a value that folding would act on where its name is read."""
         if isinstance(value, Removed):
             return True
-        if isinstance(value, Known):
+        if isinstance(value, Known | Domain):
             return bool(value.rules)
         if isinstance(value, Ref):
             return self.called(value.name) is not None or self.constant_function(value.name)
@@ -224,6 +248,20 @@ class Environment:
             if module in self.outlines:
                 self._constant[name] = isinstance(self.interpret(name), Known)
         return self._constant[name]
+
+
+def _members(rules: Ruleset, outlines: Mapping[str, Outline]) -> dict[str, Removed]:
+    """Every member of an enumeration of the tree that a `remove` rule names."""
+    patterns = Patterns((p, r) for r in rules.removes for p in r.members)
+    found: dict[str, Removed] = {}
+    for module in outlines.values():
+        for owner, names in module.members.items():
+            for name in names:
+                qualified = f"{module.module}.{owner}.{name}"
+                rule = patterns.find(qualified)
+                if rule is not None:
+                    found[qualified] = Removed(rule.id, rule.feature, qualified, member=True)
+    return found
 
 
 def _value(fact: Fact | None) -> Known | None:

@@ -10,7 +10,19 @@ import ast
 from typing import TYPE_CHECKING, Protocol
 
 from shrinker.facts.effects import ENVIRONMENT_READERS
-from shrinker.facts.lattice import NO_RULES, ON_TEXTS, UNKNOWN, Known, Ref, Removed, SwitchedOff, Value, literal
+from shrinker.facts.lattice import (
+    NO_RULES,
+    ON_TEXTS,
+    UNKNOWN,
+    Domain,
+    Known,
+    Ref,
+    Removed,
+    SwitchedOff,
+    Unknown,
+    Value,
+    literal,
+)
 
 if TYPE_CHECKING:
     from shrinker.facts.environment import Environment
@@ -45,9 +57,10 @@ def evaluate(node: ast.expr, scope: Scope, *, condition: bool = False, depth: in
         case ast.Constant():
             return literal(node.value)
         case ast.Name():
-            return scope.lookup(node.id, node.lineno)
+            found = scope.lookup(node.id, node.lineno)
+            return _in_domain(node.id, scope) if isinstance(found, Unknown) else found
         case ast.Attribute():
-            return _attribute(evaluate(node.value, scope, depth=depth), node.attr, scope)
+            return _attribute(node, evaluate(node.value, scope, depth=depth), scope)
         case ast.UnaryOp(op=ast.Not()):
             inner = evaluate(node.operand, scope, condition=True, depth=depth)
             return Known(not inner.truth, True, inner.rules) if isinstance(inner, Known) else _only_removed(inner)
@@ -58,7 +71,9 @@ def evaluate(node: ast.expr, scope: Scope, *, condition: bool = False, depth: in
             if isinstance(test, Known):
                 arm = evaluate(node.body if test.truth else node.orelse, scope, condition=condition, depth=depth)
                 return Known(arm.value, arm.exact, arm.rules | test.rules) if isinstance(arm, Known) else arm
-            return _only_removed(test)
+            if isinstance(test, Removed):
+                return test
+            return join([evaluate(arm, scope, depth=depth) for arm in (node.body, node.orelse)])
         case ast.Compare():
             return _compare(node, scope, depth)
         case ast.Call():
@@ -78,20 +93,60 @@ def _only_removed(value: Value) -> Value:
     return value if isinstance(value, Removed) else UNKNOWN
 
 
-def _attribute(base: Value, name: str, scope: Scope) -> Value:
+def join(values: list[Value]) -> Value:
+    """What a text is that is one of these: never what none of them is. Not known otherwise."""
+    never: frozenset[str] | None = None
+    rules = NO_RULES
+    for value in values:
+        if isinstance(value, Domain):
+            never = value.never if never is None else never & value.never
+            rules |= value.rules
+    if never is None:
+        return UNKNOWN
+    for value in values:
+        if isinstance(value, Known) and value.exact:
+            never -= {value.value}
+        elif not isinstance(value, Domain):
+            return UNKNOWN
+    return Domain(never, rules) if never else UNKNOWN
+
+
+def written(node: ast.expr) -> str:
+    """A name as it is written: ``self.device``; only its end where it hangs on something else than a name."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        base = written(node.value)
+        return f"{base}.{node.attr}" if base else node.attr
+    return ""
+
+
+def _in_domain(name: str, scope: Scope) -> Value:
+    return scope.environment.domain(f"{scope.module}.{name}") or UNKNOWN
+
+
+def _attribute(node: ast.Attribute, base: Value, scope: Scope) -> Value:
+    name = node.attr
     if isinstance(base, Removed):
         return base
-    if not isinstance(base, Ref):
-        return UNKNOWN
     environment = scope.environment
+    if not isinstance(base, Ref):
+        return environment.read_on_any(name) or _in_domain(written(node), scope)
     if base.name in environment.outlines:
         return environment.resolve(base.name, name)
     qualified = f"{base.name}.{name}"
-    fact = environment.named(qualified)
-    if fact is not None:
-        return fact
-    removed = environment.removed_module(qualified)
-    return removed if removed is not None else Ref(qualified)
+    for found in (
+        environment.named(qualified),
+        environment.removed_module(qualified),
+        environment.missing_attribute(qualified),
+        environment.removed_member(qualified),
+        environment.domain(qualified),
+    ):
+        if found is not None:
+            return found
+    if ")" in qualified:
+        return environment.read_on_any(name) or Ref(qualified)
+    return Ref(qualified)
 
 
 def _boolean(node: ast.BoolOp, scope: Scope, condition: bool, depth: int) -> Value:
@@ -100,8 +155,10 @@ def _boolean(node: ast.BoolOp, scope: Scope, condition: bool, depth: int) -> Val
     all_known = True
     exact = True
     last: Known | None = None
+    values: list[Value] = []
     for operand in node.values:
         value = evaluate(operand, scope, condition=True, depth=depth)
+        values.append(value)
         if isinstance(value, Removed):
             return value if all_known else UNKNOWN
         if not isinstance(value, Known):
@@ -115,7 +172,7 @@ def _boolean(node: ast.BoolOp, scope: Scope, condition: bool, depth: int) -> Val
             return Known(value.value if all_known else value.truth, value.exact and all_known, rules)
     if all_known and last is not None:
         return Known(last.value, exact, rules)
-    return UNKNOWN
+    return UNKNOWN if condition else join(values)
 
 
 def _compare(node: ast.Compare, scope: Scope, depth: int) -> Value:
@@ -125,9 +182,16 @@ def _compare(node: ast.Compare, scope: Scope, depth: int) -> Value:
     right = evaluate(node.comparators[0], scope, depth=depth)
     for side in (left, right):
         if isinstance(side, Removed):
-            return side
+            return _compare_member(side, node.ops[0]) if side.member else side
     if isinstance(left, SwitchedOff):
         return _compare_off(left, node.ops[0], node.comparators[0])
+    for domain, other in ((left, node.comparators[0]), (right, node.left)):
+        if isinstance(domain, Domain):
+            return _compare_domain(domain, node.ops[0], other, scope, right is domain)
+    identity = isinstance(node.ops[0], ast.Is | ast.IsNot)
+    if identity and isinstance(left, Known) and left.truth and isinstance(right, Known) and right.value is None:
+        # Whatever it is exactly, what is true is not None.
+        return Known(isinstance(node.ops[0], ast.IsNot), True, left.rules | right.rules)
     if not (isinstance(left, Known) and isinstance(right, Known) and left.exact and right.exact):
         return UNKNOWN
     rules = left.rules | right.rules
@@ -141,6 +205,24 @@ def _compare(node: ast.Compare, scope: Scope, depth: int) -> Value:
         case ast.NotEq():
             return Known(left.value != right.value, True, rules)
     return UNKNOWN
+
+
+def _compare_member(member: Removed, operator: ast.cmpop) -> Value:
+    if isinstance(operator, ast.Eq | ast.Is):
+        return Known(False, True, frozenset({member.rule}))
+    return Known(True, True, frozenset({member.rule})) if isinstance(operator, ast.NotEq | ast.IsNot) else member
+
+
+def _compare_domain(domain: Domain, operator: ast.cmpop, other: ast.expr, scope: Scope, swapped: bool) -> Value:
+    """``device == "npu"``, ``device in ("npu", "xpu")`` for a device that is never one of them."""
+    equal = isinstance(operator, ast.Eq | ast.NotEq | ast.Is | ast.IsNot)
+    if not equal and (swapped or not isinstance(operator, ast.In | ast.NotIn)):
+        return UNKNOWN
+    texts = [other] if equal else other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else []
+    values = [evaluate(t, scope) for t in texts]
+    if not values or not all(isinstance(v, Known) and v.exact and v.value in domain.never for v in values):
+        return UNKNOWN
+    return Known(isinstance(operator, ast.NotEq | ast.IsNot | ast.NotIn), True, domain.rules)
 
 
 def _compare_off(value: SwitchedOff, operator: ast.cmpop, other: ast.expr) -> Value:
@@ -171,17 +253,78 @@ def _call(node: ast.Call, scope: Scope, depth: int) -> Value:
         # A fact may say what the function returns where its feature is off.
         return environment.called(function.name) or function
     if not isinstance(function, Ref):
-        return UNKNOWN
+        return _method(node, scope, depth)
     fact = environment.called(function.name)
     if fact is not None:
         return fact
+    domain = environment.domain(function.name, "calls")
+    if domain is not None:
+        return domain
+    if function.name in ("builtins.hasattr", "builtins.getattr"):
+        return _asked_attribute(node, function.name, scope, depth)
+    if function.name == "builtins.str" and len(node.args) == 1 and not node.keywords:
+        text = evaluate(node.args[0], scope, depth=depth)
+        return text if isinstance(text, Domain) else _only_removed(text)
     if function.name == "builtins.bool" and len(node.args) == 1 and not node.keywords:
         inner = evaluate(node.args[0], scope, condition=True, depth=depth)
         return Known(inner.truth, True, inner.rules) if isinstance(inner, Known) else _only_removed(inner)
     if function.name == "builtins.int" and len(node.args) == 1 and not node.keywords:
         inner = evaluate(node.args[0], scope, depth=depth)
         return Known(0, False, inner.rules) if isinstance(inner, SwitchedOff) else _only_removed(inner)
-    return environment.interpret(function.name, depth)
+    result = environment.interpret(function.name, depth)
+    if isinstance(result, Known) or not isinstance(node.func, ast.Name | ast.Attribute):
+        return result
+    if ")" in function.name and isinstance(node.func, ast.Attribute):
+        return environment.called_on_any(node.func.attr) or UNKNOWN
+    # What it returns has no value of its own, but a rule may name its attributes.
+    return Ref(f"{function.name}()") if function.name.partition(".")[0] in environment.packages else result
+
+
+def _method(node: ast.Call, scope: Scope, depth: int) -> Value:
+    """A method of a receiver that is not resolved, or of a text."""
+    if not isinstance(node.func, ast.Attribute):
+        return UNKNOWN
+    fact = scope.environment.called_on_any(node.func.attr)
+    if fact is not None:
+        return fact
+    receiver = evaluate(node.func.value, scope, depth=depth)
+    if node.func.attr in ("lower", "strip") and not node.args:
+        return receiver if isinstance(receiver, Domain) else UNKNOWN
+    if node.func.attr in ("startswith", "endswith") and len(node.args) == 1 and not node.keywords:
+        text = evaluate(node.args[0], scope, depth=depth)
+        if not isinstance(text, Known) or not isinstance(text.value, str):
+            return UNKNOWN
+        if isinstance(receiver, Known) and receiver.exact and isinstance(receiver.value, str):
+            found: bool = getattr(receiver.value, node.func.attr)(text.value)
+            return Known(found, True, receiver.rules | text.rules)
+        if isinstance(receiver, Domain) and node.func.attr == "startswith" and text.value in receiver.never:
+            # `"npu:0"` names the same device as `"npu"`.
+            return Known(False, True, receiver.rules)
+    return UNKNOWN
+
+
+def _asked_attribute(node: ast.Call, function: str, scope: Scope, depth: int) -> Value:
+    """``hasattr(torch, "npu")`` and ``getattr(args, "device", None)``."""
+    if len(node.args) < 2 or node.keywords or not isinstance(node.args[1], ast.Constant):
+        return UNKNOWN
+    name = node.args[1].value
+    if not isinstance(name, str) or not name.isidentifier():
+        return UNKNOWN
+    base = evaluate(node.args[0], scope, depth=depth)
+    if isinstance(base, Removed):
+        return base
+    missing = scope.environment.missing_attribute(f"{base.name}.{name}") if isinstance(base, Ref) else None
+    if missing is not None:
+        if function == "builtins.hasattr":
+            return Known(False, True, frozenset({missing.rule}))
+        if len(node.args) == 3:
+            default = evaluate(node.args[2], scope, depth=depth)
+            return Known(default.value, default.exact, default.rules | {missing.rule}) if isinstance(default, Known) else UNKNOWN
+        return missing
+    if function == "builtins.getattr":
+        read = evaluate(ast.copy_location(ast.Attribute(node.args[0], name, ast.Load()), node), scope, depth=depth)
+        return read if isinstance(read, Domain) else UNKNOWN
+    return UNKNOWN
 
 
 def environment_variable(node: ast.Call, scope: Scope) -> Value | None:

@@ -40,9 +40,27 @@ class Removed:
     """Qualified name, for the named error."""
     module: str = ""
     """The removed module that it comes from; empty for a branch that is never taken."""
+    member: bool = False
+    """True for a member of an enumeration: nothing equals it, and it equals nothing."""
+    error: str = "RuntimeError"
+    """The error that its use becomes: the one that upstream itself would raise for what is not installed."""
     eager: bool = False
     """True when the module level of the using module imports it without a condition: importing it is
     part of every run, so a use of it may be too, and only a fact about that use can remove it."""
+
+    @property
+    def missing(self) -> bool:
+        """True for what is not installed: upstream itself raises where it is evaluated, so it goes only where
+        it is certainly evaluated."""
+        return self.error != "RuntimeError"
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """A text, or an object that stands for one, that is open but never one of these."""
+
+    never: frozenset[str]
+    rules: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +81,7 @@ class Unknown:
 
 UNKNOWN = Unknown()
 
-Value = Known | Ref | Removed | SwitchedOff | Unknown
+Value = Known | Domain | Ref | Removed | SwitchedOff | Unknown
 
 NO_RULES: frozenset[str] = frozenset()
 

@@ -29,6 +29,8 @@ class Outline:
     """``(module, name, bound as)`` of every import anywhere in the file; `name` is empty for `import module`."""
     read: frozenset[str]
     """Attribute names read from an imported name (``module.flag``)."""
+    members: dict[str, tuple[str, ...]]
+    """Enumerations of the module, nested ones by dotted name, to the names of their members."""
     stored: frozenset[str]
     """Attribute names assigned on an imported name (``module.flag = …``): such a flag may be patched."""
 
@@ -52,6 +54,8 @@ def outline(module: str, is_package: bool, tree: ast.Module) -> Outline:
     aliases: set[tuple[str, str, str]] = set()
     stored: set[tuple[str, str]] = set()
     read: set[tuple[str, str]] = set()
+    members: dict[str, tuple[str, ...]] = {}
+    _enumerations(tree.body, "", members)
     for node in walk(tree):
         if isinstance(node, ast.Global):
             rebound.update(node.names)
@@ -80,9 +84,30 @@ def outline(module: str, is_package: bool, tree: ast.Module) -> Outline:
         stars=found.stars,
         rebound=frozenset(rebound),
         aliases=frozenset(aliases),
+        members=members,
         read=frozenset(attribute for base, attribute in read if not base or base in bound_names),
         stored=frozenset(attribute for base, attribute in stored if base in bound_names),
     )
+
+
+def _enumerations(body: list[ast.stmt], prefix: str, found: dict[str, tuple[str, ...]]) -> None:
+    for node in body:
+        if not isinstance(node, ast.ClassDef):
+            continue
+        name = f"{prefix}{node.name}"
+        if any("Enum" in _last_name(base) or "Flag" in _last_name(base) for base in node.bases):
+            found[name] = tuple(
+                target.id
+                for statement in node.body
+                if isinstance(statement, ast.Assign)
+                for target in statement.targets
+                if isinstance(target, ast.Name)
+            )
+        _enumerations(node.body, f"{name}.", found)
+
+
+def _last_name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _trim(binding: Binding) -> Binding:

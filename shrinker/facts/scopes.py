@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shrinker.facts.bindings import Binding, Bindings, Guard, collect
-from shrinker.facts.evaluate import Scope, evaluate, truth
+from shrinker.facts.evaluate import Scope, evaluate, join, truth
 from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, Value
 from shrinker.facts.walk import statements, walk
 
@@ -102,7 +102,7 @@ def bound_value(scope: Scope, name: str, bindings: list[Binding], before: int | 
         return Known(first.value, same, rules)
     if isinstance(first, Ref) and all(v == first for v in values):
         return first
-    return UNKNOWN
+    return join(values)
 
 
 def _binding_value(scope: Scope, name: str, binding: Binding, bindings: list[Binding]) -> Value:

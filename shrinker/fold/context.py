@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable
 
 from shrinker.facts.environment import Environment
-from shrinker.facts.lattice import Known, Removed
+from shrinker.facts.lattice import Domain, Known, Removed
+from shrinker.facts.walk import walk
 from shrinker.values.edits import Edit, Span
 from shrinker.values.folded import Decision, Escape, Uncertain
 
@@ -46,6 +47,10 @@ class Context:
         self.escapes: list[Escape] = []
         self.touched: set[str] = set()
         """Identifiers whose reads were folded away: their imports may have become unused."""
+        self.tables: dict[int, Domain] = {}
+        """Dictionary displays (by id) that are only asked for texts of a domain."""
+        self.catching = 0
+        """How many `try` statements around the place catch ImportError."""
         self._hot: list[int] = []
         self._words: frozenset[str] = frozenset()
 
@@ -89,6 +94,10 @@ class Context:
         """Record one decision."""
         rule = "+".join(sorted(set(rules))) or "constant"
         self.decisions.append(Decision(node.lineno, rule, kind, self.text(shown or node), outcome, lines))
+
+    def forget(self, node: ast.AST) -> None:
+        """Names that code which goes was reading: what they import may have become unused."""
+        self.touched.update(n.id for n in walk(node) if isinstance(n, ast.Name))
 
     def escape(self, node: Node, removed: Removed) -> None:
         """Record a use of a removed module that no fact decides and that every run may reach."""

@@ -17,6 +17,7 @@ from shrinker.facts.scopes import shadowed
 from shrinker.facts.walk import walk
 from shrinker.fold.context import Context, EvaluatesRemoved, span
 from shrinker.fold.control import runs_something
+from shrinker.fold.domains import asked_table, drop_elements, drop_rows, registration
 from shrinker.values.edits import DropElement, Literal, TakeOperand
 
 _INSTANCE_TESTS = frozenset({"isinstance", "issubclass"})
@@ -68,7 +69,16 @@ class ExpressionFolder:
         return None
 
     def _forget(self, node: ast.AST) -> None:
-        self.context.touched.update(n.id for n in walk(node) if isinstance(n, ast.Name))
+        self.context.forget(node)
+
+    def _when_reached(self, node: ast.expr, *, condition: bool = False) -> ast.expr:
+        """Fold what is evaluated only sometimes: the error of something missing must not come earlier."""
+        try:
+            return self.fold(node, condition=condition)
+        except EvaluatesRemoved as poison:
+            if not poison.removed.missing:
+                raise
+            return node
 
     def _fold_Name(self, node: ast.Name, condition: bool) -> ast.expr:
         if not isinstance(node.ctx, ast.Load):
@@ -93,6 +103,10 @@ class ExpressionFolder:
         folded = self._literal(node, _without_removed(evaluate(node, self.scope)))
         if folded is not None:
             return folded
+        filed = registration(node, self.scope)
+        if filed is not None:
+            raise EvaluatesRemoved(filed)
+        self._asked(node)
         node.func = self.fold(node.func)
         for argument in node.args:
             # `register("npu", "sglang.srt.npu.store")`: an import by name, when it is asked for.
@@ -106,6 +120,15 @@ class ExpressionFolder:
             keyword.value = self.fold(keyword.value)
         return node
 
+    def _asked(self, node: ast.expr) -> None:
+        asked = asked_table(node, self.scope)
+        if asked is not None and isinstance(asked[0], ast.Dict):
+            self.context.tables[id(asked[0])] = asked[1]
+
+    def _fold_Subscript(self, node: ast.Subscript, condition: bool) -> ast.expr:
+        self._asked(node)
+        return self._children(node)
+
     def _instance_test(self, node: ast.Call) -> ast.expr:
         node.args[0] = self.fold(node.args[0])
         classes = node.args[1]
@@ -114,7 +137,7 @@ class ExpressionFolder:
                 self._fold_display(classes, "Tuple") if isinstance(classes, ast.Tuple) else self.fold(classes)
             )
         except EvaluatesRemoved as poison:
-            if not is_pure(node.args[0], self.scope):
+            if poison.removed.missing or not is_pure(node.args[0], self.scope):
                 raise
             # Nothing in the closed world is an instance of a class that is not in it.
             return self._constant(node, False, "instance", poison.removed.rule)
@@ -132,24 +155,35 @@ class ExpressionFolder:
         folded = self._literal(node, _without_removed(evaluate(node, self.scope)))
         if folded is not None:
             return folded
+        self._asked(node)
         node.left = self.fold(node.left)
         single = node.ops[0] if len(node.ops) == 1 else None
         try:
-            table = isinstance(single, ast.In | ast.NotIn) and isinstance(node.comparators[0], ast.Tuple)
-            if table and _is_class_of_something(node.left):
-                node.comparators = [self._fold_display(cast(ast.Tuple, node.comparators[0]), "Tuple")]
+            display = node.comparators[0] if isinstance(single, ast.In | ast.NotIn) else None
+            if isinstance(display, ast.Tuple | ast.List | ast.Set):
+                drop_elements(self.context, self.scope, node.left, display)
+            if isinstance(display, ast.Tuple | ast.List | ast.Set) and (
+                (isinstance(display, ast.Tuple) and _is_class_of_something(node.left)) or self._names_member(display)
+            ):
+                node.comparators = [self._fold_display(display, type(display).__name__)]
+                if not cast(ast.Tuple, display).elts and is_pure(node.left, self.scope):
+                    return self._constant(node, isinstance(single, ast.NotIn), "compare", "removed-rows")
             else:
                 node.comparators = [self.fold(c) for c in node.comparators]
         except EvaluatesRemoved as poison:
             identity = isinstance(single, ast.Is | ast.IsNot) or (
                 isinstance(single, ast.Eq | ast.NotEq) and _is_class_of_something(node.left)
             )
-            if identity and is_pure(node.left, self.scope):
+            if identity and not poison.removed.missing and is_pure(node.left, self.scope):
                 # Nothing in the closed world is a removed class or function. Equality proves less: a member
                 # of a removed `IntEnum` equals a number.
                 return self._constant(node, isinstance(single, ast.IsNot | ast.NotEq), "compare", poison.removed.rule)
             raise
         return node
+
+    def _names_member(self, node: ast.Tuple | ast.List | ast.Set) -> bool:
+        values = [evaluate(e, self.scope) for e in node.elts if isinstance(e, ast.Attribute)]
+        return any(isinstance(v, Removed) and v.member for v in values)
 
     # Control flow inside expressions
 
@@ -184,7 +218,7 @@ class ExpressionFolder:
         poison: EvaluatesRemoved | None = None
         for name in ("body", "orelse"):
             try:
-                arms[name] = self.fold(getattr(node, name), condition=condition)
+                arms[name] = self._when_reached(getattr(node, name), condition=condition)
             except EvaluatesRemoved as caught:
                 poison = caught
         if poison is not None:
@@ -231,7 +265,8 @@ class ExpressionFolder:
                 self._drop_operand(operand, node, value)
                 continue
             try:
-                folded = self.fold(operand, condition=condition or (not last and _is_test(operand)))
+                fold = self._when_reached if kept else self.fold
+                folded = fold(operand, condition=condition or (not last and _is_test(operand)))
                 if folded is not operand and isinstance(folded, ast.Constant) and isinstance(folded.value, bool):
                     if folded.value is not is_and:
                         cut = True
@@ -274,7 +309,7 @@ class ExpressionFolder:
             try:
                 kept.append(self.fold(element))
             except EvaluatesRemoved as poison:
-                if poison.removed.eager and runs_something(element):
+                if poison.removed.missing or (poison.removed.eager and runs_something(element)):
                     raise
                 self._forget(element)
                 self.context.edits.append(DropElement(span(element), container))
@@ -292,6 +327,9 @@ class ExpressionFolder:
         return self._fold_display(node, "Set")
 
     def _fold_Dict(self, node: ast.Dict, condition: bool) -> ast.expr:
+        domain = self.context.tables.get(id(node))
+        if domain is not None:
+            drop_rows(self.context, self.scope, node, domain)
         keys: list[ast.expr | None] = []
         values: list[ast.expr] = []
         for key, value in zip(node.keys, node.values, strict=True):
@@ -299,7 +337,8 @@ class ExpressionFolder:
                 new_key = self.fold(key) if key is not None else None
                 new_value = self.fold(value)
             except EvaluatesRemoved as poison:
-                if poison.removed.eager and (runs_something(value) or (key is not None and runs_something(key))):
+                runs = runs_something(value) or (key is not None and runs_something(key))
+                if poison.removed.missing or (poison.removed.eager and runs):
                     raise
                 self._forget(value)
                 self.context.edits.append(DropElement(span(value), "Dict"))
@@ -318,7 +357,7 @@ class ExpressionFolder:
         arguments.kw_defaults = [self.fold(d) if d is not None else None for d in arguments.kw_defaults]
         names = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
         names |= {a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None}
-        node.body = self._inside(names).fold(node.body)
+        node.body = self._inside(names)._when_reached(node.body)
         return node
 
     def _inside(self, names: set[str]) -> ExpressionFolder:
@@ -328,7 +367,7 @@ class ExpressionFolder:
         targets = {n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name)}
         inside = self._inside(targets)
         for index, generator in enumerate(node.generators):
-            generator.iter = (self if index == 0 else inside).fold(generator.iter)
+            generator.iter = self.fold(generator.iter) if index == 0 else inside._when_reached(generator.iter)
             kept: list[ast.expr] = []
             for test in generator.ifs:
                 value = truth(test, inside.scope)
@@ -337,13 +376,13 @@ class ExpressionFolder:
                     self.context.edits.append(DropElement(span(test), "comprehension"))
                     self.context.decide_known(test, "comprehension", value, 0)
                 else:
-                    kept.append(inside.fold(test, condition=True))
+                    kept.append(inside._when_reached(test, condition=True))
             generator.ifs = kept
         if isinstance(node, ast.DictComp):
-            node.key = inside.fold(node.key)
-            node.value = inside.fold(node.value)
+            node.key = inside._when_reached(node.key)
+            node.value = inside._when_reached(node.value)
         else:
-            node.elt = inside.fold(node.elt)
+            node.elt = inside._when_reached(node.elt)
         return node
 
     def _fold_ListComp(self, node: ast.ListComp, condition: bool) -> ast.expr:

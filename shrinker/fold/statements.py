@@ -14,6 +14,7 @@ from shrinker.facts.walk import walk
 from shrinker.fold.annotations import fold_annotation, fold_parameter
 from shrinker.fold.context import Context, EvaluatesRemoved, extent, message, span
 from shrinker.fold.control import is_generator, leaves, runs_something
+from shrinker.fold.domains import drop_cases, local_tables, registration
 from shrinker.fold.expressions import ExpressionFolder
 from shrinker.values.edits import DropAlias, DropBlock, DropElement, DropStatement, DropTail, Raise, TakeBlock
 from shrinker.values.folded import Uncertain
@@ -24,14 +25,16 @@ Body = list[ast.stmt]
 class StatementFolder:
     """Folds the statements of one scope."""
 
-    def __init__(self, context: Context, scope: Scope, kind: str) -> None:
+    def __init__(self, context: Context, scope: Scope, kind: str, owner: str = "") -> None:
         """
         Args:
             context: where edits and decisions go.
             scope: names of this body.
             kind: ``module``, ``class`` or ``function``: in a function a removed use becomes the
                 named error; elsewhere the statement goes, as a registration of something removed.
+            owner: qualified name of the class whose body this is.
         """
+        self.owner = owner
         self.context = context
         self.scope = scope
         self.kind = kind
@@ -66,19 +69,21 @@ class StatementFolder:
         if removed.eager and (self.kind == "function" or runs_something(node)):
             self.context.escape(node, removed)
             return [node]
+        if removed.missing and self.kind != "function":
+            return [node]
         self._forget(node)
         lines = extent([node])
         if self.kind != "function":
             self.context.edits.append(DropStatement(span(node)))
             self.context.decide(node, "use", {removed.rule}, "removed", lines)
             return []
-        self.context.edits.append(Raise(span(node), message(removed)))
+        self.context.edits.append(Raise(span(node), message(removed), removed.error))
         self.context.decide(node, "use", {removed.rule}, "raises", lines)
-        call = ast.Call(ast.Name("RuntimeError", ast.Load()), [ast.Constant(message(removed))], [])
+        call = ast.Call(ast.Name(removed.error, ast.Load()), [ast.Constant(message(removed))], [])
         return [ast.fix_missing_locations(ast.copy_location(ast.Raise(call, None), node))]
 
     def _forget(self, node: ast.AST) -> None:
-        self.context.touched.update(n.id for n in walk(node) if isinstance(n, ast.Name))
+        self.context.forget(node)
 
     def _drop(self, node: ast.stmt, rules: set[str] | frozenset[str], kind: str) -> tuple[Body, bool]:
         self._forget(node)
@@ -123,13 +128,24 @@ class StatementFolder:
                 self._exports(node.value)
                 return [node], False
             case ast.Match():
+                if not drop_cases(self.context, self.scope, node):
+                    return [], True
                 node.subject = self.expressions.fold(node.subject)
                 for case in node.cases:
                     if case.guard is not None:
                         case.guard = self.expressions.fold(case.guard, condition=True)
                     case.body = self._filled(self.block(case.body))
                 return [node], False
+            case ast.Assign(targets=[ast.Name(id=name)]) if (member := self._member(name)) is not None:
+                return self._drop(node, {member.rule}, "member")
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict() as table):
+                self._asked_table(name, table)
+                node.value = self.expressions.fold(table)
+                return [node], False
             case ast.Expr():
+                filed = registration(node.value, self.scope)
+                if filed is not None:
+                    return self._drop(node, {filed.rule}, "registration")
                 value = self.expressions.fold(node.value)
                 if isinstance(value, ast.Constant) and value is not node.value:
                     return self._drop(node, {"no-effect"}, "call")
@@ -146,6 +162,14 @@ class StatementFolder:
                     elif isinstance(child, list):
                         setattr(node, name, [self.expressions.fold(c) if isinstance(c, ast.expr) else c for c in child])
                 return [node], False
+
+    def _member(self, name: str) -> Removed | None:
+        return self.context.environment.removed_member(f"{self.owner}.{name}") if self.kind == "class" else None
+
+    def _asked_table(self, name: str, table: ast.Dict) -> None:
+        domain = self.context.environment.domain(f"{self.owner or self.context.module}.{name}", "tables")
+        if domain is not None:
+            self.context.tables[id(table)] = domain
 
     def _filled(self, body: Body) -> Body:
         # Position 0: written by `emit`, not found in the source.
@@ -245,13 +269,19 @@ class StatementFolder:
                     context.path, node.lineno, "import of an absent module fails, but its handler uses the exception"
                 )
             )
+        catches = any(catches_import_error(h) for h in node.handlers)
+        context.catching += catches
         node.body = self._filled(self.block(node.body))
+        context.catching -= catches
         kept: list[ast.ExceptHandler] = []
         for index, handler in enumerate(node.handlers):
             try:
                 if handler.type is not None:
                     handler.type = self.expressions.fold(handler.type)
             except EvaluatesRemoved as poison:
+                if poison.removed.missing:
+                    kept.append(handler)
+                    continue
                 context.edits.append(DropBlock(span(node), f"handler:{index}"))
                 context.decide(handler, "handler", {poison.removed.rule}, "removed", extent(handler.body))
                 continue
@@ -271,12 +301,20 @@ class StatementFolder:
 
     # Imports
 
+    def _not_installed(self, module: str) -> None:
+        rule = self.context.environment.is_absent(module)
+        if rule is not None and self.kind == "function" and not self.context.catching:
+            raise EvaluatesRemoved(Removed(rule, "not installed beside CUDA", module, error="ImportError"))
+
     def _import(self, node: ast.Import) -> tuple[Body, bool]:
+        self._not_installed(node.names[0].name)
         gone = [(a, r) for a in node.names if (r := self.context.environment.removed_module(a.name))]
         return self._without_aliases(node, [(a, r) for a, r in gone if r is not None])
 
     def _import_from(self, node: ast.ImportFrom) -> tuple[Body, bool]:
         source = absolute(node.module, node.level, self.context.package)
+        if not node.level:
+            self._not_installed(source)
         environment = self.context.environment
         gone: list[tuple[ast.alias, Removed]] = []
         for alias in node.names:
@@ -329,6 +367,8 @@ class StatementFolder:
             arguments.defaults = [self.expressions.fold(d) for d in arguments.defaults]
             arguments.kw_defaults = [self.expressions.fold(d) if d is not None else None for d in arguments.kw_defaults]
         except EvaluatesRemoved as poison:
+            if poison.removed.missing:
+                raise
             return self._drop(node, {poison.removed.rule}, "definition")
         for argument in (
             *arguments.posonlyargs,
@@ -343,6 +383,7 @@ class StatementFolder:
             node.returns = fold_annotation(self.expressions, node.returns, "returns")
         scope = function_scope(node, self.scope, self.context.package)
         before = frozenset(scope.bindings.names)
+        self.context.tables.update(local_tables(node.body, scope))
         node.body = self._filled(StatementFolder(self.context, scope, "function").block(node.body))
         self._poison_unbound(node, before, decisions)
         if spare is not None and not is_generator(node):
@@ -386,6 +427,8 @@ class StatementFolder:
                 try:
                     bases.append(self.expressions.fold(base))
                 except EvaluatesRemoved as poison:
+                    if poison.removed.missing:
+                        raise
                     gone.append((base, poison.removed))
             if gone and not bases:
                 return self._drop(node, {gone[0][1].rule}, "definition")
@@ -399,9 +442,11 @@ class StatementFolder:
             for keyword in node.keywords:
                 keyword.value = self.expressions.fold(keyword.value)
         except EvaluatesRemoved as poison:
+            if poison.removed.missing:
+                raise
             return self._drop(node, {poison.removed.rule}, "definition")
         scope = LocalScope(self.scope, collect(node.body, self.context.package), frozenset(), is_class=True)
-        node.body = self._filled(StatementFolder(self.context, scope, "class").block(node.body))
+        node.body = self._filled(StatementFolder(self.context, scope, "class", f"{self.owner or self.context.module}.{node.name}").block(node.body))
         return [node], False
 
     def _annotated(self, node: ast.AnnAssign) -> tuple[Body, bool]:

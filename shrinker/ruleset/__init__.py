@@ -2,17 +2,19 @@
 
 from shrinker.ruleset.load import load_profile
 from shrinker.ruleset.match import module_matches, path_matches
-from shrinker.ruleset.models import Absent, Asset, Fact, Keep, Profile, Remove, Root, Ruleset, Walk
+from shrinker.ruleset.models import Absent, Asset, Fact, Keep, Platform, Profile, Remove, Root, Ruleset, Survivor, Walk
 
 __all__ = [
     "Absent",
     "Asset",
     "Fact",
     "Keep",
+    "Platform",
     "Profile",
     "Remove",
     "Root",
     "Ruleset",
+    "Survivor",
     "Walk",
     "load_profile",
     "module_matches",

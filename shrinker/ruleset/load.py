@@ -11,19 +11,38 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from shrinker.ruleset.models import Absent, Asset, Fact, Keep, Profile, Remove, Root, Rule, Ruleset, Walk
+from shrinker.ruleset.models import (
+    Absent,
+    Asset,
+    Domain,
+    Fact,
+    Keep,
+    Platform,
+    Profile,
+    Pure,
+    Remove,
+    Root,
+    Rule,
+    Ruleset,
+    Survivor,
+    Walk,
+)
 from shrinker.values.errors import InputError
 
 RULES_FOLDER = Path(__file__).resolve().parents[2] / "rules"
 
 _KINDS: dict[str, tuple[str, type[Rule]]] = {
     "fact": ("facts", Fact),
+    "domain": ("domains", Domain),
+    "pure": ("pures", Pure),
     "absent": ("absents", Absent),
     "remove": ("removes", Remove),
     "root": ("roots", Root),
     "walk": ("walks", Walk),
     "keep": ("keeps", Keep),
     "asset": ("assets", Asset),
+    "platform": ("platforms", Platform),
+    "survivor": ("survivors", Survivor),
 }
 
 
@@ -93,13 +112,17 @@ def _load_file(path: Path, collected: dict[str, list[Rule]], seen: dict[str, str
             try:
                 rule = model.model_validate(row)
             except ValidationError as error:
-                raise _explain(error, path, text, start, list(model.model_fields)) from error
+                raise _explain(error, path, text, start, _keys(model)) from error
             if rule.id in seen:
                 raise InputError(
                     f"{path.name}:{start}: rule id {rule.id!r} is taken by {seen[rule.id]}", "give each rule its own id"
                 )
             seen[rule.id] = f"{path.name}:{start}"
             collected[plural].append(rule)
+
+
+def _keys(model: type[Rule]) -> list[str]:
+    return [field.alias or name for name, field in model.model_fields.items()]
 
 
 def _read_toml(path: Path) -> tuple[str, dict[str, object]]:

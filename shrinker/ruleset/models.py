@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
+from shrinker.values.survivors import Kind, Position
+
 
 class Rule(BaseModel):
     """What every rule has."""
@@ -24,23 +26,49 @@ class Fact(Rule):
     """
 
     calls: tuple[str, ...] = ()
-    """Functions or methods whose call gives the value, whatever the arguments."""
+    """Functions or methods whose call gives the value, whatever the arguments. ``.is_hip`` is a method of any
+    receiver that is not resolved."""
     names: tuple[str, ...] = ()
     """Module-level names, or attributes of modules outside the tree (``torch.version.hip``)."""
     attributes: tuple[str, ...] = ()
-    """Attributes and properties of classes (``sglang.srt.platforms.**.Platform.is_hip``)."""
+    """Attributes and properties of classes (``sglang.srt.platforms.**.Platform.is_hip``). ``f()`` within a name is
+    what calling `f` returns; ``.is_hip`` is an attribute of any receiver that is not resolved."""
     environment: tuple[str, ...] = ()
     """Environment variables, however they are read."""
-    value: StrictBool | None = None
+    value: StrictBool | str | None = None
     """TOML has no null: leave it out for None."""
     exact: bool = True
     """False: only the truth of the value is known (a version string, a handle); it is never written as a literal."""
 
 
-class Absent(Rule):
-    """Modules outside the tree that are not installed: importing one raises ImportError."""
+class Domain(Rule):
+    """Texts that something never is in the closed world (``ServerArgs.device`` is never ``"npu"``)."""
 
-    modules: tuple[str, ...]
+    names: tuple[str, ...] = ()
+    """Variables, parameters and attributes that hold such a text. A name is matched as it is written, below its
+    module: ``sglang.**.device`` is a variable `device` as well as `self.device` or `x.y.device`."""
+    calls: tuple[str, ...] = ()
+    """Functions that return such a text and do nothing else."""
+    tables: tuple[str, ...] = ()
+    """Dictionaries that are only asked for such a text: rows of texts that it never is go."""
+    registers: tuple[str, ...] = ()
+    """Functions and decorators that only file something under such a text, their first argument."""
+    never: tuple[str, ...] = Field(min_length=1)
+
+
+class Pure(Rule):
+    """Functions of the tree that only answer: a call whose result is not needed may go."""
+
+    calls: tuple[str, ...]
+
+
+class Absent(Rule):
+    """What is outside the tree and not installed: importing such a module raises ImportError, reading such an
+    attribute AttributeError."""
+
+    modules: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
+    """Attributes of modules that are installed (``torch.npu``); only whole names, no patterns."""
 
 
 class Remove(Rule):
@@ -50,6 +78,8 @@ class Remove(Rule):
     """In words: ``Ascend NPU backend``. Stands in the named error."""
     modules: tuple[str, ...] = ()
     """Patterns over dotted modules, submodules included."""
+    members: tuple[str, ...] = ()
+    """Members of enumerations (``sglang.**.Backend.ASCEND``): no value of the closed world equals one."""
     paths: tuple[str, ...] = ()
     """Patterns over files and folders of upstream that are not modules."""
     unless: tuple[str, ...] = ()
@@ -90,25 +120,66 @@ class Asset(Rule):
     """Modules (patterns); the files stay when one of them does."""
 
 
+class Platform(Rule):
+    """Another platform, for the judge of the generated tree: the words by which one sees a trace of it."""
+
+    words: tuple[str, ...] = Field(min_length=1)
+    """Lower-case words within identifiers and strings (``npu`` is in ``forward_npu`` and in ``NPUEnv``, not in
+    ``input``); ``*`` stands for any text."""
+    predicates: tuple[str, ...] = ()
+    """Whole identifiers that ask for it without such a word and that no fact names."""
+
+
+class Survivor(Rule):
+    """Why a trace of another platform in the generated tree is right. All keys that are given must hold."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    kind: tuple[Kind, ...] = ()
+    positions: tuple[Position, ...] = Field((), alias="in")
+    """Places in the syntax (`values.survivors.Position`)."""
+    words: tuple[str, ...] = ()
+    """The whole text of the survivor, or one component of its dotted name; ``*`` stands for any text."""
+    where: tuple[str, ...] = ()
+    """Patterns over modules and qualified definitions, what is inside included."""
+
+
 class Ruleset(BaseModel):
     """All rules that a profile includes, in file order."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     facts: tuple[Fact, ...] = ()
+    domains: tuple[Domain, ...] = ()
+    pures: tuple[Pure, ...] = ()
     absents: tuple[Absent, ...] = ()
     removes: tuple[Remove, ...] = ()
     roots: tuple[Root, ...] = ()
     walks: tuple[Walk, ...] = ()
     keeps: tuple[Keep, ...] = ()
     assets: tuple[Asset, ...] = ()
+    platforms: tuple[Platform, ...] = ()
+    survivors: tuple[Survivor, ...] = ()
     profile: str = ""
     digest: str = ""
     """SHA-256 over the included rule files."""
 
     def all_rules(self) -> tuple[Rule, ...]:
-        """Every rule, in the order of the kinds."""
-        return (*self.facts, *self.absents, *self.removes, *self.roots, *self.walks, *self.keeps, *self.assets)
+        """Every rule that decides something about the tree, in the order of the kinds.
+
+        `platforms` and `survivors` decide nothing: they judge what was generated.
+        """
+        return (
+            *self.facts,
+            *self.domains,
+            *self.pures,
+            *self.absents,
+            *self.removes,
+            *self.roots,
+            *self.walks,
+            *self.keeps,
+            *self.assets,
+        )
 
 
 class Profile(BaseModel):

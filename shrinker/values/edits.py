@@ -61,6 +61,8 @@ class Raise:
 
     span: Span
     message: str
+    error: str = "RuntimeError"
+    """Name of the builtin exception: `RuntimeError`, or what upstream itself would raise (`ImportError`, `AttributeError`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,9 @@ NAMES = (HEADER, PASS, "True", "False", "None", IF_FOR_ELIF, ELSE_FOR_ELIF, NAME
 RAISE = "\0raise"
 """Stands for the tokens of `raise RuntimeError("shrinker: ...")` after `collapse_named_error`."""
 
+ERRORS = frozenset({"RuntimeError", "ImportError", "AttributeError"})
+"""The named error is a RuntimeError, or the error that upstream would raise for what is not installed."""
+
 ERROR_PREFIX = "shrinker: "
 _HEADER = re.compile(r"#.*\bshrinker\b", re.IGNORECASE)
 
@@ -62,7 +65,7 @@ def collapse_named_error(tokens: tuple[str, ...]) -> tuple[str, ...]:
     for start in range(len(tokens) - 4):
         if tokens[start] != "raise" or (start and tokens[start - 1] not in {":", ";"}):
             continue
-        if tokens[start + 1 : start + 3] == ("RuntimeError", "(") and tokens[-1] == ")":
+        if tokens[start + 1] in ERRORS and tokens[start + 2] == "(" and tokens[-1] == ")":
             try:
                 text = ast.literal_eval("(" + " ".join(tokens[start + 3 : -1]) + ")")
             except (ValueError, SyntaxError):

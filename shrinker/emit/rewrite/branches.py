@@ -140,7 +140,7 @@ def _find_arm(node: cst.If, sites: Sites) -> Action | None:
     raised = next((e for e in edits if isinstance(e, Raise)), None)
     if raised is not None:
         sites.skip(arm)
-        error = raised.message
+        error = raised
 
         def replace(updated: cst.CSTNode) -> cst.CSTNode:
             lines = detached(updated.orelse.leading_lines)  # type: ignore[attr-defined]

@@ -44,7 +44,7 @@ class Fate:
 
     cut: bool = False
     """Everything after it in the block goes."""
-    message: str | None = None
+    raised: Raise | None = None
     """The named error that takes its place."""
     block: str | None = None
     """The block that takes its place."""
@@ -106,7 +106,7 @@ def _fate(node: cst.BaseCompoundStatement, sites: Sites) -> Fate | None:
         return Fate(block=edit.block)
     sites.skip(node)
     if isinstance(edit, Raise):
-        return Fate(cut=True, message=edit.message)
+        return Fate(cut=True, raised=edit)
     return Fate(cut=isinstance(edit, DropTail))
 
 
@@ -124,14 +124,14 @@ def _line_fate(line: cst.SimpleStatementLine | cst.SimpleStatementSuite, sites: 
             continue
         for later in line.body[index:]:
             sites.skip(later)
-        return Fate(cut=True, message=edit.message if isinstance(edit, Raise) else None, keep=tuple(keep))
+        return Fate(cut=True, raised=edit if isinstance(edit, Raise) else None, keep=tuple(keep))
     return Fate(keep=tuple(keep)) if len(keep) < len(line.body) else None
 
 
 def _trim(body: Sequence[cst.BaseSmallStatement], fate: Fate) -> list[cst.BaseSmallStatement]:
     kept = [body[index] for index in fate.keep]
-    if fate.message is not None:
-        kept.append(raise_small(fate.message))
+    if fate.raised is not None:
+        kept.append(raise_small(fate.raised))
     if kept:
         kept[-1] = kept[-1].with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
         # A statement that was last may have no semicolon of its own before the error: LibCST adds `; `.
@@ -145,8 +145,8 @@ def _replacement(statement: Statement, fate: Fate, sites: Sites) -> tuple[list[S
             return [statement.with_changes(body=_trim(statement.body, fate))], ()
     elif fate.block is not None:
         return taken(statement, fate.block, sites)
-    if fate.message is not None:
-        return [raise_statement(fate.message, detached(statement.leading_lines))], ()
+    if fate.raised is not None:
+        return [raise_statement(fate.raised, detached(statement.leading_lines))], ()
     return [], ()
 
 

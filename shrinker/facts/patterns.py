@@ -1,0 +1,49 @@
+"""Which rule names a qualified name: patterns indexed by their last component, so that a look-up tries few."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Generic, TypeVar
+
+from shrinker.ruleset.match import name_matches
+from shrinker.ruleset.models import Rule
+
+R = TypeVar("R", bound=Rule)
+
+
+class Patterns(Generic[R]):
+    """Patterns over qualified names; ``.name`` is a method or attribute of any receiver."""
+
+    def __init__(self, pairs: Iterable[tuple[str, R]]) -> None:
+        """
+        Args:
+            pairs: pattern and the rule that it stands in, in the order in which they count.
+        """
+        self._by_last: dict[str, list[tuple[str, R]]] = {}
+        self._open: list[tuple[str, R]] = []
+        """Patterns whose last component is not a plain name."""
+        self._any: dict[str, R] = {}
+        for pattern, rule in pairs:
+            if pattern.startswith("."):
+                self._any.setdefault(pattern[1:], rule)
+                continue
+            last = pattern.rpartition(".")[2]
+            rows = self._open if "*" in last else self._by_last.setdefault(last, [])
+            rows.append((pattern, rule))
+
+    @property
+    def words(self) -> set[str]:
+        """Last components that are plain names."""
+        return {*self._by_last, *self._any}
+
+    def find(self, name: str) -> R | None:
+        """The first rule with a pattern that names exactly `name`."""
+        rows: list[tuple[str, R]] = [*self._by_last.get(name.rpartition(".")[2], []), *self._open]
+        for pattern, rule in rows:
+            if name_matches(pattern, name):
+                return rule
+        return None
+
+    def find_any(self, name: str) -> R | None:
+        """The rule that speaks of a method or attribute called `name` of any receiver."""
+        return self._any.get(name)

@@ -1,0 +1,170 @@
+"""Texts that something never is: rows, elements, cases and registrations that stand for one go."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+
+from shrinker.facts.effects import is_pure
+from shrinker.facts.evaluate import Scope, evaluate, written
+from shrinker.facts.lattice import Domain, Known, Ref, Removed
+from shrinker.facts.walk import walk
+from shrinker.fold.context import Context, span
+from shrinker.values.edits import DropBlock, DropElement, DropStatement
+
+Display = ast.Tuple | ast.List | ast.Set
+
+
+def is_never(node: ast.expr | None, domain: Domain, scope: Scope) -> bool:
+    """True for an expression whose value is a text that the domain never is."""
+    if node is None:
+        return False
+    value = evaluate(node, scope)
+    return isinstance(value, Known) and value.exact and isinstance(value.value, str) and value.value in domain.never
+
+
+def drop_elements(context: Context, scope: Scope, left: ast.expr, display: Display) -> None:
+    """``device in ("cuda", "npu")``: elements that the left side never is go, as long as one stays."""
+    domain = evaluate(left, scope)
+    if not isinstance(domain, Domain):
+        return
+    gone = [e for e in display.elts if is_never(e, domain, scope)]
+    if not gone or len(gone) == len(display.elts):
+        return
+    for element in gone:
+        context.edits.append(DropElement(span(element), type(display).__name__))
+        context.decide(element, "domain", domain.rules, "removed", 0)
+    display.elts = [e for e in display.elts if not any(e is g for g in gone)]
+
+
+def drop_rows(context: Context, scope: Scope, table: ast.Dict, domain: Domain) -> None:
+    """Rows of a table that is only asked for texts of the domain."""
+    keys: list[ast.expr | None] = []
+    values: list[ast.expr] = []
+    for key, value in zip(table.keys, table.values, strict=True):
+        if key is not None and is_never(key, domain, scope) and is_pure(value, scope):
+            context.edits.append(DropElement(span(value), "Dict"))
+            context.decide(value, "table", domain.rules, "removed", 0, key)
+            context.forget(value)
+        else:
+            keys.append(key)
+            values.append(value)
+    table.keys, table.values = keys, values
+
+
+def asked_table(node: ast.expr, scope: Scope) -> tuple[ast.expr, Domain] | None:
+    """The table and the domain of ``table[device]``, ``table.get(device)`` and ``device in table``."""
+    asked: tuple[ast.expr, ast.expr] | None = None
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+        asked = node.value, node.slice
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args:
+        asked = node.func.value, node.args[0]
+    elif isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
+        asked = node.comparators[0], node.left
+    if asked is None:
+        return None
+    domain = evaluate(asked[1], scope)
+    return (asked[0], domain) if isinstance(domain, Domain) else None
+
+
+def local_tables(body: list[ast.stmt], scope: Scope) -> dict[int, Domain]:
+    """Dictionaries of a function that are bound to one name once, and only asked for texts of a domain.
+
+    Returns:
+        id of each display to what it is asked for.
+    """
+    bound: dict[str, ast.Dict | None] = {}
+    for statement in body:
+        for node in walk(statement):
+            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+                name = node.targets[0].id
+                bound[name] = node.value if name not in bound and isinstance(node.value, ast.Dict) else None
+    tables = {name: table for name, table in bound.items() if table is not None}
+    if not tables:
+        return {}
+    found: dict[str, Domain] = {}
+    explained: set[int] = set()
+    for statement in body:
+        for node in walk(statement):
+            if isinstance(node, ast.Subscript | ast.Call | ast.Compare):
+                asked = asked_table(node, scope)
+                if asked is not None and isinstance(asked[0], ast.Name) and asked[0].id in tables:
+                    name = asked[0].id
+                    before = found.get(name)
+                    never = asked[1].never if before is None else before.never & asked[1].never
+                    found[name] = Domain(never, asked[1].rules | (before.rules if before else frozenset()))
+                    explained.add(id(asked[0]))
+    stores: Counter[str] = Counter()
+    for statement in body:
+        for node in walk(statement):
+            if not isinstance(node, ast.Name) or node.id not in tables or id(node) in explained:
+                continue
+            stores[node.id] += 1
+            if isinstance(node.ctx, ast.Load) or stores[node.id] > 1:
+                # Its definition is the one store; any other use may see the rows.
+                found.pop(node.id, None)
+    return {id(tables[name]): domain for name, domain in found.items()}
+
+
+def registration(node: ast.expr, scope: Scope) -> Removed | None:
+    """The removed thing that a call files: its first argument is a text that the domain never is."""
+    if not isinstance(node, ast.Call) or not node.args:
+        return None
+    environment = scope.environment
+    function = evaluate(node.func, scope)
+    name = function.name if isinstance(function, Ref) else f"{scope.module}.{written(node.func)}"
+    domain = environment.domain(name, "registers")
+    if domain is None or not is_never(node.args[0], domain, scope):
+        return None
+    if not all(is_pure(a, scope) for a in (*node.args, *(k.value for k in node.keywords))):
+        return None
+    text = ast.unparse(node.args[0])
+    return Removed("+".join(sorted(domain.rules)), "a name that is not used here", f"{name}({text})")
+
+
+def drop_cases(context: Context, scope: Scope, node: ast.Match) -> bool:
+    """Cases of a `match` that its subject never is.
+
+    Returns:
+        False when no case is left and asking the subject has no effect: the statement goes.
+    """
+    subject = evaluate(node.subject, scope)
+    kept: list[ast.match_case] = []
+    gone: list[tuple[int, ast.match_case, frozenset[str]]] = []
+    for index, case in enumerate(node.cases):
+        rules = _never_matches(case.pattern, subject, scope)
+        if rules is None:
+            kept.append(case)
+        else:
+            gone.append((index, case, rules))
+    if not gone or (not kept and not is_pure(node.subject, scope)):
+        return True
+    for index, case, rules in gone:
+        if kept:
+            context.edits.append(DropBlock(span(node), f"case:{index}"))
+        context.forget(case)
+        first = case.body[0]
+        lines = (case.body[-1].end_lineno or first.lineno) - case.pattern.lineno + 1
+        context.decide(first, "case", rules, "removed", lines)
+    node.cases = kept
+    if not kept:
+        context.edits.append(DropStatement(span(node)))
+    return bool(kept)
+
+
+def _never_matches(pattern: ast.pattern, subject: object, scope: Scope) -> frozenset[str] | None:
+    if isinstance(pattern, ast.MatchOr):
+        found = [_never_matches(p, subject, scope) for p in pattern.patterns]
+        return None if any(r is None for r in found) else frozenset().union(*(r for r in found if r is not None))
+    if not isinstance(pattern, ast.MatchValue):
+        return None
+    value = evaluate(pattern.value, scope)
+    if isinstance(value, Removed) and value.member:
+        return frozenset({value.rule})
+    if not isinstance(value, Known) or not value.exact:
+        return None
+    if isinstance(subject, Domain) and value.value in subject.never:
+        return subject.rules
+    if isinstance(subject, Known) and subject.exact and subject.rules and subject.value != value.value:
+        return subject.rules
+    return None
