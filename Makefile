@@ -18,7 +18,7 @@ READY := .venv/.ready
 BENCH_READY := .venv/.ready-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help shrink test verify why bench lint upstream clean clean-cache
+.PHONY: help shrink test verify survivors why bench lint upstream clean clean-cache
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -39,11 +39,15 @@ lint: $(READY) ## style, types, layers
 verify: $(READY) ## evidence for OUT again; LEVEL=form or LEVEL=references for one level
 	$(BIN)/shrinker verify --out '$(OUT)' $(if $(LEVEL),--level '$(LEVEL)')
 
+survivors: $(READY) ## what of other platforms is left in the kept Python of OUT, and why; fails when something has no reason
+	$(BIN)/shrinker survivors --out '$(OUT)' $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(if $(JOBS),--jobs '$(JOBS)')
+
 why: $(READY) ## NAME=module-or-file: the shortest chain from a root that keeps it in OUT
 	$(BIN)/shrinker why '$(NAME)' --out '$(OUT)'
 
-bench: $(BENCH_READY) ## time and memory of every phase, against other tools on the same tree
+bench: $(BENCH_READY) ## time and memory of every phase, against other tools on the same tree; what folding tools leave of it
 	$(BIN)/python -m benchmarks $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(if $(JOBS),--jobs '$(JOBS)')
+	$(BIN)/python -m benchmarks.compare $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(if $(PROFILE),--profile '$(PROFILE)') $(if $(JOBS),--jobs '$(JOBS)')
 
 upstream: ## check the submodule upstream/ out at its commit
 	git submodule update --init --depth 1 upstream

@@ -1,4 +1,4 @@
-"""The command line: `shrinker shrink | verify | why | why-not`.
+"""The command line: `shrinker shrink | verify | survivors | why | why-not`.
 
 Exit codes: 0 done, 1 evidence failed, 2 bad usage or input, 130 interrupted (Ctrl-C, SIGTERM).
 
@@ -9,39 +9,20 @@ document {"error": text, "exit": code, "next": what to do}.
 
 from __future__ import annotations
 
-import json
-import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from shrinker import __version__
 from shrinker.cli.ending import run
-
-if TYPE_CHECKING:
-    from shrinker.values.upstream import Identity
+from shrinker.cli.options import CORES, DEFAULT_OUT, Jobs, Json, Out, Reports, absolute, print_json
+from shrinker.cli.survivors import survivors
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help=__doc__, rich_markup_mode=None, pretty_exceptions_enable=False
 )
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-Out = Annotated[Path, typer.Option("--out", help="The generated tree.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, also for an error.")]
-Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Worker processes; default: one a core.")]
-Reports = Annotated[
-    Path | None, typer.Option("--reports", help="Reports of the tree; default: where shrink puts them.")
-]
-
-DEFAULT_OUT = Path("dist/sglang_deepseek")
-CORES = _cores()
 
 
 @app.command()
@@ -70,8 +51,8 @@ def shrink(
     from shrinker.pipeline import shrink as generate
 
     target = out or Path("dist") / f"sglang_{profile.replace('-', '_')}"
-    place = _absolute(reports)
-    request = Request(upstream, profile, target.absolute(), jobs, strict, frozen, place, rules=_absolute(rules))
+    place = absolute(reports)
+    request = Request(upstream, profile, target.absolute(), jobs, strict, frozen, place, rules=absolute(rules))
     with console_progress() as progress:
         result = generate(request, progress)
     document = {
@@ -83,7 +64,7 @@ def shrink(
         "rescued": result.rescued,
     }
     if as_json:
-        _print_json(document)
+        print_json(document)
         return
     from rich.console import Console
 
@@ -110,10 +91,9 @@ def verify(
     """Judge a generated tree again, by upstream, its lock and the files alone."""
     from dataclasses import asdict
 
-    from shrinker.cli.places import REPOSITORY, read_manifest
+    from shrinker.cli.places import open_recorded, read_manifest
     from shrinker.cli.progress import console_progress
     from shrinker.pipeline import lock_evidence, verify_tree
-    from shrinker.source import open_upstream
     from shrinker.values.errors import InputError
     from shrinker.verify import EVIDENCE_LEVELS
 
@@ -122,20 +102,13 @@ def verify(
         if name not in EVIDENCE_LEVELS:
             raise InputError(f"no evidence level {name!r}", f"levels here: {', '.join(EVIDENCE_LEVELS)}")
     manifest = read_manifest(out)
-    spec = upstream or {"release": manifest.upstream.spec, "submodule": "submodule"}.get(manifest.upstream.kind)
-    if spec is None:
-        raise InputError(
-            f"{out}: generated from {manifest.upstream.spec}, which names no place to read it from",
-            "say where upstream is: --upstream git:PATH_OR_URL@COMMIT",
-        )
     with console_progress() as progress:
-        tree = open_upstream(spec, repository=REPOSITORY, progress=progress.note)
-        _note_other_upstream(tree.identity, manifest.upstream, progress.note)
+        tree = open_recorded(out, manifest.upstream, upstream, progress.note)
         evidence = verify_tree(tree, out, manifest, levels, jobs, {}, progress)
         if "form" in levels:
-            evidence = (lock_evidence(out.absolute(), manifest, _absolute(reports)), *evidence)
+            evidence = (lock_evidence(out.absolute(), manifest, absolute(reports)), *evidence)
     if as_json:
-        _print_json([asdict(item) for item in evidence])
+        print_json([asdict(item) for item in evidence])
     for item in evidence:
         if not as_json:
             counts = ", ".join(f"{name} {count}" for name, count in item.checks)
@@ -146,6 +119,9 @@ def verify(
                 print(f"  {len(item.inherited)} finding(s) that upstream has too")
     if not all(item.passed for item in evidence):
         raise typer.Exit(1)
+
+
+app.command()(survivors)
 
 
 @app.command()
@@ -163,7 +139,7 @@ def why(
 
     chains = explain(load_graph(_graph(out, reports)), name)
     if as_json:
-        _print_json([asdict(chain) for chain in chains])
+        print_json([asdict(chain) for chain in chains])
         return
     for chain in chains:
         print(chain.target + (f"  (uncertain: {chain.uncertain})" if chain.uncertain else ""))
@@ -187,7 +163,7 @@ def why_not(
 
     answers = explain_removed(load_graph(_graph(out, reports)), name)
     if as_json:
-        _print_json([asdict(answer) for answer in answers])
+        print_json([asdict(answer) for answer in answers])
         return
     for answer in answers:
         print(f"{answer.path}: {answer.rule}: {answer.reason}")
@@ -198,20 +174,7 @@ def why_not(
 def _graph(out: Path, reports: Path | None) -> Path:
     from shrinker.cli.places import find_graph
 
-    return find_graph(out.absolute(), _absolute(reports))
-
-
-def _absolute(path: Path | None) -> Path | None:
-    return path.absolute() if path is not None else None
-
-
-def _note_other_upstream(found: Identity, recorded: Identity, note: Callable[[str], None]) -> None:
-    if found.commit and recorded.commit and found.commit != recorded.commit:
-        note(f"the tree was generated from {recorded.spec} and is compared with {found.spec}")
-
-
-def _print_json(document: Any) -> None:
-    print(json.dumps(document, indent=1, sort_keys=True))
+    return find_graph(out.absolute(), absolute(reports))
 
 
 @app.callback(invoke_without_command=True)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
+
+if TYPE_CHECKING:
+    from shrinker.values.upstream import Identity, UpstreamTree
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 MANIFEST_NAME = "SHRINK.json"
@@ -24,6 +29,32 @@ def read_manifest(out: Path) -> Manifest:
             f"{path} is not a SHRINK.json: {error}", "generate the tree again with `make shrink`"
         ) from error
     return Manifest.from_json(text, str(path))
+
+
+def open_recorded(out: Path, recorded: Identity, asked: str | None, note: Callable[[str], None]) -> UpstreamTree:
+    """The upstream that a tree was generated from.
+
+    Args:
+        out: the generated tree.
+        recorded: what its manifest says of upstream.
+        asked: where to read it instead; needed for a commit or folder, whose place is not recorded.
+        note: receives what a person should know.
+
+    Raises:
+        InputError: nothing says where it is, or it cannot be read.
+    """
+    from shrinker.source import open_upstream
+
+    spec = asked or {"release": recorded.spec, "submodule": "submodule"}.get(recorded.kind)
+    if spec is None:
+        raise InputError(
+            f"{out}: generated from {recorded.spec}, which names no place to read it from",
+            "say where upstream is: --upstream git:PATH_OR_URL@COMMIT",
+        )
+    tree = open_upstream(spec, repository=REPOSITORY, progress=note)
+    if tree.identity.commit and recorded.commit and tree.identity.commit != recorded.commit:
+        note(f"the tree was generated from {recorded.spec} and is compared with {tree.identity.spec}")
+    return tree
 
 
 def find_graph(out: Path, reports: Path | None = None) -> Path:

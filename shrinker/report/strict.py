@@ -1,16 +1,35 @@
-"""Strict mode: a rule that no longer says anything about this upstream, and a root that is not there."""
+"""Strict mode: what a run refuses although the tree would be sound, each with sites and a rule to paste.
+
+A rule that says nothing any more, a root that is not there, a predicate that looks like a platform test and that no rule
+names, and a construct in which a fact occurs that folding does not understand.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
 from shrinker.report.effects import RuleEffect
-from shrinker.ruleset import Ruleset
+from shrinker.report.proposals import propose_acceptance, propose_fact, propose_platform, propose_survivor
+from shrinker.ruleset import Fact, Ruleset, Survivor, module_matches
+from shrinker.values.folded import FoldedModule, Uncertain
 from shrinker.values.outcome import Finding
+from shrinker.values.survivors import KINDS, Kind, Survivors
+from shrinker.values.survivors import Survivor as Found
+
+REFUSED: frozenset[Kind] = frozenset({"predicates", "flags", "environment", "absent imports"})
+"""Kinds of survivors that must have their reason. Texts and names are listed by `shrinker survivors` alone."""
+
+_ORDER = ("unnamed-predicate", "undecided-fact", "survivor")
+_SHOWN_SITES = 5
 
 
 def strict_findings(
-    rules: Ruleset, effects: Sequence[RuleEffect], missing_roots: Sequence[tuple[str, str]]
+    rules: Ruleset,
+    effects: Sequence[RuleEffect],
+    missing_roots: Sequence[tuple[str, str]],
+    folded: Mapping[str, FoldedModule] | None = None,
+    left: Survivors | None = None,
 ) -> list[Finding]:
     """What strict mode refuses.
 
@@ -18,23 +37,123 @@ def strict_findings(
         rules: the profile's rules.
         effects: what each rule did.
         missing_roots: rule id and module of each root that the tree does not have.
+        folded: the kept modules, for what folding could not decide.
+        left: what is left of other platforms.
     """
     optional = {rule.id for rule in rules.all_rules() if rule.optional}
     found = [
         Finding(
-            "missing-root", module, 0, f"root of rule {rule} is not in this upstream: rename it in rules/roots.toml"
+            "missing-root",
+            module,
+            0,
+            f"root of rule {_place(rules, rule)} is not in this upstream: rename it there, or mark the rule `optional = true`",
         )
         for rule, module in missing_roots
         if rule not in optional
     ]
-    found += [
-        Finding(
-            "unmatched-rule",
-            e.id,
-            0,
-            "the rule matches nothing in this upstream: mend it, or mark it `optional = true`",
-        )
-        for e in effects
-        if e.idle and e.id not in optional
-    ]
+    constructs = [u for module in (folded or {}).values() for u in module.uncertain]
+    accepted, open_constructs = _constructs(rules, constructs, folded or {})
+    idle = [effect.id for effect in effects if effect.idle and effect.id not in optional]
+    idle += [r.id for r in rules.survivors if _about_constructs(r) and r.id not in accepted and not r.optional]
+    idle += list(left.unmatched) if left is not None else []
+    found += [_unmatched(rules, rule) for rule in idle]
+    found += open_constructs
+    if left is not None:
+        found += [
+            Finding(
+                "unnamed-predicate",
+                *suspect.sites[0],
+                f"`{suspect.name}` of {suspect.defined} stands beside {', '.join(suspect.beside)}, is asked in "
+                f"{_sites(suspect.sites)}, and no rule names it. If it asks for another platform:\n"
+                f"{propose_fact(suspect.name + '()')}\n    else:\n{propose_platform(suspect.name)}",
+            )
+            for suspect in left.suspects
+        ]
+        found += sorted(_unexplained(rules, left), key=lambda finding: _ORDER.index(finding.check))
     return found
+
+
+def _unmatched(rules: Ruleset, rule: str) -> Finding:
+    file, _, line = rules.places.get(rule, "rules:0").rpartition(":")
+    where = "mend it, mark it `optional = true`, or take it out"
+    return Finding("unmatched-rule", file or rule, int(line), f"rule {rule} matches nothing in this upstream: {where}")
+
+
+def _place(rules: Ruleset, rule: str) -> str:
+    return f"{rule} ({rules.places[rule]})" if rule in rules.places else rule
+
+
+def _about_constructs(rule: Survivor) -> bool:
+    return rule.positions == ("construct",)
+
+
+def _constructs(
+    rules: Ruleset, uncertain: Sequence[Uncertain], folded: Mapping[str, FoldedModule]
+) -> tuple[set[str], list[Finding]]:
+    """Rules that accept a construct which folding left undecided, and the constructs that none accepts."""
+    accepted: set[str] = set()
+    found: list[Finding] = []
+    for item in sorted(uncertain, key=lambda u: (u.path, u.line)):
+        module = folded[item.path].module
+        taken = [
+            rule.id
+            for rule in rules.survivors
+            if _about_constructs(rule) and any(module_matches(pattern, module) for pattern in rule.where)
+        ]
+        accepted.update(taken)
+        if not taken:
+            message = f"{item.reason}. It stays as upstream wrote it, which is sound; to accept that:"
+            found.append(
+                Finding("unsupported-construct", item.path, item.line, f"{message}\n{propose_acceptance(module)}")
+            )
+    return accepted, found
+
+
+def _unexplained(rules: Ruleset, left: Survivors) -> list[Finding]:
+    """One finding for each name."""
+    named = _named(rules)
+    groups: dict[tuple[Kind, str], list[Found]] = defaultdict(list)
+    for survivor in left.unexplained:
+        if survivor.kind in REFUSED:
+            groups[survivor.kind, survivor.text.removesuffix("()")].append(survivor)
+    found: list[Finding] = []
+    for (kind, _), rows in sorted(groups.items(), key=lambda item: (KINDS.index(item[0][0]), item[0][1])):
+        # A condition is what the person should look at first, and its call what a fact would name.
+        first = min(rows, key=lambda row: (row.position != "test", not row.text.endswith("()"), row.path, row.line))
+        text = first.text
+        sites = _sites([(row.path, row.line) for row in rows])
+        known = named.get(text.removesuffix("()").rpartition(".")[2]) or named.get(text.removesuffix("()"))
+        if known is not None:
+            message = (
+                f"rule {_place(rules, known)} decides `{text}`, but not in this construct ({first.position}; {sites}). "
+                f"If it must stay:\n{propose_survivor(first)}"
+            )
+            found.append(Finding("undecided-fact", first.path, first.line, message))
+        elif kind == "predicates" and first.position == "test":
+            message = f"`{text}` looks like a platform test, and no rule names it ({sites}):\n{propose_fact(text)}"
+            found.append(Finding("unnamed-predicate", first.path, first.line, message))
+        else:
+            proposal = propose_survivor(first) if kind == "absent imports" else propose_fact(text, kind, first.path)
+            message = f"`{text}` is left of another platform ({first.position}; {sites}):\n{proposal}"
+            found.append(Finding("survivor", first.path, first.line, message))
+    return found
+
+
+def _named(rules: Ruleset) -> dict[str, str]:
+    """Last component, and whole name, of everything that a fact decides, with the rule."""
+    named: dict[str, str] = {}
+    for fact in rules.facts:
+        for pattern in _patterns(fact):
+            named.setdefault(pattern, fact.id)
+            if pattern.startswith((".", "sglang.")):
+                named.setdefault(pattern.rpartition(".")[2], fact.id)
+    return named
+
+
+def _patterns(fact: Fact) -> tuple[str, ...]:
+    return (*fact.calls, *fact.names, *fact.attributes, *fact.environment)
+
+
+def _sites(sites: Sequence[tuple[str, int]]) -> str:
+    shown = ", ".join(f"{path}:{line}" for path, line in sites[:_SHOWN_SITES])
+    return shown + (f" and {len(sites) - _SHOWN_SITES} more" if len(sites) > _SHOWN_SITES else "")

@@ -39,6 +39,7 @@ def build_summary(
         "by_area": as_json(tally(files, lambda f: f.area)),
         "by_language": as_json(tally(files, lambda f: f.language)),
         "files_changed": sum(file.changed for file in manifest.files),
+        "folding": _folding(manifest, len(decisions)),
         "decisions": {
             "total": len(decisions),
             "by_kind": _counts(d.kind for d in decisions),
@@ -73,7 +74,10 @@ def summary_table(summary: Mapping[str, Any]) -> Table:
     for name, row in sorted(summary["by_language"].items(), key=lambda item: (-item[1]["lines_before"], item[0]))[:6]:
         _row(table, name, row)
     table.add_section()
-    table.add_row("conditions decided", f"{summary['decisions']['total']:,}")
+    folding = summary["folding"]
+    table.add_row("conditions decided", f"{folding['conditions_decided']:,}")
+    table.add_row("lines removed by folding", f"{folding['lines_removed']:,}")
+    table.add_row("files touched by folding", f"{folding['files_touched']:,}")
     table.add_row("uncertain", f"{summary['uncertain']:,}")
     for item in summary["evidence"]:
         looked = sum(item["checks"].values())
@@ -82,6 +86,16 @@ def summary_table(summary: Mapping[str, Any]) -> Table:
             f"evidence: {item['level']}", outcome, f"{looked:,} checked", f"{item['inherited']:,} as upstream"
         )
     return table
+
+
+def _folding(manifest: Manifest, decisions: int) -> dict[str, int]:
+    """What folding did to the Python files that are kept. A changed file gains the line of its header."""
+    touched = [file for file in manifest.files if file.changed and file.lines_before]
+    return {
+        "conditions_decided": decisions,
+        "files_touched": len(touched),
+        "lines_removed": sum(file.lines_before - file.lines_after for file in touched),
+    }
 
 
 def _row(table: Table, label: str, row: Mapping[str, int]) -> None:

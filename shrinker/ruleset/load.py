@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from shrinker.ruleset.contradictions import refuse_contradictions
 from shrinker.ruleset.models import (
     Absent,
     Asset,
@@ -84,7 +85,7 @@ def load_rules(paths: Sequence[Path], profile: str = "", salt: bytes = b"") -> R
         salt: further bytes that belong to the digest (the profile's own file).
 
     Raises:
-        InputError: broken TOML, unknown kind or key, two rules of one id.
+        InputError: broken TOML, unknown kind or key, two rules of one id, two rules that contradict each other.
     """
     digest = hashlib.sha256()
     collected: dict[str, list[Rule]] = {plural: [] for plural, _ in _KINDS.values()}
@@ -93,7 +94,10 @@ def load_rules(paths: Sequence[Path], profile: str = "", salt: bytes = b"") -> R
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
         _load_file(path, collected, seen)
     digest.update(salt)
-    return Ruleset(profile=profile, digest=digest.hexdigest(), **{k: tuple(v) for k, v in collected.items()})  # type: ignore[arg-type]
+    kinds = {plural: tuple(rules) for plural, rules in collected.items()}
+    rules = Ruleset(profile=profile, digest=digest.hexdigest(), places=seen, **kinds)  # type: ignore[arg-type]
+    refuse_contradictions(rules)
+    return rules
 
 
 def _load_file(path: Path, collected: dict[str, list[Rule]], seen: dict[str, str]) -> None:

@@ -49,3 +49,29 @@ def path_matches(pattern: str, path: str) -> bool:
             return True
         name = name.rpartition("/")[0]
     return False
+
+
+def overlap(pattern: str, other: str) -> bool:
+    """True when some dotted name matches both patterns (for a ``*`` within a component: when it may)."""
+    return _overlap(tuple(pattern.split(".")), tuple(other.split(".")))
+
+
+@cache
+def _overlap(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    if not one or not other:
+        return all(component == "**" for component in (*one, *other))
+    if one[0] == "**":
+        return _overlap(one[1:], other) or _overlap(one, other[1:])
+    if other[0] == "**":
+        return _overlap(one, other[1:]) or _overlap(one[1:], other)
+    return _component_overlap(one[0], other[0]) and _overlap(one[1:], other[1:])
+
+
+def _component_overlap(one: str, other: str) -> bool:
+    if "*" not in one:
+        return _compile(other, ".").fullmatch(one) is not None
+    if "*" not in other:
+        return _compile(one, ".").fullmatch(other) is not None
+    heads = sorted((one.partition("*")[0], other.partition("*")[0]), key=len)
+    tails = sorted((one.rpartition("*")[2], other.rpartition("*")[2]), key=len)
+    return heads[1].startswith(heads[0]) and tails[1].endswith(tails[0])

@@ -121,13 +121,16 @@ class Asset(Rule):
 
 
 class Platform(Rule):
-    """Another platform, for the judge of the generated tree: the words by which one sees a trace of it."""
+    """A platform, for the judge of the generated tree: the words by which one sees a trace of it."""
 
     words: tuple[str, ...] = Field(min_length=1)
     """Lower-case words within identifiers and strings (``npu`` is in ``forward_npu`` and in ``NPUEnv``, not in
     ``input``); ``*`` stands for any text."""
     predicates: tuple[str, ...] = ()
     """Whole identifiers that ask for it without such a word and that no fact names."""
+    own: bool = False
+    """True for the platform that is served, and for what every platform has: a predicate with such a word is no
+    suspect."""
 
 
 class Survivor(Rule):
@@ -142,6 +145,8 @@ class Survivor(Rule):
     """The whole text of the survivor, or one component of its dotted name; ``*`` stands for any text."""
     where: tuple[str, ...] = ()
     """Patterns over modules and qualified definitions, what is inside included."""
+    idle: bool | None = None
+    """True: only what no kept code names, and what stands inside it."""
 
 
 class Ruleset(BaseModel):
@@ -163,6 +168,8 @@ class Ruleset(BaseModel):
     profile: str = ""
     digest: str = ""
     """SHA-256 over the included rule files."""
+    places: dict[str, str] = Field(default_factory=dict)
+    """Rule id to ``file:line``."""
 
     def all_rules(self) -> tuple[Rule, ...]:
         """Every rule that decides something about the tree, in the order of the kinds.

@@ -28,8 +28,8 @@ _BASE = (
     "--exit-zero",
     "--target-version=py312",
     "--output-format=json",
-    f"--select=F821,F822,F823,{STAR}",
 )
+_NAMES = ("F821", "F822", "F823", STAR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +57,20 @@ def find_ruff() -> str:
 
 
 class RuffRun:
-    """ruff at work on some files of a tree; it starts at once and `result` waits for it."""
+    """ruff at work on some files of a tree; it starts at once and `result` waits for it.
 
-    def __init__(self, root: Path, paths: Sequence[str]) -> None:
+    Args:
+        root: of the tree.
+        paths: files below it.
+        codes: what to look for.
+    """
+
+    def __init__(self, root: Path, paths: Sequence[str], codes: Sequence[str] = _NAMES) -> None:
         self._root = root
         self._pending: list[subprocess.Popen[bytes]] = []
         ruff = find_ruff()
         for start in range(0, len(paths), _FILES_A_RUN):
-            command = [ruff, *_BASE, "--", *paths[start : start + _FILES_A_RUN]]
+            command = [ruff, *_BASE, f"--select={','.join(codes)}", "--", *paths[start : start + _FILES_A_RUN]]
             pipe = subprocess.PIPE
             started = subprocess.Popen(command, cwd=root, stdout=pipe, stderr=pipe, stdin=subprocess.DEVNULL)
             self._pending.append(started)

@@ -114,6 +114,8 @@ def test_summary(reports: Path) -> None:
     assert summary["by_area"]["srt/models"]["files_after"] == 1
     assert summary["by_language"]["JSON"] == {"files_before": 1, "files_after": 1, "lines_before": 1, "lines_after": 1}
     assert summary["decisions"] == {"total": 1, "by_kind": {"if": 1}, "by_rule": {"no-hip": 1}}
+    # The launch script lost one line; what shrinker writes itself (NOTICE) is no touched file.
+    assert summary["folding"] == {"conditions_decided": 1, "files_touched": 1, "lines_removed": 1}
     assert [item["passed"] for item in summary["evidence"]] == [True, False]
     assert summary["removed_by_rule"]["models"] == 1
 
@@ -163,6 +165,8 @@ def test_table(tmp_path: Path) -> None:
     console.print(summary_table(summary))
     text = console.export_text()
     assert "7 → 5" in text
+    for label in ("conditions decided", "lines removed by folding", "files touched by folding"):
+        assert any(row.startswith(f"│ {label}") and "1" in row for row in text.splitlines()), text
     assert "FAILED: 1 findings" in text
 
 

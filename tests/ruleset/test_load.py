@@ -80,7 +80,7 @@ def test_the_digest_covers_rules_and_profile(tmp_path: Path) -> None:
         ("\n\n[fact]\nid = 1\n", ["world.toml:3", "'fact'"]),
         ('title = "x"\n', ["world.toml:1", "'title'"]),
         (FACT + FACT.replace('"hip"', '"cuda"').replace("calls", "cals"), ["world.toml:9", "'cals'", "'calls'"]),
-        (FACT.replace("value = false", 'value = 7'), ["world.toml:5", "value"]),
+        (FACT.replace("value = false", "value = 7"), ["world.toml:5", "value"]),
         (FACT.replace("value = false", "value = 0"), ["world.toml:5", "value"]),
         (FACT.replace('"hip"', '"HIP"'), ["world.toml:2", "id"]),
         (FACT.replace('id = "hip"\n', ""), ["world.toml:1", "id", "Field required"]),

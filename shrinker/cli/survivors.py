@@ -1,0 +1,47 @@
+"""`shrinker survivors`: what of other platforms is left in a generated tree, and why."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from shrinker.cli.options import CORES, DEFAULT_OUT, Jobs, Json, Out, RecordedUpstream, Rules, absolute, print_json
+
+
+def survivors(
+    out: Out = DEFAULT_OUT,
+    everything: Annotated[bool, typer.Option("--all", help="List what is explained too, with its reason.")] = False,
+    upstream: RecordedUpstream = None,
+    rules: Rules = None,
+    jobs: Jobs = CORES,
+    as_json: Json = False,
+) -> None:
+    """Print what of other platforms is left in the kept Python of a tree; exit 1 when something has no reason.
+
+    Six classes: platform predicates, flags, environment variables, device and backend strings, imports of absent
+    modules, other names. A survivor is right when a [[survivor]] rule says why. Beside them what folding must not
+    leave: conditions without a name, empty blocks, undefined names, orphaned imports.
+    """
+    from shrinker.cli.places import open_recorded, read_manifest
+    from shrinker.cli.progress import console_progress
+    from shrinker.report.survivors import survivors_data, survivors_lines
+    from shrinker.ruleset import load_profile
+    from shrinker.ruleset.load import RULES_FOLDER
+    from shrinker.verify.survivors import find_survivors
+
+    manifest = read_manifest(out)
+    profile = load_profile(manifest.profile, absolute(rules) or RULES_FOLDER)
+    with console_progress() as progress:
+        if profile.digest != manifest.rules_hash:
+            progress.note("the rules have changed since this tree was generated; it is judged by those of today")
+        tree = open_recorded(out, manifest.upstream, upstream, progress.note)
+        progress.phase("survivors")
+        found = find_survivors(tree, out, manifest, profile, jobs=jobs)
+    if as_json:
+        print_json(survivors_data(found))
+    else:
+        reasons = {rule.id: rule.why for rule in profile.survivors}
+        print("\n".join(survivors_lines(found, reasons, everything)))
+    if not found.clean:
+        raise typer.Exit(1)

@@ -1,0 +1,119 @@
+"""Rules that say different things of one thing: an error when they are loaded, never a matter of their order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from shrinker.ruleset.match import module_matches, name_matches, overlap, path_matches
+from shrinker.ruleset.models import Fact, Rule, Ruleset
+from shrinker.values.errors import InputError
+
+_SHOWN = 10
+_NEXT = "take one of the two out, or narrow its patterns until they mean different things"
+
+
+def refuse_contradictions(rules: Ruleset) -> None:
+    """Compare the rules with each other.
+
+    Raises:
+        InputError: two rules contradict each other; names both with file and line.
+    """
+    found = [
+        *_values(rules),
+        *_variables(rules),
+        *_domains(rules),
+        *_kept_and_removed(rules),
+        *_absent_and_stated(rules),
+        *_asked_and_stated(rules),
+    ]
+    if found:
+        more = [f"… and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
+        raise InputError("rules contradict each other:\n  " + "\n  ".join([*found[:_SHOWN], *more]), _NEXT)
+
+
+def _values(rules: Ruleset) -> Iterator[str]:
+    for one, other in combinations(rules.facts, 2):
+        if (one.value, one.exact) == (other.value, other.exact):
+            continue
+        pairs = [(p, q) for p in one.calls for q in other.calls]
+        pairs += [(p, q) for p in (*one.names, *one.attributes) for q in (*other.names, *other.attributes)]
+        for pattern, against in pairs:
+            if overlap(pattern, against):
+                yield _clash(rules, one, f"says {pattern} is {_text(one)}", other, f"{against} is {_text(other)}")
+
+
+def _variables(rules: Ruleset) -> Iterator[str]:
+    for one, other in combinations(rules.facts, 2):
+        for name in sorted(set(one.environment) & set(other.environment)):
+            if one.value != other.value:
+                what = f"says the variable {name} is {_text(one)}"
+                yield _clash(rules, one, what, other, f"it is {_text(other)}")
+
+
+def _domains(rules: Ruleset) -> Iterator[str]:
+    for fact in rules.facts:
+        for domain in rules.domains:
+            if fact.value not in domain.never:
+                continue
+            pairs = [(p, q) for p in (*fact.names, *fact.attributes) for q in domain.names]
+            pairs += [(p, q) for p in fact.calls for q in domain.calls]
+            for pattern, against in pairs:
+                if overlap(pattern, against):
+                    yield _clash(rules, fact, f"says {pattern} is {_text(fact)}", domain, f"{against} never is")
+
+
+def _kept_and_removed(rules: Ruleset) -> Iterator[str]:
+    wanted: list[tuple[Rule, str]] = [(root, m) for root in rules.roots for m in root.modules]
+    wanted += [(keep, m) for keep in rules.keeps for m in keep.modules]
+    wanted += [(walk, f"{walk.package}.{name}") for walk in rules.walks for name in walk.keep]
+    for rule, module in wanted:
+        if "*" in module:
+            continue
+        for absent in rules.absents:
+            if any(module == m or module.startswith(m + ".") for m in absent.modules):
+                yield _clash(rules, rule, f"keeps {module}", absent, "it is not installed")
+        for remove in rules.removes:
+            spared = any(module_matches(p, module) for p in remove.unless)
+            for pattern in remove.modules:
+                if not spared and module_matches(pattern, module):
+                    yield _clash(rules, rule, f"keeps {module}", remove, f"{pattern} is removed")
+    places: list[tuple[Rule, str]] = [(root, p) for root in rules.roots for p in root.paths]
+    places += [(keep, p) for keep in rules.keeps for p in keep.paths]
+    for rule, path in places:
+        for remove in rules.removes:
+            spared = any(path_matches(p, path) for p in remove.unless)
+            for pattern in remove.paths:
+                if not spared and "*" not in path and path_matches(pattern, path):
+                    yield _clash(rules, rule, f"keeps {path}", remove, f"{pattern} is removed")
+
+
+def _absent_and_stated(rules: Ruleset) -> Iterator[str]:
+    for fact in rules.facts:
+        for absent in rules.absents:
+            for name in sorted({*fact.names, *fact.attributes} & {*absent.attributes, *absent.modules}):
+                yield _clash(rules, fact, f"says {name} is {_text(fact)}", absent, "there is no such thing")
+
+
+def _asked_and_stated(rules: Ruleset) -> Iterator[str]:
+    # A fact about a function of a removed module is how its use becomes decidable; the error would be another answer.
+    for fact in rules.facts:
+        for remove in rules.removes:
+            for pattern in fact.calls:
+                for asked in remove.only_when_asked:
+                    # A wide pattern means the functions of the tree that stay.
+                    if pattern == asked or ("*" not in pattern and name_matches(asked, pattern)):
+                        what = f"says {pattern} is {_text(fact)}"
+                        yield _clash(rules, fact, what, remove, f"a use of {asked} is an error")
+
+
+def _clash(rules: Ruleset, one: Rule, said: str, other: Rule, against: str) -> str:
+    return (
+        f"{rules.places.get(one.id, '?')}: rule {one.id} {said}, "
+        f"but {rules.places.get(other.id, '?')}: rule {other.id} says {against}"
+    )
+
+
+def _text(fact: Fact) -> str:
+    value = "None" if fact.value is None else str(fact.value).lower() if isinstance(fact.value, bool) else fact.value
+    return value if fact.exact else f"{value} (only its truth)"

@@ -1,0 +1,140 @@
+"""What is left of other platforms in a generated tree: the value that verification finds and reports print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+Kind = Literal["predicates", "flags", "environment", "strings", "absent imports", "names"]
+"""Platform predicates; flags derived from them; environment variables; device and backend strings; imports of
+modules that are absent; other definitions, members and attributes named after a platform."""
+
+Position = Literal[
+    "annotation",
+    "argument",
+    "assignment",
+    "call",
+    "choices",
+    "comparison",
+    "construct",
+    "default",
+    "definition",
+    "element",
+    "environment-declaration",
+    "exports",
+    "help-text",
+    "import",
+    "key",
+    "keyword",
+    "message",
+    "named-error",
+    "parameter",
+    "probe",
+    "tensor-attribute",
+    "tensor-device",
+    "test",
+    "value",
+]
+"""Where in the syntax a survivor stands, the most telling place first:
+
+``named-error`` in the error that shrinker puts in the place of a removed feature; ``message`` in the text of a raised
+exception, an `assert`, a log call, a warning or `print`; ``help-text`` in ``help=``; ``choices`` in ``choices=`` or a
+list named ``*_CHOICES``; ``exports`` in ``__all__``; ``annotation`` in a type; ``tensor-attribute`` an attribute read
+that tensors have (``t.is_cuda``); ``tensor-device`` compared with a tensor's device; ``environment-declaration`` the
+declaration of a variable in a class of them; ``probe`` asked with `hasattr`, `find_spec` or `import_module`;
+``comparison``, ``test`` (anywhere else in a condition), ``call``, ``argument``, ``keyword`` (its name), ``parameter``
+(its name), ``default``, ``definition``, ``import``, ``assignment`` (its target), ``key`` of a dict or subscript,
+``element`` of a list, tuple or set, ``value`` anywhere else. ``construct`` is no survivor's: with it a rule accepts, in
+strict mode, statements of the modules in its `where` that hold a fact and that folding does not understand."""
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Survivor:
+    """One trace of another platform in kept Python. Docstrings and comments are none."""
+
+    kind: Kind
+    path: str
+    line: int
+    """In the generated file."""
+    text: str
+    """The dotted name or the string; a call ends in ``()``."""
+    where: str
+    """Qualified name of the definition that holds it, or of the module."""
+    position: Position
+    idle: bool = False
+    """True inside a definition (or for one) that no kept code names: it waits for reachability by symbol."""
+    rule: str = ""
+    """Id of the rule that says why it is right; empty when nothing does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """Something that folding left behind and that upstream did not write itself."""
+
+    kind: str
+    """One of `LEFTOVERS`."""
+    path: str
+    line: int
+    text: str
+
+
+LEFTOVERS = ("constant tests", "constant operands", "empty else", "empty if", "undefined names", "orphaned imports")
+"""``constant tests``: `if`, `while`, ternary, `assert` and comprehension conditions without a name in them;
+``constant operands``: a literal truth value in an `and`/`or` that stays (right beside a call with an effect);
+``empty else`` and ``empty if``: blocks with nothing but `pass`; ``undefined names`` and ``orphaned imports``: as ruff
+finds them (F821-F823, F401)."""
+
+FORBIDDEN_LEFTOVERS = frozenset(LEFTOVERS) - {"constant operands", "empty if"}
+"""What must be 0. The two others are right where evaluating the rest has an effect."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A predicate that stands beside known platform predicates, that no rule names, and that a condition asks."""
+
+    name: str
+    defined: str
+    """Qualified name where it is defined, as far as that is seen; else the module that is imported."""
+    beside: tuple[str, ...]
+    """Known predicates in whose company it was found."""
+    sites: tuple[tuple[str, int], ...]
+    """Path and line of each condition in the generated tree."""
+
+
+@dataclass(frozen=True, slots=True)
+class Survivors:
+    """Everything that one look at a generated tree found; each tuple sorted by path and line."""
+
+    files: int
+    """Python files that were looked at."""
+    survivors: tuple[Survivor, ...]
+    leftovers: tuple[Leftover, ...]
+    suspects: tuple[Suspect, ...]
+    unmatched: tuple[str, ...]
+    """Ids of `[[survivor]]` rules that explain nothing here and are not optional."""
+
+    @property
+    def unexplained(self) -> tuple[Survivor, ...]:
+        """Survivors that no rule gives a reason for."""
+        return tuple(s for s in self.survivors if not s.rule)
+
+    @property
+    def clean(self) -> bool:
+        """True when every survivor has its reason and folding left nothing behind that must not be."""
+        return not self.unexplained and not any(item.kind in FORBIDDEN_LEFTOVERS for item in self.leftovers)
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """By kind: how many, how many of them explained."""
+        return {k: _count(s for s in self.survivors if s.kind == k) for k in KINDS}
+
+    def leftover_counts(self) -> dict[str, int]:
+        """How many of each kind of leftover."""
+        return {kind: sum(item.kind == kind for item in self.leftovers) for kind in LEFTOVERS}
+
+
+def _count(found: Iterable[Survivor]) -> dict[str, int]:
+    rows = list(found)
+    return {"total": len(rows), "explained": sum(bool(s.rule) for s in rows), "idle": sum(s.idle for s in rows)}

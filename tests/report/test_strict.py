@@ -1,0 +1,145 @@
+"""What strict mode refuses, and what it leaves alone."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+import pytest
+
+from shrinker.report.effects import RuleEffect
+from shrinker.report.strict import strict_findings
+from shrinker.ruleset import Fact, Ruleset, Survivor
+from shrinker.ruleset.load import load_rules
+from shrinker.values.folded import FoldedModule, Uncertain
+from shrinker.values.outcome import Finding
+from shrinker.values.survivors import Leftover, Survivors, Suspect
+from shrinker.values.survivors import Survivor as Found
+
+WHY = "A rule of a test."
+PATH = "python/sglang/srt/a.py"
+FACT = Fact(id="npu", why=WHY, calls=("sglang.**.is_npu", ".is_aiter"), names=("torch.version.hip",), value=False)
+RULES = Ruleset(facts=(FACT,), places={"npu": "world.toml:7", "idle": "world.toml:9"})
+
+
+def found(kind: str, text: str, position: str = "test", line: int = 3, **more: Any) -> Found:
+    return Found(kind, PATH, line, text, "sglang.srt.a.f", position, **more)  # type: ignore[arg-type]
+
+
+def left(*survivors: Found, suspects: tuple[Suspect, ...] = (), unmatched: tuple[str, ...] = ()) -> Survivors:
+    return Survivors(1, survivors, (), suspects, unmatched)
+
+
+def effect(rule: str, decisions: int) -> RuleEffect:
+    return RuleEffect(rule, "fact", WHY, decisions, 0, 0, 0, 0)
+
+
+def folded(*reasons: str) -> dict[str, FoldedModule]:
+    uncertain = tuple(Uncertain(PATH, n, reason) for n, reason in enumerate(reasons, 1))
+    return {PATH: FoldedModule(PATH, "sglang.srt.a", False, "", 9, (), "", (), (), (), (), (), uncertain)}
+
+
+def refused(survivors: Survivors, rules: Ruleset = RULES) -> list[Finding]:
+    return strict_findings(rules, [], [], folded(), survivors)
+
+
+def proposed(finding: Finding) -> dict[str, Any]:
+    """The last rule that a finding proposes."""
+    start = finding.message.rindex("[[")
+    return tomllib.loads("\n".join(row.strip() for row in finding.message[start:].splitlines()))
+
+
+def test_nothing_is_refused() -> None:
+    # What has its reason, what strict mode leaves to `shrinker survivors`, and what folding may leave behind.
+    survivors = left(
+        found("predicates", "is_hip()", rule="reason"),
+        found("strings", "npu"),
+        found("names", "torch.npu.x()"),
+    )
+    assert strict_findings(RULES, [effect("npu", 1)], [], folded(), survivors) == []
+    optional = FACT.model_copy(update={"optional": True})
+    assert strict_findings(Ruleset(facts=(optional,)), [effect("npu", 0)], [("npu", "x")]) == []
+
+
+def test_a_rule_without_a_match_and_a_root_that_is_not_there() -> None:
+    by_effect, by_survivor = strict_findings(RULES, [effect("npu", 0)], [], folded(), left(unmatched=("idle",)))
+    assert (by_effect.check, by_effect.path, by_effect.line) == ("unmatched-rule", "world.toml", 7)
+    assert (by_survivor.check, by_survivor.path, by_survivor.line) == ("unmatched-rule", "world.toml", 9)
+    [root] = strict_findings(RULES, [], [("npu", "sglang.gone")])
+    assert (root.check, root.path) == ("missing-root", "sglang.gone") and "world.toml:7" in root.message
+
+
+@pytest.mark.parametrize(
+    ("survivor", "check", "rule"),
+    [
+        (found("predicates", "is_hip()"), "unnamed-predicate", {"calls": ["sglang.**.is_hip"], "value": False}),
+        (found("predicates", "….is_musa()"), "unnamed-predicate", {"calls": [".is_musa"], "value": False}),
+        (found("predicates", "x.is_musa"), "unnamed-predicate", {"attributes": [".is_musa"], "value": False}),
+        (found("predicates", "is_hip()", "call"), "survivor", {"calls": ["sglang.**.is_hip"]}),
+        (found("predicates", "is_npu()"), "undecided-fact", {"words": ["is_npu()"], "where": ["sglang.srt.a.f"]}),
+        (found("predicates", "x.is_aiter()"), "undecided-fact", {"in": ["test"], "kind": ["predicates"]}),
+        (found("predicates", "torch.version.hip"), "undecided-fact", {"words": ["torch.version.hip"]}),
+        (found("flags", "_use_npu"), "survivor", {"names": ["sglang.srt.a._use_npu"], "value": False}),
+        (found("flags", "self.use_npu"), "survivor", {"attributes": [".use_npu"]}),
+        (found("environment", "envs.SGLANG_NPU.get()"), "survivor", {"environment": ["get"]}),
+        (found("environment", "SGLANG_NPU_X", "key"), "survivor", {"environment": ["SGLANG_NPU_X"]}),
+        (found("absent imports", "aiter.ops", "import"), "survivor", {"words": ["aiter.ops"], "in": ["import"]}),
+    ],
+)
+def test_survivors(survivor: Found, check: str, rule: dict[str, Any]) -> None:
+    [finding] = refused(left(survivor))
+    assert (finding.check, finding.path, finding.line) == (check, PATH, 3)
+    [[table]] = proposed(finding).values()
+    assert table.items() >= rule.items()
+
+
+def test_one_finding_a_name_with_its_sites() -> None:
+    sites = [found("predicates", "is_hip", "import", line=1), found("predicates", "is_hip()", line=9)]
+    sites += [found("predicates", "is_hip()", "call", line=n) for n in range(10, 17)]
+    [finding] = refused(left(*sites))
+    # The condition first: that is where a person looks.
+    assert (finding.check, finding.line) == ("unnamed-predicate", 9)
+    assert f"{PATH}:1, {PATH}:9" in finding.message and "and 4 more" in finding.message
+
+
+def test_a_suspect() -> None:
+    suspect = Suspect("is_new", "sglang.utils", ("is_hip", "is_npu"), ((PATH, 4), (PATH, 8)))
+    [finding] = refused(left(suspects=(suspect,)))
+    assert (finding.check, finding.path, finding.line) == ("unnamed-predicate", PATH, 4)
+    assert 'calls = ["sglang.**.is_new"]' in finding.message and f"{PATH}:8" in finding.message
+    assert proposed(finding)["platform"][0] == {
+        "id": "words-is-new",
+        "why": "Say why: what makes this so on every NVIDIA machine?",
+        "words": ["new"],
+        "own": True,
+    }
+
+
+def test_a_construct_that_folding_does_not_understand() -> None:
+    [finding] = strict_findings(RULES, [], [], folded("the handler uses the exception"), left())
+    assert (finding.check, finding.path, finding.line) == ("unsupported-construct", PATH, 1)
+    assert "the handler uses the exception" in finding.message
+    accepted = Survivor.model_validate(proposed(finding)["survivor"][0])
+    rules = RULES.model_copy(update={"survivors": (accepted,)})
+    assert strict_findings(rules, [], [], folded("the handler uses the exception"), left()) == []
+    # Nothing to accept any more: the rule is one without a match.
+    assert [f.check for f in strict_findings(rules, [], [], folded(), left())] == ["unmatched-rule"]
+
+
+def test_every_proposal_loads(tmp_path: Any) -> None:
+    kinds = ("predicates", "flags", "environment", "absent imports")
+    survivors = [
+        found(kind, text, line=n) for n, kind in enumerate(kinds) for text in ("A_NPU", "x.is_hip()", "…./a b")
+    ]
+    suspect = Suspect("is_supported", "sglang.utils", ("is_hip",), ((PATH, 4),))
+    findings = strict_findings(RULES, [], [], folded("why"), left(*survivors, suspects=(suspect,)))
+    assert len(findings) == 14
+    for number, finding in enumerate(findings):
+        path = tmp_path / f"{number}.toml"
+        path.write_text("\n".join(row.strip() for row in finding.message[finding.message.rindex("[[") :].splitlines()))
+        load_rules([path])
+
+
+def test_leftovers_alone_are_not_refused() -> None:
+    found_left = Survivors(1, (), (Leftover("constant tests", PATH, 1, "if True"),), (), ())
+    assert refused(found_left) == [] and not found_left.clean
