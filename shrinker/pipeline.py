@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from shrinker import __version__
+from shrinker.cache import Cache
 from shrinker.emit.lock import compare, read_lock, write_lock
 from shrinker.emit.staging import install, scratch_folder, staging_folder
 from shrinker.emit.tree import emit_tree
 from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
+from shrinker.fold.refine.surroundings import Surroundings
 from shrinker.graph.build import build_graph, missing_roots
 from shrinker.report.effects import rule_effects
 from shrinker.report.measure import measure
@@ -26,6 +28,7 @@ from shrinker.report.write import write_reports
 from shrinker.ruleset import Ruleset, load_profile
 from shrinker.ruleset.load import RULES_FOLDER
 from shrinker.source import open_upstream
+from shrinker.source.cache import default_folder
 from shrinker.source.pins import load_pins
 from shrinker.values.errors import EvidenceError
 from shrinker.values.folded import FoldedModule
@@ -34,9 +37,12 @@ from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
 from shrinker.values.upstream import Identity, UpstreamTree
 from shrinker.verify import EVIDENCE_LEVELS
+from shrinker.verify.survivors import find_survivors
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 _SHOWN_FINDINGS = 20
+_SHOWN_STRICT = 100
+"""A strict run leaves no tree to look at, so it says nearly everything at once."""
 LOCK = "shrink.lock.json"
 
 
@@ -68,6 +74,8 @@ class Request:
     cache: Path | None = None
     rules: Path | None = None
     """Folder with rule files and `profiles/`; this repository's when not given."""
+    reuse: bool = True
+    """Take results of earlier runs from the cache folder, and leave this run's there."""
 
 
 @dataclass(slots=True)
@@ -101,6 +109,7 @@ def shrink(request: Request, progress: Progress) -> Result:
         EvidenceError: the generated tree failed its evidence; nothing was replaced.
     """
     timings: dict[str, float] = {}
+    cache = Cache((request.cache or default_folder()).absolute()) if request.reuse else Cache.off()
     with _quiet_collector(), ExitStack() as stack:
         with _timed("source", timings, progress):
             rules = load_profile(request.profile, request.rules or RULES_FOLDER)
@@ -109,7 +118,7 @@ def shrink(request: Request, progress: Progress) -> Result:
             staging = stack.enter_context(staging_folder(request.out))
             reports = reports_folder(request.out, tree.identity, rules.profile, request.reports)
             staged = stack.enter_context(scratch_folder(reports, "choose another folder for the reports"))
-        decided = analyse(tree, rules, request.jobs, timings, progress)
+        decided = analyse(tree, rules, request.jobs, timings, progress, cache)
         with _timed("emit", timings, progress):
             manifest = emit_tree(
                 tree,
@@ -121,11 +130,15 @@ def shrink(request: Request, progress: Progress) -> Result:
                 rules_hash=rules.digest,
                 tool_version=__version__,
                 progress=progress.advance,
+                cache=cache,
             )
         if request.strict:
-            effects = rule_effects(rules, decided.graph, decided.folded, measure(tree, manifest))
-            _refuse(strict_findings(rules, effects, missing_roots(tree, rules)), "strict mode")
-        evidence = verify_tree(tree, staging, manifest, EVIDENCE_LEVELS, request.jobs, timings, progress)
+            with _timed("survivors", timings, progress):
+                effects = rule_effects(rules, decided.graph, decided.folded, measure(tree, manifest))
+                left = find_survivors(tree, staging, manifest, rules, jobs=request.jobs)
+            found = strict_findings(rules, effects, missing_roots(tree, rules), decided.folded, left)
+            _refuse(found, "strict mode", _SHOWN_STRICT)
+        evidence = verify_tree(tree, staging, manifest, EVIDENCE_LEVELS, request.jobs, timings, progress, cache)
         for item in evidence:
             _refuse(item.findings, f"evidence level {item.level!r}")
         with _timed("report", timings, progress):
@@ -133,7 +146,7 @@ def shrink(request: Request, progress: Progress) -> Result:
                 _refuse(_lock_findings(reports / LOCK, manifest), "the lock")
             peak = peak_memory(request.jobs)
             summary = write_reports(
-                staged, tree, rules, decided.graph, decided.folded, manifest, timings, peak, evidence
+                staged, tree, rules, decided.graph, decided.folded, manifest, timings, peak, evidence, cache
             )
             names = sorted(file.name for file in staged.iterdir())
             write_lock(staged / LOCK, manifest)
@@ -142,17 +155,33 @@ def shrink(request: Request, progress: Progress) -> Result:
     return Result(manifest, summary, reports, evidence, timings, peak, decided.rescued)
 
 
-def analyse(tree: UpstreamTree, rules: Ruleset, jobs: int, timings: dict[str, float], progress: Progress) -> Decided:
+def analyse(
+    tree: UpstreamTree,
+    rules: Ruleset,
+    jobs: int,
+    timings: dict[str, float],
+    progress: Progress,
+    cache: Cache | None = None,
+) -> Decided:
     """Facts, folding and reachability; writes nothing."""
     with _timed("facts", timings, progress):
-        environment = build_environment(tree, rules, jobs=jobs, progress=progress.advance)
+        environment = build_environment(tree, rules, jobs=jobs, progress=progress.advance, cache=cache)
     with (
         _timed("fold and graph", timings, progress),
-        FoldEngine(tree, environment, jobs=jobs, progress=lambda done: progress.advance(done, None)) as engine,
+        FoldEngine(
+            tree, environment, jobs=jobs, progress=lambda done: progress.advance(done, None), cache=cache
+        ) as engine,
     ):
+        surroundings: Surroundings | None = None
         while True:
             graph, folded = build_graph(tree, rules, engine.fold, rescued=engine.rescued)
-            if not engine.rescue(graph.kept):
+            if engine.rescue(graph.kept):
+                surroundings = None
+                continue
+            if surroundings is None:
+                gone = [path for path, removal in graph.removed.items() if removal.rule != "unreachable"]
+                surroundings = Surroundings(tree, rules, graph.kept, gone)
+            if not engine.refine(folded, surroundings):
                 break
     rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
     return Decided(graph, folded, rescued)
@@ -166,12 +195,15 @@ def verify_tree(
     jobs: int,
     timings: dict[str, float],
     progress: Progress,
+    cache: Cache | None = None,
 ) -> tuple[Evidence, ...]:
-    """Run evidence levels by name, in their order."""
+    """Run evidence levels by name, in their order; without a `cache` everything is judged anew."""
+    # Levels that follow each other share what they read of a file, if only in this run.
+    cache = cache or Cache.off()
     found: list[Evidence] = []
     for name in levels:
         with _timed(f"verify {name}", timings, progress):
-            found.append(EVIDENCE_LEVELS[name](tree, out, manifest, jobs=jobs, progress=progress.note))
+            found.append(EVIDENCE_LEVELS[name](tree, out, manifest, jobs=jobs, progress=progress.note, cache=cache))
     return tuple(found)
 
 
@@ -213,11 +245,11 @@ def _lock_findings(lock: Path, manifest: Manifest) -> Sequence[Finding]:
     return compare(recorded, manifest)
 
 
-def _refuse(findings: Sequence[Finding], what: str) -> None:
+def _refuse(findings: Sequence[Finding], what: str, most: int = _SHOWN_FINDINGS) -> None:
     if not findings:
         return
-    shown = "\n".join(f"  {f.path}:{f.line}: [{f.check}] {f.message}" for f in findings[:_SHOWN_FINDINGS])
-    more = f"\n  … and {len(findings) - _SHOWN_FINDINGS} more" if len(findings) > _SHOWN_FINDINGS else ""
+    shown = "\n".join(f"  {f.path}:{f.line}: [{f.check}] {f.message}" for f in findings[:most])
+    more = f"\n  … and {len(findings) - most} more" if len(findings) > most else ""
     raise EvidenceError(
         f"{what} found {len(findings)} thing(s) wrong:\n{shown}{more}",
         "nothing was replaced; add or mend a rule, or report the finding as a fault of shrinker",
@@ -243,6 +275,8 @@ def _quiet_collector() -> Iterator[None]:
         yield
     finally:
         if enabled:
+            # What the run made is kept to its end: the collector need not look at all of it once more.
+            gc.freeze()
             gc.enable()
 
 

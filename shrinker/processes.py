@@ -13,11 +13,17 @@ import tempfile
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_all_start_methods, get_context
 from multiprocessing.context import BaseContext
 from typing import Any, ParamSpec, TypeVar
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
+
+
+def worker_context() -> BaseContext:
+    """How worker processes start: by fork where there is one, since it shares what is loaded for nothing."""
+    return get_context("fork" if "fork" in get_all_start_methods() else "spawn")
 
 
 class WorkerPool(ProcessPoolExecutor):

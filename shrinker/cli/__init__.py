@@ -43,6 +43,9 @@ def shrink(
     rules: Annotated[
         Path | None, typer.Option("--rules", help="Folder of rule files with profiles/ in it; default: rules/.")
     ] = None,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Take nothing from earlier runs, and leave nothing for later ones.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Generate a tree, prove it at the levels form and references, and write its lock and reports."""
@@ -52,7 +55,17 @@ def shrink(
 
     target = out or Path("dist") / f"sglang_{profile.replace('-', '_')}"
     place = absolute(reports)
-    request = Request(upstream, profile, target.absolute(), jobs, strict, frozen, place, rules=absolute(rules))
+    request = Request(
+        upstream,
+        profile,
+        target.absolute(),
+        jobs,
+        strict,
+        frozen,
+        place,
+        rules=absolute(rules),
+        reuse=not no_cache,
+    )
     with console_progress() as progress:
         result = generate(request, progress)
     document = {

@@ -6,9 +6,10 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 
 class TerminalProgress:
@@ -61,10 +62,13 @@ class LineProgress:
 @contextmanager
 def console_progress() -> Iterator[TerminalProgress | LineProgress]:
     """Bars when standard error is a terminal, lines when it is not."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    if not sys.stderr.isatty():
         yield LineProgress()
         return
+    # Here and not above: loading it takes longer than `why` takes to answer.
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description:<20}"),
@@ -72,7 +76,7 @@ def console_progress() -> Iterator[TerminalProgress | LineProgress]:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=console) as bars:
+    with Progress(*columns, console=Console(stderr=True)) as bars:
         progress = TerminalProgress(bars)
         yield progress
         progress._finish()

@@ -23,8 +23,6 @@ def write_lock(path: Path, manifest: Manifest) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("w", encoding="utf-8", newline="\n") as file:
             file.write(manifest.to_json())
-            file.flush()
-            os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
         raise InputError(

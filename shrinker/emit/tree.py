@@ -5,13 +5,15 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import metadata
 from pathlib import Path
 
+from shrinker.cache import Cache
 from shrinker.emit.notice import HEADER, notice
 from shrinker.emit.package import pyproject, version_module
 from shrinker.emit.staging import MANIFEST, install, staging_folder
-from shrinker.emit.workers import Task, rewrite_all
+from shrinker.emit.workers import Rewritten, Task, rewrite_all
 from shrinker.values.errors import InputError
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
@@ -40,6 +42,7 @@ def emit_tree(
     rules_hash: str,
     tool_version: str,
     progress: Progress | None = None,
+    cache: Cache | None = None,
 ) -> Manifest:
     """Write every kept file, and SHRINK.json, into `out`.
 
@@ -51,6 +54,7 @@ def emit_tree(
         graph: says which files are kept.
         out: an empty folder, see `staging_folder`; `install` puts it in its place.
         jobs: number of worker processes.
+        cache: files that were rewritten before; by default none.
 
     Raises:
         InputError: a file cannot be read or written (a full disk), or changed since the tree was read.
@@ -62,27 +66,47 @@ def emit_tree(
     changed = [path for path in paths if path in folded and folded[path].changed]
     rewritten = set(changed)
     done, total = 0, len(paths)
-    for path in paths:
-        if path in rewritten:
-            continue
-        data = _read(tree, path)
-        writer.put(path, data, before=count_lines(data), like=tree.root / path)
+
+    def advance() -> None:
+        nonlocal done
         done += 1
         if progress is not None:
             progress(done, total)
+
+    def copy_others() -> None:
+        for path in paths:
+            if path not in rewritten:
+                data = _read(tree, path)
+                writer.put(path, data, before=count_lines(data), like=tree.root / path)
+                advance()
+
     tasks = [Task(path, tree.root / path, tree.by_path[path].size, folded[path].edits, HEADER) for path in changed]
-    for result in rewrite_all(tasks, jobs):
+    for result in _rewrite(tree, tasks, jobs, cache or Cache.off(), copy_others):
         before = count_lines(_read(tree, result.path))
         digest = folded[result.path].digest
         writer.put(result.path, result.content, before=before, like=tree.root / result.path, digest=digest)
-        done += 1
-        if progress is not None:
-            progress(done, total)
+        advance()
     for path, data in sorted(own.items()):
         writer.put(path, data, before=0)
     manifest = Manifest(tool_version, profile, rules_hash, tree.identity, tuple(sorted(writer.files, key=_path)))
     writer.write(MANIFEST, manifest.to_json().encode())
     return manifest
+
+
+def _rewrite(
+    tree: UpstreamTree, tasks: Sequence[Task], jobs: int, cache: Cache, meanwhile: Callable[[], None]
+) -> Iterator[Rewritten]:
+    """Rewrite files, or take what the same edits made of the same text before."""
+    layer = cache.layer("rewritten", metadata.version("libcst"))
+    keys = {t.path: layer.key(tree.by_path[t.path].sha256, t.header, repr(t.edits)) for t in tasks}
+    known = layer.load(keys)
+    for path, content in known.items():
+        yield Rewritten(path, content)
+    fresh: dict[str, bytes] = {}
+    for result in rewrite_all([task for task in tasks if task.path not in known], jobs, meanwhile):
+        fresh[result.path] = result.content
+        yield result
+    layer.save(keys, fresh)
 
 
 def count_lines(data: bytes) -> int:
@@ -102,7 +126,7 @@ class _Writer:
     def __init__(self, out: Path) -> None:
         self.out = out
         self.files: list[EmittedFile] = []
-        self._folders: set[Path] = set()
+        self._folders: set[str] = set()
 
     def put(self, path: str, data: bytes, *, before: int, like: Path | None = None, digest: str | None = None) -> None:
         """Write one file of the tree.
@@ -120,9 +144,10 @@ class _Writer:
         """Write one file and no record."""
         target = self.out / path
         try:
-            if target.parent not in self._folders:
+            folder = path.rpartition("/")[0]
+            if folder not in self._folders:
                 target.parent.mkdir(parents=True, exist_ok=True)
-                self._folders.add(target.parent)
+                self._folders.add(folder)
             target.write_bytes(data)
             target.chmod(0o755 if executable else 0o644)
         except OSError as error:

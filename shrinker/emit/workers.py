@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import gc
-import multiprocessing
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from shrinker.emit.rewrite import RewriteError, rewrite_file
-from shrinker.processes import WorkerPool
+from shrinker.processes import WorkerPool, worker_context
 from shrinker.values.edits import Edit
 from shrinker.values.errors import InputError, ShrinkerError
 
@@ -44,17 +42,19 @@ class Rewritten:
     """True when shrinker is to blame and not the input."""
 
 
-def rewrite_all(tasks: Sequence[Task], jobs: int) -> Iterator[Rewritten]:
+def rewrite_all(tasks: Sequence[Task], jobs: int, meanwhile: Callable[[], None] = lambda: None) -> Iterator[Rewritten]:
     """Rewrite files, in the order in which they get done.
 
     Args:
         jobs: number of processes; 1 rewrites in this one.
+        meanwhile: called once, while the other processes are at work.
 
     Raises:
         InputError: a file cannot be read or does not parse.
         ShrinkerError: an edit could not be applied, or a worker was killed.
     """
-    for result in _in_this_process(tasks) if jobs <= 1 or len(tasks) < _SMALL else _in_workers(tasks, jobs):
+    here = jobs <= 1 or len(tasks) < _SMALL
+    for result in _in_this_process(tasks, meanwhile) if here else _in_workers(tasks, jobs, meanwhile):
         if not result.problem:
             yield result
         elif result.fault:
@@ -66,20 +66,24 @@ def rewrite_all(tasks: Sequence[Task], jobs: int) -> Iterator[Rewritten]:
             raise InputError(f"{result.path}: {result.problem}", "check the upstream tree")
 
 
-def _in_this_process(tasks: Sequence[Task]) -> Iterator[Rewritten]:
+def _in_this_process(tasks: Sequence[Task], meanwhile: Callable[[], None]) -> Iterator[Rewritten]:
+    meanwhile()
     for task in tasks:
         with _quiet_collector():
             result = _rewrite(task)
         yield result
 
 
-def _in_workers(tasks: Sequence[Task], jobs: int) -> Iterator[Rewritten]:
+def _in_workers(tasks: Sequence[Task], jobs: int, meanwhile: Callable[[], None]) -> Iterator[Rewritten]:
     batches = _batches(tasks, jobs)
-    # Not forked: the progress display has a thread, and a fork would copy the whole analysis.
-    context = multiprocessing.get_context("spawn")
-    pool = WorkerPool(min(jobs, len(batches)), mp_context=context, initializer=_start_worker)
+    # Before the fork: once instead of once a worker.
+    import shrinker.emit.rewrite  # noqa: F401
+
+    pool = WorkerPool(min(jobs, len(batches)), mp_context=worker_context(), initializer=_start_worker)
     try:
-        for future in as_completed(_submit(pool, batches)):
+        futures = _submit(pool, batches)
+        meanwhile()
+        for future in as_completed(futures):
             yield from future.result()
     except BrokenProcessPool as error:
         raise ShrinkerError(
@@ -130,6 +134,9 @@ def _rewrite_batch(batch: Sequence[Task]) -> list[Rewritten]:
 
 
 def _rewrite(task: Task) -> Rewritten:
+    # Here and not above: see the package's docstring.
+    from shrinker.emit.rewrite import RewriteError, rewrite_file
+
     try:
         return Rewritten(task.path, rewrite_file(task.source.read_bytes(), task.edits, header=task.header))
     except RewriteError as error:

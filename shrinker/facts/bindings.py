@@ -46,6 +46,8 @@ class Bindings:
 
     names: dict[str, list[Binding]] = field(default_factory=dict)
     stars: list[Binding] = field(default_factory=list)
+    walrus: bool = True
+    """False for source text without `:=`, whose expressions bind nothing."""
     outer: set[str] = field(default_factory=set)
     """Names declared `global` or `nonlocal` here: bound elsewhere."""
 
@@ -63,9 +65,15 @@ def absolute(module: str | None, level: int, package: str) -> str:
     return ".".join([*base, module] if module else base)
 
 
-def collect(body: Iterable[ast.stmt], package: str) -> Bindings:
-    """Bindings of a scope's own statements; bodies of nested functions and classes are other scopes."""
-    found = Bindings()
+def collect(body: Iterable[ast.stmt], package: str, *, walrus: bool = True) -> Bindings:
+    """Bindings of a scope's own statements; bodies of nested functions and classes are other scopes.
+
+    Args:
+        body: the statements.
+        package: what relative imports start from.
+        walrus: False when the source text holds no `:=`: expressions are then not looked into.
+    """
+    found = Bindings(walrus=walrus)
     _block(body, package, (), found)
     return found
 
@@ -167,7 +175,7 @@ def _target(target: ast.expr, value: ast.expr | None, line: int, guards: tuple[G
 
 
 def _walrus(node: ast.AST, line: int, guards: tuple[Guard, ...], found: Bindings) -> None:
-    if isinstance(node, ast.Name | ast.Constant | ast.Attribute):
+    if not found.walrus or isinstance(node, ast.Name | ast.Constant | ast.Attribute):
         return
     for part in walk(node):
         if isinstance(part, ast.NamedExpr) and isinstance(part.target, ast.Name):

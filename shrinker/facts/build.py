@@ -6,24 +6,19 @@ import ast
 import gc
 from collections.abc import Callable, Iterator
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_all_start_methods, get_context
-from multiprocessing.context import BaseContext
 from pathlib import Path
 
+from shrinker.cache import Cache
 from shrinker.facts.environment import Environment
 from shrinker.facts.outline import Outline, outline
-from shrinker.processes import WorkerPool
+from shrinker.facts.stored import restore, store
+from shrinker.processes import WorkerPool, worker_context
 from shrinker.ruleset.models import Ruleset
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import UpstreamTree, module_name
 
 _CHUNK_BYTES = 400_000
 """Files are handed to workers in chunks of about this many bytes."""
-
-
-def worker_context() -> BaseContext:
-    """How worker processes start: by fork where there is one, since it shares the facts for nothing."""
-    return get_context("fork" if "fork" in get_all_start_methods() else "spawn")
 
 
 def chunks(tree: UpstreamTree, paths: list[str]) -> Iterator[list[str]]:
@@ -61,7 +56,12 @@ def package_names(paths: dict[str, str]) -> frozenset[str]:
 
 
 def build_environment(
-    tree: UpstreamTree, rules: Ruleset, *, jobs: int, progress: Callable[[int, int], None] = lambda done, total: None
+    tree: UpstreamTree,
+    rules: Ruleset,
+    *,
+    jobs: int,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+    cache: Cache | None = None,
 ) -> Environment:
     """Read the package and return the closed world.
 
@@ -70,6 +70,7 @@ def build_environment(
         rules: the profile's rules.
         jobs: worker processes.
         progress: called with files done and files in all.
+        cache: outlines of files that were read before; by default none.
 
     Raises:
         InputError: the tree holds no module, or a worker died.
@@ -80,18 +81,27 @@ def build_environment(
     wanted = [path for name, path in paths.items() if probe.removed_module(name) is None]
     if not wanted:
         raise InputError("the tree holds no Python module of sglang", "check UPSTREAM: it must hold python/sglang")
+    # An outline depends on the file's text and its place in the package, and on nothing else.
+    layer = (cache or Cache.off()).layer("outlines")
+    keys = {path: layer.key(path, tree.by_path[path].sha256) for path in wanted}
+    packed = layer.load(keys)
+    fresh: dict[str, bytes] = {}
+    for result in _outlines(tree, [path for path in wanted if path not in packed], jobs):
+        fresh.update(result)
+        progress(len(packed) + len(fresh), len(wanted))
+    layer.save(keys, fresh)
+    packed |= fresh
     outlines: dict[str, Outline] = {}
-    done = 0
-    for result in _outlines(tree, wanted, jobs):
-        outlines.update((o.module, o) for o in result if o is not None)
-        done += len(result)
-        progress(done, len(wanted))
+    for path in wanted:
+        found = restore(packed[path])
+        if found is not None:
+            outlines[found.module] = found
     return Environment(rules, outlines, names)
 
 
-def _outlines(tree: UpstreamTree, paths: list[str], jobs: int) -> Iterator[list[Outline | None]]:
+def _outlines(tree: UpstreamTree, paths: list[str], jobs: int) -> Iterator[list[tuple[str, bytes]]]:
     groups = list(chunks(tree, paths))
-    if jobs == 1 or len(groups) == 1:
+    if jobs == 1 or len(groups) <= 1:
         for group in groups:
             yield _outline_files(tree.root, group)
         return
@@ -104,11 +114,12 @@ def _outlines(tree: UpstreamTree, paths: list[str], jobs: int) -> Iterator[list[
             ) from error
 
 
-def _outline_files(root: Path, paths: list[str]) -> list[Outline | None]:
+def _outline_files(root: Path, paths: list[str]) -> list[tuple[str, bytes]]:
+    """Packed outlines by path: they travel and are kept in this form."""
     enabled = gc.isenabled()
     gc.disable()
     try:
-        return [outline_file(root, path) for path in paths]
+        return [(path, store(outline_file(root, path))) for path in paths]
     finally:
         if enabled:
             gc.enable()
@@ -119,8 +130,9 @@ def outline_file(root: Path, path: str) -> Outline | None:
     name = module_name(path)
     assert name is not None
     try:
-        tree = ast.parse((root / path).read_bytes(), path)
+        data = (root / path).read_bytes()
+        tree = ast.parse(data, path)
     except (SyntaxError, ValueError):
         # Only a broken file that the server needs is an error: folding it says so, with its line.
         return None
-    return outline(name, path.endswith("/__init__.py"), tree)
+    return outline(name, path.endswith("/__init__.py"), tree, walrus=b":=" in data)

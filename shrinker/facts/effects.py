@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from shrinker.facts.lattice import Known, Ref, Removed
-from shrinker.facts.walk import walk
+from shrinker.facts.walk import children
 
 if TYPE_CHECKING:
     from shrinker.facts.evaluate import Scope
@@ -63,28 +63,50 @@ PURE_CALLS = frozenset(
 
 def is_pure(node: ast.expr, scope: Scope, depth: int = 0) -> bool:
     """True when evaluating the expression is known to have no side effect (attribute and item access
-    count as free of them; see ARCHITECTURE.md)."""
+    count as free of them; see ARCHITECTURE.md). What the facts keep from being evaluated does not count."""
+    stack: list[ast.AST] = [node]
+    while stack:
+        part = stack.pop()
+        match part:
+            case ast.Await() | ast.Yield() | ast.YieldFrom() | ast.NamedExpr():
+                return False
+            case ast.BoolOp():
+                stack.extend(_reached(part, scope, depth))
+                continue
+            case ast.Call() if not _is_pure_call(part, scope, depth):
+                return False
+        stack.extend(children(part))
+    return True
+
+
+def _reached(node: ast.BoolOp, scope: Scope, depth: int) -> list[ast.expr]:
+    """Operands up to the first one that ends the chain."""
+    from shrinker.facts.evaluate import evaluate
+
+    for index, operand in enumerate(node.values):
+        value = evaluate(operand, scope, condition=True, depth=depth)
+        if isinstance(value, Known) and value.truth is isinstance(node.op, ast.Or):
+            return node.values[: index + 1]
+    return node.values
+
+
+def _is_pure_call(node: ast.Call, scope: Scope, depth: int) -> bool:
+    """True when the call itself does nothing; its receiver and arguments are other questions."""
     from shrinker.facts.evaluate import environment_variable, evaluate
 
-    for part in walk(node):
-        if isinstance(part, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr):
-            return False
-        if isinstance(part, ast.Call):
-            if environment_variable(part, scope) is not None:
-                continue
-            if isinstance(part.func, ast.Attribute) and scope.environment.is_pure_on_any(part.func.attr):
-                continue
-            function = evaluate(part.func, scope)
-            if isinstance(function, Removed) and scope.environment.called(function.name) is not None:
-                continue
-            if isinstance(function, Ref) and (
-                function.name in PURE_CALLS
-                or scope.environment.called(function.name) is not None
-                or scope.environment.is_pure(function.name)
-                or isinstance(scope.environment.interpret(function.name, depth), Known)
-            ):
-                continue
-            if isinstance(part.func, ast.Attribute) and f".{part.func.attr}" in PURE_CALLS:
-                continue
-            return False
-    return True
+    environment = scope.environment
+    if environment_variable(node, scope) is not None:
+        return True
+    if isinstance(node.func, ast.Attribute) and environment.is_pure_on_any(node.func.attr):
+        return True
+    function = evaluate(node.func, scope)
+    if isinstance(function, Removed) and environment.called(function.name) is not None:
+        return True
+    if isinstance(function, Ref) and (
+        function.name in PURE_CALLS
+        or environment.called(function.name) is not None
+        or environment.is_pure(function.name)
+        or isinstance(environment.interpret(function.name, depth), Known)
+    ):
+        return True
+    return isinstance(node.func, ast.Attribute) and f".{node.func.attr}" in PURE_CALLS

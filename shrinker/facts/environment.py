@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 
 from shrinker.facts.bindings import Binding
 from shrinker.facts.lattice import UNKNOWN, Domain, Known, Ref, Removed, Value
 from shrinker.facts.outline import Outline
 from shrinker.facts.patterns import Patterns
-from shrinker.ruleset.match import module_matches, name_matches
+from shrinker.ruleset.match import any_module_matches, name_matches
 from shrinker.ruleset.models import Domain as DomainRule
 from shrinker.ruleset.models import Fact, Pure, Ruleset
 
@@ -50,12 +51,15 @@ class Environment:
         self._memo: dict[tuple[str, str], Value] = {}
         self._removed: dict[str, Removed | None] = {}
         self._constant: dict[str, bool] = {}
+        self._boolean: dict[str, bool] = {}
         self._hot: dict[str, frozenset[str]] = {}
         self.imported: frozenset[tuple[str, str]] = frozenset(
             (m, n) for o in outlines.values() for m, n, _ in o.aliases
         )
         self.starred: frozenset[str] = frozenset(b.module for o in outlines.values() for b in o.stars)
         self.read: frozenset[str] = frozenset().union(*(o.read for o in outlines.values()))
+        self.shown: frozenset[str] = frozenset().union(*(o.shown for o in outlines.values()))
+        """Attribute names that an f-string reads: what they name must stay, since f-strings are not edited."""
         self.stored: frozenset[str] = frozenset().union(*(o.stored for o in outlines.values()))
 
     @property
@@ -109,6 +113,10 @@ class Environment:
         """A member of an enumeration that no value of the closed world equals."""
         return self._members.get(name)
 
+    def has_removed_members(self, owner: str) -> bool:
+        """True for an enumeration of which a rule removes members."""
+        return any(name.rpartition(".")[0] == owner for name in self._members)
+
     def variable(self, name: str) -> Known | None:
         """The value that a fact gives to an environment variable."""
         return _value(self.variables.get(name))
@@ -132,9 +140,7 @@ class Environment:
         if module not in self.modules or module in self.rescued:
             return None
         for rule in self.rules.removes:
-            if any(module_matches(p, module) for p in rule.modules) and not any(
-                module_matches(p, module) for p in rule.unless
-            ):
+            if any_module_matches(rule.modules, module) and not any_module_matches(rule.unless, module):
                 return Removed(rule.id, rule.feature, module, module)
         return None
 
@@ -176,28 +182,34 @@ class Environment:
         if found is not None and name in found.names:
             if name in found.rebound or (name in self.stored and not name.startswith("__")):
                 return self._reference_only(module, name, found.names[name])
+            if any(s.line > found.names[name][0].line and self._provides(s, name) for s in found.stars):
+                return UNKNOWN
             return self.bound(module, name, found.names[name])
         if qualified in self.modules:
             removed = self.removed_module(qualified)
             return removed if removed is not None else Ref(qualified)
-        for star in found.stars if found is not None else ():
-            if star.module == module:
-                continue
-            value = self._through_star(star, name)
-            if value is not None:
-                return value
-        return Ref(qualified)
+        # The last star import that gives the name wins.
+        stars = [s for s in found.stars if self._provides(s, name)] if found is not None else []
+        if not stars:
+            return Ref(qualified)
+        if len(stars) > 1 and stars[-1].guards:
+            return UNKNOWN
+        return self.resolve(stars[-1].module, name)
 
-    def _through_star(self, star: Binding, name: str) -> Value | None:
-        removed = self.removed_module(star.module)
-        if removed is not None:
-            return None
+    def _provides(self, star: Binding, name: str, seen: frozenset[str] = frozenset()) -> bool:
+        """True when a star import may bind the name: `__all__` lists it, or there is none and it has no underscore."""
         source = self.outlines.get(star.module)
-        if source is None:
-            return None
-        if name in source.names or any(self._through_star(s, name) for s in source.stars):
-            return self.resolve(star.module, name)
-        return None
+        if source is None or star.module in seen or self.removed_module(star.module) is not None:
+            return False
+        listed = source.names.get("__all__")
+        if listed is None and name.startswith("_"):
+            return False
+        if listed is not None and all(isinstance(b.value, ast.List | ast.Tuple) for b in listed):
+            texts = {n.value for b in listed if b.value for n in ast.walk(b.value) if isinstance(n, ast.Constant)}
+            if name not in texts:
+                return False
+        seen |= {star.module}
+        return name in source.names or any(self._provides(s, name, seen) for s in source.stars)
 
     def _reference_only(self, module: str, name: str, bindings: list[Binding]) -> Value:
         kinds = {b.kind for b in bindings}
@@ -239,6 +251,15 @@ class Environment:
         from shrinker.facts.interpret import interpret
 
         return interpret(name, self, depth)
+
+    def boolean_function(self, name: str) -> bool:
+        """True for a short function of the tree that returns `True` or `False`, whatever happens."""
+        from shrinker.facts.booleans import returns_boolean
+
+        if name not in self._boolean:
+            self._boolean[name] = False
+            self._boolean[name] = returns_boolean(name, self)
+        return self._boolean[name]
 
     def constant_function(self, name: str) -> bool:
         """True for a short function of the tree whose result the facts decide."""

@@ -58,8 +58,16 @@ def evaluate(node: ast.expr, scope: Scope, *, condition: bool = False, depth: in
             return literal(node.value)
         case ast.Name():
             found = scope.lookup(node.id, node.lineno)
+            if condition and isinstance(found, Ref):
+                # `if is_cuda:` asks the function itself, which is always true.
+                asked = scope.environment.called(found.name)
+                return found if asked is None else Known(True, False, asked.rules)
             return _in_domain(node.id, scope) if isinstance(found, Unknown) else found
         case ast.Attribute():
+            decided: Value | None = getattr(node, "decided", None)
+            if decided is not None:
+                # Noted there by a refinement round.
+                return decided
             return _attribute(node, evaluate(node.value, scope, depth=depth), scope)
         case ast.UnaryOp(op=ast.Not()):
             inner = evaluate(node.operand, scope, condition=True, depth=depth)
@@ -122,7 +130,9 @@ def written(node: ast.expr) -> str:
 
 
 def _in_domain(name: str, scope: Scope) -> Value:
-    return scope.environment.domain(f"{scope.module}.{name}") or UNKNOWN
+    """What a rule says of a variable or attribute by the name that is written."""
+    qualified = f"{scope.module}.{name}"
+    return scope.environment.named(qualified) or scope.environment.domain(qualified) or UNKNOWN
 
 
 def _attribute(node: ast.Attribute, base: Value, scope: Scope) -> Value:
@@ -156,7 +166,7 @@ def _boolean(node: ast.BoolOp, scope: Scope, condition: bool, depth: int) -> Val
     exact = True
     last: Known | None = None
     values: list[Value] = []
-    for operand in node.values:
+    for index, operand in enumerate(node.values):
         value = evaluate(operand, scope, condition=True, depth=depth)
         values.append(value)
         if isinstance(value, Removed):
@@ -168,11 +178,23 @@ def _boolean(node: ast.BoolOp, scope: Scope, condition: bool, depth: int) -> Val
         last = value
         exact = exact and value.exact
         if value.truth is not is_and:
-            # Decides the truth of the whole chain; its exact value only when nothing unknown stands before it.
-            return Known(value.value if all_known else value.truth, value.exact and all_known, rules)
+            # Decides the truth of the whole chain; its exact value only when nothing unknown stands before it, or
+            # when that could only be the same.
+            same = all_known or (
+                isinstance(value.value, bool)
+                and value.exact
+                and all(_is_boolean(v, scope) for v in node.values[:index])
+            )
+            return Known(value.value if all_known else value.truth, value.exact and same, rules)
     if all_known and last is not None:
         return Known(last.value, exact, rules)
     return UNKNOWN if condition else join(values)
+
+
+def _is_boolean(node: ast.expr, scope: Scope) -> bool:
+    from shrinker.facts.booleans import is_boolean
+
+    return is_boolean(node, scope)
 
 
 def _compare(node: ast.Compare, scope: Scope, depth: int) -> Value:
@@ -180,6 +202,9 @@ def _compare(node: ast.Compare, scope: Scope, depth: int) -> Value:
         return UNKNOWN
     left = evaluate(node.left, scope, depth=depth)
     right = evaluate(node.comparators[0], scope, depth=depth)
+    if isinstance(left, Removed) and left.member and isinstance(node.ops[0], ast.In | ast.NotIn):
+        # Nothing equals it, so no collection holds it.
+        return Known(isinstance(node.ops[0], ast.NotIn), True, frozenset({left.rule}))
     for side in (left, right):
         if isinstance(side, Removed):
             return _compare_member(side, node.ops[0]) if side.member else side
@@ -319,7 +344,11 @@ def _asked_attribute(node: ast.Call, function: str, scope: Scope, depth: int) ->
             return Known(False, True, frozenset({missing.rule}))
         if len(node.args) == 3:
             default = evaluate(node.args[2], scope, depth=depth)
-            return Known(default.value, default.exact, default.rules | {missing.rule}) if isinstance(default, Known) else UNKNOWN
+            return (
+                Known(default.value, default.exact, default.rules | {missing.rule})
+                if isinstance(default, Known)
+                else UNKNOWN
+            )
         return missing
     if function == "builtins.getattr":
         read = evaluate(ast.copy_location(ast.Attribute(node.args[0], name, ast.Load()), node), scope, depth=depth)
@@ -343,9 +372,16 @@ def environment_variable(node: ast.Call, scope: Scope) -> Value | None:
         ):
             value = environment.variable(str(node.args[0].value))
             if value is not None and reader.name.startswith("os."):
-                return UNKNOWN if value.truth else SwitchedOff(value.rules)
+                return UNKNOWN if value.truth or _on_by_default(node) else SwitchedOff(value.rules)
             return value
     return None
+
+
+def _on_by_default(node: ast.Call) -> bool:
+    defaults = [*node.args[1:], *(k.value for k in node.keywords)]
+    return any(
+        not isinstance(d, ast.Constant) or d.value in ON_TEXTS or d.value is True or d.value == 1 for d in defaults
+    )
 
 
 def _environment_item(node: ast.Subscript, scope: Scope, depth: int) -> Value:

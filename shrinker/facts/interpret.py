@@ -9,6 +9,7 @@ from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import Scope, evaluate
 from shrinker.facts.lattice import NO_RULES, UNKNOWN, Known, Value
 from shrinker.facts.scopes import ModuleScope, catches_import_error, failing_import, function_scope, liveness
+from shrinker.facts.walk import walk
 
 if TYPE_CHECKING:
     from shrinker.facts.environment import Environment
@@ -27,6 +28,9 @@ def interpret(function: str, environment: Environment, depth: int = 0) -> Value:
         return UNKNOWN
     definition = bindings[0].node
     if not all(_is_cache(d) for d in definition.decorator_list):
+        return UNKNOWN
+    if any(isinstance(part, ast.Yield | ast.YieldFrom) for part in walk(definition)):
+        # A generator returns an iterator, whatever its `return` says.
         return UNKNOWN
     inner = function_scope(definition, ModuleScope(environment, module), found.package)
     result = _run(definition.body, inner, depth + 1)

@@ -29,6 +29,10 @@ class Outline:
     """``(module, name, bound as)`` of every import anywhere in the file; `name` is empty for `import module`."""
     read: frozenset[str]
     """Attribute names read from an imported name (``module.flag``)."""
+    shown: frozenset[str]
+    """Attribute names read inside f-strings, which are never edited."""
+    walrus: bool
+    """True when an expression of the file may bind a name (``:=``)."""
     members: dict[str, tuple[str, ...]]
     """Enumerations of the module, nested ones by dotted name, to the names of their members."""
     stored: frozenset[str]
@@ -40,24 +44,28 @@ class Outline:
         return self.module if self.is_package else self.module.rpartition(".")[0]
 
 
-def outline(module: str, is_package: bool, tree: ast.Module) -> Outline:
+def outline(module: str, is_package: bool, tree: ast.Module, *, walrus: bool = True) -> Outline:
     """Summarise one parsed module.
 
     Args:
         module: dotted name.
         is_package: True for an ``__init__.py``.
         tree: its syntax tree; not changed.
+        walrus: False when its text holds no ``:=``.
     """
     package = module if is_package else module.rpartition(".")[0]
-    found: Bindings = collect(tree.body, package)
+    found: Bindings = collect(tree.body, package, walrus=walrus)
     rebound: set[str] = set()
     aliases: set[tuple[str, str, str]] = set()
     stored: set[tuple[str, str]] = set()
     read: set[tuple[str, str]] = set()
+    shown: set[str] = set()
     members: dict[str, tuple[str, ...]] = {}
     _enumerations(tree.body, "", members)
     for node in walk(tree):
-        if isinstance(node, ast.Global):
+        if isinstance(node, ast.JoinedStr):
+            shown.update(n.attr for n in walk(node) if isinstance(n, ast.Attribute))
+        elif isinstance(node, ast.Global):
             rebound.update(node.names)
         elif isinstance(node, ast.ImportFrom):
             source = sys.intern(absolute(node.module, node.level, package))
@@ -84,6 +92,8 @@ def outline(module: str, is_package: bool, tree: ast.Module) -> Outline:
         stars=found.stars,
         rebound=frozenset(rebound),
         aliases=frozenset(aliases),
+        shown=frozenset(shown),
+        walrus=walrus,
         members=members,
         read=frozenset(attribute for base, attribute in read if not base or base in bound_names),
         stored=frozenset(attribute for base, attribute in stored if base in bound_names),

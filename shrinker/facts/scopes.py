@@ -36,8 +36,11 @@ class ModuleScope:
             and len(found.names.get(name, ())) > 1
             and name not in found.rebound
         ):
-            earlier = [b for b in found.names[name] if b.line < line]
-            if earlier:
+            bindings = found.names[name]
+            earlier = [b for b in bindings if b.line < line]
+            # On one line, or in a loop, a later binding may have run before.
+            mixed = any(_beside(b, name, line) or any(g.kind == "loop" for g in b.guards) for b in bindings)
+            if earlier and not mixed:
                 return self.environment.bound(self.module, name, earlier)
         if found is not None and name not in found.names and not found.stars:
             # A builtin, or a name that only the module's `__getattr__` or a patch could give.
@@ -63,7 +66,15 @@ class LocalScope:
         """See `Scope`."""
         if name in self.opaque:
             return UNKNOWN
-        if name in self.bindings.names and name not in self.bindings.outer:
+        if name in self.bindings.outer:
+            # Declared `global`: the functions around have no say (what `nonlocal` names is opaque).
+            scope: Scope = self.outer
+            while isinstance(scope, LocalScope):
+                scope = scope.outer
+            return scope.lookup(name, line)
+        if self.is_class and name in self.bindings.names:
+            return self._in_class(name, line)
+        if name in self.bindings.names:
             if name in self._busy:
                 return UNKNOWN
             if name in self._memo:
@@ -77,6 +88,24 @@ class LocalScope:
                 self._memo[name] = value
             return value
         return self.outer.lookup(name, line)
+
+    def _in_class(self, name: str, line: int) -> Value:
+        """A class body runs once, from top to bottom; a name that it has not bound yet is that of the scope around."""
+        bindings = self.bindings.names[name]
+        if any(_beside(b, name, line) or any(g.kind == "loop" for g in b.guards) for b in bindings):
+            return UNKNOWN
+        earlier = [b for b in bindings if b.line < line and liveness(self, b) is not False]
+        if not earlier:
+            return self.outer.lookup(name, line)
+        return bound_value(self, name, earlier, None) if liveness(self, earlier[-1]) is True else UNKNOWN
+
+
+def _beside(binding: Binding, name: str, line: int) -> bool:
+    """True when a binding shares its line with other code that reads the name (``flag = True; x = flag``)."""
+    if binding.line != line:
+        return False
+    value = binding.value
+    return value is None or not any(isinstance(n, ast.Name) and n.id == name for n in walk(value))
 
 
 def bound_value(scope: Scope, name: str, bindings: list[Binding], before: int | None, *, local: bool = False) -> Value:
@@ -124,12 +153,17 @@ def _binding_value(scope: Scope, name: str, binding: Binding, bindings: list[Bin
                 return evaluate(binding.value, _Shadow(scope, name, bound_value(scope, name, earlier, None)))
             return evaluate(binding.value, scope)
         case "def":
-            return Ref(f"{scope.module}.{name}")
+            return Ref(_qualified(scope, name))
         case "class":
             removed_base = _removed_base(binding, scope)
-            return removed_base if removed_base is not None else Ref(f"{scope.module}.{name}")
+            return removed_base if removed_base is not None else Ref(_qualified(scope, name))
         case _:
             return UNKNOWN
+
+
+def _qualified(scope: Scope, name: str) -> str:
+    """A definition inside a function is not the module's of the same name."""
+    return f"{scope.module}.<local>.{name}" if isinstance(scope, LocalScope) else f"{scope.module}.{name}"
 
 
 def _with_eagerness(value: Value, scope: Scope, binding: Binding) -> Value:
@@ -189,7 +223,9 @@ def function_scope(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, ou
     if isinstance(outer, ModuleScope):
         # The body runs later than the code around it: all bindings of the module count.
         outer = ModuleScope(outer.environment, outer.module)
-    return LocalScope(outer, collect(node.body, package), frozenset(parameters | nested))
+    known = outer.environment.outlines.get(outer.module)
+    bindings = collect(node.body, package, walrus=known is None or known.walrus)
+    return LocalScope(outer, bindings, frozenset(parameters | nested))
 
 
 def liveness(scope: Scope, binding: Binding) -> bool | None:
@@ -239,11 +275,10 @@ def failing_import(node: ast.Try, scope: Scope) -> str | None:
     first = node.body[0]
     environment = scope.environment
     if isinstance(first, ast.Import):
-        for alias in first.names:
-            rule = environment.is_absent(alias.name)
-            removed = environment.removed_module(alias.name)
-            if rule or removed:
-                return rule or (removed.rule if removed else None)
+        # Only the first name: what stands before one that fails is imported, with its effects.
+        rule = environment.is_absent(first.names[0].name)
+        removed = environment.removed_module(first.names[0].name)
+        return rule or (removed.rule if removed else None)
     elif isinstance(first, ast.ImportFrom) and not first.level and first.module:
         rule = environment.is_absent(first.module)
         if rule:

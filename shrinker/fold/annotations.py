@@ -37,7 +37,7 @@ def fold_annotation(expressions: ExpressionFolder, node: ast.expr, place: str) -
     if removed is None:
         return node
     context = expressions.context
-    context.touched.update(n.id for n in walk(node) if isinstance(n, ast.Name))
+    context.forget(node)
     if place != "variable":
         context.edits.append(DropElement(span(node), place))
         context.decide(node, "annotation", {removed.rule}, "removed", 0)

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Domain, Known, Removed
-from shrinker.facts.walk import walk
-from shrinker.values.edits import Edit, Span
+from shrinker.fold.definitions import words_of
+from shrinker.values.edits import DropStatement, Edit, Span, TakeBlock
 from shrinker.values.folded import Decision, Escape, Uncertain
 
-Node = ast.expr | ast.stmt | ast.ExceptHandler | ast.alias | ast.keyword | ast.arg
+Node = ast.expr | ast.stmt | ast.ExceptHandler | ast.alias | ast.keyword | ast.arg | ast.pattern
 
 _TEXT_LIMIT = 120
 _WORDS = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -47,12 +47,37 @@ class Context:
         self.escapes: list[Escape] = []
         self.touched: set[str] = set()
         """Identifiers whose reads were folded away: their imports may have become unused."""
+        self.lost: set[str] = set()
+        """Names, attributes and identifier strings of the code that goes."""
+        self.lost_own: set[str] = set()
+        """Attributes of `self`, `cls` and `super()` in that code."""
+        self.unused: frozenset[str] = frozenset()
+        """Module-level names that a refinement round found unused by all other kept modules."""
+        self.unloaded: frozenset[str] = frozenset()
+        """Those of them whose imports may go as a whole."""
+        self.taken: list[tuple[TakeBlock, list[ast.stmt]]] = []
+        """Blocks that took the place of their statement, and what they were then."""
+        self._swept: list[ast.stmt] = []
+        self.dropped: set[str] = set()
+        """Names whose import went."""
         self.tables: dict[int, Domain] = {}
         """Dictionary displays (by id) that are only asked for texts of a domain."""
         self.catching = 0
         """How many `try` statements around the place catch ImportError."""
+        self._yields: list[int] | None = None
         self._hot: list[int] = []
         self._words: frozenset[str] = frozenset()
+
+    def sweep(self, node: ast.stmt) -> None:
+        """Drop a statement of the folded tree, of which nothing is used any more."""
+        self.edits.append(DropStatement(span(node)))
+        self._swept.append(node)
+
+    def settle(self) -> None:
+        """After sweeping: a block of which nothing is left goes with its statement, instead of becoming a `pass`."""
+        swept = {id(node) for node in self._swept}
+        empty = {edit for edit, live in self.taken if live and all(id(node) in swept for node in live)}
+        self.edits = [DropStatement(e.span) if isinstance(e, TakeBlock) and e in empty else e for e in self.edits]
 
     def heat(self, words: Iterable[str]) -> bool:
         """Mark the lines that hold one of these words: only their statements are looked at."""
@@ -71,6 +96,23 @@ class Context:
             first = node.decorator_list[0].lineno
         index = bisect.bisect_left(self._hot, first)
         return index < len(self._hot) and self._hot[index] <= (node.end_lineno or first)
+
+    def may_yield(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        """False when no line of the function holds the word: it is no generator."""
+        if self._yields is None:
+            self._yields = [n for n, line in enumerate(self.lines, 1) if "yield" in line]
+        index = bisect.bisect_left(self._yields, node.lineno)
+        return index < len(self._yields) and self._yields[index] <= (node.end_lineno or node.lineno)
+
+    def is_named_beside(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+        """True when the name of a definition stands anywhere else: in this file, or in an import of another one."""
+        if (self.module, node.name) in self.environment.imported or self.module in self.environment.starred:
+            return True
+        if node.name in self.environment.read:
+            return True
+        first = min(n.lineno for n in (node, *node.decorator_list))
+        around = self.lines[: first - 1] + self.lines[node.end_lineno :]
+        return any(node.name in _WORDS.findall(line) for line in around if node.name in line)
 
     def text(self, node: Node) -> str:
         """The node as upstream wrote it, on one line."""
@@ -96,8 +138,11 @@ class Context:
         self.decisions.append(Decision(node.lineno, rule, kind, self.text(shown or node), outcome, lines))
 
     def forget(self, node: ast.AST) -> None:
-        """Names that code which goes was reading: what they import may have become unused."""
-        self.touched.update(n.id for n in walk(node) if isinstance(n, ast.Name))
+        """Remember the words of code that goes: what they named may have no other use."""
+        names, words, own = words_of(node)
+        self.touched |= names
+        self.lost |= words
+        self.lost_own |= own
 
     def escape(self, node: Node, removed: Removed) -> None:
         """Record a use of a removed module that no fact decides and that every run may reach."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from shrinker.facts.walk import walk
 
@@ -10,6 +11,20 @@ from shrinker.facts.walk import walk
 def runs_something(node: ast.stmt | ast.expr) -> bool:
     """True for code that calls: more than an alias, or the row of a table that only names."""
     return any(isinstance(part, ast.Call) for part in walk(node))
+
+
+_EXCEPTION = frozenset({"exc_info", "exception", "print_exc", "format_exc"})
+
+
+def asks_for_exception(node: ast.stmt) -> bool:
+    """True when code of a handler raises or prints the exception that is being handled without naming it."""
+    return any(
+        (isinstance(part, ast.Raise) and part.exc is None)
+        or (isinstance(part, ast.Attribute) and part.attr in _EXCEPTION)
+        or (isinstance(part, ast.Name) and part.id in _EXCEPTION)
+        or (isinstance(part, ast.keyword) and part.arg in _EXCEPTION)
+        for part in walk(node)
+    )
 
 
 def leaves(node: ast.stmt) -> bool:
@@ -24,11 +39,46 @@ def leaves(node: ast.stmt) -> bool:
 
 
 def is_generator(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """True when the function has a `yield` of its own."""
+    return any(isinstance(part, ast.Yield | ast.YieldFrom) for part in _own(node))
+
+
+def declares(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    """Names that the function itself declares `global` or `nonlocal`."""
+    found: set[str] = set()
     stack: list[ast.AST] = list(node.body)
     while stack:
         part = stack.pop()
-        if isinstance(part, ast.Yield | ast.YieldFrom):
-            return True
+        if isinstance(part, ast.Global | ast.Nonlocal):
+            found.update(part.names)
+        elif not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+                stack.extend(getattr(part, name, ()))
+    return found
+
+
+def rebinds(node: ast.FunctionDef | ast.AsyncFunctionDef, names: set[str]) -> bool:
+    """True when the function itself still mentions one of the names."""
+    return bool(names) and any(isinstance(part, ast.Name) and part.id in names for part in _own(node))
+
+
+def reads_of_itself(node: ast.ClassDef) -> frozenset[str]:
+    """Names that a class reads as plain names, or as attributes of `self`, `cls` and of what a call returns."""
+    found: set[str] = set()
+    for part in walk(node):
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
+            found.add(part.id)
+        elif isinstance(part, ast.Attribute) and (
+            isinstance(part.value, ast.Call) or (isinstance(part.value, ast.Name) and part.value.id in ("self", "cls"))
+        ):
+            found.add(part.attr)
+    return frozenset(found)
+
+
+def _own(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
+    stack: list[ast.AST] = list(node.body)
+    while stack:
+        part = stack.pop()
+        yield part
         if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
             stack.extend(ast.iter_child_nodes(part))
-    return False

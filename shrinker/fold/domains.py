@@ -8,7 +8,7 @@ from collections import Counter
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import Scope, evaluate, written
 from shrinker.facts.lattice import Domain, Known, Ref, Removed
-from shrinker.facts.walk import walk
+from shrinker.facts.walk import statements, walk
 from shrinker.fold.context import Context, span
 from shrinker.values.edits import DropBlock, DropElement, DropStatement
 
@@ -26,8 +26,12 @@ def is_never(node: ast.expr | None, domain: Domain, scope: Scope) -> bool:
 def drop_elements(context: Context, scope: Scope, left: ast.expr, display: Display) -> None:
     """``device in ("cuda", "npu")``: elements that the left side never is go, as long as one stays."""
     domain = evaluate(left, scope)
-    if not isinstance(domain, Domain):
-        return
+    if isinstance(domain, Domain):
+        drop_texts(context, scope, display, domain)
+
+
+def drop_texts(context: Context, scope: Scope, display: Display, domain: Domain) -> None:
+    """Elements that a collection is never asked for, as long as one stays: an emptied set would be a dict."""
     gone = [e for e in display.elts if is_never(e, domain, scope)]
     if not gone or len(gone) == len(display.elts):
         return
@@ -74,21 +78,26 @@ def local_tables(body: list[ast.stmt], scope: Scope) -> dict[int, Domain]:
         id of each display to what it is asked for.
     """
     bound: dict[str, ast.Dict | None] = {}
-    for statement in body:
-        for node in walk(statement):
-            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-                name = node.targets[0].id
-                bound[name] = node.value if name not in bound and isinstance(node.value, ast.Dict) else None
+    for statement in statements(ast.Module(body, [])):
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            (target,) = statement.targets
+            if isinstance(target, ast.Name):
+                value = statement.value
+                bound[target.id] = value if target.id not in bound and isinstance(value, ast.Dict) else None
     tables = {name: table for name, table in bound.items() if table is not None}
     if not tables:
         return {}
     found: dict[str, Domain] = {}
     explained: set[int] = set()
+    inner = _inner_names(body)
     for statement in body:
         for node in walk(statement):
             if isinstance(node, ast.Subscript | ast.Call | ast.Compare):
                 asked = asked_table(node, scope)
-                if asked is not None and isinstance(asked[0], ast.Name) and asked[0].id in tables:
+                if asked is None or any(isinstance(n, ast.Name) and n.id in inner for n in walk(node)):
+                    # What a nested function or a comprehension calls so is another name.
+                    continue
+                if isinstance(asked[0], ast.Name) and asked[0].id in tables:
                     name = asked[0].id
                     before = found.get(name)
                     never = asked[1].never if before is None else before.never & asked[1].never
@@ -104,6 +113,20 @@ def local_tables(body: list[ast.stmt], scope: Scope) -> dict[int, Domain]:
                 # Its definition is the one store; any other use may see the rows.
                 found.pop(node.id, None)
     return {id(tables[name]): domain for name, domain in found.items()}
+
+
+def _inner_names(body: list[ast.stmt]) -> set[str]:
+    """Parameters, targets and assigned names of the functions and comprehensions within a body."""
+    found: set[str] = set()
+    for statement in body:
+        for node in walk(statement):
+            if isinstance(node, ast.arg):
+                found.add(node.arg)
+            elif isinstance(node, ast.comprehension):
+                found.update(n.id for n in walk(node.target) if isinstance(n, ast.Name))
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                found.update(n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    return found
 
 
 def registration(node: ast.expr, scope: Scope) -> Removed | None:
@@ -137,7 +160,11 @@ def drop_cases(context: Context, scope: Scope, node: ast.Match) -> bool:
             kept.append(case)
         else:
             gone.append((index, case, rules))
-    if not gone or (not kept and not is_pure(node.subject, scope)):
+    if not kept and not is_pure(node.subject, scope):
+        return True
+    for case in kept:
+        case.pattern = _thinned(context, case.pattern, subject, scope)
+    if not gone:
         return True
     for index, case, rules in gone:
         if kept:
@@ -152,10 +179,32 @@ def drop_cases(context: Context, scope: Scope, node: ast.Match) -> bool:
     return bool(kept)
 
 
+def _thinned(context: Context, pattern: ast.pattern, subject: object, scope: Scope) -> ast.pattern:
+    """The pattern without the alternatives that never match; at least one of them does."""
+    if isinstance(pattern, ast.MatchAs) and pattern.pattern is not None:
+        pattern.pattern = _thinned(context, pattern.pattern, subject, scope)
+    elif isinstance(pattern, ast.MatchSequence):
+        pattern.patterns = [_thinned(context, p, None, scope) for p in pattern.patterns]
+    if not isinstance(pattern, ast.MatchOr):
+        return pattern
+    found = [(p, _never_matches(p, subject, scope)) for p in pattern.patterns]
+    for alternative, rules in found:
+        if rules is not None:
+            context.edits.append(DropElement(span(alternative), "MatchOr"))
+            context.decide(alternative, "case", rules, "removed", 0)
+            context.forget(alternative)
+    pattern.patterns = [p for p, rules in found if rules is None]
+    return pattern if len(pattern.patterns) > 1 else pattern.patterns[0]
+
+
 def _never_matches(pattern: ast.pattern, subject: object, scope: Scope) -> frozenset[str] | None:
     if isinstance(pattern, ast.MatchOr):
         found = [_never_matches(p, subject, scope) for p in pattern.patterns]
         return None if any(r is None for r in found) else frozenset().union(*(r for r in found if r is not None))
+    if isinstance(pattern, ast.MatchAs) and pattern.pattern is not None:
+        return _never_matches(pattern.pattern, subject, scope)
+    if isinstance(pattern, ast.MatchSequence):
+        return next((r for p in pattern.patterns if (r := _never_matches(p, None, scope)) is not None), None)
     if not isinstance(pattern, ast.MatchValue):
         return None
     value = evaluate(pattern.value, scope)

@@ -7,16 +7,22 @@ stays, is listed as uncertain, and every module that imports it is folded again.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
-from shrinker.facts.build import chunks, module_paths, outline_file, worker_context
+from shrinker.cache import Cache
+from shrinker.facts.build import chunks, module_paths, outline_file
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Removed
+from shrinker.fold.memory import FoldMemory, Recorded, record
 from shrinker.fold.module import fold_source
-from shrinker.processes import WorkerPool
-from shrinker.values.errors import InputError
+from shrinker.fold.recorded import Answers, RecordingEnvironment
+from shrinker.fold.refine.refinement import NOTHING, Refinement
+from shrinker.fold.refine.rounds import derive
+from shrinker.fold.refine.surroundings import Surroundings
+from shrinker.processes import WorkerPool, worker_context
+from shrinker.values.errors import InputError, ShrinkerError
 from shrinker.values.folded import Escape, FoldedModule
 from shrinker.values.upstream import UpstreamTree, module_name
 
@@ -34,6 +40,7 @@ class FoldEngine:
         *,
         jobs: int,
         progress: Callable[[int], None] = lambda done: None,
+        cache: Cache | None = None,
     ) -> None:
         """
         Args:
@@ -41,6 +48,7 @@ class FoldEngine:
             environment: the closed world.
             jobs: worker processes.
             progress: called with the number of modules folded so far.
+            cache: results of earlier runs; by default none.
         """
         self.tree = tree
         self.environment = environment
@@ -49,13 +57,20 @@ class FoldEngine:
         self.folded: dict[str, FoldedModule] = {}
         self.rescued: dict[str, tuple[str, Escape]] = {}
         """Module to the path and use that keep it."""
+        self.refinements: dict[str, Refinement] = {}
+        """What the refinement rounds found out, by path."""
+        self.rounds: list[int] = []
+        """Modules folded again in each round."""
+        self._world_paths: frozenset[str] = frozenset()
         self._pool: WorkerPool | None = None
+        self._memory = FoldMemory(tree, environment.rules, cache or Cache.off())
 
     def __enter__(self) -> FoldEngine:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._close()
+        self._memory.save()
 
     def _close(self) -> None:
         if self._pool is not None:
@@ -68,23 +83,27 @@ class FoldEngine:
         Raises:
             InputError: a file does not parse, or a worker died.
         """
-        missing = [p for p in paths if p not in self.folded]
-        for module in self._fold(missing):
+        missing = {p: self._refinement(p) for p in paths if p not in self.folded}
+        self.folded.update(self._memory.recall(missing, self.environment))
+        for module, recorded in self._fold([p for p in missing if p not in self.folded]):
             self.folded[module.path] = module
+            self._memory.learn(module.path, missing[module.path], recorded, self.environment)
         self.progress(len(self.folded))
         return [self.folded[p] for p in paths]
 
-    def _fold(self, paths: list[str]) -> Iterable[FoldedModule]:
+    def _fold(self, paths: list[str]) -> Iterable[_Result]:
         size = sum(self.tree.by_path[p].size for p in paths)
         if self.jobs == 1 or size < _SERIAL_BYTES:
-            return _fold_files(self.tree.root, paths, self.environment)
+            return _fold_files(self.tree.root, [(p, self._refinement(p)) for p in paths], self._answers())
         if self._pool is None:
             self._pool = WorkerPool(
-                self.jobs, mp_context=worker_context(), initializer=_adopt, initargs=(self.tree.root, self.environment)
+                self.jobs, mp_context=worker_context(), initializer=_adopt, initargs=(self.tree.root, self._answers())
             )
-        found: list[FoldedModule] = []
+        found: list[_Result] = []
         try:
-            for group in self._pool.map(_fold_in_worker, chunks(self.tree, paths)):
+            for group in self._pool.map(
+                _fold_in_worker, ([(p, self._refinement(p)) for p in group] for group in chunks(self.tree, paths))
+            ):
                 found.extend(group)
                 self.progress(len(self.folded) + len(found))
         except BrokenProcessPool as error:
@@ -92,6 +111,53 @@ class FoldEngine:
                 "a worker process was killed while folding", "free memory or lower JOBS, and run again"
             ) from error
         return found
+
+    def _answers(self) -> Answers:
+        return self._memory.answers(self.environment)
+
+    def _refinement(self, path: str) -> Refinement:
+        return self.refinements.get(path, NOTHING)
+
+    def refine(self, folded: Mapping[str, FoldedModule], surroundings: Surroundings) -> bool:
+        """Fold again, in rounds, what the kept modules together say of each other; see `refine`.
+
+        Args:
+            folded: every kept module, by path.
+            surroundings: what is kept beside them.
+
+        Returns:
+            True when a module changed: the graph is to be built again.
+
+        Raises:
+            ShrinkerError: the graph reached a module that it did not reach before.
+        """
+        if self.refinements and not folded.keys() <= self._world_paths:
+            raise ShrinkerError(
+                f"a refinement round made {min(folded.keys() - self._world_paths)} reachable",
+                "report this as a defect of shrinker",
+            )
+        self._world_paths = frozenset(folded)
+        current = dict(folded)
+        changed = False
+        while True:
+            fresh = self._round(current, surroundings)
+            if not fresh:
+                return changed
+            changed = True
+            self.refinements.update(fresh)
+            self.rounds.append(len(fresh))
+            for path in fresh:
+                del self.folded[path]
+            current.update((m.path, m) for m in self.fold(sorted(fresh)))
+
+    def _round(self, current: Mapping[str, FoldedModule], surroundings: Surroundings) -> dict[str, Refinement]:
+        memory, environment = self._memory, self.environment
+
+        def fresh() -> dict[str, Refinement]:
+            return derive(surroundings.world(memory.views(current.values()), environment), self.refinements)
+
+        around = surroundings.identity(module.module for module in current.values())
+        return memory.round(current, around, self.refinements, environment, fresh)
 
     def rescue(self, kept: Iterable[str]) -> bool:
         """Rescue the removed modules that the kept ones are seen to run.
@@ -112,6 +178,10 @@ class FoldEngine:
         if not fresh:
             return False
         self.rescued.update(fresh)
+        # A rescue brings code back, so that nothing derived before it holds.
+        for path in self.refinements:
+            self.folded.pop(path, None)
+        self.refinements.clear()
         self._close()
         before = self.environment
         outlines = dict(self.environment.outlines)
@@ -155,28 +225,32 @@ class FoldEngine:
         return False
 
 
+_Result = tuple[FoldedModule, Recorded]
 _WORKER: dict[str, object] = {}
 
 
-def _adopt(root: Path, environment: Environment) -> None:
+def _adopt(root: Path, answers: Answers) -> None:
     gc.disable()
-    _WORKER["root"], _WORKER["environment"] = root, environment
+    _WORKER["root"], _WORKER["answers"] = root, answers
 
 
-def _fold_in_worker(paths: list[str]) -> list[FoldedModule]:
-    root, environment = _WORKER["root"], _WORKER["environment"]
-    assert isinstance(root, Path) and isinstance(environment, Environment)
-    return _fold_files(root, paths, environment)
+def _fold_in_worker(paths: list[tuple[str, Refinement]]) -> list[_Result]:
+    root, answers = _WORKER["root"], _WORKER["answers"]
+    assert isinstance(root, Path) and isinstance(answers, Answers)
+    return _fold_files(root, paths, answers)
 
 
-def _fold_files(root: Path, paths: list[str], environment: Environment) -> list[FoldedModule]:
-    found: list[FoldedModule] = []
-    for path in paths:
+def _fold_files(root: Path, paths: list[tuple[str, Refinement]], answers: Answers) -> list[_Result]:
+    found: list[_Result] = []
+    for path, refinement in paths:
         name = module_name(path)
         assert name is not None
         try:
-            found.append(
-                fold_source(path, name, path.endswith("/__init__.py"), (root / path).read_bytes(), environment)
+            # It folds in the sight of a recorder: the result may serve later runs that would give the same answers.
+            recorder = RecordingEnvironment(answers, name)
+            environment = recorder.as_environment()
+            module = fold_source(
+                path, name, path.endswith("/__init__.py"), (root / path).read_bytes(), environment, refinement
             )
         except SyntaxError as error:
             raise InputError(
@@ -186,4 +260,5 @@ def _fold_files(root: Path, paths: list[str], environment: Environment) -> list[
             raise InputError(
                 f"{path}:1: cannot be read as Python source: {error}", "mend the file in the upstream tree"
             ) from None
+        found.append((module, record(module, recorder.questions, answers)))
     return found

@@ -10,10 +10,11 @@ import ast
 from collections.abc import Callable
 from typing import cast
 
+from shrinker.facts.booleans import is_boolean
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import Scope, evaluate, truth
 from shrinker.facts.lattice import UNKNOWN, Known, Removed, Value
-from shrinker.facts.scopes import shadowed
+from shrinker.facts.scopes import LocalScope, shadowed
 from shrinker.facts.walk import walk
 from shrinker.fold.context import Context, EvaluatesRemoved, span
 from shrinker.fold.control import runs_something
@@ -71,7 +72,7 @@ class ExpressionFolder:
     def _forget(self, node: ast.AST) -> None:
         self.context.forget(node)
 
-    def _when_reached(self, node: ast.expr, *, condition: bool = False) -> ast.expr:
+    def when_reached(self, node: ast.expr, *, condition: bool = False) -> ast.expr:
         """Fold what is evaluated only sometimes: the error of something missing must not come earlier."""
         try:
             return self.fold(node, condition=condition)
@@ -90,6 +91,9 @@ class ExpressionFolder:
             folded = self._literal(node, evaluate(node, self.scope))
             if folded is not None:
                 return folded
+            if isinstance(node.value, ast.Name) and isinstance(self.scope.lookup(node.value.id, node.lineno), Known):
+                # Not `None.name`, which would be the same error in other words.
+                return node
         return self._children(node)
 
     def _fold_Call(self, node: ast.Call, condition: bool) -> ast.expr:
@@ -169,7 +173,8 @@ class ExpressionFolder:
                 if not cast(ast.Tuple, display).elts and is_pure(node.left, self.scope):
                     return self._constant(node, isinstance(single, ast.NotIn), "compare", "removed-rows")
             else:
-                node.comparators = [self.fold(c) for c in node.comparators]
+                first, *others = node.comparators
+                node.comparators = [self.fold(first), *(self.when_reached(c) for c in others)]
         except EvaluatesRemoved as poison:
             identity = isinstance(single, ast.Is | ast.IsNot) or (
                 isinstance(single, ast.Eq | ast.NotEq) and _is_class_of_something(node.left)
@@ -218,7 +223,7 @@ class ExpressionFolder:
         poison: EvaluatesRemoved | None = None
         for name in ("body", "orelse"):
             try:
-                arms[name] = self._when_reached(getattr(node, name), condition=condition)
+                arms[name] = self.when_reached(getattr(node, name), condition=condition)
             except EvaluatesRemoved as caught:
                 poison = caught
         if poison is not None:
@@ -260,12 +265,13 @@ class ExpressionFolder:
             value = self._truth(operand)
             decided = value is not None and bool(value.rules) and is_pure(operand, self.scope)
             last = index == len(values) - 1
-            if decided and value is not None and value.truth is is_and and (condition or not last):
-                # Neutral: `True and x`, `False or x`. As the last operand it is the chain's value.
+            neutral = decided and value is not None and value.truth is is_and
+            # `True and x`, `False or x`. As the last operand it is the chain's value.
+            if neutral and (condition or not last or self._adds_nothing(value, [v for _, v in kept])):
                 self._drop_operand(operand, node, value)
                 continue
             try:
-                fold = self._when_reached if kept else self.fold
+                fold = self.when_reached if kept else self.fold
                 folded = fold(operand, condition=condition or (not last and _is_test(operand)))
                 if folded is not operand and isinstance(folded, ast.Constant) and isinstance(folded.value, bool):
                     if folded.value is not is_and:
@@ -292,6 +298,16 @@ class ExpressionFolder:
             return kept[0][1]
         node.values = [expression for _, expression in kept]
         return node
+
+    def _adds_nothing(self, value: Known | None, before: list[ast.expr]) -> bool:
+        """`x and True` is `x` when `x` is a bool."""
+        return (
+            bool(before)
+            and value is not None
+            and value.exact
+            and isinstance(value.value, bool)
+            and all(is_boolean(v, self.scope) for v in before)
+        )
 
     def _drop_operand(self, operand: ast.expr, node: ast.BoolOp, value: Known | None = None, rule: str = "") -> None:
         self._forget(operand)
@@ -357,17 +373,21 @@ class ExpressionFolder:
         arguments.kw_defaults = [self.fold(d) if d is not None else None for d in arguments.kw_defaults]
         names = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
         names |= {a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None}
-        node.body = self._inside(names)._when_reached(node.body)
+        node.body = self._inside(names).when_reached(node.body)
         return node
 
     def _inside(self, names: set[str]) -> ExpressionFolder:
-        return ExpressionFolder(self.context, shadowed(self.scope, dict.fromkeys(names, UNKNOWN)))
+        scope = self.scope
+        if isinstance(scope, LocalScope) and scope.is_class:
+            # Functions and comprehensions do not see the names of the class around them.
+            scope = scope.outer
+        return ExpressionFolder(self.context, shadowed(scope, dict.fromkeys(names, UNKNOWN)))
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> ast.expr:
         targets = {n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name)}
         inside = self._inside(targets)
         for index, generator in enumerate(node.generators):
-            generator.iter = self.fold(generator.iter) if index == 0 else inside._when_reached(generator.iter)
+            generator.iter = self.fold(generator.iter) if index == 0 else inside.when_reached(generator.iter)
             kept: list[ast.expr] = []
             for test in generator.ifs:
                 value = truth(test, inside.scope)
@@ -376,13 +396,13 @@ class ExpressionFolder:
                     self.context.edits.append(DropElement(span(test), "comprehension"))
                     self.context.decide_known(test, "comprehension", value, 0)
                 else:
-                    kept.append(inside._when_reached(test, condition=True))
+                    kept.append(inside.when_reached(test, condition=True))
             generator.ifs = kept
         if isinstance(node, ast.DictComp):
-            node.key = inside._when_reached(node.key)
-            node.value = inside._when_reached(node.value)
+            node.key = inside.when_reached(node.key)
+            node.value = inside.when_reached(node.value)
         else:
-            node.elt = inside._when_reached(node.elt)
+            node.elt = inside.when_reached(node.elt)
         return node
 
     def _fold_ListComp(self, node: ast.ListComp, condition: bool) -> ast.expr:

@@ -12,15 +12,21 @@ from shrinker.facts.environment import Environment
 from shrinker.facts.scopes import ModuleScope, function_scope
 from shrinker.fold.cleanup import drop_unused
 from shrinker.fold.context import Context
+from shrinker.fold.refine.attributes import decide_attributes, drop_stores
+from shrinker.fold.refine.orphans import drop_orphans
+from shrinker.fold.refine.refinement import NOTHING, Refinement
 from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
+from shrinker.values.edits import Literal
 from shrinker.values.folded import FoldedModule
 from shrinker.values.form import digest
 
 _DOTTED = re.compile(r"sglang(?:\.\w+)+")
 
 
-def fold_source(path: str, module: str, is_package: bool, data: bytes, environment: Environment) -> FoldedModule:
+def fold_source(
+    path: str, module: str, is_package: bool, data: bytes, environment: Environment, refinement: Refinement = NOTHING
+) -> FoldedModule:
     """Fold one module.
 
     Args:
@@ -29,6 +35,7 @@ def fold_source(path: str, module: str, is_package: bool, data: bytes, environme
         is_package: True for an ``__init__.py``.
         data: bytes of the file.
         environment: the closed world.
+        refinement: what the rounds before found out for this module.
 
     Raises:
         SyntaxError: the file does not parse (with its line).
@@ -37,12 +44,18 @@ def fold_source(path: str, module: str, is_package: bool, data: bytes, environme
     source = _decode(data)
     package = module if is_package else module.rpartition(".")[0]
     context = Context(path, module, package, source, environment)
+    context.unused, context.unloaded = refinement.unused, refinement.unloaded
     scope = ModuleScope(environment, module, during_import=True)
-    if _heat(context, tree, source, environment):
+    drop_orphans(tree, context, refinement.orphans)
+    decide_attributes(tree, refinement.attributes)
+    if _heat(context, tree, source, environment, {name for _, name, _ in refinement.attributes}):
         tree.body = StatementFolder(context, scope, "module").block(tree.body)
-    if context.edits:
+    drop_stores(tree, context, refinement.stores)
+    if context.edits or refinement.unused:
         drop_unused(tree, context)
-    summary = summarise(tree, module, package)
+    summary = summarise(
+        tree, package, context.lost, context.lost_own, {e.span for e in context.edits if isinstance(e, Literal)}
+    )
     return FoldedModule(
         path=path,
         module=module,
@@ -58,6 +71,7 @@ def fold_source(path: str, module: str, is_package: bool, data: bytes, environme
         defines=summary.defines,
         uncertain=tuple(context.uncertain),
         escapes=tuple(context.escapes),
+        usage=summary.usage,
     )
 
 
@@ -66,14 +80,14 @@ def _decode(data: bytes) -> str:
     return data.decode(encoding)
 
 
-def _heat(context: Context, tree: ast.Module, source: str, environment: Environment) -> bool:
+def _heat(context: Context, tree: ast.Module, source: str, environment: Environment, derived: set[str]) -> bool:
     """Mark the lines that the facts can say something about; the others need no visit.
 
     A local name is decided only through a word that stands on the line that binds it, so functions
     without such a word are not looked into.
     """
     module, package = context.module, context.package
-    words = set(environment.words)
+    words = environment.words | derived
     module_scope = ModuleScope(environment, module)
     found = environment.outlines[module]
     words |= environment.hot_names(module)

@@ -13,9 +13,18 @@ from shrinker.facts.scopes import LocalScope, catches_import_error, failing_impo
 from shrinker.facts.walk import walk
 from shrinker.fold.annotations import fold_annotation, fold_parameter
 from shrinker.fold.context import Context, EvaluatesRemoved, extent, message, span
-from shrinker.fold.control import is_generator, leaves, runs_something
-from shrinker.fold.domains import drop_cases, local_tables, registration
+from shrinker.fold.control import (
+    asks_for_exception,
+    declares,
+    is_generator,
+    leaves,
+    reads_of_itself,
+    rebinds,
+    runs_something,
+)
+from shrinker.fold.domains import drop_cases, drop_rows, drop_texts, local_tables, registration
 from shrinker.fold.expressions import ExpressionFolder
+from shrinker.fold.order import fails_first
 from shrinker.values.edits import DropAlias, DropBlock, DropElement, DropStatement, DropTail, Raise, TakeBlock
 from shrinker.values.folded import Uncertain
 
@@ -35,6 +44,8 @@ class StatementFolder:
             owner: qualified name of the class whose body this is.
         """
         self.owner = owner
+        self.own_reads: frozenset[str] = frozenset()
+        """Names that this class body reads from itself."""
         self.context = context
         self.scope = scope
         self.kind = kind
@@ -69,7 +80,7 @@ class StatementFolder:
         if removed.eager and (self.kind == "function" or runs_something(node)):
             self.context.escape(node, removed)
             return [node]
-        if removed.missing and self.kind != "function":
+        if removed.missing and (self.kind != "function" or not fails_first(node, self.scope)):
             return [node]
         self._forget(node)
         lines = extent([node])
@@ -138,9 +149,9 @@ class StatementFolder:
                 return [node], False
             case ast.Assign(targets=[ast.Name(id=name)]) if (member := self._member(name)) is not None:
                 return self._drop(node, {member.rule}, "member")
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict() as table):
-                self._asked_table(name, table)
-                node.value = self.expressions.fold(table)
+            case ast.Assign(targets=[ast.Name(id=name)]):
+                self._asked_table(name, node.value)
+                node.value = self.expressions.fold(node.value)
                 return [node], False
             case ast.Expr():
                 filed = registration(node.value, self.scope)
@@ -164,12 +175,21 @@ class StatementFolder:
                 return [node], False
 
     def _member(self, name: str) -> Removed | None:
-        return self.context.environment.removed_member(f"{self.owner}.{name}") if self.kind == "class" else None
+        removed = self.context.environment.removed_member(f"{self.owner}.{name}") if self.kind == "class" else None
+        # `DEFAULT = GONE`, `self.GONE`: the class itself reads it in a way that is not folded, or an f-string does.
+        read = name in self.own_reads or name in self.context.environment.shown
+        return None if read else removed
 
-    def _asked_table(self, name: str, table: ast.Dict) -> None:
+    def _asked_table(self, name: str, value: ast.expr) -> None:
+        """A collection that a rule says is only asked for texts of a domain, itself or within a call that makes one."""
         domain = self.context.environment.domain(f"{self.owner or self.context.module}.{name}", "tables")
-        if domain is not None:
-            self.context.tables[id(table)] = domain
+        if domain is None:
+            return
+        for table in (value, *(value.args if isinstance(value, ast.Call) else ())):
+            if isinstance(table, ast.Dict):
+                drop_rows(self.context, self.scope, table, domain)
+            elif isinstance(table, ast.Tuple | ast.List | ast.Set):
+                drop_texts(self.context, self.scope, table, domain)
 
     def _filled(self, body: Body) -> Body:
         # Position 0: written by `emit`, not found in the source.
@@ -202,7 +222,7 @@ class StatementFolder:
         body = self.block(node.body)
         orelse = self.block(node.orelse) if node.orelse else []
         if not body and not orelse and is_pure(node.test, self.scope):
-            context.edits.append(self._gone(node, elif_arm))
+            context.edits.append(self._emptied(node, elif_arm))
             context.decide(node, "if", {"emptied"}, "removed", extent([node]))
             return [], True
         if node.orelse and not orelse:
@@ -218,10 +238,11 @@ class StatementFolder:
             self._forget(statement)
         live = self.block(node.body if value.truth else node.orelse)
         taken = TakeBlock(span(node), "body" if value.truth else "orelse")
-        self.context.edits.append(taken if live else self._gone(node, elif_arm))
+        self.context.edits.append(taken if live else self._emptied(node, elif_arm))
+        self.context.taken.append((taken, list(live)))
         return live, True
 
-    def _gone(self, node: ast.If, elif_arm: bool) -> TakeBlock | DropStatement:
+    def _emptied(self, node: ast.If, elif_arm: bool) -> TakeBlock | DropStatement:
         # An `elif` arm cannot be dropped as a statement: it is its chain's else.
         return TakeBlock(span(node), "orelse") if elif_arm and not node.orelse else DropStatement(span(node))
 
@@ -240,7 +261,7 @@ class StatementFolder:
             return self._drop(node, value.rules, "assert")
         node.test = self.expressions.fold(node.test, condition=True)
         if node.msg is not None:
-            node.msg = self.expressions.fold(node.msg)
+            node.msg = self.expressions.when_reached(node.msg)
         return [node], False
 
     def _try(self, node: ast.Try) -> tuple[Body, bool]:
@@ -252,8 +273,7 @@ class StatementFolder:
             uses_name = handler.name is not None and any(
                 isinstance(n, ast.Name) and n.id == handler.name for s in handler.body for n in walk(s)
             )
-            reraises = any(isinstance(n, ast.Raise) and n.exc is None for s in handler.body for n in walk(s))
-            if not uses_name and not reraises:
+            if not uses_name and not any(map(asks_for_exception, handler.body)):
                 context.decide(node, "try", {failing}, "removed", extent(node.body), node.body[0])
                 for statement in (*node.body, *node.orelse):
                     self._forget(statement)
@@ -262,7 +282,9 @@ class StatementFolder:
                 for statement in handler.body:
                     if isinstance(statement, ast.Pass) and live:
                         context.edits.append(DropStatement(span(statement)))
-                context.edits.append(TakeBlock(span(node), f"handler:{index}") if live else DropStatement(span(node)))
+                taken = TakeBlock(span(node), f"handler:{index}")
+                context.edits.append(taken if live else DropStatement(span(node)))
+                context.taken.append((taken, list(live)))
                 return live, True
             context.uncertain.append(
                 Uncertain(
@@ -356,11 +378,30 @@ class StatementFolder:
     # Definitions
 
     def _decorators(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
-        node.decorator_list = [self.expressions.fold(d) for d in node.decorator_list]
+        kept: list[ast.expr] = []
+        for decorator in node.decorator_list:
+            filed = registration(decorator, self.scope)
+            if filed is not None and self.context.is_named_beside(node):
+                # Others call it by its name: only its entry goes.
+                self._forget(decorator)
+                self.context.edits.append(DropElement(span(decorator), "decorator"))
+                self.context.decide(decorator, "registration", {filed.rule}, "removed", 0)
+            else:
+                kept.append(self.expressions.fold(decorator))
+        node.decorator_list = kept
+
+    def _gone(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, removed: Removed) -> tuple[Body, bool]:
+        """What becomes of a definition that a removed decorator, default or keyword stands at."""
+        if removed.eager and removed.module and self.context.is_named_beside(node):
+            self.context.escape(node, removed)
+            return [node], False
+        return self._drop(node, {removed.rule}, "definition")
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[Body, bool]:
         edits, decisions, touched = len(self.context.edits), len(self.context.decisions), set(self.context.touched)
-        spare = copy.deepcopy(node) if is_generator(node) else None
+        declared = declares(node)
+        spare = copy.deepcopy(node) if declared or (self.context.may_yield(node) and is_generator(node)) else None
+        generator = spare is not None and is_generator(spare)
         try:
             self._decorators(node)
             arguments = node.args
@@ -369,7 +410,7 @@ class StatementFolder:
         except EvaluatesRemoved as poison:
             if poison.removed.missing:
                 raise
-            return self._drop(node, {poison.removed.rule}, "definition")
+            return self._gone(node, poison.removed)
         for argument in (
             *arguments.posonlyargs,
             *arguments.args,
@@ -386,13 +427,19 @@ class StatementFolder:
         self.context.tables.update(local_tables(node.body, scope))
         node.body = self._filled(StatementFolder(self.context, scope, "function").block(node.body))
         self._poison_unbound(node, before, decisions)
-        if spare is not None and not is_generator(node):
-            # Without its only `yield` it would stop being a generator: leave it as upstream wrote it.
+        ended = generator and not is_generator(node)
+        if spare is not None and (ended or rebinds(node, declared - declares(node))):
+            # Without its only `yield` it would stop being a generator, without its `global` it would bind
+            # another name: leave it as upstream wrote it.
             del self.context.edits[edits:]
             del self.context.decisions[decisions:]
             self.context.touched = touched
             self.context.uncertain.append(
-                Uncertain(self.context.path, node.lineno, f"folding would remove the only yield of {node.name}")
+                Uncertain(
+                    self.context.path,
+                    node.lineno,
+                    f"folding would remove the only {'yield' if ended else 'global declaration'} of {node.name}",
+                )
             )
             return [spare], False
         return [node], False
@@ -444,12 +491,17 @@ class StatementFolder:
         except EvaluatesRemoved as poison:
             if poison.removed.missing:
                 raise
-            return self._drop(node, {poison.removed.rule}, "definition")
+            return self._gone(node, poison.removed)
         scope = LocalScope(self.scope, collect(node.body, self.context.package), frozenset(), is_class=True)
-        node.body = self._filled(StatementFolder(self.context, scope, "class", f"{self.owner or self.context.module}.{node.name}").block(node.body))
+        inside = StatementFolder(self.context, scope, "class", f"{self.owner or self.context.module}.{node.name}")
+        if self.context.environment.has_removed_members(inside.owner):
+            inside.own_reads = reads_of_itself(node)
+        node.body = self._filled(inside.block(node.body))
         return [node], False
 
     def _annotated(self, node: ast.AnnAssign) -> tuple[Body, bool]:
+        if isinstance(node.target, ast.Name) and node.value is not None:
+            self._asked_table(node.target.id, node.value)
         folded = fold_annotation(self.expressions, node.annotation, "variable")
         if folded is not None:
             node.annotation = folded

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 
 from shrinker.facts.bindings import absolute
 from shrinker.facts.scopes import catches_import_error, is_type_checking
-from shrinker.facts.walk import children
+from shrinker.facts.walk import children, walk
+from shrinker.fold.harvest import OWN_ERROR, Harvest
+from shrinker.values.edits import Span
 from shrinker.values.folded import DynamicSite, ImportSite, StringSite
+from shrinker.values.usage import Usage
 
 _PATH_LIKE = re.compile(r"^[\w*./:\-=,\[\]{} +]{2,160}$")
 _FILE_LIKE = re.compile(
@@ -38,10 +41,19 @@ class Summary:
     strings: tuple[StringSite, ...]
     dynamic: tuple[DynamicSite, ...]
     defines: tuple[tuple[str, int], ...]
+    usage: Usage
 
 
-def summarise(tree: ast.Module, module: str, package: str) -> Summary:
-    """Collect what the folded tree names, in source order."""
+def summarise(tree: ast.Module, package: str, lost: set[str], lost_own: set[str], literals: set[Span]) -> Summary:
+    """Collect what the folded tree names, in source order.
+
+    Args:
+        tree: the folded tree.
+        package: the package that relative imports start from.
+        lost: words of the code that folding dropped.
+        lost_own: attributes of `self` in that code.
+        literals: where folding wrote a literal.
+    """
     collector = _Collector(package)
     collector.body(tree.body, "import", False)
     return Summary(
@@ -49,6 +61,7 @@ def summarise(tree: ast.Module, module: str, package: str) -> Summary:
         tuple(sorted(set(collector.strings), key=lambda s: (s.line, s.text))),
         tuple(collector.dynamic),
         tuple(_defines(tree.body)),
+        collector.harvest.finish(tree, package, lost, lost_own, literals),
     )
 
 
@@ -58,6 +71,11 @@ class _Collector:
         self.imports: list[ImportSite] = []
         self.strings: list[StringSite] = []
         self.dynamic: list[DynamicSite] = []
+        self.harvest = Harvest()
+        self._stored: ast.AST | None = None
+        """The computed name of a `setattr`: nobody reads it there."""
+        self._loops: dict[str, list[str] | None] = {}
+        """Names of the loops at hand that run over texts."""
 
     def body(self, body: list[ast.stmt], kind: str, guarded: bool) -> None:
         for index, statement in enumerate(body):
@@ -69,22 +87,37 @@ class _Collector:
         match node:
             case ast.Import():
                 self.imports.extend(ImportSite(node.lineno, a.name, None, kind, guarded) for a in node.names)
+                for alias in node.names:
+                    self.harvest.alias(alias, is_from=False)
                 return
             case ast.ImportFrom():
                 source = absolute(node.module, node.level, self.package)
                 self.imports.extend(ImportSite(node.lineno, source, a.name, kind, guarded) for a in node.names)
+                for alias in node.names:
+                    self.harvest.alias(alias, is_from=True)
                 return
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 inner = kind if kind == "import-type" else "import-local"
-                self.body(node.body, inner, guarded)
-                for part in (*node.decorator_list, node.args, node.returns):
-                    if part is not None:
-                        self.expression(part)
+                with self.harvest.definition(node):
+                    self.body(node.body, inner, guarded)
+                    for part in (*node.decorator_list, node.args, node.returns):
+                        if part is not None:
+                            self.expression(part)
                 return
             case ast.ClassDef():
-                self.body(node.body, kind, guarded)
-                for clause in (*node.decorator_list, *node.bases, *node.keywords):
-                    self.expression(clause)
+                self.harvest.subclass_hook(node)
+                with self.harvest.definition(node):
+                    self.body(node.body, kind, guarded)
+                    for clause in (*node.decorator_list, *node.bases, *node.keywords):
+                        self.expression(clause)
+                return
+            case ast.Global() | ast.Nonlocal():
+                self.harvest.outer(node.names)
+                return
+            case ast.Raise(exc=ast.Call(args=[ast.Constant(value=str() as text)])) if text.startswith(OWN_ERROR):
+                return
+            case ast.Assign(targets=[ast.Name(id="__all__")]) | ast.AugAssign(target=ast.Name(id="__all__")):
+                self.exports(node.value)
                 return
             case ast.If():
                 self.expression(node.test)
@@ -100,6 +133,35 @@ class _Collector:
                 self.body(node.orelse, kind, guarded)
                 self.body(node.finalbody, kind, guarded)
                 return
+            case ast.Assign():
+                for target in node.targets:
+                    self.target(target, node.value)
+                self.expression(node.value)
+                return
+            case ast.AnnAssign():
+                self.target(node.target, node.value)
+                self.expression(node.annotation)
+                if node.value is not None:
+                    self.expression(node.value)
+                return
+            case ast.For(target=ast.Name(id=name), iter=ast.Tuple(elts=items) | ast.List(elts=items)):
+                texts = [i.value for i in items if isinstance(i, ast.Constant) and isinstance(i.value, str)]
+                rebound = any(
+                    isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
+                    for s in node.body
+                    for n in walk(s)
+                )
+                if len(texts) == len(items) and not rebound:
+                    before = self._loops.get(name)
+                    self._loops[name] = texts
+                    self.expression(node.iter)
+                    self.body(node.body, kind, guarded)
+                    self._loops[name] = before
+                    self.body(node.orelse, kind, guarded)
+                    return
+            case ast.AugAssign(target=ast.Attribute(attr=name)):
+                # It reads before it writes.
+                self.harvest.words.add(name)
         for item in children(node):
             if isinstance(item, ast.stmt):
                 self.statement(item, kind, guarded)
@@ -109,29 +171,73 @@ class _Collector:
             else:
                 self.expression(item)
 
+    def _spelled_out(self, node: ast.Call, name: str) -> bool:
+        """``for key in ("a", "b"): setattr(x, f"_{key}", …)`` names what it sets."""
+        match node.args[1]:
+            case ast.JoinedStr(values=values):
+                loops = [
+                    self._loops.get(v.value.id)
+                    for v in values
+                    if isinstance(v, ast.FormattedValue) and isinstance(v.value, ast.Name)
+                ]
+                if len(loops) != 1 or loops[0] is None or sum(isinstance(v, ast.FormattedValue) for v in values) != 1:
+                    return False
+                pattern = _pattern(node.args[1])
+                for text in loops[0] if pattern is not None else ():
+                    self.harvest.call(node, name, str(pattern).replace("*", text))
+                return pattern is not None
+        return False
+
+    def target(self, target: ast.expr, value: ast.expr | None) -> None:
+        if isinstance(target, ast.Attribute):
+            self.harvest.assignment(target, value)
+            self.expression(target.value)
+        else:
+            self.expression(target)
+
     def expression(self, node: ast.AST) -> None:
         kind = node.__class__
         if kind is ast.Name:
+            self.harvest.name(node)  # type: ignore[arg-type]
             return
         if kind is ast.Constant:
             if isinstance(node.value, str):  # type: ignore[attr-defined]
+                self.harvest.text(node.value)  # type: ignore[attr-defined]
                 self.string(node.lineno, node.value)  # type: ignore[attr-defined]
             return
         if kind is ast.Attribute:
+            self.harvest.attribute(node)  # type: ignore[arg-type]
             self.expression(node.value)  # type: ignore[attr-defined]
             return
         pattern = _pattern(node) if kind in _STRING_EXPRESSIONS else None
         if pattern is not None and pattern != "*":
             self.string(getattr(node, "lineno", 0), pattern)
+            if "*" in pattern and node is not self._stored:
+                self.harvest.pattern(pattern)
         if isinstance(node, ast.JoinedStr):
             for part in node.values:
                 if isinstance(part, ast.FormattedValue):
                     self.expression(part.value)
+                elif isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    self.harvest.text(part.value)
             return
+        if isinstance(node, ast.MatchClass):
+            self.harvest.words.update(node.kwd_attrs)
         if isinstance(node, ast.Call):
             self.call(node)
         for child in children(node):
             self.expression(child)
+
+    def exports(self, value: ast.expr) -> None:
+        """``__all__`` names nothing by itself: whether somebody asks for its names is another question."""
+        if isinstance(value, ast.List | ast.Tuple):
+            for item in value.elts:
+                if isinstance(item, ast.Constant) and isinstance(item.value, str):
+                    self.string(item.lineno, item.value)
+                else:
+                    self.expression(item)
+        else:
+            self.expression(value)
 
     def string(self, line: int, text: str) -> None:
         if "#include" in text:
@@ -150,6 +256,12 @@ class _Collector:
             if isinstance(node.func, ast.Name)
             else ""
         )
+        if name == "setattr" and len(node.args) > 1:
+            self._stored = node.args[1]
+            if self._spelled_out(node, name):
+                return
+        second = node.args[1] if len(node.args) > 1 else node.args[0] if node.args else None
+        self.harvest.call(node, name, _pattern(second) or "*" if second is not None else None)
         mechanism = _MECHANISMS.get(name)
         if mechanism is None:
             return

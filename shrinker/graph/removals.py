@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from shrinker.ruleset import Remove, path_matches
-from shrinker.ruleset.match import name_matches
+from shrinker.ruleset import Remove
+from shrinker.ruleset.match import any_name_matches, any_path_matches
 from shrinker.values.upstream import PACKAGE_PREFIX, module_name
 
 
@@ -37,20 +37,21 @@ def _dotted(path: str) -> str:
 
 def _matcher(modules: Sequence[str], paths: Sequence[str]) -> Callable[[str, str], bool]:
     # Folders repeat: each is matched once and remembered.
+    patterns, names = tuple(paths), tuple(modules)
     known_modules: dict[str, bool] = {"": False}
     known_folders: dict[str, bool] = {"": False}
 
     def module(dotted: str) -> bool:
         answer = known_modules.get(dotted)
         if answer is None:
-            answer = module(dotted.rpartition(".")[0]) or any(name_matches(p, dotted) for p in modules)
+            answer = module(dotted.rpartition(".")[0]) or any_name_matches(names, dotted)
             known_modules[dotted] = answer
         return answer
 
     def folder(path: str) -> bool:
         answer = known_folders.get(path)
         if answer is None:
-            answer = any(path_matches(p, path) for p in paths)
+            answer = any_path_matches(patterns, path)
             known_folders[path] = answer
         return answer
 
@@ -59,6 +60,6 @@ def _matcher(modules: Sequence[str], paths: Sequence[str]) -> Callable[[str, str
             return True
         if not paths:
             return False
-        return folder(path.rpartition("/")[0]) or any(path_matches(p, path) for p in paths)
+        return folder(path.rpartition("/")[0]) or any_path_matches(patterns, path)
 
     return match

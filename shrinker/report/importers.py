@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 
+from shrinker.cache import Cache, pack, unpack
 from shrinker.graph.saved import Importer
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
@@ -23,29 +24,50 @@ _MOST = 8
 
 
 def removed_importers(
-    tree: UpstreamTree, graph: Graph, folded: Mapping[str, FoldedModule]
+    tree: UpstreamTree, graph: Graph, folded: Mapping[str, FoldedModule], cache: Cache | None = None
 ) -> dict[str, list[Importer]]:
-    """Path of every removed module to at most eight places that import it, kept files first."""
+    """Path of every removed module to at most eight places that import it, kept files first.
+
+    Args:
+        cache: imports of files that were read before; by default none.
+    """
     targets = {name: path for path in graph.removed if (name := module_name(path)) is not None}
     found: dict[str, list[tuple[bool, Importer]]] = {}
-    for file in tree.files:
-        name = module_name(file.path)
-        if name is None:
-            continue
-        data = tree.read(file.path)
-        module = folded.get(file.path)
-        for offset, dotted in _imports(data, name, file.path.endswith("/__init__.py")):
+    layer = (cache or Cache.off()).layer("imports")
+    modules = {file.path: name for file in tree.files if (name := module_name(file.path)) is not None}
+    keys = {path: layer.key(path, tree.by_path[path].sha256) for path in modules}
+    packed = layer.load(keys)
+    fresh = {
+        path: pack(_imports(tree.read(path), name, path.endswith("/__init__.py")))
+        for path, name in modules.items()
+        if path not in packed
+    }
+    layer.save(keys, fresh)
+    packed |= fresh
+    for file_path in modules:
+        module = folded.get(file_path)
+        for line, dotted in unpack(packed[file_path]):
             path = targets.get(dotted)
-            if path is None or path == file.path:
+            if path is None or path == file_path:
                 continue
-            line = data.count(b"\n", 0, offset) + 1
-            gone = graph.removed.get(file.path)
+            gone = graph.removed.get(file_path)
             fate = f"itself removed ({gone.rule})" if gone is not None else _fate(module, line, dotted)
-            found.setdefault(path, []).append((gone is not None, (file.path, line, fate)))
+            found.setdefault(path, []).append((gone is not None, (file_path, line, fate)))
     return {path: [row for _, row in sorted(rows)[:_MOST]] for path, rows in sorted(found.items())}
 
 
-def _imports(data: bytes, name: str, is_package: bool) -> Iterator[tuple[int, str]]:
+def _imports(data: bytes, name: str, is_package: bool) -> tuple[tuple[int, str], ...]:
+    """Line and dotted name of what a file imports from anywhere, in its order."""
+    found: list[tuple[int, str]] = []
+    line, at = 1, 0
+    for offset, dotted in _matches(data, name, is_package):
+        line += data.count(b"\n", at, offset)
+        at = offset
+        found.append((line, dotted))
+    return tuple(found)
+
+
+def _matches(data: bytes, name: str, is_package: bool) -> Iterator[tuple[int, str]]:
     package = name if is_package else name.rpartition(".")[0]
     for match in _IMPORT.finditer(data):
         origin, names, plain = match.groups()

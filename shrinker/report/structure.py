@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import networkx as nx
-
+from shrinker.cache import Cache, pack, unpack
 from shrinker.report.chains import short
 from shrinker.values.graph import Graph
 
@@ -24,34 +23,63 @@ class Dominator:
     lines: int
 
 
-def module_graph(graph: Graph) -> nx.DiGraph[str]:
-    """Modules and roots as a directed graph with one start node."""
-    out: nx.DiGraph[str] = nx.DiGraph()
-    for edge in graph.edges:
-        if edge.kind in _MODULE_KINDS and edge.dst.startswith("module:"):
-            src = edge.src if edge.src.startswith("module:") else _START
-            out.add_edge(src, edge.dst)
-    return out
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """What depends on who imports whom, and on nothing else."""
+
+    circles: tuple[tuple[str, ...], ...]
+    """Nodes of each strongly connected component that has several."""
+    parents: Mapping[str, str]
+    """Immediate dominator of each node; the start's is itself."""
 
 
-def cycles(graph: nx.DiGraph[str]) -> list[list[str]]:
+def structure(graph: Graph, cache: Cache | None = None) -> Structure:
+    """Modules and roots as a directed graph with one start node, analysed.
+
+    Args:
+        cache: structures of earlier graphs; by default none.
+    """
+    pairs = sorted(
+        {
+            (edge.src if edge.src.startswith("module:") else _START, edge.dst)
+            for edge in graph.edges
+            if edge.kind in _MODULE_KINDS and edge.dst.startswith("module:")
+        }
+    )
+    layer = (cache or Cache.off()).layer("structure")
+    keys = {"structure": layer.key(repr(pairs))}
+    packed = layer.load(keys)
+    if not packed:
+        packed = {"structure": pack(_analyse(pairs))}
+        layer.save(keys, packed)
+    found: Structure = unpack(packed["structure"])
+    return found
+
+
+def _analyse(pairs: Iterable[tuple[str, str]]) -> Structure:
+    # Here and not above: it takes half a second to load, and who imports whom seldom changes.
+    import networkx as nx
+
+    graph: nx.DiGraph[str] = nx.DiGraph(list(pairs))
+    circles = tuple(tuple(sorted(group)) for group in nx.strongly_connected_components(graph) if len(group) > 1)
+    # Whether the start is its own dominator differs between versions of the library.
+    parents = {**nx.immediate_dominators(graph, _START), _START: _START} if _START in graph else {}
+    return Structure(circles, parents)
+
+
+def cycles(found: Structure) -> list[list[str]]:
     """Groups of modules that import each other in a circle, the largest first."""
-    groups = [
-        sorted(short(node) for node in group) for group in nx.strongly_connected_components(graph) if len(group) > 1
-    ]
+    groups = [sorted(short(node) for node in group) for group in found.circles]
     return sorted(groups, key=lambda group: (-len(group), group))
 
 
-def dominators(graph: nx.DiGraph[str], lines: Mapping[str, int], most: int = 20) -> list[Dominator]:
+def dominators(found: Structure, lines: Mapping[str, int], most: int = 20) -> list[Dominator]:
     """The modules that alone keep the most lines besides their own.
 
     Args:
         lines: lines of each module node in the generated tree.
     """
-    if _START not in graph:
-        return []
-    # Whether the start is its own dominator differs between versions of the library.
-    parent = {**nx.immediate_dominators(graph, _START), _START: _START}
+    parent = found.parents
     count = dict.fromkeys(parent, 1)
     total = {node: lines.get(node, 0) for node in parent}
     depth: dict[str, int] = {_START: 0}

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
-
-from rich.table import Table
+from typing import TYPE_CHECKING, Any
 
 from shrinker.report.measure import Measured, Tally, as_json, tally
 from shrinker.values.folded import FoldedModule
@@ -15,6 +13,9 @@ from shrinker.values.graph import Graph
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence
 from shrinker.values.upstream import PACKAGE_PREFIX
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 FORMAT = 1
 
@@ -63,6 +64,8 @@ def build_summary(
 
 def summary_table(summary: Mapping[str, Any]) -> Table:
     """The figures of one run as a table for the terminal."""
+    from rich.table import Table
+
     identity = summary["upstream"]
     table = Table(title=f"{identity['spec']}, profile {summary['profile']}", title_justify="left")
     for name in ("", "files", "lines", "after", "left"):

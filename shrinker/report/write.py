@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
+from shrinker.cache import Cache
 from shrinker.graph.nodes import module_node
 from shrinker.graph.saved import graph_data
 from shrinker.report.dependencies import dependencies
@@ -19,7 +18,7 @@ from shrinker.report.importers import removed_importers
 from shrinker.report.lists import errors_list, keep_list, remove_list, uncertain_list
 from shrinker.report.measure import Measured, Tally, measure, tally
 from shrinker.report.picture import graphviz_svg, mermaid, package_edges
-from shrinker.report.structure import cycles, dominators, module_graph
+from shrinker.report.structure import cycles, dominators, structure
 from shrinker.report.summary import build_summary
 from shrinker.ruleset import Remove, Ruleset
 from shrinker.values.errors import InputError
@@ -45,6 +44,7 @@ def write_reports(
     timings: Mapping[str, float],
     peak_memory: int,
     evidence: Sequence[Evidence],
+    cache: Cache | None = None,
 ) -> dict[str, Any]:
     """Write lists, pages, summary and graph.
 
@@ -53,6 +53,7 @@ def write_reports(
         folded: folded modules by path, as `build_graph` returns them.
         timings: seconds by phase; they go to ``run.json`` alone.
         peak_memory: bytes, also for ``run.json``.
+        cache: results of earlier runs; what it found is counted in ``run.json``.
 
     Returns:
         The content of ``summary.json``, for `summary_table`.
@@ -60,6 +61,7 @@ def write_reports(
     Raises:
         InputError: the folder cannot be written.
     """
+    cache = cache or Cache.off()
     files = measure(tree, manifest)
     summary = build_summary(manifest, graph, folded, files, evidence)
     data = graph_data(
@@ -67,7 +69,7 @@ def write_reports(
         folded,
         profile=manifest.profile,
         upstream=manifest.upstream.spec,
-        importers=removed_importers(tree, graph, folded),
+        importers=removed_importers(tree, graph, folded, cache),
     )
     pairs = package_edges(graph)
     texts = {
@@ -77,8 +79,8 @@ def write_reports(
         "errors.txt": errors_list(folded),
         "summary.json": json.dumps(summary, indent=1, sort_keys=True) + "\n",
         "graph.json": json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n",
-        "run.json": json.dumps(_run(timings, peak_memory), indent=1) + "\n",
-        **_pages(rules, graph, folded, manifest, files, mermaid(pairs)),
+        **_pages(rules, graph, folded, manifest, files, mermaid(pairs), cache),
+        "run.json": json.dumps(_run(timings, peak_memory, cache), indent=1) + "\n",
     }
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -101,7 +103,10 @@ def _pages(
     manifest: Manifest,
     files: Sequence[Measured],
     chart: str,
+    cache: Cache,
 ) -> dict[str, str]:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         undefined=StrictUndefined,
@@ -114,7 +119,7 @@ def _pages(
     # A bar would end the cell of a Markdown table.
     environment.filters["cell"] = lambda text: " ".join(str(text).split()).replace("|", "\\|")
     head = {"upstream": manifest.upstream, "profile": manifest.profile}
-    structure = module_graph(graph)
+    found = structure(graph, cache)
     lines = {module_node(folded[f.path].module): f.after for f in files if f.kept and f.path in folded}
     removed = [file for file in files if file.path in graph.removed]
     by_rule = tally(removed, lambda file: graph.removed[file.path].rule)
@@ -135,8 +140,8 @@ def _pages(
             head,
             page=dependencies(graph, folded, files),
             chart=chart,
-            cycles=cycles(structure),
-            dominators=dominators(structure, lines),
+            cycles=cycles(found),
+            dominators=dominators(found, lines),
         ),
         "rules.md": environment.get_template("rules.md.jinja").render(
             head, effects=rule_effects(rules, graph, folded, files), unreachable=_total(unreachable)
@@ -153,11 +158,12 @@ def _folder(path: str) -> str:
     return "/".join(path.split("/")[:-1][:4]) or "(top)"
 
 
-def _run(timings: Mapping[str, float], peak_memory: int) -> dict[str, Any]:
+def _run(timings: Mapping[str, float], peak_memory: int, cache: Cache) -> dict[str, Any]:
     return {
         "phases_seconds": {name: round(seconds, 3) for name, seconds in timings.items()},
         "total_seconds": round(sum(timings.values()), 3),
         "peak_memory_bytes": peak_memory,
+        "cache": {name: {"asked": c.asked, "found": c.found} for name, c in sorted(cache.counts.items())},
     }
 
 

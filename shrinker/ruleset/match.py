@@ -6,11 +6,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 
 
 @cache
 def _compile(pattern: str, separator: str) -> re.Pattern[str]:
+    return re.compile(_text(pattern, separator))
+
+
+@cache
+def _compile_any(patterns: Sequence[str], separator: str) -> re.Pattern[str]:
+    """Matches what one of the patterns names, and everything below it."""
+    texts = "|".join(f"(?:{_text(pattern, separator)})" for pattern in patterns)
+    return re.compile(rf"(?:{texts})(?:{re.escape(separator)}[\s\S]*)?" if patterns else r"(?!)")
+
+
+@cache
+def _compile_exactly(patterns: Sequence[str], separator: str) -> re.Pattern[str]:
+    """Matches what one of the patterns names."""
+    return re.compile("|".join(f"(?:{_text(pattern, separator)})" for pattern in patterns) if patterns else r"(?!)")
+
+
+def _text(pattern: str, separator: str) -> str:
     inner = f"[^{re.escape(separator)}]*"
     parts: list[str] = []
     components = pattern.split(separator)
@@ -21,18 +39,17 @@ def _compile(pattern: str, separator: str) -> re.Pattern[str]:
         else:
             text = "".join(inner if c == "*" else re.escape(c) for c in component)
             parts.append(text if last else text + re.escape(separator))
-    return re.compile("".join(parts))
+    return "".join(parts)
 
 
 def module_matches(pattern: str, dotted: str) -> bool:
     """True when the pattern names `dotted` or a package that holds it."""
-    compiled = _compile(pattern, ".")
-    name = dotted
-    while name:
-        if compiled.fullmatch(name):
-            return True
-        name = name.rpartition(".")[0]
-    return False
+    return any_module_matches((pattern,), dotted)
+
+
+def any_module_matches(patterns: tuple[str, ...], dotted: str) -> bool:
+    """True when one of the patterns names `dotted` or a package that holds it."""
+    return _compile_any(patterns, ".").fullmatch(dotted) is not None
 
 
 def name_matches(pattern: str, dotted: str) -> bool:
@@ -40,15 +57,24 @@ def name_matches(pattern: str, dotted: str) -> bool:
     return _compile(pattern, ".").fullmatch(dotted) is not None
 
 
+def any_name_matches(patterns: tuple[str, ...], dotted: str) -> bool:
+    """True when one of the patterns names exactly `dotted`."""
+    return _compile_exactly(patterns, ".").fullmatch(dotted) is not None
+
+
 def path_matches(pattern: str, path: str) -> bool:
     """True when the pattern names `path` or a folder that holds it."""
-    compiled = _compile(pattern.rstrip("/"), "/")
-    name = path
-    while name:
-        if compiled.fullmatch(name):
-            return True
-        name = name.rpartition("/")[0]
-    return False
+    return any_path_matches((pattern,), path)
+
+
+def any_path_matches(patterns: tuple[str, ...], path: str) -> bool:
+    """True when one of the patterns names `path` or a folder that holds it."""
+    return _compile_any(_folders(patterns), "/").fullmatch(path) is not None
+
+
+@cache
+def _folders(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(pattern.rstrip("/") for pattern in patterns)
 
 
 def overlap(pattern: str, other: str) -> bool:

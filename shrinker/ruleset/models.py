@@ -29,7 +29,8 @@ class Fact(Rule):
     """Functions or methods whose call gives the value, whatever the arguments. ``.is_hip`` is a method of any
     receiver that is not resolved."""
     names: tuple[str, ...] = ()
-    """Module-level names, or attributes of modules outside the tree (``torch.version.hip``)."""
+    """Module-level names, attributes of modules outside the tree (``torch.version.hip``), and variables, parameters and
+    attributes that do not resolve, as they are written below their module (``sglang.**.use_npu_communicator``)."""
     attributes: tuple[str, ...] = ()
     """Attributes and properties of classes (``sglang.srt.platforms.**.Platform.is_hip``). ``f()`` within a name is
     what calling `f` returns; ``.is_hip`` is an attribute of any receiver that is not resolved."""

@@ -13,16 +13,28 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any, Protocol
 
 from shrinker.source.archive import Guard
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import DeclaredPackage, SourceFile
 
-Writer = Callable[[str, bytes], None]
+
+class Writer(Protocol):
+    """Takes the files of a tree."""
+
+    def __call__(self, path: str, content: bytes) -> None:
+        """A file by its content."""
+
+    def again(self, path: str, sha256: str) -> bool:
+        """A file that the tree before had, too; False when it cannot be taken from there."""
+
+
 Builder = Callable[[Writer], DeclaredPackage]
 """Hands every file of the tree to the writer, in any order, and returns what the package declares."""
 
@@ -53,7 +65,7 @@ def default_folder(environment: Mapping[str, str] = os.environ) -> Path:
 
 def clear(folder: Path) -> None:
     """Remove what shrinker put into the cache folder, and nothing else that may lie there."""
-    for name in ("downloads", "git", "index", "trees"):
+    for name in ("downloads", "git", "index", "results", "stamps", "trees"):
         shutil.rmtree(folder / name, ignore_errors=True)
 
 
@@ -61,9 +73,13 @@ def clear(folder: Path) -> None:
 def locked(place: Path) -> Iterator[None]:
     """Hold the lock of one cache entry; waits for another run that is writing it."""
     place.parent.mkdir(parents=True, exist_ok=True)
-    with open(place.parent / f".{place.name}.lock", "w") as handle:
+    with open(_lock_of(place), "w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
+
+
+def _lock_of(place: Path) -> Path:
+    return place.parent / f".{place.name}.lock"
 
 
 @contextlib.contextmanager
@@ -93,7 +109,7 @@ def tree_key(*identity: str) -> str:
     return hashlib.sha256("\0".join((_FORMAT, *identity)).encode()).hexdigest()[:32]
 
 
-def tree(cache: Path, key: str, build: Builder, where: str) -> Materialised:
+def tree(cache: Path, key: str, build: Builder, where: str, before: str | None = None) -> Materialised:
     """The tree of this key: the cached one when every byte of it is as recorded, else built anew.
 
     Args:
@@ -101,6 +117,7 @@ def tree(cache: Path, key: str, build: Builder, where: str) -> Materialised:
         key: from `tree_key`.
         build: called when there is no sound entry.
         where: name of the source, for messages.
+        before: key of an earlier tree of the source; files that did not change become links to its.
 
     Raises:
         InputError: from `build`, or for a path that must not be written.
@@ -113,9 +130,12 @@ def tree(cache: Path, key: str, build: Builder, where: str) -> Materialised:
             # Under the lock, so what is left here is a killed run's.
             for left in place.parent.glob(f".tmp-{key}-*"):
                 shutil.rmtree(left, ignore_errors=True)
-            with replacing(place) as new:
-                _write(new, build, where)
-            found = _sound(place)
+            for donor in (place.parent / before, None) if before else (None,):
+                with replacing(place) as new:
+                    _write(new, build, where, donor)
+                found = _sound(place)
+                if found is not None:
+                    break
         if found is None:
             raise InputError(
                 f"{place} does not hold what was just written to it",
@@ -124,21 +144,75 @@ def tree(cache: Path, key: str, build: Builder, where: str) -> Materialised:
         return found
 
 
-def _write(folder: Path, build: Builder, where: str) -> None:
-    root = folder / "files"
-    root.mkdir(parents=True)
-    guard = Guard(where)
-    rows: dict[str, tuple[str, int]] = {}
+def forget(cache: Path, keys: Iterable[str], hours: float = 1.0) -> list[str]:
+    """Remove trees that no run has opened for some hours; they are built again when they are asked for.
 
-    def put(path: str, content: bytes) -> None:
-        target = root / guard.admit(path, len(content))
-        target.parent.mkdir(parents=True, exist_ok=True)
+    Returns:
+        The keys of those that are there still.
+    """
+    left: list[str] = []
+    for key in keys:
+        place = cache / "trees" / key
+        with contextlib.suppress(OSError):
+            # Opening an entry writes its lock file.
+            if time.time() - _lock_of(place).stat().st_mtime > hours * 3600:
+                with locked(place):
+                    shutil.rmtree(place)
+        if place.exists():
+            left.append(key)
+    return left
+
+
+class _TreeWriter:
+    """Writes a tree and lists it."""
+
+    def __init__(self, root: Path, where: str, donor: Path | None) -> None:
+        self.rows: dict[str, tuple[str, int]] = {}
+        self._root = root
+        self._guard = Guard(where)
+        self._donor = os.path.join(donor, "files") if donor is not None else ""
+        self._offered: Mapping[str, tuple[str, int]] = {}
+        if donor is not None:
+            # It may have left the cache.
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+                self._offered = _recorded(donor)["files"]
+        self._folders: set[str] = set()
+
+    def __call__(self, path: str, content: bytes) -> None:
+        """See `Writer`."""
+        target = self._place(self._guard.admit(path, len(content)))
         with open(target, "xb") as handle:
             handle.write(content)
-        rows[path] = (hashlib.sha256(content).hexdigest(), len(content))
+        self.rows[path] = (hashlib.sha256(content).hexdigest(), len(content))
 
+    def again(self, path: str, sha256: str) -> bool:
+        """See `Writer`. What is linked is not trusted: the whole tree is hashed when it is written."""
+        offered = self._offered.get(path)
+        # A path that the other tree has was admitted when that was written.
+        if offered is None or offered[0] != sha256 or path in self.rows:
+            return False
+        try:
+            os.link(os.path.join(self._donor, path), self._place(path))
+        except OSError:
+            return False
+        self.rows[path] = (sha256, offered[1])
+        return True
+
+    def _place(self, path: str) -> str:
+        target = os.path.join(self._root, path)
+        folder = os.path.dirname(target)
+        if folder not in self._folders:
+            os.makedirs(folder, exist_ok=True)
+            self._folders.add(folder)
+        return target
+
+
+def _write(folder: Path, build: Builder, where: str, donor: Path | None) -> None:
+    root = folder / "files"
+    root.mkdir(parents=True)
+    put = _TreeWriter(root, where, donor)
     declared = build(put)
-    body = json.dumps({"files": dict(sorted(rows.items())), "declared": asdict(declared)}, sort_keys=True)
+    body = json.dumps({"files": dict(sorted(put.rows.items())), "declared": asdict(declared)}, sort_keys=True)
     record = {"format": _FORMAT, "sha256": hashlib.sha256(body.encode()).hexdigest(), "body": body}
     (folder / "tree.json").write_text(json.dumps(record), "utf-8")
 
@@ -147,21 +221,27 @@ def _sound(place: Path) -> Materialised | None:
     """The entry at `place` when its record and every file are whole and nothing else lies there."""
     root = place / "files"
     try:
-        record = json.loads((place / "tree.json").read_text("utf-8"))
-        body = record["body"]
-        if record["format"] != _FORMAT or hashlib.sha256(body.encode()).hexdigest() != record["sha256"]:
-            return None
-        data = json.loads(body)
+        data = _recorded(place)
         files = tuple(SourceFile(path, sha256, size) for path, (sha256, size) in sorted(data["files"].items()))
         if set(_regular_files(root)) != {file.path for file in files}:
             return None
         for file in files:
-            content = (root / file.path).read_bytes()
+            with open(os.path.join(root, file.path), "rb", buffering=0) as handle:
+                content = handle.read()
             if len(content) != file.size or hashlib.sha256(content).hexdigest() != file.sha256:
                 return None
         return Materialised(root, files, _declared(data["declared"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
+
+
+def _recorded(place: Path) -> Any:
+    """The record of an entry. Raises one of the errors that `_sound` names when it is not whole."""
+    record = json.loads((place / "tree.json").read_text("utf-8"))
+    body = record["body"]
+    if record["format"] != _FORMAT or hashlib.sha256(body.encode()).hexdigest() != record["sha256"]:
+        raise ValueError("not as it was written")
+    return json.loads(body)
 
 
 def _regular_files(root: Path) -> Iterator[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +16,12 @@ from pathlib import Path
 from shrinker.source import cache, declared, layout
 from shrinker.source.cache import Materialised, Writer
 from shrinker.source.repository import git, tags_at
+from shrinker.source.stamps import Stamps
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage
+
+_TREES_KEPT = 2
+"""Earlier states of one folder; those before leave the cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +65,15 @@ def open_folder(
     described = (
         {name: _bytes_or_none(metadata[0] / name) for name in ("METADATA", "entry_points.txt")} if metadata else {}
     )
-    digests = {path: cache.sha256_of(source) for path, source in sources.items()}
+    stamps = Stamps(store, folder)
+    digests = {path: stamps.sha256(path, source) for path, source in sources.items()}
     facts = [f"{path}\t{digest}" for path, digest in sorted(digests.items())]
     facts += [f"{name}\t{hashlib.sha256(content or b'').hexdigest()}" for name, content in described.items()]
 
     def build(write: Writer) -> DeclaredPackage:
         for path, source in sources.items():
+            if write.again(path, digests[path]):
+                continue
             content = source.read_bytes()
             if hashlib.sha256(content).hexdigest() != digests[path]:
                 raise InputError(
@@ -74,7 +82,12 @@ def open_folder(
             write(path, content)
         return _declares(sources, described, where, progress)
 
-    return checkout, cache.tree(store, cache.tree_key("folder", *facts), build, where)
+    key = cache.tree_key("folder", *facts)
+    before = next((tree for tree in stamps.trees if tree != key), None)
+    found = cache.tree(store, key, build, where, before)
+    older = [tree for tree in stamps.trees if tree != key]
+    stamps.save((key, *older[:_TREES_KEPT], *cache.forget(store, older[_TREES_KEPT:])))
+    return checkout, found
 
 
 def _repository(folder: Path, where: str, progress: Callable[[str], None]) -> tuple[Checkout, dict[str, Path]]:
@@ -122,11 +135,27 @@ def _inside(folder: Path, paths: set[str]) -> Iterator[tuple[str, Path]]:
 
     Tracked files that were deleted are left out (and make the checkout dirty).
     """
-    real = folder.resolve()
+    real = os.path.realpath(folder)
+    inside: dict[str, bool] = {}
     for path in sorted(paths):
-        source = folder / path
-        if source.is_file() and source.resolve().is_relative_to(real):
-            yield path, source
+        source = os.path.join(folder, path)
+        try:
+            mode = os.lstat(source).st_mode
+        except OSError:
+            continue
+        if stat.S_ISLNK(mode):
+            if os.path.isfile(source) and _is_below(os.path.realpath(source), real):
+                yield path, Path(source)
+        elif stat.S_ISREG(mode):
+            parent = os.path.dirname(source)
+            if parent not in inside:
+                inside[parent] = _is_below(os.path.realpath(parent), real)
+            if inside[parent]:
+                yield path, Path(source)
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def _declares(

@@ -11,7 +11,6 @@ from shrinker.source import cache as store
 from shrinker.source.checkout import open_folder
 from shrinker.source.git import open_commit, version_of_tags
 from shrinker.source.pins import Pins, load_pins
-from shrinker.source.release import open_release
 from shrinker.source.spec import GitSpec, PathSpec, ReleaseSpec, Spec, SubmoduleSpec, parse_spec
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE_PREFIX, Identity, UpstreamTree
@@ -75,6 +74,9 @@ def _open(
 ) -> tuple[Identity, store.Materialised]:
     match spec:
         case ReleaseSpec(version):
+            # Here and not above: the package index needs http, ssl and more, a commit or a folder does not.
+            from shrinker.source.release import open_release
+
             commit = pins.commit_of.get(version)
             return Identity("release", f"release:{version}", version, commit, False), open_release(
                 version, folder, progress

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shrinker.values.edits import Edit, Span
+from shrinker.values.usage import EMPTY, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,7 @@ class FoldedModule:
     """Top-level names left (functions, classes, assignments) with their lines."""
     uncertain: tuple[Uncertain, ...]
     escapes: tuple[Escape, ...] = ()
+    usage: Usage = EMPTY
 
     @property
     def changed(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+from collections.abc import Callable
 
 _POSITION_FIELDS = frozenset({"ctx", "type_ignores", "type_comment", "kind"})
 
@@ -26,28 +27,41 @@ def digest(tree: ast.AST) -> str:
     return hashlib.sha256("\x00".join(out).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _write(value: object, put) -> None:  # type: ignore[no-untyped-def]
-    if isinstance(value, ast.AST):
-        put(type(value).__name__)
-        for name in value._fields:
-            if name in _POSITION_FIELDS:
-                continue
-            child = getattr(value, name, None)
-            if child is None or child == []:
-                # `Constant(value=None)` must differ from a missing value.
-                if isinstance(value, ast.Constant):
-                    put("None")
-                continue
+_FIELDS: dict[type, tuple[str, ...]] = {}
+"""Fields of each node class, positions left out: looked up once a class, since this runs for every node of a file."""
+
+
+def _write(node: ast.AST, put: Callable[[str], None]) -> None:
+    cls = node.__class__
+    fields = _FIELDS.get(cls)
+    if fields is None:
+        fields = _FIELDS[cls] = tuple(name for name in cls._fields if name not in _POSITION_FIELDS)
+    put(cls.__name__)
+    values = node.__dict__
+    for name in fields:
+        value = values.get(name)
+        if value is None:
+            # `Constant(value=None)` must differ from a missing value.
+            if cls is ast.Constant:
+                put("None")
+            continue
+        kind = value.__class__
+        if kind is list:
+            if value:
+                put(name)
+                put("[")
+                for item in value:
+                    if item is None:
+                        put("-")
+                    elif isinstance(item, ast.AST):
+                        _write(item, put)
+                    else:
+                        put(f"{item.__class__.__name__}:{item!r}")
+                put("]")
+        elif isinstance(value, ast.AST):
             put(name)
-            _write(child, put)
-        put(")")
-    elif isinstance(value, list):
-        put("[")
-        for item in value:
-            if item is None:
-                put("-")
-            else:
-                _write(item, put)
-        put("]")
-    else:
-        put(f"{type(value).__name__}:{value!r}")
+            _write(value, put)
+        else:
+            put(name)
+            put(f"{kind.__name__}:{value!r}")
+    put(")")

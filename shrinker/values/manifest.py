@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 
 from shrinker.values.errors import InputError
 from shrinker.values.outcome import EmittedFile
@@ -33,9 +33,12 @@ class Manifest:
             "rules_hash": self.rules_hash,
             "upstream": asdict(self.upstream),
         }
+        # Once for all files: `json.dumps` would build an encoder for each.
+        write = json.JSONEncoder(sort_keys=True).encode
+        columns = [field.name for field in fields(EmittedFile) if field.name != "path"]
         rows = ",\n".join(
             f"  {json.dumps(f.path)}: "
-            + json.dumps({k: v for k, v in asdict(f).items() if k != "path"}, sort_keys=True)
+            + write({name: getattr(f, name) for name in columns})
             for f in self.files
         )
         body = json.dumps(head, indent=1, sort_keys=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
 
+from shrinker.cache import Cache
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence
 from shrinker.values.upstream import UpstreamTree
@@ -22,7 +23,14 @@ class Level(Protocol):
     """What every evidence level is: a function from two trees to evidence."""
 
     def __call__(
-        self, tree: UpstreamTree, out: Path, manifest: Manifest, *, jobs: int, progress: Callable[[str], None]
+        self,
+        tree: UpstreamTree,
+        out: Path,
+        manifest: Manifest,
+        *,
+        jobs: int,
+        progress: Callable[[str], None],
+        cache: Cache | None = None,
     ) -> Evidence: ...
 
 

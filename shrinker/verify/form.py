@@ -19,16 +19,20 @@ import os
 import tokenize
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from shrinker.cache import Cache, pack, unpack
 from shrinker.values import form as syntax
+from shrinker.values.errors import ShrinkerError
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile, Evidence, Finding
 from shrinker.values.upstream import UpstreamTree
 from shrinker.verify import allowances
+from shrinker.verify.reader import symbols_of
 from shrinker.verify.subsequence import align
+from shrinker.verify.symbols import SYMBOLS
 from shrinker.verify.tokens import logical_lines, split
 from shrinker.verify.workers import map_files
 
@@ -41,6 +45,8 @@ class _Task:
     generated: Path
     upstream: Path | None
     """`None` for a file that upstream does not have, or that shrinker writes anew."""
+    upstream_sha256: str
+    """Empty when there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +56,23 @@ class _Outcome:
     inherited: tuple[Finding, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """What a worker returns, packed for the cache."""
+
+    outcome: bytes
+    symbols: bytes | None
+    """Of a Python file that parses."""
+
+
 def verify_form(
-    tree: UpstreamTree, out: Path, manifest: Manifest, *, jobs: int, progress: Callable[[str], None]
+    tree: UpstreamTree,
+    out: Path,
+    manifest: Manifest,
+    *,
+    jobs: int,
+    progress: Callable[[str], None],
+    cache: Cache | None = None,
 ) -> Evidence:
     """Judge the files of `out` against the manifest and against upstream.
 
@@ -61,6 +82,7 @@ def verify_form(
         manifest: what `out` says of itself.
         jobs: number of processes.
         progress: receives one line a step.
+        cache: outcomes of files that were judged before; by default none. Every file is hashed in any case.
 
     Returns:
         Evidence of level ``form``; `findings` is empty exactly when it passed.
@@ -75,13 +97,14 @@ def verify_form(
     _compare_with_upstream(tree, manifest, findings, counts)
 
     tasks = [
-        _Task(entry, out / entry.path, tree.root / entry.path if _derives(tree, entry.path) else None)
+        _Task(entry, out / entry.path, tree.root / entry.path, tree.by_path[entry.path].sha256)
+        if _derives(tree, entry.path)
+        else _Task(entry, out / entry.path, None, "")
         for entry in manifest.files
         if (out / entry.path).is_file()
     ]
-    weights = [(8 if t.entry.changed else 1) * t.entry.lines_after for t in tasks]
     inherited: list[Finding] = []
-    for outcome in map_files(_judge_file, tasks, weights, jobs=jobs):
+    for outcome in _judge_all(tasks, jobs, cache or Cache.off()):
         counts.update(outcome.counts)
         findings += outcome.findings
         inherited += outcome.inherited
@@ -151,17 +174,59 @@ def _compare_with_upstream(
             findings.append(Finding("unchanged files", entry.path, 0, "is recorded as unchanged but upstream has none"))
 
 
-def _judge_file(task: _Task) -> _Outcome:
-    entry = task.entry
-    path = entry.path
+def _judge_all(tasks: Sequence[_Task], jobs: int, cache: Cache) -> Iterator[_Outcome]:
+    """Outcome of each task, in their order. What is in the cache was found for the same bytes on both sides."""
+    layer, symbols = cache.layer("form"), cache.layer(SYMBOLS)
+    python: dict[str, _Task] = {}
+    outcomes: dict[str, _Outcome] = {}
+    for task in tasks:
+        entry = task.entry
+        with open(task.generated, "rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+        if found != entry.sha256:
+            finding = Finding("files", entry.path, 0, "its SHA-256 is not the one in the manifest")
+            outcomes[entry.path] = _Outcome({}, (finding,))
+        elif entry.path.endswith(".py"):
+            python[entry.path] = task
+        else:
+            outcomes[entry.path] = _Outcome({})
+    keys = {
+        path: layer.key(
+            path,
+            task.entry.sha256,
+            repr((task.entry.changed, task.entry.digest)),
+            task.upstream_sha256,
+        )
+        for path, task in python.items()
+    }
+    packed = layer.load(keys)
+    missing = [task for path, task in python.items() if path not in packed]
+    weights = [(8 if t.entry.changed else 1) * t.entry.lines_after for t in missing]
+    judged = dict(
+        zip((t.entry.path for t in missing), map_files(_judge_file, missing, weights, jobs=jobs), strict=True)
+    )
+    fresh = {path: found.outcome for path, found in judged.items()}
+    layer.save(keys, fresh)
+    read = {path: found.symbols for path, found in judged.items() if found.symbols is not None}
+    symbols.save({path: symbols.key(path, python[path].entry.sha256) for path in read}, read)
+    outcomes |= {path: unpack(data) for path, data in (packed | fresh).items()}
+    for task in tasks:
+        yield outcomes[task.entry.path]
+
+
+def _judge_file(task: _Task) -> _Judged:
     data = task.generated.read_bytes()
-    if hashlib.sha256(data).hexdigest() != entry.sha256:
-        finding = Finding("files", path, 0, "its SHA-256 is not the one in the manifest")
-        return _Outcome({}, (finding,))
-    if not path.endswith(".py"):
-        return _Outcome({})
+    if hashlib.sha256(data).hexdigest() != task.entry.sha256:
+        raise ShrinkerError(f"{task.generated} changed while it was judged", "run again when nothing writes to it")
+    parsed = _compile(data, task.entry.path)
+    outcome = _judge_python(task, data, parsed)
+    names = None if isinstance(parsed, Finding) else pack(symbols_of(parsed, task.entry.path))
+    return _Judged(pack(outcome), names)
+
+
+def _judge_python(task: _Task, data: bytes, parsed: ast.Module | Finding) -> _Outcome:
+    entry, path = task.entry, task.entry.path
     counts = {"compiled": 1}
-    parsed = _compile(data, path)
     if isinstance(parsed, Finding):
         same = not entry.changed and task.upstream is not None
         return _Outcome(counts, () if same else (parsed,), (parsed,) if same else ())
@@ -173,7 +238,10 @@ def _judge_file(task: _Task) -> _Outcome:
         findings.append(Finding("decided trees", path, 0, "was changed but the manifest has no digest of the decision"))
     elif syntax.digest(parsed) != entry.digest:
         findings.append(Finding("decided trees", path, 0, "its syntax tree is not the one that was decided"))
-    _compare_tokens(path, data, task.upstream, counts, findings)
+    source = task.upstream.read_bytes()
+    if hashlib.sha256(source).hexdigest() != task.upstream_sha256:
+        raise ShrinkerError(f"{task.upstream} changed while it was read", "run again when nothing writes to it")
+    _compare_tokens(path, data, source, counts, findings)
     return _Outcome(counts, tuple(findings))
 
 
@@ -189,12 +257,12 @@ def _compile(data: bytes, path: str) -> ast.Module | Finding:
     return parsed
 
 
-def _compare_tokens(path: str, data: bytes, source: Path, counts: dict[str, int], findings: list[Finding]) -> None:
+def _compare_tokens(path: str, data: bytes, source: bytes, counts: dict[str, int], findings: list[Finding]) -> None:
     counts["subsequence files"] = 1
     try:
         text = data.decode("utf-8-sig")
         generated = split(text)
-        upstream = split(source.read_bytes().decode("utf-8-sig"))
+        upstream = split(source.decode("utf-8-sig"))
     except (SyntaxError, UnicodeDecodeError, tokenize.TokenError) as error:
         findings.append(Finding("subsequence", path, 0, f"cannot be split into tokens: {error}"))
         return

@@ -34,6 +34,11 @@ def read_symbols(file: Path, path: str) -> ModuleSymbols:
             tree = ast.parse(file.read_bytes(), path)
     except (OSError, SyntaxError, ValueError, RecursionError) as error:
         return ModuleSymbols(path, module_name(path), error=str(error))
+    return symbols_of(tree, path)
+
+
+def symbols_of(tree: ast.Module, path: str) -> ModuleSymbols:
+    """Symbols of a file that is parsed already; the tree is not changed."""
     return _Reader(path).read(tree)
 
 

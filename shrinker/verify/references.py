@@ -16,23 +16,30 @@ the level *imports* executes the modules.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from shrinker.cache import Cache, pack, unpack
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
 from shrinker.values.upstream import UpstreamTree
 from shrinker.verify.reader import read_symbols
 from shrinker.verify.resolve import Modules
 from shrinker.verify.strings import DataFiles, dangling_paths
-from shrinker.verify.symbols import ModuleSymbols
+from shrinker.verify.symbols import SYMBOLS, ModuleSymbols
 from shrinker.verify.undefined import STAR, RuffRun, Undefined
 from shrinker.verify.workers import map_files
 
 
 def verify_references(
-    tree: UpstreamTree, out: Path, manifest: Manifest, *, jobs: int, progress: Callable[[str], None]
+    tree: UpstreamTree,
+    out: Path,
+    manifest: Manifest,
+    *,
+    jobs: int,
+    progress: Callable[[str], None],
+    cache: Cache | None = None,
 ) -> Evidence:
     """Judge what the Python files of `out` name.
 
@@ -42,6 +49,7 @@ def verify_references(
         manifest: its list of files.
         jobs: number of processes.
         progress: receives one line a step.
+        cache: symbols of files that were read before; by default none. What they resolve to is judged each time.
 
     Returns:
         Evidence of level ``references``; `findings` is empty exactly when it passed.
@@ -55,12 +63,13 @@ def verify_references(
     progress(f"references: {len(paths)} Python files")
     ruff = RuffRun(out, paths)
     try:
-        kept = map_files(partial(_read, out), paths, [entry.lines_after for entry in entries], jobs=jobs)
+        # By the bytes that are there, not by what the manifest says of them: it may be the file that is wrong.
+        hashes = {path: _sha256(out / path) for path in paths}
+        kept = _read_all(out, hashes, {entry.path: entry.lines_after for entry in entries}, jobs, cache or Cache.off())
         undefined = ruff.result()
     finally:
         ruff.stop()
-    # By the bytes that are there, not by what the manifest says of them: it may be the file that is wrong.
-    unchanged = {path for path in paths if path in tree.by_path and tree.by_path[path].sha256 == _sha256(out / path)}
+    unchanged = {path for path in paths if path in tree.by_path and tree.by_path[path].sha256 == hashes[path]}
     generated = Modules(out, (entry.path for entry in manifest.files), {s.path: s for s in kept})
     upstream = Modules(tree.root, tree.by_path, {s.path: s for s in kept if s.path in unchanged})
     progress("references: names indexed")
@@ -96,8 +105,23 @@ def verify_references(
     )
 
 
-def _read(root: Path, path: str) -> ModuleSymbols:
-    return read_symbols(root / path, path)
+def _read_all(
+    out: Path, hashes: Mapping[str, str], lines: Mapping[str, int], jobs: int, cache: Cache
+) -> list[ModuleSymbols]:
+    """Symbols of these files, in their order."""
+    layer = cache.layer(SYMBOLS)
+    keys = {path: layer.key(path, sha256) for path, sha256 in hashes.items()}
+    packed = layer.load(keys)
+    missing = [path for path in hashes if path not in packed]
+    read = map_files(partial(_read, out), missing, [lines[path] for path in missing], jobs=jobs)
+    fresh = dict(zip(missing, read, strict=True))
+    layer.save(keys, fresh)
+    packed |= fresh
+    return [unpack(packed[path]) for path in hashes]
+
+
+def _read(root: Path, path: str) -> bytes:
+    return pack(read_symbols(root / path, path))
 
 
 def _sha256(path: Path) -> str:

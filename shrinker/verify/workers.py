@@ -8,7 +8,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import TypeVar
 
-from shrinker.processes import WorkerPool
+from shrinker.processes import WorkerPool, worker_context
 from shrinker.values.errors import ShrinkerError
 
 Item = TypeVar("Item")
@@ -60,7 +60,7 @@ def map_files(
         loads[lightest] += weights[index] + 1
     results: dict[int, Result] = {}
     try:
-        with WorkerPool(min(jobs, count)) as pool:
+        with WorkerPool(min(jobs, count), mp_context=worker_context()) as pool:
             futures = [pool.submit(_run_batch, call, [items[i] for i in batch]) for batch in batches]
             try:
                 for batch, future in zip(batches, futures, strict=True):

@@ -178,7 +178,8 @@ class World:
             at: the phase.
             then: what the process does to itself later (see `driver.py`).
         """
-        command = [sys.executable, str(DRIVER), at, then, *self.arguments(*more, jobs=jobs)]
+        # All is to be worked on, whatever an earlier run left in the cache.
+        command = [sys.executable, str(DRIVER), at, then, *self.arguments(*more, "--no-cache", jobs=jobs)]
         process = subprocess.Popen(
             command,
             stdout=subprocess.PIPE,

@@ -357,10 +357,15 @@ def test_a_lock_that_cannot_be_written_stays(tmp_path: Path, monkeypatch: pytest
     write_lock(path, _manifest())
     before = path.read_text()
 
-    def full(descriptor: int) -> None:
+    def full(text: str) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(os, "fsync", full)
+    def opened(self: Path, *arguments: Any, **named: Any) -> Any:
+        file = open(self, *arguments, **named)  # noqa: SIM115
+        file.write = full
+        return file
+
+    monkeypatch.setattr(Path, "open", opened)
     with pytest.raises(InputError, match="No space left"):
         write_lock(path, _manifest(profile="q"))
     assert path.read_text() == before

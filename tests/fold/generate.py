@@ -1,147 +1,283 @@
-"""Programs over the facts, made by hypothesis: flags, nesting, boolean values, early exits, try, loops, probes.
+"""Programs over the facts: several modules, in every position that UPSTREAM.md names, made from one seed.
 
-Every call of `probe(n)` leaves a mark, so that a dropped, doubled or reordered evaluation shows in the trace.
+Every call of `probe(n)` leaves a mark, so that a dropped, doubled or reordered evaluation shows in the trace. Code that
+enters a removed feature stands where no run in the closed world comes: there the named error would be right.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from random import Random
 
-from hypothesis import strategies as st
+from tests.fold.conditions import condition
+from tests.fold.layout import Block, Compound, Style, write
+from tests.fold.surroundings import AGAIN, FLAGS, HOOKS, KINDS, MAIN, NPU, REGISTRY
 
-_DECIDED = (
-    "is_hip()",
-    "is_npu()",
-    "is_cuda()",
-    "_is_hip",
-    "_is_cuda",
-    "_use_aiter",
-    "_off",
-    "local_hip",
-    'os.getenv("SGLANG_USE_AITER", "0") == "1"',
-    "not _is_hip",
+_FLAGS = ("is_hip()", "is_npu()", "_is_hip", "not is_cuda()", "_is_hip or is_npu()", "_is_cuda and not _is_hip")
+_SIMPLE = (
+    "x = {n}",
+    "probe({n})",
+    "probe({n})",
+    "x = {c}",
+    "x = {c}",
+    "seen += ({c},)",
+    "seen += ({c}, x)",
+    'x = """first {n}\n  second\n\tthird"""',
+    "x = y = {c}",
+    'register_device("npu", {n})',
+    'register_device("npu", probe({n}))',
 )
-_OPEN = ("a", "b", "not a", "a is None", "probe(1)", "probe(0)", "b == 1", "isinstance(a, str)", "(a, b)[0]", "x")
-
-_INDENT = "    "
+_LOCAL = (
+    "seen += (late,)",
+    "counter.append(1)",
+    "x = helper({c}, _is_hip, {n})",
+    "x = pick(thing, {c})",
+    "assert {c} or {d} or a == 0, probe({n})",
+)
+_TESTS = ("if", "if", "if", "ifelse", "ifelse", "elif", "elif", "elif")
+_LOCAL_NESTED = (
+    "exit", "exit", "for", "while", "try", "absent", "def", "closure", "class", "match", "match", "with", "table",
+    "never", "missing", "generator", "global", "same-name", "bind", "optional",
+)  # fmt: skip
+_MODULE_NESTED = ("for", "try", "absent", "with", "class")
+_MATCHES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("device", ('case "npu"', 'case "npu" | "xpu"', 'case "cuda" | "npu"', 'case "cpu"')),
+    ("backend", ("case Backend.GONE", "case Backend.TRITON", "case Backend.CUTLASS | Backend.GONE")),
+    ("method", ("case Method.MLA_NPU", "case Method.MLA")),
+    ("(a, device)", ('case (0, "npu")', 'case (0, "cuda")', "case (_, name)")),
+    ("(backend, a)", ("case (Backend.GONE, _)", "case (Backend.CUTLASS | Backend.GONE, 1)", "case (_, 0)")),
+)
 
 
 @dataclass(frozen=True, slots=True)
-class _Limits:
+class _Maker:
+    """Makes statements of one place."""
+
+    random: Random
     depth: int
-    loop: bool
+    loop: bool = False
+    function: bool = True
+
+    @property
+    def deeper(self) -> _Maker:
+        return replace(self, depth=self.depth - 1)
+
+    def condition(self) -> str:
+        return condition(self.random, local=self.function)
+
+    def block(self, most: int = 3) -> Block:
+        return tuple(self.statement() for _ in range(self.random.randint(1, most)))
+
+    def statement(self) -> str | Compound:
+        random = self.random
+        if self.depth == 0 or random.random() < 0.4:
+            texts = (*_SIMPLE, *_LOCAL) if self.function else _SIMPLE
+            return random.choice(texts).format(c=self.condition(), d=self.condition(), n=random.randint(2, 99))
+        kinds = (*_TESTS, *(_LOCAL_NESTED if self.function else _MODULE_NESTED))
+        return self.nested(random.choice(kinds))
+
+    def leaving(self) -> str:
+        texts = ["return {c}", "raise ValueError({n})", "return x"] + ["break", "continue"] * self.loop
+        return self.random.choice(texts).format(c=self.condition(), n=self.random.randint(2, 99))
+
+    def nested(self, kind: str) -> Compound:
+        random, deeper = self.random, self.deeper
+        test, number = self.condition(), random.randint(2, 99)
+        body, other = deeper.block(), deeper.block(2)
+        looping = replace(deeper, loop=True)
+        inner = replace(deeper, loop=False, function=True)
+        orelse = (("else", other),) * random.randint(0, 1)
+        match kind:
+            case "if":
+                return Compound(((f"if {test}", body),))
+            case "ifelse":
+                return Compound(((f"if {test}", body), ("else", other)))
+            case "exit":
+                early = (*body, self.leaving()) if random.random() < 0.5 else (self.leaving(),)
+                return Compound(((f"if {test}", early), *orelse))
+            case "elif":
+                arms = [(f"elif {self.condition()}", deeper.block(2)) for _ in range(random.randint(1, 3))]
+                return Compound(((f"if {test}", body), *arms, *orelse))
+            case "for":
+                return Compound((("for x in (1, 2)", looping.block()), *orelse))
+            case "while":
+                head = random.choice((f"tick() and {test}", f"{test} and tick()"))
+                return Compound(((f"while {head}", looping.block()), *orelse))
+            case "try":
+                final = (("finally", (f"probe({number})",)),) * random.randint(0, 1)
+                return Compound((("try", body), ("except (ValueError, KeyError)", other), *orelse, *final))
+            case "absent":
+                return self.absent(body, other, orelse, number)
+            case "with":
+                return Compound(((f"with Scope({number})", body),))
+            case "class":
+                return self.class_(test)
+            case "match":
+                return self.match(body, other)
+            case "def":
+                wrap = random.choice(((), (f"wrap({number}, disable={self.condition()})",)))
+                made = Compound(((f"def inner(x=x, y={test})", ("seen = ()", *inner.block(), inner.leaving())),), wrap)
+                return _together(made, "x = inner()")
+            case "closure":
+                read = (f"return ({test}, x)",)
+                store = ("nonlocal x", f"x = {test}", "return x")
+                return _together(Compound((("def inner()", random.choice((read, store))),)), "y = inner()")
+            case "generator" | "global" if any(word in test for word in ("Backend.", "Method.", "NpuGraph")):
+                # Open: a function that stays whole for its only `yield` may read a member that is gone.
+                return Compound(((f"if {test}", body),))
+            case "generator":
+                first = Compound(((f"if {test}", (random.choice(("return", "yield 1", "probe(3)")),)),))
+                last: str | Compound = random.choice(("yield 2", Compound((("if _is_hip", ("yield 3",)),))))
+                return _together(Compound((("def items()", (first, last)),)), "x = list(items())")
+            case "global":
+                declare = (random.choice(("global total", "nonlocal v")), "total = v = 5")
+                branch = Compound(((f"if {test.replace('w :=', 'u :=')}", declare),))
+                count = Compound((("def count()", (branch, f"total = v = {number}", "return total")),))
+                return _together(count, "x = (count(), v, total_of())")
+            case "same-name":
+                name = random.choice(("mine", "mine", "uses_fnuz"))
+                made = Compound(((f"def {name}(q=0)", (f"return {random.choice((test, 'probe(1)'))}",)),))
+                holder = Compound((("def holder()", (made, f"return 1 if {name}() else 2")),))
+                return _together(holder, "x = holder()")
+            case "bind":
+                return Compound(((f"if {test}", (f"late = {number}", *body)), ("else", other)))
+            case "optional":
+                load = random.choice(("from aiter import gemm", "from aiter.ops import gemm as gemm"))
+                handler = (f"gemm = {random.choice(('None', 'probe', 'helper'))}",)
+                use = random.choice(("x = gemm is None", "x = gemm(2) if gemm else 3"))
+                return _together(Compound((("try", (load,)), ("except ImportError", handler))), use)
+            case "table":
+                rows = f'table = {{"cuda": {test}, "npu": {number}, "cpu": x, "xpu": None}}'
+                ask = random.choice(("table[device]", "table.get(kind, 1)", "kind in table", "len(table)"))
+                return _together(rows, f"x = {ask}")
+            case "never":
+                use = random.choice(("from sglang.srt.npu.hooks import run", "x = NpuGraph(x)", "x = Backend.GONE"))
+                never = random.choice(('device == "npu"', "_is_hip", "backend == Backend.GONE", "a == 'never'"))
+                return Compound(((f"if {never}", (use, *body)),))
+            case _:
+                use = random.choice(
+                    (
+                        "torch.npu.synchronize()",
+                        "x = torch.npu.count()",
+                        "import torch_npu",
+                        f"x = helper(probe({number}), torch.npu.count())",
+                        f"x = {test} and torch.npu.count()",
+                        f"x = 1 < {number} - 50 < torch.npu.count()",
+                        f"assert probe({number}), torch.npu.name()",
+                    )
+                )
+                return Compound((("try", (use, *body)), ("except (AttributeError, ImportError)", other)))
+
+    def absent(self, body: Block, other: Block, orelse: tuple[tuple[str, Block], ...], number: int) -> Compound:
+        random = self.random
+        load = random.choice(
+            ("import aiter", "from aiter.ops import gemm", "import torch_npu as x", "import json, aiter")
+        )
+        caught = random.choice(("ImportError", "(ImportError, AttributeError)", "ModuleNotFoundError", "Exception"))
+        name = random.choice(("", "", " as error"))
+        final = (("finally", (f"probe({number})",)),) * (random.random() < 0.2)
+        seen = ("probe(sys.exc_info()[0] is None)",) * (random.random() < 0.2)
+        return Compound((("try", (load, *body)), (f"except {caught}{name}", (*other, *seen)), *orelse, *final))
+
+    def class_(self, test: str) -> Compound:
+        inner = replace(self.deeper, loop=False, function=False)
+        flag = self.random.choice(_FLAGS)
+        one, two = Compound((("def g(self)", ("return 1",)),)), Compound((("def g(self)", ("return 2",)),))
+        members: list[str | Compound] = [
+            f"flag = {flag}",
+            Compound(((f"if {inner.condition()}", (one,)), ("else", ("wide = 2", two)))),
+            f"value = {test}",
+            "early = 1 if derived and not _is_hip else 2",
+            f"derived = {inner.condition()}",
+            "late = [1 if derived and not _is_hip else 2 for _ in (1,)]",
+            Compound((("def h(self, x=flag)", ("seen = ()", f"return ({inner.condition()}, x)")),)),
+        ]
+        use = "x = (Local.value, Local().g(), Local().h(), Local.early, Local.late)"
+        return _together(Compound((("class Local", tuple(members)),)), use)
+
+    def match(self, body: Block, other: Block) -> Compound:
+        random = self.random
+        subject, cases = random.choice(_MATCHES)
+        guard = f" if {self.condition()}" if random.random() < 0.3 else ""
+        chosen = random.sample(cases, random.randint(1, len(cases)))
+        clauses = [(case + (guard if not n else ""), body if n % 2 else other) for n, case in enumerate(chosen)]
+        clauses += [("case _", body)] * random.randint(0, 1)
+        return Compound(((f"match {subject}", tuple(Compound((clause,)) for clause in clauses)),))
 
 
-def _conditions(depth: int) -> st.SearchStrategy[str]:
-    leaves = st.one_of(st.sampled_from(_DECIDED), st.sampled_from(_OPEN))
-    if depth == 0:
-        return leaves
-    inner = _conditions(depth - 1)
-    pairs = st.lists(inner, min_size=2, max_size=4)
-    return st.one_of(
-        leaves,
-        pairs.map(lambda items: "(" + " and ".join(items) + ")"),
-        pairs.map(lambda items: "(" + " or ".join(items) + ")"),
-        inner.map(lambda text: f"(not {text})"),
-        st.tuples(inner, inner, inner).map(lambda t: f"({t[0]} if {t[1]} else {t[2]})"),
-        inner.map(lambda text: f"[{text} for k in (1, 2) if {text}]"),
+def _together(*block: str | Compound) -> Compound:
+    """Several statements where one is asked for."""
+    return Compound((("if True", block),))
+
+
+def _flag_module(random: Random) -> Block:
+    def flag() -> str:
+        return random.choice(_FLAGS)
+
+    one, two = Compound((("def chosen(x)", ("return (1, x)",)),)), Compound((("def chosen(x)", ("return (2, x)",)),))
+    return (
+        f"derived = {flag()}",
+        f"starred = derived and {flag()}",
+        f"open_derived = _open and {flag()}",
+        Compound(((f"if {flag()}", (one, "made = 1")), (f"elif {flag()}", (two,)), ("else", (one, "made = 3")))),
+        Compound(
+            (
+                ("try", ("import aiter", "has_aiter = True")),
+                ("except ImportError", (random.choice(("probe(7)", "pass")), "has_aiter = False")),
+            )
+        ),
+        Compound((("def uses_fnuz()", (Compound(((f"if {flag()}", ("return True",)),)), "return False")),)),
+        Compound((("def mxfp_supported()", (f"return {flag()}",)),)),
     )
 
 
-CONDITIONS = _conditions(2)
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A program before it is written down, to be made smaller when it shows a defect."""
+
+    flags: Block
+    module: Block
+    body: Block
+    style: Style
+    rebinding: bool
 
 
-def _indent(lines: list[str]) -> list[str]:
-    return [_INDENT + line for line in lines]
-
-
-@st.composite
-def _block(draw: st.DrawFn, limits: _Limits) -> list[str]:
-    lines: list[str] = []
-    for _ in range(draw(st.integers(1, 3))):
-        lines += draw(_statement(limits))
-    return lines
-
-
-@st.composite
-def _statement(draw: st.DrawFn, limits: _Limits) -> list[str]:
-    simple = ["assign", "probe", "return", "value", "raise", "assert"] + (["break", "continue"] if limits.loop else [])
-    nested = (
-        ["if", "if", "if", "ifelse", "elif", "elif", "for", "while", "try", "absent", "def"] if limits.depth else []
+def make(seed: int) -> Parts:
+    """The program of a seed."""
+    random = Random(seed)
+    style = Style(
+        indent=random.choice(("    ", "    ", "  ", "\t")),
+        one_line=random.random() < 0.3,
+        semicolons=random.random() < 0.3,
+        comments=random.random() < 0.3,
+        blank_lines=random.random() < 0.3,
+        continued=random.random() < 0.3,
     )
-    kind = draw(st.sampled_from(simple + nested))
-    deeper = _Limits(limits.depth - 1, limits.loop)
-    condition = draw(CONDITIONS)
-    number = draw(st.integers(2, 99))
-    match kind:
-        case "assign":
-            return [f"x = {number}"]
-        case "probe":
-            return [f"probe({number})"]
-        case "return":
-            return [f"return {condition}"]
-        case "value":
-            return [f"x = {condition}"]
-        case "raise":
-            return [f"raise ValueError({number})"]
-        case "assert":
-            return [f"assert {condition}, {number}"]
-        case "break" | "continue":
-            return [kind]
-        case "if":
-            return [f"if {condition}:", *_indent(draw(_block(deeper)))]
-        case "ifelse":
-            return [f"if {condition}:", *_indent(draw(_block(deeper))), "else:", *_indent(draw(_block(deeper)))]
-        case "elif":
-            second = draw(CONDITIONS)
-            lines = [
-                f"if {condition}:",
-                *_indent(draw(_block(deeper))),
-                f"elif {second}:",
-                *_indent(draw(_block(deeper))),
-            ]
-            if draw(st.booleans()):
-                lines += [f"elif {draw(CONDITIONS)}:", *_indent(draw(_block(deeper)))]
-            if draw(st.booleans()):
-                lines += ["else:", *_indent(draw(_block(deeper)))]
-            return lines
-        case "for":
-            body = draw(_block(_Limits(limits.depth - 1, True)))
-            lines = ["for x in (1, 2):", *_indent(body)]
-            if draw(st.booleans()):
-                lines += ["else:", *_indent(draw(_block(deeper)))]
-            return lines
-        case "while":
-            body = draw(_block(_Limits(limits.depth - 1, True)))
-            return [f"while tick() and {condition}:", *_indent(body)]
-        case "try":
-            lines = ["try:", *_indent(draw(_block(deeper))), "except ValueError:", *_indent(draw(_block(deeper)))]
-            if draw(st.booleans()):
-                lines += ["finally:", *_indent([f"probe({number})"])]
-            return lines
-        case "absent":
-            lines = ["try:", *_indent(["import aiter", f"x = {number}"]), "except ImportError:"]
-            return lines + _indent(draw(_block(deeper)))
-        case _:
-            body = draw(_block(_Limits(limits.depth - 1, False)))
-            return ["def inner(x=x):", *_indent(body), "x = inner()"]
+    module = _Maker(random, 1, function=False).block(2) if random.random() < 0.5 else ()
+    return Parts(_flag_module(random), module, _Maker(random, 3).block(5), style, random.random() < 0.3)
 
 
-HEADER = """import os
-
-from sglang.srt.utils import get_bool_env_var, is_cuda, is_hip, is_npu
-
-_is_cuda = is_cuda()
-_is_hip = is_hip()
-_use_aiter = get_bool_env_var("SGLANG_USE_AITER") and _is_hip
-_off = _use_aiter or is_npu()
-"""
-
-
-@st.composite
-def programs(draw: st.DrawFn) -> str:
-    """Source of a module that defines ``f(a, b, probe, tick)``."""
-    body = draw(_block(_Limits(3, False)))
-    parameters = "a, b, probe, tick"
-    lines = [f"def f({parameters}):", *_indent(["x = 0", "local_hip = is_hip()", *body, "return x"])]
-    return HEADER + "\n\n" + "\n".join(lines) + "\n"
+def files(parts: Parts) -> dict[str, str]:
+    """Files of a tree whose `sglang.main` has ``f(a, b, device, thing)``."""
+    first = (
+        "x = y = v = w = 0",
+        "seen = ()",
+        "local_hip = is_hip()",
+        "kind = device",
+        "backend = Backend.TRITON if b else Backend.CUTLASS",
+        "method = Method.MLA",
+        "config = Config(_is_hip)",
+        "flags.patched = bool(b)",
+    )
+    function = Compound((("def f(a, b, device, thing)", (*first, *parts.body, "return (x, y, v, w, seen)")),))
+    main = MAIN + write(parts.module, parts.style) + "\n\n" + write((function,), parts.style)
+    return {
+        "python/sglang/main.py": main + ("\n\nflags.enable()\n" if parts.rebinding else ""),
+        "python/sglang/flags.py": FLAGS + "\n\n" + write(parts.flags, Style()),
+        "python/sglang/again.py": AGAIN,
+        "python/sglang/registry.py": REGISTRY,
+        "python/sglang/kinds.py": KINDS,
+        "python/sglang/srt/npu/__init__.py": "",
+        "python/sglang/srt/npu/graph.py": NPU,
+        "python/sglang/srt/npu/hooks.py": HOOKS,
+    }

@@ -1,7 +1,8 @@
 """Small programs as text archives: prose, files, and the files that folding must make of them.
 
 An archive starts with prose; `-- path --` starts a file, `-- want path --` what becomes of it. A file
-without a `want` must stay as it is, byte for byte.
+without a `want` must stay as it is, byte for byte. With a section `-- rounds --` the refinement rounds run, too,
+as if every module of the archive that no rule removes were reachable.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from types import MappingProxyType
 from shrinker.emit.rewrite import rewrite_file
 from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
+from shrinker.fold.refine.surroundings import Surroundings
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.load import load_rules
 from shrinker.values.folded import FoldedModule
@@ -58,6 +60,7 @@ class Program:
     files: dict[str, str] = field(default_factory=dict)
     wanted: dict[str, str] = field(default_factory=dict)
     rescued: tuple[str, ...] = ()
+    rounds: bool = False
 
 
 def read_program(path: Path) -> Program:
@@ -73,13 +76,16 @@ def read_program(path: Path) -> Program:
         elif current is not None:
             current.append(line)
     rescued: tuple[str, ...] = ()
+    rounds = False
     for wanted, name, lines in sections:
         text = "".join(f"{line}\n" for line in lines).replace("<BOM>", "\ufeff")
         if name == "rescued":
             rescued = tuple(lines)
+        elif name == "rounds":
+            rounds = True
         else:
             (program.wanted if wanted else program.files)[f"python/{name}"] = text
-    return Program(program.name, program.files, program.wanted, rescued)
+    return Program(program.name, program.files, program.wanted, rescued, rounds)
 
 
 def make_tree(folder: Path, files: dict[str, str]) -> UpstreamTree:
@@ -110,16 +116,24 @@ def program_rules() -> Ruleset:
     return load_rules([PROGRAMS / "rules.toml"])
 
 
-def fold_tree(tree: UpstreamTree, rules: Ruleset) -> tuple[dict[str, FoldedModule], tuple[str, ...]]:
-    """Fold every module that no rule removes; also the modules that were rescued."""
+def fold_tree(
+    tree: UpstreamTree, rules: Ruleset, *, rounds: bool = False
+) -> tuple[dict[str, FoldedModule], tuple[str, ...]]:
+    """Fold every module that no rule removes, in refinement rounds if asked; also the modules that were rescued."""
     environment = build_environment(tree, rules, jobs=1)
     with FoldEngine(tree, environment, jobs=1) as engine:
         while True:
             names = list(engine.environment.outlines)
             paths = [p for p in sorted(tree.by_path) if _name(p) in names]
             folded = {m.path: m for m in engine.fold(paths)}
-            if not engine.rescue(paths):
-                return folded, tuple(sorted(engine.rescued))
+            if engine.rescue(paths):
+                continue
+            if rounds:
+                kept = [*paths, *(p for p in tree.by_path if not p.endswith(".py"))]
+                gone = [p for p in tree.by_path if p.endswith(".py") and p not in folded]
+                engine.refine(folded, Surroundings(tree, rules, kept, gone))
+                folded = {m.path: m for m in engine.fold(paths)}
+            return folded, tuple(sorted(engine.rescued))
 
 
 def rewrite(tree: UpstreamTree, module: FoldedModule) -> str:

@@ -21,11 +21,11 @@ def test_there_are_programs() -> None:
 def test_program(archive: Path, tmp_path: Path) -> None:
     program = read_program(archive)
     tree = make_tree(tmp_path, program.files)
-    folded, rescued = fold_tree(tree, program_rules())
+    folded, rescued = fold_tree(tree, program_rules(), rounds=program.rounds)
     assert rescued == tuple(sorted(program.rescued))
     for path, text in program.files.items():
         if path not in folded:
-            assert "/npu/" in path, f"{path} was not folded"
+            assert "/npu/" in path or not path.endswith(".py"), f"{path} was not folded"
             continue
         emitted = rewrite(tree, folded[path])
         assert emitted == program.wanted.get(path, text), path

@@ -1,0 +1,118 @@
+"""What a tool made of the files, against upstream's: the same questions to every tool."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import warnings
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from benchmarks.compare.count import Occurrences, count
+from benchmarks.compare.predicates import NO_FLAGS, Flags, Predicates
+from benchmarks.subjects.base import script
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Of one tool on all files."""
+
+    files: int
+    changed: int
+    """Files whose bytes are not upstream's."""
+    broken: int
+    """Files that do not parse; all their predicates count as left."""
+    decided: Occurrences
+    """Predicates of upstream that are gone."""
+    left: Occurrences
+    """What still stands. Its constant tests are those that upstream does not have."""
+    undefined: int
+    """Undefined names (ruff F821) that upstream does not have."""
+    texts: int
+    """Files with a string of several lines that upstream's file does not have: what moving lines did to its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    found: Occurrences
+    strings: frozenset[str]
+
+
+class Judge:
+    """Knows upstream's side."""
+
+    def __init__(self, folder: Path, predicates: Predicates, flags: Mapping[str, Flags]) -> None:
+        """
+        Args:
+            folder: upstream's files.
+            predicates: the list.
+            flags: of every file, by path below `folder`.
+        """
+        self._folder = folder
+        self._predicates = predicates
+        self._flags = flags
+        self._files = {path: self._read(folder, path) for path in sorted(flags)}
+        self._undefined = undefined_names(folder)
+
+    @property
+    def upstream(self) -> Occurrences:
+        """What upstream has."""
+        return sum((file.found for file in self._files.values() if file), Occurrences())
+
+    def judge(self, folder: Path) -> Outcome:
+        """Judge what a tool left in `folder`, which holds the same files."""
+        changed = broken = texts = 0
+        left = decided = Occurrences()
+        for path, before in self._files.items():
+            if before is None or (folder / path).read_bytes() == (self._folder / path).read_bytes():
+                left += before.found.without_tests() if before else Occurrences()
+                continue
+            changed += 1
+            after = self._read(folder, path)
+            if after is None:
+                broken += 1
+                left += before.found.without_tests()
+                continue
+            new_tests = after.found.minus(before.found).constant_tests
+            left += replace(after.found, constant_tests=new_tests)
+            decided += before.found.minus(after.found)
+            texts += bool(after.strings - before.strings)
+        undefined = undefined_names(folder) - self._undefined
+        return Outcome(len(self._files), changed, broken, decided, left, undefined.total(), texts)
+
+    def _read(self, folder: Path, path: str) -> _File | None:
+        tree = parse(folder / path)
+        if tree is None:
+            return None
+        strings = frozenset(
+            node.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and "\n" in node.value
+        )
+        return _File(count(tree, self._predicates, self._flags.get(path, NO_FLAGS)), strings)
+
+
+def parse(path: Path) -> ast.Module | None:
+    """Syntax tree of a file; ``None`` when it does not parse."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(path.read_bytes())
+        except (SyntaxError, ValueError):
+            return None
+
+
+def undefined_names(folder: Path) -> Counter[tuple[str, str]]:
+    """Undefined names by file and message, as ruff finds them in the files that parse."""
+    options = ("--isolated", "--no-cache", "--no-respect-gitignore", "--config", "exclude=[]", "--exit-zero")
+    command = [script("ruff"), "check", "--select", "F821", *options, "--output-format", "json", "."]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    root = str(folder.resolve())
+    return Counter(
+        (found["filename"].removeprefix(root), found["message"])
+        for found in json.loads(done.stdout)
+        if found["code"] == "F821"
+    )

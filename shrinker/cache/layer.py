@@ -1,0 +1,172 @@
+"""A cache and its layers: one for each kind of result, each counting what it found."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import pickle
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+from shrinker.cache.identity import tool_identity
+
+LIMIT_BYTES = 512 * 2**20
+
+
+@dataclass(slots=True)
+class Counts:
+    """What one layer did in this run."""
+
+    asked: int = 0
+    found: int = 0
+
+
+class Cache:
+    """All cached results; `Cache.off()` forgets them with the run."""
+
+    def __init__(self, folder: Path | None, limit: int = LIMIT_BYTES) -> None:
+        """
+        Args:
+            folder: the tool's cache folder, in which ``results/`` is this cache's; None for this run's memory.
+            limit: size of the cache in bytes.
+        """
+        self._store = None
+        if folder is not None:
+            try:
+                # A Python that was built without SQLite: everything is computed.
+                from shrinker.cache.store import Store
+            except ImportError:
+                pass
+            else:
+                self._store = Store(folder / "results" / "results.sqlite", limit)
+        self._memory: dict[bytes, bytes] = {}
+        self.counts: dict[str, Counts] = {}
+
+    @staticmethod
+    def off() -> Cache:
+        """A cache that starts empty and is written nowhere."""
+        return Cache(None)
+
+    @property
+    def enabled(self) -> bool:
+        """False when nothing of an earlier run is ever found."""
+        return self._store is not None
+
+    def layer(self, name: str, *depends: str) -> Layer:
+        """The results of one kind.
+
+        Args:
+            name: of the kind.
+            depends: what all its results depend on besides the tool (rules, versions of libraries).
+        """
+        counts = self.counts.setdefault(name, Counts())
+        return Layer(self, counts, hash_of(tool_identity() if self.enabled else "", name, *depends))
+
+    def load(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
+        """Entries that are there, by key."""
+        if self._store is not None:
+            return self._store.load(keys)
+        return {key: self._memory[key] for key in keys if key in self._memory}
+
+    def save(self, entries: Mapping[bytes, bytes]) -> None:
+        """Keep entries by key."""
+        if self._store is not None:
+            self._store.save(entries)
+        else:
+            self._memory.update(entries)
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One kind of result."""
+
+    cache: Cache
+    counts: Counts = field(repr=False)
+    salt: bytes = field(repr=False)
+
+    def key(self, *parts: str) -> bytes:
+        """Key of a result, from everything that it depends on and the layer does not name."""
+        return hash_of(self.salt.hex(), *parts)
+
+    def load(self, keys: Mapping[str, bytes], *, counted: bool = True) -> dict[str, bytes]:
+        """Results that are known.
+
+        Args:
+            keys: key of each result, by any name.
+            counted: False for a caller that counts by itself.
+        """
+        found = self.cache.load(keys.values())
+        known = {name: found[key] for name, key in keys.items() if key in found}
+        if counted:
+            self.count(len(keys), len(known))
+        return known
+
+    def count(self, asked: int, found: int) -> None:
+        """Add to what `run.json` says of this layer."""
+        self.counts.asked += asked
+        self.counts.found += found
+
+    def save(self, keys: Mapping[str, bytes], results: Mapping[str, bytes]) -> None:
+        """Keep results by the names of `keys`."""
+        self.cache.save({keys[name]: value for name, value in results.items()})
+
+
+def hash_of(*parts: str) -> bytes:
+    """SHA-256 over texts; no two lists of texts have the same but by chance."""
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
+    return digest.digest()
+
+
+class _Pickler(pickle.Pickler):
+    """Frozen dataclasses are made again by a call: setting their fields one by one takes three times as long."""
+
+    def reducer_override(self, value: object) -> Any:
+        """The constructor and its arguments."""
+        made = type(value)
+        reader = _READERS.get(made)
+        if reader is None:
+            reader = _READERS[made] = _reader(made)
+        return (made, reader(value)) if reader is not _DEFAULT else NotImplemented
+
+
+_Reader = Callable[[Any], tuple[Any, ...]]
+
+
+def _DEFAULT(value: object) -> tuple[Any, ...]:
+    raise NotImplementedError
+
+
+_READERS: dict[type, _Reader] = {}
+
+
+def _reader(made: type) -> _Reader:
+    """Arguments of the constructor that makes an equal value, for a dataclass that has such a one."""
+    parameters = getattr(made, "__dataclass_params__", None)
+    if parameters is None or not parameters.frozen or not parameters.init or hasattr(made, "__post_init__"):
+        return _DEFAULT
+    rows = fields(made)
+    if not all(row.init and not row.kw_only for row in rows):
+        return _DEFAULT
+    names = [row.name for row in rows]
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda value: tuple(getattr(value, name) for name in names)
+
+
+def pack(value: object) -> bytes:
+    """A value as bytes."""
+    buffer = io.BytesIO()
+    _Pickler(buffer, pickle.HIGHEST_PROTOCOL).dump(value)
+    return buffer.getvalue()
+
+
+def unpack(data: bytes) -> Any:
+    """The value that was packed."""
+    return pickle.loads(data)

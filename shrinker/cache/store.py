@@ -1,0 +1,146 @@
+"""Bytes by key in one SQLite file: whole entries or none, safe for several runs at once.
+
+Subtle: a connection is open only within a call, so that no worker process inherits one.
+Whatever is wrong with the file, the answer is *not there*: a cache that fails costs time and nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+_FORMAT = 1
+_CHECK_BYTES = 16
+_WAIT_SECONDS = 5.0
+"""How long to wait for another run that is writing."""
+_UNUSED_DAYS = 30
+_DAY_SECONDS = 86_400
+
+_LOAD = "SELECT checked, value, day FROM entries JOIN uses USING (key) WHERE entries.key = ?"
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS entries (key BLOB PRIMARY KEY, checked BLOB NOT NULL, value BLOB NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS uses (key BLOB PRIMARY KEY, day INTEGER NOT NULL, size INTEGER NOT NULL) WITHOUT ROWID",
+    f"PRAGMA user_version = {_FORMAT}",
+)
+
+
+class Store:
+    """Key-value pairs in a file of the cache folder."""
+
+    def __init__(self, file: Path, limit: int) -> None:
+        """
+        Args:
+            file: made when something is first written; its folder too.
+            limit: size in bytes above which the entries that were not used for longest are dropped.
+        """
+        self._file = file
+        self._limit = limit
+
+    def load(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
+        """The entries that are there and whole."""
+        found: dict[bytes, bytes] = {}
+        stale: list[bytes] = []
+        broken: list[bytes] = []
+        if not self._file.is_file():
+            return found
+        today = _today()
+        try:
+            with self._open() as connection:
+                for key in keys:
+                    row = connection.execute(_LOAD, (key,)).fetchone()
+                    if row is None:
+                        continue
+                    checked, value, day = row
+                    if not isinstance(value, bytes) or checked != _check(key, value):
+                        broken.append(key)
+                        continue
+                    found[key] = value
+                    if day != today:
+                        stale.append(key)
+        except (sqlite3.Error, OSError) as error:
+            self._discard(error)
+            return {}
+        if stale or broken:
+            self._write(lambda connection: _note(connection, today, stale, broken))
+        return found
+
+    def save(self, entries: Mapping[bytes, bytes]) -> None:
+        """Add entries, replacing those of the same key; all of them or, when the file cannot be written, none."""
+        today = _today()
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.executemany(
+                "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)",
+                [(key, _check(key, value), value) for key, value in entries.items()],
+            )
+            connection.executemany(
+                "INSERT OR REPLACE INTO uses VALUES (?, ?, ?)",
+                [(key, today, len(value)) for key, value in entries.items()],
+            )
+            self._drop_unused(connection, today)
+
+        if entries:
+            self._write(write)
+
+    def _drop_unused(self, connection: sqlite3.Connection, today: int) -> None:
+        gone = [row[0] for row in connection.execute("SELECT key FROM uses WHERE day < ?", (today - _UNUSED_DAYS,))]
+        total = connection.execute("SELECT total(size) FROM uses").fetchone()[0]
+        if total > self._limit:
+            # Down to three quarters, so that not every run that follows has to drop something.
+            for key, size in connection.execute("SELECT key, size FROM uses ORDER BY day, key"):
+                if total <= self._limit * 3 // 4:
+                    break
+                gone.append(key)
+                total -= size
+        for table in ("entries", "uses"):
+            connection.executemany(f"DELETE FROM {table} WHERE key = ?", [(key,) for key in gone])
+
+    @contextlib.contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        connection = sqlite3.connect(self._file, timeout=_WAIT_SECONDS, isolation_level=None)
+        try:
+            # A crash of the machine may leave a broken file: it is then found to be broken, and made anew.
+            connection.execute("PRAGMA synchronous = OFF")
+            if connection.execute("PRAGMA user_version").fetchone()[0] not in (0, _FORMAT):
+                raise sqlite3.DatabaseError("written in another format")
+            yield connection
+        finally:
+            connection.close()
+
+    def _write(self, action: Callable[[sqlite3.Connection], None]) -> None:
+        """Do something in one transaction; nothing when the file cannot be written."""
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            with self._open() as connection:
+                connection.execute("BEGIN IMMEDIATE")
+                for statement in _TABLES:
+                    connection.execute(statement)
+                action(connection)
+                connection.execute("COMMIT")
+        except (sqlite3.Error, OSError) as error:
+            self._discard(error)
+
+    def _discard(self, error: Exception) -> None:
+        """Remove a file that is no sound data base; one that is only busy, read-only or without its tables stays."""
+        if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
+            for name in (self._file, self._file.with_name(self._file.name + "-journal")):
+                with contextlib.suppress(OSError):
+                    name.unlink()
+
+
+def _note(connection: sqlite3.Connection, today: int, used: list[bytes], broken: list[bytes]) -> None:
+    connection.executemany("UPDATE uses SET day = ? WHERE key = ?", [(today, key) for key in used])
+    for table in ("entries", "uses"):
+        connection.executemany(f"DELETE FROM {table} WHERE key = ?", [(key,) for key in broken])
+
+
+def _today() -> int:
+    return int(time.time() // _DAY_SECONDS)
+
+
+def _check(key: bytes, value: bytes) -> bytes:
+    return hashlib.sha256(key + value).digest()[:_CHECK_BYTES]

@@ -1,0 +1,66 @@
+"""Whether importing a module does more than define, and what it certainly imports."""
+
+from __future__ import annotations
+
+import ast
+
+from shrinker.facts.bindings import absolute
+from shrinker.facts.scopes import is_type_checking
+from shrinker.facts.walk import walk
+from shrinker.fold.definitions import dotted, only_wraps
+
+_HARMLESS_CALLS = frozenset(
+    {"logging.getLogger", "TypeVar", "typing.TypeVar", "frozenset", "set", "dict", "list", "tuple", "namedtuple"}
+    | {"field", "dataclasses.field", "auto", "enum.auto", "re.compile", "re.escape"}
+)
+
+
+def certain_imports(tree: ast.Module, package: str) -> set[str]:
+    """Modules that the module level imports without a condition; of `from a import b` also ``a.b``."""
+    found: set[str] = set()
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module != "__future__":
+            source = absolute(node.module, node.level, package)
+            found.add(source)
+            found.update(f"{source}.{alias.name}" for alias in node.names if alias.name != "*")
+    return found
+
+
+def is_inert(tree: ast.Module) -> bool:
+    """True when the module level only imports, defines and assigns what calls nothing."""
+    return all(_defines(node) for node in tree.body)
+
+
+def _defines(node: ast.stmt) -> bool:
+    match node:
+        case ast.Import() | ast.ImportFrom() | ast.Pass():
+            return True
+        case ast.Expr(value=ast.Constant()):
+            return True
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            return all(_is_harmless(d) for d in node.decorator_list) and _calls_nothing(node.args)
+        case ast.ClassDef():
+            return (
+                all(only_wraps(d) for d in node.decorator_list)
+                and all(_calls_nothing(b) for b in node.bases)
+                and all(dotted(k.value).rpartition(".")[2] == "ABCMeta" for k in node.keywords)
+                and all(_defines(s) for s in node.body)
+            )
+        case ast.Assign(value=value) | ast.AnnAssign(value=value):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            return all(isinstance(t, ast.Name) for t in targets) and (value is None or _calls_nothing(value))
+        case ast.If(test=test, orelse=[]) if is_type_checking(test):
+            return True
+        case _:
+            return False
+
+
+def _is_harmless(decorator: ast.expr) -> bool:
+    name = dotted(decorator)
+    return only_wraps(decorator) or name.endswith((".setter", ".getter", ".deleter"))
+
+
+def _calls_nothing(node: ast.AST) -> bool:
+    return all(dotted(part.func) in _HARMLESS_CALLS for part in walk(node) if isinstance(part, ast.Call))

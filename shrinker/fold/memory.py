@@ -1,0 +1,208 @@
+"""Folded modules of earlier runs, used again where the closed world answers as it did then.
+
+There are two ways to know that it does. Two environments built from outlines of equal skeletons are the same function:
+then only the module's own text counts, and nothing is asked. Else what the module asked is asked again.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from shrinker.cache import Cache, hash_of, pack, unpack
+from shrinker.facts.build import module_paths
+from shrinker.facts.environment import Environment
+from shrinker.facts.stored import skeleton
+from shrinker.fold.recorded import Answers, Question, canonical
+from shrinker.fold.refine.refinement import Refinement
+from shrinker.fold.refine.seen import Seen, seen
+from shrinker.ruleset.models import Ruleset
+from shrinker.values.folded import FoldedModule
+from shrinker.values.upstream import UpstreamTree
+
+MADE_OF = ("rules", "outlines", "modules", "rescued")
+"""Everything that an environment is built from; `_identity` reads each of them."""
+
+_TEXTS = 12
+"""How many results of one module are kept with an environment: some texts of it, each refined in some rounds."""
+_VARIANTS = 6
+"""How many closed worlds are kept with one text: one run folds a module in several."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One module folded in one closed world."""
+
+    questions: tuple[Question, ...]
+    digest: bytes
+    """Of the answers."""
+    packed: bytes
+    """The `FoldedModule`."""
+    seen: str
+    """Hash of what refinement rounds see of it."""
+
+
+def record(module: FoldedModule, questions: tuple[Question, ...], answers: Answers) -> Recorded:
+    """What is kept of one folding.
+
+    Args:
+        module: the result.
+        questions: what was asked for it.
+        answers: what was answered.
+    """
+    return Recorded(questions, answers.digest(questions), pack(module), hash_of(canonical(seen(module))).hex())
+
+
+_Kept = tuple[bytes, str]
+"""The packed module, and the hash of what rounds see of it."""
+_Snapshot = dict[str, dict[str, _Kept]]
+"""Path, then text and refinement, to the result in one environment."""
+
+
+class FoldMemory:
+    """Finds and keeps results; `save` writes what is new."""
+
+    def __init__(self, tree: UpstreamTree, rules: Ruleset, cache: Cache) -> None:
+        """
+        Args:
+            tree: upstream.
+            rules: all of them: a result is used again under the same rules only.
+            cache: of earlier runs.
+        """
+        self._tree = tree
+        self._cache = cache
+        salt = rules.model_dump_json() if cache.enabled else ""
+        self._worlds = cache.layer("folded worlds", salt)
+        self._rounds = cache.layer("rounds", salt)
+        self._modules = cache.layer("folded", salt)
+        self._variants: dict[str, list[Recorded]] = {}
+        self._new: set[str] = set()
+        self._snapshots: dict[str, _Snapshot] = {}
+        self._changed: set[str] = set()
+        self._hashes = {module: tree.by_path[path].sha256 for module, path in module_paths(tree).items()}
+        self._seen: dict[str, str] = {}
+        self._views: dict[str, tuple[FoldedModule, Seen]] = {}
+        self._answers: Answers | None = None
+        self._world: tuple[Environment, str] | None = None
+
+    def answers(self, environment: Environment) -> Answers:
+        """The answers of an environment, kept as long as it is the current one."""
+        if self._answers is None or self._answers.environment is not environment:
+            self._answers = Answers(environment, self._hashes.get)
+        return self._answers
+
+    def recall(self, wanted: Mapping[str, Refinement], environment: Environment) -> dict[str, FoldedModule]:
+        """The modules among these whose result is known for this environment.
+
+        Args:
+            wanted: path of each module, and what is known of it besides its text.
+            environment: the closed world.
+        """
+        if not self._cache.enabled:
+            return {}
+        snapshot = self._snapshot(environment)
+        texts = {path: self._text(path, refinement) for path, refinement in wanted.items()}
+        packed = {path: kept for path, text in texts.items() if (kept := snapshot.get(path, {}).get(text))}
+        self._modules.count(len(texts), len(packed))
+        missing = {path: text for path, text in texts.items() if path not in packed}
+        unread = {text: self._modules.key(text) for text in missing.values() if text not in self._variants}
+        for text, data in self._modules.load(unread, counted=False).items():
+            self._variants[text] = unpack(data)
+        answers = self.answers(environment)
+        for path, text in missing.items():
+            for recorded in self._variants.get(text, ()):
+                if answers.digest(recorded.questions) == recorded.digest:
+                    packed[path] = recorded.packed, recorded.seen
+                    self._keep(path, text, packed[path], environment)
+                    self._modules.count(0, 1)
+                    break
+        self._seen.update((path, hash_) for path, (_, hash_) in packed.items())
+        return {path: unpack(data) for path, (data, _) in packed.items()}
+
+    def learn(self, path: str, refinement: Refinement, recorded: Recorded, environment: Environment) -> None:
+        """Keep a result, before those that are known."""
+        self._seen[path] = recorded.seen
+        if self._cache.enabled:
+            text = self._text(path, refinement)
+            known = self._variants.setdefault(text, [])
+            known.insert(0, recorded)
+            del known[_VARIANTS:]
+            self._new.add(text)
+            self._keep(path, text, (recorded.packed, recorded.seen), environment)
+
+    def views(self, modules: Collection[FoldedModule]) -> list[FoldedModule]:
+        """What a round may see of these modules."""
+        for module in modules:
+            known = self._views.get(module.path)
+            if known is None or known[0] is not module:
+                self._views[module.path] = module, seen(module)
+        return [self._views[module.path][1].as_module() for module in modules]
+
+    def round(
+        self,
+        modules: Mapping[str, FoldedModule],
+        surroundings: str,
+        known: Mapping[str, Refinement],
+        environment: Environment,
+        derive: Callable[[], dict[str, Refinement]],
+    ) -> dict[str, Refinement]:
+        """The new facts of one round, found again or derived.
+
+        Args:
+            modules: the kept modules by path, all of them folded by way of this memory.
+            surroundings: identity of what is kept beside them.
+            known: facts of the rounds before, by path.
+            environment: the closed world.
+            derive: derives them from the `views` of the modules.
+        """
+        if not self._cache.enabled:
+            return derive()
+        parts = [f"{path}={self._seen[path]}" for path in sorted(modules)]
+        parts += [f"{path}:{canonical(facts)}" for path, facts in sorted(known.items())]
+        keys = {"round": self._rounds.key("\n".join(parts), surroundings, self._identity(environment))}
+        packed = self._rounds.load(keys)
+        if not packed:
+            packed = {"round": pack(derive())}
+            self._rounds.save(keys, packed)
+        found: dict[str, Refinement] = unpack(packed["round"])
+        return found
+
+    def save(self) -> None:
+        """Write what was learnt to the cache."""
+        new, self._new = sorted(self._new), set()
+        self._modules.save(
+            {text: self._modules.key(text) for text in new}, {text: pack(self._variants[text]) for text in new}
+        )
+        worlds, self._changed = sorted(self._changed), set()
+        self._worlds.save(
+            {world: self._worlds.key(world) for world in worlds},
+            {world: pack(self._snapshots[world]) for world in worlds},
+        )
+
+    def _snapshot(self, environment: Environment) -> _Snapshot:
+        world = self._identity(environment)
+        if world not in self._snapshots:
+            found = self._worlds.load({world: self._worlds.key(world)}, counted=False)
+            self._snapshots[world] = unpack(found[world]) if found else {}
+        return self._snapshots[world]
+
+    def _keep(self, path: str, text: str, kept: _Kept, environment: Environment) -> None:
+        texts = self._snapshot(environment).setdefault(path, {})
+        texts[text] = kept
+        while len(texts) > _TEXTS:
+            del texts[next(iter(texts))]
+        self._changed.add(self._identity(environment))
+
+    def _identity(self, environment: Environment) -> str:
+        """Hash (hex) of what an environment is built from besides the rules; equal ones answer alike."""
+        if self._world is None or self._world[0] is not environment:
+            assert tuple(inspect.signature(Environment).parameters) == MADE_OF, "an argument is missing in MADE_OF"
+            parts = [f"{name}={skeleton(outline)}" for name, outline in sorted(environment.outlines.items())]
+            found = hash_of("\n".join(parts), "\n".join(sorted(environment.modules)), repr(sorted(environment.rescued)))
+            self._world = environment, found.hex()
+        return self._world[1]
+
+    def _text(self, path: str, refinement: Refinement) -> str:
+        """Stands for all that a result depends on besides the environment."""
+        return f"{path} {self._tree.by_path[path].sha256} {canonical(refinement)}"

@@ -1,0 +1,78 @@
+"""Is something missing certainly evaluated, before anything that has an effect? Then its error may take the statement's place."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from shrinker.facts.effects import is_pure
+from shrinker.facts.evaluate import Scope, evaluate
+from shrinker.facts.lattice import Removed
+
+
+def fails_first(node: ast.stmt, scope: Scope) -> bool:
+    """True when the first thing that a statement does, beside reading, is to fail for what is not installed."""
+    match node:
+        case ast.Import() | ast.ImportFrom():
+            return True
+        case ast.Expr(value=head) | ast.Return(value=head) | ast.Assign(value=head) | ast.AnnAssign(value=head):
+            pass
+        case ast.If(test=head) | ast.While(test=head) | ast.Assert(test=head):
+            pass
+        case ast.For(iter=head) | ast.AsyncFor(iter=head) | ast.Raise(exc=head) | ast.Match(subject=head):
+            pass
+        case ast.With() | ast.AsyncWith():
+            head = node.items[0].context_expr
+        case ast.AugAssign(target=ast.Name(), value=head):
+            pass
+        case _:
+            return False
+    return head is not None and _fails(head, scope) is True
+
+
+def _fails(node: ast.expr, scope: Scope) -> bool | None:
+    """True: it fails; False: it does something else before, perhaps; None: it only reads."""
+    parts, rest = _evaluated(node)
+    for part in parts:
+        found = _fails(part, scope)
+        if found is not None:
+            return found
+    if isinstance(node, ast.Name | ast.Attribute | ast.Call):
+        value = evaluate(node, scope)
+        if isinstance(value, Removed) and value.missing:
+            return True
+    if isinstance(node, ast.Call) and not is_pure(node, scope):
+        return False
+    return None if all(is_pure(part, scope) for part in rest) else False
+
+
+def _evaluated(node: ast.expr) -> tuple[list[ast.expr], list[ast.expr]]:
+    """Parts that are always evaluated, in their order, and the others."""
+    always: Iterable[ast.expr | None] = ()
+    rest: Iterable[ast.expr] = ()
+    match node:
+        case ast.Attribute() | ast.Starred() | ast.FormattedValue():
+            always = (node.value,)
+        case ast.Call():
+            always = (node.func, *node.args, *(k.value for k in node.keywords))
+        case ast.BinOp():
+            always = (node.left, node.right)
+        case ast.UnaryOp():
+            always = (node.operand,)
+        case ast.Compare():
+            always, rest = (node.left, node.comparators[0]), node.comparators[1:]
+        case ast.BoolOp():
+            always, rest = node.values[:1], node.values[1:]
+        case ast.IfExp():
+            always, rest = (node.test,), (node.body, node.orelse)
+        case ast.Subscript():
+            always = (node.value, node.slice)
+        case ast.Tuple() | ast.List() | ast.Set():
+            always = node.elts
+        case ast.JoinedStr():
+            always = node.values
+        case ast.Name() | ast.Constant() | ast.Lambda():
+            pass
+        case _:
+            rest = (node,)
+    return [part for part in always if part is not None], list(rest)

@@ -1,0 +1,119 @@
+"""What is kept or removed beside the folded modules, as far as it may name something in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cached_property
+
+from shrinker.cache import hash_of
+from shrinker.facts.bindings import absolute
+from shrinker.facts.environment import Environment
+from shrinker.facts.hierarchy import Hierarchy
+from shrinker.fold.refine.world import World
+from shrinker.ruleset import Ruleset
+from shrinker.ruleset.match import name_matches
+from shrinker.values.folded import FoldedModule
+from shrinker.values.upstream import UpstreamTree, module_name
+
+_WORDS = re.compile(r"[A-Za-z_]\w*")
+_NAMING_SUFFIXES = frozenset(
+    [
+        ".py",
+        ".pyi",
+        ".toml",
+        ".cfg",
+        ".ini",
+        ".yaml",
+        ".yml",
+        ".cpp",
+        ".cc",
+        ".cxx",
+        ".cu",
+        ".cuh",
+        ".h",
+        ".hpp",
+        ".rs",
+        ".sh",
+        ".txt",
+        ".jinja",
+        ".proto",
+        ".js",
+        ".html",
+    ]
+)
+"""Files that may call Python by name; data files do not."""
+_FROM = re.compile(r"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]+(?:\(([^)]*)\)|([^\n]*))", re.MULTILINE)
+
+
+class Surroundings:
+    """Read once; modules are judged in many rounds."""
+
+    def __init__(self, tree: UpstreamTree, rules: Ruleset, kept: Iterable[str], removed: Iterable[str]) -> None:
+        """
+        Args:
+            tree: upstream.
+            rules: the profile's rules.
+            kept: paths of all kept files.
+            removed: paths of the files that a `remove` rule takes.
+        """
+        self._tree = tree
+        self._rules = rules
+        self._kept = [p for p in sorted(kept) if "." + p.rpartition(".")[2] in _NAMING_SUFFIXES and not module_name(p)]
+        self._removed = [path for path in sorted(removed) if module_name(path)]
+        self._first: list[str] = []
+        self._hierarchy: Hierarchy | None = None
+
+    def identity(self, modules: Iterable[str]) -> str:
+        """Hash (hex) of all that a world takes from here; to be asked for in every round.
+
+        Args:
+            modules: dotted names of the kept modules; those of the first round make the hierarchy of all rounds.
+        """
+        if not self._first:
+            self._first = sorted(modules)
+        files = [f"{path}={self._tree.by_path[path].sha256}" for path in (*self._kept, *self._removed)]
+        scripts = repr(sorted(self._tree.declared.scripts.items()))
+        return hash_of("\n".join(files), str(len(self._kept)), scripts, "\n".join(self._first)).hex()
+
+    @cached_property
+    def _named(self) -> frozenset[str]:
+        """Words of the kept files that are no module."""
+        found = {part for target in self._tree.declared.scripts.values() for part in _WORDS.findall(target)}
+        for path in self._kept:
+            found.update(_WORDS.findall(self._tree.read(path).decode("utf-8", "replace")))
+        return frozenset(found)
+
+    @cached_property
+    def _asked(self) -> frozenset[str]:
+        """Names that removed modules import from the tree."""
+        found: set[str] = set()
+        for path in self._removed:
+            name = module_name(path)
+            assert name is not None
+            package = name if path.endswith("/__init__.py") else name.rpartition(".")[0]
+            found |= _imported_from_tree(self._tree.read(path).decode("utf-8", "replace"), package)
+        return frozenset(found)
+
+    def world(self, modules: Iterable[FoldedModule], environment: Environment) -> World:
+        """The kept modules of a round in these surroundings."""
+        found = tuple(sorted(modules, key=lambda m: m.path))
+        if self._hierarchy is None:
+            self._hierarchy = Hierarchy(environment, self._first or [m.module for m in found])
+        roots = frozenset(
+            m.module for m in found for r in self._rules.roots if any(name_matches(p, m.module) for p in r.modules)
+        )
+        return World(found, environment, self._hierarchy, roots, self._named, self._asked)
+
+
+def _imported_from_tree(text: str, package: str) -> set[str]:
+    top = package.partition(".")[0]
+    found: set[str] = set()
+    for source, listed, plain in _FROM.findall(text):
+        dots = len(source) - len(source.lstrip("."))
+        if absolute(source[dots:], dots, package).partition(".")[0] != top:
+            continue
+        for item in re.sub(r"#[^\n]*", "", listed or plain).split(","):
+            words = _WORDS.findall(item)
+            found.update(words[:1])
+    return found

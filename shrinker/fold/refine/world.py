@@ -1,0 +1,157 @@
+"""All kept modules after a folding, as one: who mentions what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cached_property
+
+from shrinker.facts.environment import Environment
+from shrinker.facts.hierarchy import Hierarchy
+from shrinker.values.folded import FoldedModule
+
+
+def _any_of(patterns: set[str]) -> re.Pattern[str]:
+    return re.compile(
+        "|".join("[a-zA-Z0-9_]*".join(re.escape(part) for part in p.split("*")) for p in sorted(patterns)) or "(?!)"
+    )
+
+
+class World:
+    """The kept folded modules of one round."""
+
+    def __init__(
+        self,
+        modules: Iterable[FoldedModule],
+        environment: Environment,
+        hierarchy: Hierarchy,
+        roots: frozenset[str],
+        named_outside: frozenset[str],
+        asked_by_removed: frozenset[str],
+    ) -> None:
+        """
+        Args:
+            modules: every kept module.
+            environment: the closed world.
+            hierarchy: classes of the kept modules.
+            roots: modules that people import: their ``__all__`` is public.
+            named_outside: words of kept files that are no module of the package.
+            asked_by_removed: names that removed modules import from the tree.
+        """
+        self.modules = tuple(modules)
+        self.environment = environment
+        self.hierarchy = hierarchy
+        self.words: set[str] = set(named_outside)
+        self.asked_by_removed = asked_by_removed
+        self.lost: set[str] = set(asked_by_removed)
+        self.lost_own: set[str] = set()
+        self.reads: set[str] = set(named_outside)
+        self.texts: set[str] = set()
+        self.public: set[str] = set()
+        self.imported: set[tuple[str, str]] = set()
+        self.subclassed: set[str] = set()
+        self._own_stores: list[tuple[re.Pattern[str], str]] = []
+        self.stores: dict[str, set[str]] = {}
+        """Attributes to what they are set to: texts of literals, and ``*`` for anything else."""
+        self.fields: dict[str, set[str]] = {}
+        """Attributes to the qualified classes that set them for certain."""
+        self.decided: set[str] = set()
+        self.defined: set[str] = set()
+        """Last names of all functions, classes and methods."""
+        self._starred_by: dict[str, set[str]] = {}
+        self._by_name: dict[str, FoldedModule] = {}
+        self._loads: dict[str, frozenset[str]] = {}
+        self._forwarders: set[str] = set()
+        patterns: set[str] = set()
+        for module in self.modules:
+            usage = module.usage
+            self._by_name[module.module] = module
+            self.words.update(usage.words.split())
+            self.reads.update(usage.reads.split())
+            self.texts.update(usage.texts.split())
+            self.lost.update(usage.lost.split())
+            self.lost_own.update(usage.lost_own.split())
+            self.subclassed.update(usage.subclassed.split())
+            patterns.update(usage.patterns.split())
+            self.decided.update(usage.decided.split())
+            self.defined.update(usage.fixed.split())
+            self.defined.update(q.rpartition(".")[2] for q in usage.free.split())
+            for store in usage.stores.split():
+                name, _, value = store.rpartition("=")
+                if value.startswith("*@"):
+                    self._own_stores.append((_any_of({name}), f"{module.module}.{value[2:]}"))
+                    continue
+                self.stores.setdefault(name, set()).add(value)
+            for field in usage.fields.split():
+                owner, _, name = field.rpartition(".")
+                self.fields.setdefault(name, set()).add(f"{module.module}.{owner}")
+            if module.module in roots:
+                self.public.update(usage.exports.split())
+            for site in module.imports:
+                if site.name == "*":
+                    self._starred_by.setdefault(site.module, set()).add(module.module)
+                elif site.name is not None:
+                    self.imported.add((site.module, site.name))
+            if any(name == "__getattr__" for name, _ in module.defines):
+                self._forwarders.add(module.module)
+        self._pattern = _any_of(patterns)
+        self._stored_pattern = _any_of({p for p in self.stores if "*" in p})
+
+    def module(self, name: str) -> FoldedModule | None:
+        """The kept module of this dotted name."""
+        return self._by_name.get(name)
+
+    def is_found_by_its_base(self, name: str) -> bool:
+        """True for a class (by qualified name) that one of its bases may know without naming it."""
+        ancestors = self.hierarchy.ancestors(name)
+        if not ancestors:
+            return False
+        if self.hierarchy.has_foreign_base(name):
+            return True
+        return not self.subclassed.isdisjoint({"*", *(a.rpartition(".")[2] for a in ancestors)})
+
+    def mentions(self, name: str) -> bool:
+        """True when kept code or another kept file writes the name, or may compute it."""
+        return name in self.words or self._pattern.fullmatch(name) is not None
+
+    def may_compute_store(self, name: str, owners: set[str]) -> bool:
+        """True when a `setattr` of a computed name may mean this attribute of an instance of one of these classes."""
+        if self._stored_pattern.fullmatch(name) is not None:
+            return True
+        for pattern, owner in self._own_stores:
+            # `self` is an instance of the class around it or of one that inherits from it.
+            instances = {owner, *self.hierarchy.descendants(owner)}
+            if pattern.fullmatch(name) and any(
+                not instances.isdisjoint({other, *self.hierarchy.descendants(other)}) for other in owners
+            ):
+                return True
+        return False
+
+    def uses_of(self, module: str, name: str) -> bool:
+        """True when another module may use the name of this module."""
+        if name in self.reads or self._pattern.fullmatch(name) is not None:
+            return True
+        seen = {module} | self._forwarders
+        stack = [module]
+        while stack:
+            for importer in self._starred_by.get(stack.pop(), ()):
+                if importer not in seen:
+                    seen.add(importer)
+                    stack.append(importer)
+        return any((m, name) in self.imported or (m != module and name in self._read_by(m)) for m in seen)
+
+    def _read_by(self, module: str) -> frozenset[str]:
+        if module not in self._loads:
+            found = self._by_name.get(module)
+            self._loads[module] = frozenset(found.usage.loads.split()) if found is not None else frozenset()
+        return self._loads[module]
+
+    @cached_property
+    def public_classes(self) -> frozenset[str]:
+        """Last names of the classes that people get from a root module, with what they inherit."""
+        found = set(self.public)
+        for module in self.modules:
+            for name, _ in module.defines:
+                if name in self.public:
+                    found |= {a.rpartition(".")[2] for a in self.hierarchy.ancestors(f"{module.module}.{name}")}
+        return frozenset(found)

@@ -1,0 +1,97 @@
+"""Layers: keys that cannot meet by accident, values that come back as they were, counts."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from shrinker.cache import Cache, hash_of, pack, unpack
+from shrinker.cache.identity import content_digest
+from shrinker.values.edits import Literal, Span
+from shrinker.values.folded import Decision
+
+
+def test_texts_do_not_run_into_each_other() -> None:
+    assert len({hash_of("ab", "c"), hash_of("a", "bc"), hash_of("abc"), hash_of("abc", ""), hash_of("", "abc")}) == 5
+
+
+def test_a_layer_finds_its_own_results_and_counts(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    one, other = cache.layer("one", "rules"), cache.layer("other", "rules")
+    keys = {"x": one.key("x"), "y": one.key("y")}
+    one.save(keys, {"x": b"1"})
+    assert one.load(keys) == {"x": b"1"}
+    assert other.load({"x": other.key("x")}) == {}
+    again = Cache(tmp_path)
+    assert again.layer("one", "rules").load(keys) == {"x": b"1"}
+    found = again.layer("one", "other rules")
+    assert found.load({"x": found.key("x")}) == {}
+    assert (again.counts["one"].asked, again.counts["one"].found) == (3, 1)
+
+
+def test_without_a_folder_results_last_as_long_as_the_run(tmp_path: Path) -> None:
+    cache = Cache.off()
+    layer = cache.layer("one")
+    keys = {"x": layer.key("x")}
+    layer.save(keys, {"x": b"1"})
+    assert layer.load(keys) == {"x": b"1"} and not cache.enabled
+    assert Cache.off().layer("one").load(keys) == {}
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    a: int
+    b: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Derived:
+    a: int
+    b: int = field(init=False, default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Single:
+    a: object
+
+
+@dataclass
+class Open:
+    a: list[int]
+
+
+def test_values_come_back_equal_and_of_their_type() -> None:
+    for value in (
+        Plain(1, ("x",)),
+        Derived(3),
+        Single(None),
+        Single(Single(frozenset({"x"}))),
+        Open([1]),
+        {"k": (1, 1.5, b"x", None, True)},
+        Decision(1, "rule", "if", "x", "true", 2),
+        (Literal(Span(1, 2, 3, 4), "True"),),
+    ):
+        found = unpack(pack(value))
+        assert found == value and type(found) is type(value)
+
+
+def test_syntax_trees_come_back_with_their_positions() -> None:
+    tree = ast.parse("if x:\n    y = [1, 'a']\n")
+    assert ast.dump(unpack(pack(tree)), include_attributes=True) == ast.dump(tree, include_attributes=True)
+
+
+def test_the_identity_of_a_tool_covers_every_file(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/x.py").write_text("1")
+    seen = {content_digest(tmp_path)}
+    (tmp_path / "a/x.py").write_text("2")
+    seen.add(content_digest(tmp_path))
+    (tmp_path / "a/page.jinja").write_text("2")
+    seen.add(content_digest(tmp_path))
+    (tmp_path / "a/page.jinja").rename(tmp_path / "page.jinja")
+    seen.add(content_digest(tmp_path))
+    assert len(seen) == 4
+    (tmp_path / "a/__pycache__").mkdir()
+    (tmp_path / "a/__pycache__/x.pyc").write_text("x")
+    assert content_digest(tmp_path) in seen

@@ -1,0 +1,132 @@
+"""The cache of results changes how long a run takes, and nothing else."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.small import RULES, World, write
+
+LAYERS = {"folded", "form", "imports", "outlines", "rewritten", "structure", "symbols"}
+
+
+def _outcome(world: World) -> dict[str, bytes]:
+    """Everything that a run wrote but what differs from run to run."""
+    return {path: data for path, data in world.left().items() if not path.endswith("run.json")}
+
+
+def _counts(world: World) -> dict[str, dict[str, int]]:
+    counts: dict[str, dict[str, int]] = json.loads((world.reports / "run.json").read_text())["cache"]
+    return counts
+
+
+def _computed(world: World) -> dict[str, int]:
+    return {name: row["asked"] - row["found"] for name, row in _counts(world).items()}
+
+
+def _run(world: World, *more: str) -> dict[str, bytes]:
+    done = world.shrink(*more)
+    assert done.code == 0, done.err
+    return _outcome(world)
+
+
+def test_the_same_bytes_cold_and_warm(world: World) -> None:
+    without = _run(world, "--no-cache")
+    assert not (world.folder / "cache/results").exists()
+    assert _run(world) == without
+    assert _computed(world)["folded"] > 3
+    assert _run(world) == without
+    assert _counts(world).keys() >= LAYERS
+    assert {name: _computed(world)[name] for name in LAYERS} == dict.fromkeys(LAYERS, 0)
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        ("python/sglang/srt/server.py", "PORT = 30000", "PORT = 30001"),
+        ("python/sglang/srt/utils.py", "return hasattr", "print()\n    return hasattr"),
+        ("python/sglang/srt/utils.py", "def is_npu", "def is_other"),
+        ("python/sglang/srt/cuda.py", "def start", "from sglang.srt import orphan\n\n\ndef start"),
+        ("LICENSE", "License", "License 2"),
+    ],
+)
+def test_one_file_changed_and_changed_back(world: World, path: str, old: str, new: str) -> None:
+    first = _run(world)
+    file = world.upstream / path
+    before = file.read_text()
+    assert old in before
+    file.write_text(before.replace(old, new))
+    warm = _run(world)
+    computed = _computed(world)
+    # What the facts decided without it is not in the tree.
+    assert (warm == first) is (new == "def is_other")
+    assert _run(world, "--no-cache") == warm
+    assert computed["outlines"] <= 1
+    file.write_text(before)
+    assert _run(world) == first
+    assert _computed(world)["folded"] == 0
+
+
+def test_an_edit_inside_a_function_folds_one_module(world: World) -> None:
+    _run(world)
+    write(world.upstream, {"python/sglang/srt/cuda.py": "def start():\n    name = 'cuda'\n    return name\n"})
+    _run(world)
+    # Once as it is, and once with what the refinement rounds found out for it.
+    assert 1 <= _computed(world)["folded"] <= 2
+    assert _counts(world)["folded"]["asked"] > 4
+
+
+def test_a_changed_rule_is_a_changed_result(world: World) -> None:
+    first = _run(world)
+    text = RULES["world.toml"].partition("[[remove]]")[0].replace("value = false", "value = true")
+    write(world.rules, {"world.toml": text})
+    warm = _run(world)
+    assert warm != first
+    assert _run(world, "--no-cache") == warm
+    write(world.rules, RULES)
+    assert _run(world) == first
+
+
+def test_a_broken_cache_is_no_cache(world: World) -> None:
+    first = _run(world)
+    file = world.folder / "cache/results/results.sqlite"
+    whole = file.read_bytes()
+    for damage in (b"", whole[:5000], whole[: len(whole) // 2], b"x" * len(whole), _scrambled(whole)):
+        file.write_bytes(damage)
+        assert _run(world) == first
+    assert _run(world) == first
+    assert _computed(world)["folded"] == 0
+
+
+def _scrambled(whole: bytes) -> bytes:
+    half = len(whole) // 2
+    return whole[:4096] + bytes(byte ^ 1 for byte in whole[4096:half]) + whole[half:]
+
+
+def test_judging_again_takes_nothing_from_the_cache(world: World) -> None:
+    _run(world)
+    results = world.folder / "cache/results/results.sqlite"
+    before = results.read_bytes()
+    done = world.run(["verify", "--out", str(world.out), "--upstream", f"path:{world.upstream}"])
+    assert done.code == 0, done.err
+    assert results.read_bytes() == before
+
+
+def test_a_tree_that_was_changed_after_a_run_is_still_judged(world: World) -> None:
+    _run(world)
+    file = world.out / "python/sglang/srt/server.py"
+    file.write_text(file.read_text() + "PORT = 1\n")
+    done = world.run(["verify", "--out", str(world.out), "--upstream", f"path:{world.upstream}"])
+    assert done.code == 1
+
+
+def test_the_cache_is_cleared_with_the_rest(world: World) -> None:
+    from shrinker.source.cache import clear
+
+    _run(world)
+    cache = world.folder / "cache"
+    assert {p.name for p in cache.iterdir()} >= {"results", "stamps", "trees"}
+    (cache / "mine").mkdir()
+    clear(cache)
+    assert [p.name for p in cache.iterdir()] == ["mine"]

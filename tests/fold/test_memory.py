@@ -1,0 +1,283 @@
+"""Folding with what earlier runs learnt gives what folding anew gives, whatever was changed in between."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from shrinker.cache import Cache
+from shrinker.facts import lattice
+from shrinker.facts.build import build_environment
+from shrinker.facts.environment import Environment
+from shrinker.facts.outline import Outline, outline
+from shrinker.facts.stored import StoredOutline, restore, skeleton, store
+from shrinker.fold import recorded
+from shrinker.fold.engine import FoldEngine
+from shrinker.fold.memory import MADE_OF
+from shrinker.fold.recorded import Answers, RecordingEnvironment, canonical
+from shrinker.fold.refine.seen import seen
+from shrinker.fold.refine.surroundings import Surroundings
+from shrinker.ruleset import Ruleset
+from shrinker.values.folded import FoldedModule
+from shrinker.values.upstream import UpstreamTree, module_name
+from tests.fold.programs import PROGRAMS, make_tree, program_rules, read_program
+
+_ARCHIVES = sorted(PROGRAMS.glob("*.txtar"))
+
+
+def _fold(folder: Path, files: dict[str, str], cache: Cache | None, *, rounds: bool = True) -> dict[str, FoldedModule]:
+    tree = make_tree(folder, files)
+    return _folded(tree, program_rules(), cache, rounds)
+
+
+def _folded(tree: UpstreamTree, rules: Ruleset, cache: Cache | None, rounds: bool = True) -> dict[str, FoldedModule]:
+    """Every module that no rule removes, refined, as if all of them were kept."""
+    environment = build_environment(tree, rules, jobs=1, cache=cache)
+    with FoldEngine(tree, environment, jobs=1, cache=cache) as engine:
+        while True:
+            names = engine.environment.outlines
+            paths = [p for p in sorted(tree.by_path) if module_name(p) in names]
+            folded = {m.path: m for m in engine.fold(paths)}
+            if not engine.rescue(paths):
+                break
+        if not rounds:
+            return folded
+        kept = [*paths, *(p for p in tree.by_path if not p.endswith(".py"))]
+        gone = [p for p in tree.by_path if p.endswith(".py") and p not in folded]
+        engine.refine(folded, Surroundings(tree, rules, kept, gone))
+        return {m.path: m for m in engine.fold(paths)}
+
+
+def _edits(files: dict[str, str]) -> Iterator[dict[str, str]]:
+    """The same program with one file changed: outside and inside of what others see of it, gone, or with other facts."""
+    for path, text in files.items():
+        yield files | {path: text + "\n# edited\n"}
+        yield files | {path: "# edited\n" + text}
+        yield files | {path: text + "\nEDITED = 1\n"}
+        swapped = text.replace("is_hip", "is_other").replace("is_cuda", "is_hip").replace("is_other", "is_cuda")
+        yield files | {path: swapped}
+        yield files | {path: ""}
+        yield {other: kept for other, kept in files.items() if other != path}
+
+
+@pytest.mark.parametrize("archive", _ARCHIVES, ids=lambda path: path.stem)
+def test_a_warm_fold_is_a_cold_fold(tmp_path: Path, archive: Path) -> None:
+    files = read_program(archive).files
+    _fold(tmp_path / "first", files, Cache(tmp_path / "cache"))
+    for number, edited in enumerate(_edits(files)):
+        # Each from what all runs before it left: that is what a cache meets.
+        warm = _fold(tmp_path / f"warm{number}", edited, Cache(tmp_path / "cache"))
+        assert warm == _fold(tmp_path / f"cold{number}", edited, None)
+    cache = Cache(tmp_path / "cache")
+    assert _fold(tmp_path / "back", files, cache) == _fold(tmp_path / "anew", files, None)
+    counts = cache.counts["folded"]
+    assert counts.found == counts.asked > 0
+
+
+def test_an_edit_inside_a_function_folds_one_module(tmp_path: Path) -> None:
+    files = {
+        "python/sglang/a.py": "from sglang.b import f\nfrom sglang.srt.utils import is_hip\nif is_hip():\n    f()\n",
+        "python/sglang/b.py": "def f():\n    return 1\n\n\nX = 1\n" + "# long\n" * 20,
+    }
+    _fold(tmp_path / "one", files, Cache(tmp_path / "cache"), rounds=False)
+    files["python/sglang/b.py"] = files["python/sglang/b.py"].replace("return 1", "y = 1\n    return y")
+    cache = Cache(tmp_path / "cache")
+    _fold(tmp_path / "two", files, cache, rounds=False)
+    counts = cache.counts["folded"]
+    assert counts.asked - counts.found == 1
+
+
+def test_rounds_are_found_again_where_they_see_no_change(tmp_path: Path) -> None:
+    files = {
+        "python/sglang/a.py": "from sglang.srt.utils import is_hip\n\n\ndef f():\n    if is_hip():\n        g()\n\n\nf()\n",
+        "python/sglang/b.py": "def g():\n    return 1\n",
+        "python/sglang/c.py": "from sglang.b import g\nfrom sglang.srt.utils import is_hip\n\nif is_hip():\n    g()\n",
+    }
+    _fold(tmp_path / "one", files, Cache(tmp_path / "cache"))
+    files["python/sglang/a.py"] = "# more\n" + files["python/sglang/a.py"]
+    moved = Cache(tmp_path / "cache")
+    assert _fold(tmp_path / "two", files, moved) == _fold(tmp_path / "two cold", files, None)
+    assert moved.counts["rounds"].found == moved.counts["rounds"].asked > 1
+    files["python/sglang/a.py"] += "print(g)\n"
+    named = Cache(tmp_path / "cache")
+    assert _fold(tmp_path / "three", files, named) == _fold(tmp_path / "three cold", files, None)
+    assert named.counts["rounds"].found == 0
+
+
+def test_rounds_see_what_is_declared_and_no_more(tmp_path: Path) -> None:
+    text = "import os\nimport re\n\n\ndef f():\n    return 1\n"
+    module = _fold(tmp_path / "one", {"python/sglang/a.py": text}, None)["python/sglang/a.py"]
+    moved = _fold(tmp_path / "two", {"python/sglang/a.py": "\n\n# more\n" + text}, None)["python/sglang/a.py"]
+    assert module != moved and seen(module) == seen(moved)
+    for field in fields(FoldedModule):
+        declared = field.name in {"path", "module", "usage", "imports", "defines"}
+        assert hasattr(seen(module).as_module(), field.name) is declared
+
+
+def test_a_changed_answer_folds_the_module_that_asked_for_it(tmp_path: Path) -> None:
+    asking = "from sglang.b import flag\nif flag:\n    x = 1\nelse:\n    x = 2\n"
+    files = {
+        "python/sglang/a.py": asking,
+        "python/sglang/b.py": "from sglang.srt.utils import is_hip\nflag = is_hip()\n",
+        "python/sglang/c.py": "from sglang.b import flag\nfrom sglang.srt.utils import is_cuda\nif is_cuda():\n    x = 1\n",
+        "python/sglang/d.py": "from sglang.srt.utils import is_cuda\nif is_cuda():\n    x = 1\n",
+    }
+    before = _fold(tmp_path / "one", files, Cache(tmp_path / "cache"), rounds=False)["python/sglang/a.py"]
+    assert before.edits
+    files["python/sglang/b.py"] = "flag = input()\n"
+    cache = Cache(tmp_path / "cache")
+    after = _fold(tmp_path / "two", files, cache, rounds=False)["python/sglang/a.py"]
+    assert not after.edits
+    counts = cache.counts["folded"]
+    assert counts.asked - counts.found == 3, "a, b, and c, which asked for the flag although it did not use it"
+
+
+def test_other_rules_find_nothing(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path / "tree", {"python/sglang/a.py": "from sglang.srt.utils import is_hip\nx = is_hip()\n"})
+    rules = program_rules()
+    _folded(tree, rules, Cache(tmp_path / "cache"))
+    # The digest is of the files that the rules came from: what counts is what they say.
+    other = rules.model_copy(update={"facts": rules.facts[1:]})
+    cache = Cache(tmp_path / "cache")
+    assert _folded(tree, other, cache) == _folded(tree, other, None)
+    assert cache.counts["folded"].found == 0
+
+
+def _environment() -> Environment:
+    return Environment(program_rules(), {}, frozenset({"sglang"}))
+
+
+def test_everything_that_an_environment_tells_is_declared() -> None:
+    public = {name for name in dir(_environment()) if not name.startswith("_")}
+    declared = [recorded.RULES_ONLY, recorded.ASKED, recorded.LISTED, recorded.COMPOSED, recorded.TABLES]
+    assert public == frozenset().union(*declared), "say in fold/recorded.py how it is recorded"
+    assert sum(map(len, declared)) == len(public), "declared twice"
+
+
+def test_everything_that_an_environment_is_made_of_is_in_its_identity() -> None:
+    assert tuple(inspect.signature(Environment).parameters) == MADE_OF
+
+
+def test_what_rules_alone_answer_does_not_depend_on_the_tree(tmp_path: Path) -> None:
+    code = "\n".join(inspect.getsource(getattr(Environment, n)) for n in recorded.RULES_ONLY if hasattr(Environment, n))
+    used = {node.attr for node in ast.walk(ast.parse(_dedented(code))) if isinstance(node, ast.Attribute)}
+    assert not used & {"outlines", "modules", "rescued", "_members", "_memo", "resolve", *recorded.ASKED}
+
+
+def _dedented(code: str) -> str:
+    return "class X:\n" + "\n".join(line if line.startswith("    ") else f"    {line}" for line in code.splitlines())
+
+
+def test_nothing_else_can_be_asked_while_folding() -> None:
+    asked = RecordingEnvironment(Answers(_environment(), lambda module: None), "sglang.a")
+    with pytest.raises(AttributeError, match="does not say how"):
+        asked._memo  # noqa: B018
+    with pytest.raises(AttributeError, match="does not say how"):
+        asked.something_new  # noqa: B018
+    with pytest.raises(TypeError):
+        list(asked.modules)
+
+
+def test_answers_of_any_value_carry_no_place() -> None:
+    """The skeleton of an outline leaves out on which line something stands, so no answer may tell it."""
+    for kind in (lattice.Known, lattice.Ref, lattice.Removed, lattice.SwitchedOff, lattice.Domain, lattice.Unknown):
+        assert not {field.name for field in fields(kind)} & {"line", "lineno", "position", "span"}
+
+
+def test_texts_of_answers() -> None:
+    values = [True, 1, "1", 1.0, b"1", None, "None", (), frozenset(), ("a", "b"), ("a,b",), frozenset({"a", "b"})]
+    values += [lattice.Known(1, True, frozenset()), lattice.Known(True, True, frozenset()), lattice.Ref("1")]
+    assert len({canonical(value) for value in values}) == len(values)
+    assert canonical(frozenset("abcdef")) == canonical(frozenset("fedcba"))
+    with pytest.raises(TypeError):
+        canonical(object())
+
+
+def _outline(text: str) -> Outline:
+    return outline("sglang.a", False, ast.parse(text))
+
+
+MODULE = """import os
+from sglang.b import *
+from sglang.c import g
+
+try:
+    import aiter
+except ImportError:
+    aiter = None
+
+def f(x):
+    return os.name == "nt" and x
+
+if f(1):
+    flag = 3
+else:
+    flag = f(2)
+"""
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        ("import os\n", "\n\n# more\nimport os\n"),
+        ("def f(x):\n", "\n\n\ndef f(x):\n    # more\n"),
+        ("aiter = None", "aiter = None  # why"),
+    ],
+)
+def test_lines_that_only_move_leave_the_skeleton(edit: tuple[str, str]) -> None:
+    assert edit[0] in MODULE
+    assert skeleton(_outline(MODULE)) == skeleton(_outline(MODULE.replace(*edit)))
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        ("flag = 3", "flag = 4"),
+        ("flag = 3", "flag = '3'"),
+        ("flag = 3", "flag = 3.0"),
+        ("if f(1):", "if not f(1):"),
+        ("def f(x):", "def f(y):"),
+        ("def f(x):", "@cached\ndef f(x):"),
+        ("import os", "import sys as os"),
+        ("import *", "import g"),
+        ("import aiter", "import aiter.x as aiter"),
+        ("except ImportError", "except OSError"),
+        ("from sglang.c import g\n", ""),
+        ('os.name == "nt"', "os.path"),
+        ("flag = f(2)", "flag = f(2); flag = 2"),
+        ("if f(1):\n    flag = 3\nelse:\n    flag = f(2)\n", "if f(1):\n    flag = 3\nflag = f(2)\n"),
+    ],
+)
+def test_what_others_can_see_changes_the_skeleton(edit: tuple[str, str]) -> None:
+    assert edit[0] in MODULE
+    assert skeleton(_outline(MODULE)) != skeleton(_outline(MODULE.replace(*edit)))
+
+
+def test_the_order_of_lines_counts() -> None:
+    assert skeleton(_outline("a = 1\nb = a\na = 2\n")) != skeleton(_outline("a = 1\na = 2\nb = a\n"))
+
+
+def test_a_stored_outline_is_the_outline() -> None:
+    found = _outline(MODULE)
+    again = restore(store(found))
+    assert isinstance(again, StoredOutline)
+    assert skeleton(again) == skeleton(found)
+    for field in fields(Outline):
+        if field.name != "names":
+            assert getattr(again, field.name) == getattr(found, field.name), field.name
+    assert _text(again) == _text(found)
+    assert restore(store(None)) is None
+
+
+def _text(found: Outline) -> str:
+    rows = []
+    for name, bindings in found.names.items():
+        for b in bindings:
+            nodes = [ast.dump(n, include_attributes=True) for n in (b.value, b.node) if n is not None]
+            rows.append(repr((name, b.kind, b.line, b.module, b.name, nodes, [(g.kind, g.polarity) for g in b.guards])))
+    return "\n".join(rows)

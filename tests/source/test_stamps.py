@@ -1,0 +1,134 @@
+"""A folder's hashes are remembered, and an edit is always seen."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from shrinker.source import cache as store
+from shrinker.source import open_upstream, stamps
+from shrinker.source.stamps import Stamps
+from tests.source.upstreams import put
+
+SERVER = "python/sglang/srt/server.py"
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the files that were read to be hashed."""
+    names: list[str] = []
+
+    def sha256_of(path: Path) -> str:
+        names.append(path.name)
+        return store.sha256_of(path)
+
+    monkeypatch.setattr(stamps, "sha256_of", sha256_of)
+    return names
+
+
+@pytest.fixture
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that is there is old enough to be trusted."""
+    monkeypatch.setattr(stamps, "_SETTLED_NS", -3_600_000_000_000)
+
+
+def _hash(cache: Path, folder: Path, *names: str) -> list[str]:
+    found = Stamps(cache, folder)
+    digests = [found.sha256(name, folder / name) for name in names]
+    found.save(("tree",))
+    return digests
+
+
+def test_what_did_not_change_is_not_read_again(tmp_path: Path, read: list[str], settled: None) -> None:
+    put(tmp_path / "x/a", b"1")
+    put(tmp_path / "x/b", b"2")
+    first = _hash(tmp_path / "cache", tmp_path / "x", "a", "b")
+    assert _hash(tmp_path / "cache", tmp_path / "x", "a", "b") == first
+    assert read == ["a", "b"]
+    put(tmp_path / "x/b", b"3")
+    assert _hash(tmp_path / "cache", tmp_path / "x", "a", "b") != first
+    assert read == ["a", "b", "b"]
+
+
+def test_an_edit_that_restores_size_and_time_is_seen(tmp_path: Path, read: list[str], settled: None) -> None:
+    put(tmp_path / "x/a", b"1")
+    before = (tmp_path / "x/a").stat()
+    first = _hash(tmp_path / "cache", tmp_path / "x", "a")
+    time.sleep(0.02)
+    put(tmp_path / "x/a", b"2")
+    os.utime(tmp_path / "x/a", ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert _hash(tmp_path / "cache", tmp_path / "x", "a") != first
+
+
+def test_a_file_that_is_too_young_is_read_again(tmp_path: Path, read: list[str]) -> None:
+    put(tmp_path / "x/a", b"1")
+    _hash(tmp_path / "cache", tmp_path / "x", "a")
+    _hash(tmp_path / "cache", tmp_path / "x", "a")
+    assert read == ["a", "a"]
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"format": 1}', '{"format": 1, "trees": [], "files": {"a": [1, 2]}}'])
+def test_a_broken_record_is_as_none(tmp_path: Path, read: list[str], settled: None, text: str) -> None:
+    put(tmp_path / "x/a", b"1")
+    first = _hash(tmp_path / "cache", tmp_path / "x", "a")
+    for file in (tmp_path / "cache/stamps").glob("*.json"):
+        file.write_text(text)
+    assert _hash(tmp_path / "cache", tmp_path / "x", "a") == first
+    assert read == ["a", "a"]
+
+
+def _open(folder: Path, repository: Path, cache: Path) -> dict[str, bytes]:
+    tree = open_upstream(f"path:{folder}", cache=cache, repository=repository)
+    assert all(store.sha256_of(tree.root / file.path) == file.sha256 for file in tree.files)
+    return {file.path: tree.read(file.path) for file in tree.files}
+
+
+def test_an_edited_folder_shares_files_with_its_last_state(
+    upstream_git: Path, repository: Path, cache: Path, settled: None
+) -> None:
+    before = _open(upstream_git, repository, cache)
+    put(upstream_git / SERVER, b"PORT = 3\n")
+    assert _open(upstream_git, repository, cache) == before | {SERVER: b"PORT = 3\n"}
+    linked = [f for f in (cache / "trees").rglob("*") if f.is_file() and f.stat().st_nlink > 1]
+    assert len(linked) == 2 * (len(before) - 1)
+
+
+def test_damage_to_the_last_state_does_not_reach_the_next(
+    upstream_git: Path, repository: Path, cache: Path, settled: None
+) -> None:
+    before = _open(upstream_git, repository, cache)
+    damaged = next((cache / "trees").glob("*/files/python/sglang/__init__.py"))
+    damaged.write_bytes(damaged.read_bytes() + b"# damage\n")
+    put(upstream_git / SERVER, b"PORT = 3\n")
+    assert _open(upstream_git, repository, cache) == before | {SERVER: b"PORT = 3\n"}
+
+
+def test_a_last_state_that_left_the_cache_is_not_missed(
+    upstream_git: Path, repository: Path, cache: Path, settled: None
+) -> None:
+    before = _open(upstream_git, repository, cache)
+    store.clear(cache / "nothing")
+    for tree in (cache / "trees").iterdir():
+        if tree.is_dir():
+            (tree / "tree.json").unlink()
+    put(upstream_git / SERVER, b"PORT = 3\n")
+    assert _open(upstream_git, repository, cache) == before | {SERVER: b"PORT = 3\n"}
+
+
+def test_old_states_of_a_folder_leave_the_cache(upstream_git: Path, repository: Path, cache: Path) -> None:
+    def trees() -> int:
+        return sum(tree.is_dir() for tree in (cache / "trees").iterdir())
+
+    for number in range(5):
+        put(upstream_git / SERVER, b"PORT = %d\n" % number)
+        _open(upstream_git, repository, cache)
+    assert trees() == 5, "each may be in the hands of a run"
+    hours_ago = time.time() - 7200
+    for lock in (cache / "trees").glob(".*.lock"):
+        os.utime(lock, (hours_ago, hours_ago))
+    put(upstream_git / SERVER, b"PORT = 9\n")
+    _open(upstream_git, repository, cache)
+    assert trees() == 3
