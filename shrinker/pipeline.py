@@ -37,7 +37,6 @@ from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
 from shrinker.values.upstream import Identity, UpstreamTree
 from shrinker.verify import EVIDENCE_LEVELS
-from shrinker.verify.survivors import find_survivors
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 _SHOWN_FINDINGS = 20
@@ -133,6 +132,9 @@ def shrink(request: Request, progress: Progress) -> Result:
                 cache=cache,
             )
         if request.strict:
+            # Here and not above: only a strict run looks for them.
+            from shrinker.verify.survivors import find_survivors
+
             with _timed("survivors", timings, progress):
                 effects = rule_effects(rules, decided.graph, decided.folded, measure(tree, manifest))
                 left = find_survivors(tree, staging, manifest, rules, jobs=request.jobs)

@@ -55,8 +55,12 @@ def evaluate(node: ast.expr, scope: Scope, *, condition: bool = False, depth: in
     """
     match node:
         case ast.Constant():
-            return literal(node.value)
+            made: Known | None = getattr(node, "decided", None)
+            return made if made is not None else literal(node.value)
         case ast.Name():
+            fixed: Value | None = getattr(node, "decided", None)
+            if fixed is not None:
+                return fixed
             found = scope.lookup(node.id, node.lineno)
             if condition and isinstance(found, Ref):
                 # `if is_cuda:` asks the function itself, which is always true.
@@ -85,7 +89,8 @@ def evaluate(node: ast.expr, scope: Scope, *, condition: bool = False, depth: in
         case ast.Compare():
             return _compare(node, scope, depth)
         case ast.Call():
-            return _call(node, scope, depth)
+            noted: Value | None = getattr(node, "decided", None)
+            return _call(node, scope, depth) if noted is None else noted
         case ast.Subscript():
             return _environment_item(node, scope, depth)
         case ast.NamedExpr():
@@ -350,6 +355,8 @@ def _asked_attribute(node: ast.Call, function: str, scope: Scope, depth: int) ->
                 else UNKNOWN
             )
         return missing
+    if function == "builtins.getattr" and (fact := scope.environment.read_on_any(name)) is not None:
+        return fact
     if function == "builtins.getattr":
         read = evaluate(ast.copy_location(ast.Attribute(node.args[0], name, ast.Load()), node), scope, depth=depth)
         return read if isinstance(read, Domain) else UNKNOWN

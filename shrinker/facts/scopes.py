@@ -117,7 +117,11 @@ def bound_value(scope: Scope, name: str, bindings: list[Binding], before: int | 
         return Removed("+".join(sorted(dead)), "code of a branch that is never taken", f"{scope.module}.{name}")
     last, state = alive[-1]
     if len(alive) == 1:
-        return _binding_value(scope, name, last, bindings)
+        value = _binding_value(scope, name, last, bindings)
+        if isinstance(value, Known) and value.exact and not value.rules and len(states) > 1:
+            # Upstream's own constant (`fused = False`), which is the only value left: that rests on the facts.
+            return Known(value.value, True, frozenset(_dead_rules(scope, bindings)))
+        return value
     if state is True and not local and all(b.kind in _DEFINITIONS for b, _ in alive[:-1]):
         # `is_npu = is_npu()`: nobody reads the definition under a name that is given to its result.
         return _binding_value(scope, name, last, bindings)

@@ -5,32 +5,52 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+_LEAVES = frozenset(
+    ["ctx", "id", "attr", "asname", "level", "kind", "type_comment", "conversion", "is_async", "simple"]
+)
+"""Fields that hold no node that is of use; in no class of the grammar does one of these names hold another."""
+_HOLDERS: dict[type[ast.AST], tuple[str, ...]] = {}
+"""The other fields of each class: most nodes are names, constants and attributes, with one or none."""
+
+
+def _holders(kind: type[ast.AST]) -> tuple[str, ...]:
+    found = _HOLDERS[kind] = tuple(name for name in kind._fields if name not in _LEAVES)
+    return found
+
 
 def walk(node: ast.AST) -> Iterator[ast.AST]:
     """The node and everything below it, in no particular order."""
     stack = [node]
-    pop, push = stack.pop, stack.append
+    pop, push, known = stack.pop, stack.append, _HOLDERS.get
     while stack:
         current = pop()
         yield current
-        for value in current.__dict__.values():
-            if value.__class__ is list:
-                for item in value:
-                    if isinstance(item, ast.AST):
-                        push(item)
-            elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
-                push(value)
+        names = known(current.__class__)
+        if names is None:
+            names = _holders(current.__class__)
+        if names:
+            values = current.__dict__
+            for name in names:
+                value = values.get(name)
+                if value.__class__ is list:
+                    for item in value:
+                        if isinstance(item, ast.AST):
+                            push(item)
+                elif isinstance(value, ast.AST):
+                    push(value)
 
 
 def children(node: ast.AST) -> Iterator[ast.AST]:
     """Direct children in field order."""
-    for name in node._fields:
-        value = getattr(node, name, None)
+    names = _HOLDERS.get(node.__class__)
+    values = node.__dict__
+    for name in _holders(node.__class__) if names is None else names:
+        value = values.get(name)
         if value.__class__ is list:
             for item in value:
                 if isinstance(item, ast.AST):
                     yield item
-        elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
+        elif isinstance(value, ast.AST):
             yield value
 
 

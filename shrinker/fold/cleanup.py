@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import ast
 import bisect
-import re
 from collections.abc import Callable
 
 from shrinker.facts.bindings import absolute
 from shrinker.facts.effects import is_pure
 from shrinker.facts.lattice import Known, Ref
-from shrinker.facts.scopes import ModuleScope
-from shrinker.facts.walk import statements, walk
+from shrinker.facts.scopes import ModuleScope, catches_import_error, is_type_checking
+from shrinker.facts.walk import statements
 from shrinker.fold.context import Context, extent, span
 from shrinker.fold.exports import Exports, is_export
+from shrinker.fold.idle import bound_name, loads, reads_in
 from shrinker.values.edits import DropAlias, Literal, Span
 
-_WORDS = re.compile(r"\w+")
 _READ_ALL_LOCALS = frozenset({"locals", "vars", "eval", "exec"})
 
 
@@ -34,7 +33,7 @@ def drop_unused(tree: ast.Module, context: Context) -> None:
         reads.keep(kept)
         tree.body = [s for s in kept if not _is_dead_flag(s, context, reads, exports)]
         reads.keep(tree.body)
-    tree.body = [s for s in tree.body if keep_import(s, context, lambda name: _is_used(name, context, reads, exports))]
+    tree.body = _keep_imports(tree.body, context, lambda name: _is_used(name, context, reads, exports))
     for name in context.dropped:
         exports.drop(name)
     exports.finish()
@@ -55,20 +54,6 @@ class _Reads:
     def keep(self, body: list[ast.stmt]) -> None:
         """Only these statements are left."""
         self._all = set().union(*(self._by_statement.get(id(s), ()) for s in body))
-
-
-def reads_in(tree: ast.AST) -> set[str]:
-    """Names that the code below a node reads, or may read through a string."""
-    found: set[str] = set()
-    for node in walk(tree):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store):
-            found.add(node.id)
-        elif isinstance(node, ast.Global):
-            found.update(node.names)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 200:
-            # A string may be an annotation, or name the flag to `getattr` or a patch.
-            found.update(_WORDS.findall(node.value))
-    return found
 
 
 def _is_used(name: str, context: Context, reads: _Reads, exports: Exports) -> bool:
@@ -108,45 +93,110 @@ def _is_dead_flag(node: ast.stmt, context: Context, reads: _Reads, exports: Expo
     return True
 
 
-def keep_import(node: ast.stmt, context: Context, is_used: Callable[[str], bool]) -> bool:
+def _keep_imports(
+    body: list[ast.stmt], context: Context, is_used: Callable[[str], bool], *, outermost: bool = True, runs: bool = True
+) -> list[ast.stmt]:
+    """What is left of a block of the module level once unused imports went.
+
+    Args:
+        body: the block.
+        is_used: whether a name of the module is used, wherever it can be.
+        outermost: False in a branch, which is never emptied.
+        runs: False for what only a type checker runs.
+    """
+    kept: list[ast.stmt] = []
+    for index, node in enumerate(body):
+        last = not outermost and index == len(body) - 1 and not kept
+        match node:
+            case ast.Import() | ast.ImportFrom():
+                if keep_import(node, context, is_used, runs=runs, last=last):
+                    kept.append(node)
+                continue
+            case ast.If(test=test):
+                typing_only = is_type_checking(test)
+                if typing_only and not last and _is_idle(node, context, is_used):
+                    context.forget(node)
+                    context.dropped.update(n for s in node.body for n in _bound_by(s))
+                    context.sweep(node)
+                    context.decide(node, "import", {"unused"}, "removed", extent([node]))
+                    continue
+                node.body = _keep_imports(node.body, context, is_used, outermost=False, runs=runs and not typing_only)
+                node.orelse = _keep_imports(node.orelse, context, is_used, outermost=False, runs=runs)
+            case ast.Try() if not any(catches_import_error(h) for h in node.handlers):
+                node.body = _keep_imports(node.body, context, is_used, outermost=False, runs=runs)
+        kept.append(node)
+    return kept
+
+
+def _is_idle(node: ast.If, context: Context, is_used: Callable[[str], bool]) -> bool:
+    """True for imports for a type checker of which folding has left none in use, with no edit among them."""
+    names = [name for statement in node.body for name in _bound_by(statement)]
+    return (
+        not node.orelse
+        and all(isinstance(statement, ast.Import | ast.ImportFrom) for statement in node.body)
+        and all((n in context.touched or n in context.unused) and not is_used(n) for n in names)
+        and not any(node.lineno <= e.span.line <= (node.end_lineno or node.lineno) for e in context.edits)
+    )
+
+
+def _bound_by(node: ast.stmt) -> list[str]:
+    return [bound_name(node, alias) for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
+
+
+def keep_import(
+    node: ast.Import | ast.ImportFrom,
+    context: Context,
+    is_used: Callable[[str], bool],
+    *,
+    runs: bool = True,
+    local: bool = False,
+    last: bool = False,
+) -> bool:
     """Drop the names of an import whose every use was folded away; False when the whole statement goes.
 
     Args:
-        node: any statement; only `from … import` is looked at.
+        node: the import.
         is_used: whether a name bound by the import is used, wherever it can be.
+        runs: False for what only a type checker runs.
+        local: True inside a function.
+        last: True for the only statement that is left of a block.
     """
-    if not isinstance(node, ast.ImportFrom) or node.module == "__future__":
+    if isinstance(node, ast.ImportFrom) and node.module == "__future__":
         return True
-    source = absolute(node.module, node.level, context.package)
-    gone: list[tuple[ast.alias, frozenset[str]]] = []
-    for alias in node.names:
-        name = alias.asname or alias.name
+    source = absolute(node.module, node.level, context.package) if isinstance(node, ast.ImportFrom) else ""
+    gone: list[tuple[ast.alias, frozenset[str], bool]] = []
+    for alias, modules in zip(node.names, loads(node, context.package), strict=True):
+        name = bound_name(node, alias)
         if (name not in context.touched and name not in context.unused) or is_used(name):
             continue
-        rules = _decided_by(source, alias.name, context)
+        rules = _decided_by(source, alias.name, context) if source else frozenset()
         # What is read as `module.name` elsewhere stays, unless every such read is folded too.
-        lost = name in context.touched and name not in context.environment.read
-        if rules or lost or name in context.unused:
-            gone.append((alias, rules))
+        lost = name in context.touched and (local or name not in context.environment.read)
+        # The import is gone with what importing does, unless a round found that it need not be done here.
+        asked = {m.lstrip("?") for m in modules}
+        idle = not runs or asked <= context.unloaded
+        parts = {m[1:] for m in modules if m.startswith("?") and m[1:] in context.environment.modules}
+        may_go = idle or (isinstance(node, ast.ImportFrom) and parts <= context.unloaded)
+        if may_go and (rules or lost or name in context.unused):
+            gone.append((alias, rules, idle))
     if len(gone) == len(node.names):
-        # Without any name left the import itself would go, and with it what importing the module does:
-        # only a module that is imported for its predicates, or that a round found to be loaded anyway, may be dropped.
-        gone = [
-            (alias, rules or frozenset({"unused"})) for alias, rules in gone if rules or alias.name in context.unloaded
-        ]
+        # A module that is imported for its predicates only needs no proof.
+        gone = [(alias, rules or frozenset({"unused"}), idle) for alias, rules, idle in gone if rules or idle]
+        if last:
+            gone.pop()
     if not gone:
         return True
-    for alias, _ in gone:
+    for alias, _, _ in gone:
         context.forget(alias)
-        context.dropped.add(alias.asname or alias.name)
+        context.dropped.add(bound_name(node, alias))
     if len(gone) == len(node.names):
         context.sweep(node)
-        context.decide(node, "import", frozenset().union(*(r for _, r in gone)), "removed", extent([node]))
+        context.decide(node, "import", frozenset().union(*(r for _, r, _ in gone)), "removed", extent([node]))
         return False
-    for alias, rules in gone:
+    for alias, rules, _ in gone:
         context.edits.append(DropAlias(span(alias)))
         context.decide(alias, "import", rules or {"unused"}, "removed", 0)
-    dropped = {id(a) for a, _ in gone}
+    dropped = {id(a) for a, _, _ in gone}
     node.names = [a for a in node.names if id(a) not in dropped]
     return True
 
@@ -184,9 +234,13 @@ def _clean_function(function: ast.FunctionDef | ast.AsyncFunctionDef, context: C
         return
     reads |= {n for s in statements(function) if isinstance(s, ast.Nonlocal) for n in s.names}
 
-    def is_dead(node: ast.stmt) -> bool:
-        if not (isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)):
-            return not keep_import(node, context, lambda name: name in reads)
+    def is_dead(node: ast.stmt, last: bool) -> bool:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            return not keep_import(node, context, lambda name: name in reads, local=True, last=last)
+        if last or not (
+            isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
+        ):
+            return False
         name = node.targets[0].id
         if name in reads or name not in context.touched or span(node.value) not in literals:
             return False
@@ -201,12 +255,15 @@ def _clean_function(function: ast.FunctionDef | ast.AsyncFunctionDef, context: C
             body = getattr(node, field, None)
             if body.__class__ is not list:
                 continue
+            if isinstance(node, ast.Try) and field == "body" and any(catches_import_error(h) for h in node.handlers):
+                # The handler tells whether the import works.
+                continue
             stack.extend(body)
             if isinstance(node, ast.ClassDef) or field in ("handlers", "cases"):
                 continue
             kept: list[ast.stmt] = []
             for index, statement in enumerate(body):
                 # A block is never emptied: its last statement stays when it is the only one left.
-                if (index == len(body) - 1 and not kept) or not is_dead(statement):
+                if not is_dead(statement, last=index == len(body) - 1 and not kept):
                     kept.append(statement)
             setattr(node, field, kept)

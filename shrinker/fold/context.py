@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Domain, Known, Removed
 from shrinker.fold.definitions import words_of
+from shrinker.fold.lines import Lines
 from shrinker.values.edits import DropStatement, Edit, Span, TakeBlock
 from shrinker.values.folded import Decision, Escape, Uncertain
 
@@ -39,7 +40,8 @@ class Context:
         self.path = path
         self.module = module
         self.package = package
-        self.lines = source.splitlines()
+        self._source = Lines(source)
+        self.lines = self._source.rows
         self.environment = environment
         self.edits: list[Edit] = []
         self.decisions: list[Decision] = []
@@ -54,7 +56,7 @@ class Context:
         self.unused: frozenset[str] = frozenset()
         """Module-level names that a refinement round found unused by all other kept modules."""
         self.unloaded: frozenset[str] = frozenset()
-        """Those of them whose imports may go as a whole."""
+        """Modules that imports here need not load."""
         self.taken: list[tuple[TakeBlock, list[ast.stmt]]] = []
         """Blocks that took the place of their statement, and what they were then."""
         self._swept: list[ast.stmt] = []
@@ -82,7 +84,7 @@ class Context:
     def heat(self, words: Iterable[str]) -> bool:
         """Mark the lines that hold one of these words: only their statements are looked at."""
         self._words = wanted = frozenset(words)
-        self._hot = [n for n, line in enumerate(self.lines, 1) if not wanted.isdisjoint(_WORDS.findall(line))]
+        self._hot = self._source.holding(wanted)
         return bool(self._hot)
 
     def warm(self, words: Iterable[str]) -> None:
@@ -100,7 +102,7 @@ class Context:
     def may_yield(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         """False when no line of the function holds the word: it is no generator."""
         if self._yields is None:
-            self._yields = [n for n, line in enumerate(self.lines, 1) if "yield" in line]
+            self._yields = self._source.holding(("yield",))
         index = bisect.bisect_left(self._yields, node.lineno)
         return index < len(self._yields) and self._yields[index] <= (node.end_lineno or node.lineno)
 

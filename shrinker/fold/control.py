@@ -82,3 +82,8 @@ def _own(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
         yield part
         if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
             stack.extend(ast.iter_child_nodes(part))
+
+
+def is_counted(value: ast.expr) -> bool:
+    """True for `auto()`: without such a member, the ones after it would get other numbers."""
+    return isinstance(value, ast.Call) and getattr(value.func, "attr", getattr(value.func, "id", "")) == "auto"

@@ -66,7 +66,7 @@ class ExpressionFolder:
             self._forget(node)
             self.context.edits.append(Literal(span(node), repr(value.value)))
             self.context.decide(node, "value", value.rules, repr(value.value), 0)
-            return ast.copy_location(ast.Constant(value.value), node)
+            return decided_constant(node, value)
         return None
 
     def _forget(self, node: ast.AST) -> None:
@@ -84,7 +84,7 @@ class ExpressionFolder:
     def _fold_Name(self, node: ast.Name, condition: bool) -> ast.expr:
         if not isinstance(node.ctx, ast.Load):
             return node
-        return self._literal(node, self.scope.lookup(node.id, node.lineno)) or node
+        return self._literal(node, getattr(node, "decided", None) or self.scope.lookup(node.id, node.lineno)) or node
 
     def _fold_Attribute(self, node: ast.Attribute, condition: bool) -> ast.expr:
         if isinstance(node.ctx, ast.Load):
@@ -153,7 +153,7 @@ class ExpressionFolder:
         self._forget(node)
         self.context.edits.append(Literal(span(node), repr(value)))
         self.context.decide(node, kind, {rule}, repr(value).lower(), 0)
-        return ast.copy_location(ast.Constant(value), node)
+        return decided_constant(node, Known(value, True, frozenset({rule})))
 
     def _fold_Compare(self, node: ast.Compare, condition: bool) -> ast.expr:
         folded = self._literal(node, _without_removed(evaluate(node, self.scope)))
@@ -425,6 +425,14 @@ class ExpressionFolder:
                 if isinstance(value, Removed):
                     raise EvaluatesRemoved(value)
         return node
+
+
+def decided_constant(node: ast.expr, value: Known) -> ast.Constant:
+    """The literal in the place of an expression, which still knows the rules that it rests on."""
+    assert value.value is None or isinstance(value.value, bool)
+    constant = ast.copy_location(ast.Constant(value.value), node)
+    constant.decided = value  # type: ignore[attr-defined]
+    return constant
 
 
 def _is_class_of_something(node: ast.expr) -> bool:

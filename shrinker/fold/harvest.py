@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from shrinker.facts.walk import statements, walk
+from shrinker.fold.accesses import Accesses
 from shrinker.fold.definitions import is_free
-from shrinker.fold.inertia import certain_imports, is_inert
+from shrinker.fold.idle import bound_name, described, idle_locals, module_imports
+from shrinker.fold.inertia import is_inert
 from shrinker.values.edits import Span
 from shrinker.values.usage import Usage, pack
 
@@ -33,9 +35,8 @@ class Harvest:
     def __init__(self) -> None:
         self.words: set[str] = set()
         self.loads: set[str] = set()
-        self._reads: set[tuple[str, str]] = set()
+        self._accesses = Accesses()
         self._texts: set[str] = set()
-        self._imported: set[str] = set()
         self._patterns: set[str] = set()
         self.stores: set[str] = set()
         self._classes: list[str] = []
@@ -79,6 +80,7 @@ class Harvest:
         if not isinstance(node.ctx, ast.Store):
             self.words.add(node.id)
             self.loads.add(node.id)
+            self._accesses.name(node)
 
     def outer(self, names: list[str]) -> None:
         """Names declared `global` or `nonlocal`."""
@@ -87,6 +89,7 @@ class Harvest:
 
     def attribute(self, node: ast.Attribute) -> None:
         """An attribute that is read or deleted, or set in another way than by an assignment."""
+        self._accesses.attribute(node)
         if isinstance(node.ctx, ast.Store):
             self.stores.add(f"{node.attr}=*")
             return
@@ -94,29 +97,27 @@ class Harvest:
         if isinstance(node.ctx, ast.Del):
             self.stores.add(f"{node.attr}=*")
         base = node.value
-        if isinstance(base, ast.Name):
-            self._reads.add((base.id, node.attr))
-        elif isinstance(base, ast.Attribute):
-            self._reads.add(("", node.attr))
         if node.attr == "__subclasses__":
             self._subclassed.add(base.id if isinstance(base, ast.Name) and base.id[:1].isupper() else "*")
 
     def assignment(self, target: ast.expr, value: ast.expr | None) -> None:
         """An attribute that an assignment of its own sets."""
         if isinstance(target, ast.Attribute):
+            self._accesses.attribute(target)
             self.stores.add(f"{target.attr}={_literal(value)}")
 
-    def alias(self, alias: ast.alias, *, is_from: bool) -> None:
-        """An imported name."""
+    def alias(self, alias: ast.alias, source: str | None) -> None:
+        """An imported name: of `source`, or a whole module."""
         self.words.update(alias.name.split("."))
-        self._imported.add(alias.asname or alias.name.partition(".")[0])
-        if alias.asname and is_from:
+        self._accesses.bind(alias, source)
+        if alias.asname and source is not None:
             self.words.add(alias.asname)
 
     def text(self, text: str) -> None:
         """A string other than a documentation string."""
         found = _WORDS.findall(text)
         self.words.update(found)
+        self._accesses.text(text)
         if "{" in text and len(text) < 200:
             self.pattern(_FIELD.sub("*", text))
         if len(text) < 200:
@@ -169,23 +170,28 @@ class Harvest:
             literals: where folding wrote a literal.
         """
         fields, decided = _fields(tree, self.stores, literals)
+        chains, binds, loose = self._accesses.finish(package, self._texts)
+        idle = _bound(tree) - self.loads
         free, fixed = _definitions(tree)
         self.leave()
         return Usage(
             words=pack(self.words),
             loads=pack(self.loads),
-            reads=pack({a for base, a in self._reads if not base or base in self._imported} | self._texts),
+            reads=pack(loose),
+            chains=pack(chains),
+            binds=pack(binds),
+            statements=pack(described(tree, package, idle)),
+            idle_locals=pack(idle_locals(tree, package, lost)),
             texts=pack(self._texts),
             patterns=pack(self._patterns),
             exports=pack(exported(tree)),
-            idle=pack(_bound(tree) - self.loads),
+            idle=pack(idle),
             free=pack(free),
             fixed=pack(fixed),
             subclassed=pack(self._subclassed),
             stores=pack(self.stores),
             fields=pack(fields),
             decided=pack(decided),
-            certain=pack(certain_imports(tree, package)),
             classes=pack({s.name for s in tree.body if isinstance(s, ast.ClassDef)}),
             inert=is_inert(tree),
             lost=pack(lost),
@@ -208,11 +214,9 @@ def exported(tree: ast.Module) -> set[str]:
 
 
 def _bound(tree: ast.Module) -> set[str]:
-    found: set[str] = set()
+    found = {bound_name(node, a) for node, _ in module_imports(tree.body) for a in node.names if a.name != "*"}
     for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and node.module != "__future__":
-            found.update(a.asname or a.name for a in node.names if a.name != "*")
-        elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             found.add(node.targets[0].id)
     return found
 

@@ -1,10 +1,9 @@
-"""Whether importing a module does more than define, and what it certainly imports."""
+"""Whether importing a module does more than define."""
 
 from __future__ import annotations
 
 import ast
 
-from shrinker.facts.bindings import absolute
 from shrinker.facts.scopes import is_type_checking
 from shrinker.facts.walk import walk
 from shrinker.fold.definitions import dotted, only_wraps
@@ -13,19 +12,6 @@ _HARMLESS_CALLS = frozenset(
     {"logging.getLogger", "TypeVar", "typing.TypeVar", "frozenset", "set", "dict", "list", "tuple", "namedtuple"}
     | {"field", "dataclasses.field", "auto", "enum.auto", "re.compile", "re.escape"}
 )
-
-
-def certain_imports(tree: ast.Module, package: str) -> set[str]:
-    """Modules that the module level imports without a condition; of `from a import b` also ``a.b``."""
-    found: set[str] = set()
-    for node in tree.body:
-        if isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module != "__future__":
-            source = absolute(node.module, node.level, package)
-            found.add(source)
-            found.update(f"{source}.{alias.name}" for alias in node.names if alias.name != "*")
-    return found
 
 
 def is_inert(tree: ast.Module) -> bool:

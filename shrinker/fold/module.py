@@ -7,19 +7,26 @@ import hashlib
 import io
 import re
 import tokenize
+from dataclasses import replace
 
 from shrinker.facts.environment import Environment
 from shrinker.facts.scopes import ModuleScope, function_scope
 from shrinker.fold.cleanup import drop_unused
 from shrinker.fold.context import Context
 from shrinker.fold.refine.attributes import decide_attributes, drop_stores
+from shrinker.fold.refine.calls import call_shapes
 from shrinker.fold.refine.orphans import drop_orphans
+from shrinker.fold.refine.parameters import decide_parameters
+from shrinker.fold.refine.passing import drop_parameters, unread_parameters
 from shrinker.fold.refine.refinement import NOTHING, Refinement
+from shrinker.fold.refine.results import constant_results, decide_results
+from shrinker.fold.refine.tables import drop_tables
 from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
 from shrinker.values.edits import Literal
 from shrinker.values.folded import FoldedModule
 from shrinker.values.form import digest
+from shrinker.values.usage import pack
 
 _DOTTED = re.compile(r"sglang(?:\.\w+)+")
 
@@ -48,13 +55,27 @@ def fold_source(
     scope = ModuleScope(environment, module, during_import=True)
     drop_orphans(tree, context, refinement.orphans)
     decide_attributes(tree, refinement.attributes)
-    if _heat(context, tree, source, environment, {name for _, name, _ in refinement.attributes}):
+    derived = {name for _, name, _ in refinement.attributes}
+    derived |= decide_results(tree, module, environment, refinement.results)
+    derived |= decide_parameters(tree, module, environment, refinement.calls)
+    if _heat(context, tree, source, environment, derived):
         tree.body = StatementFolder(context, scope, "module").block(tree.body)
     drop_stores(tree, context, refinement.stores)
-    if context.edits or refinement.unused:
+    drop_tables(tree, context)
+    drop_parameters(tree, context, refinement.parameters, refinement.arguments)
+    if context.edits or refinement.unused or refinement.unloaded:
         drop_unused(tree, context)
-    summary = summarise(
-        tree, package, context.lost, context.lost_own, {e.span for e in context.edits if isinstance(e, Literal)}
+    literals = {e.span for e in context.edits if isinstance(e, Literal)}
+    summary = summarise(tree, package, context.lost, context.lost_own, literals)
+    results, mixed = constant_results(tree, context.edits)
+    calls, plain = call_shapes(tree, literals)
+    usage = replace(
+        summary.usage,
+        results=pack(results),
+        mixed=pack(mixed),
+        calls=pack(calls),
+        plain=pack(plain),
+        unread=pack(unread_parameters(tree, context.lost, context.lines)),
     )
     return FoldedModule(
         path=path,
@@ -71,7 +92,7 @@ def fold_source(
         defines=summary.defines,
         uncertain=tuple(context.uncertain),
         escapes=tuple(context.escapes),
-        usage=summary.usage,
+        usage=usage,
     )
 
 

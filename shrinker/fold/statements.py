@@ -16,6 +16,7 @@ from shrinker.fold.context import Context, EvaluatesRemoved, extent, message, sp
 from shrinker.fold.control import (
     asks_for_exception,
     declares,
+    is_counted,
     is_generator,
     leaves,
     reads_of_itself,
@@ -72,6 +73,9 @@ class StatementFolder:
 
     def _drop_tail(self, tail: Body, *, raised: bool) -> None:
         self.context.edits.append(DropTail(span(tail[0])))
+        # A branch that was taken stands in its own block of the file: what follows around it goes one by one.
+        outside = [s for s in tail[1:] if s.col_offset != tail[0].col_offset]
+        self.context.edits.extend(DropStatement(span(s)) for s in outside)
         for statement in tail:
             self._forget(statement)
         self.context.decide(tail[0], "dead-code", {"dead-code"}, "removed", extent(tail))
@@ -147,7 +151,9 @@ class StatementFolder:
                         case.guard = self.expressions.fold(case.guard, condition=True)
                     case.body = self._filled(self.block(case.body))
                 return [node], False
-            case ast.Assign(targets=[ast.Name(id=name)]) if (member := self._member(name)) is not None:
+            case ast.Assign(targets=[ast.Name(id=name)]) if (
+                member := self._member(name)
+            ) is not None and not is_counted(node.value):
                 return self._drop(node, {member.rule}, "member")
             case ast.Assign(targets=[ast.Name(id=name)]):
                 self._asked_table(name, node.value)

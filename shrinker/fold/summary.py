@@ -88,13 +88,13 @@ class _Collector:
             case ast.Import():
                 self.imports.extend(ImportSite(node.lineno, a.name, None, kind, guarded) for a in node.names)
                 for alias in node.names:
-                    self.harvest.alias(alias, is_from=False)
+                    self.harvest.alias(alias, None)
                 return
             case ast.ImportFrom():
                 source = absolute(node.module, node.level, self.package)
                 self.imports.extend(ImportSite(node.lineno, source, a.name, kind, guarded) for a in node.names)
                 for alias in node.names:
-                    self.harvest.alias(alias, is_from=True)
+                    self.harvest.alias(alias, source)
                 return
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 inner = kind if kind == "import-type" else "import-local"
@@ -167,6 +167,8 @@ class _Collector:
                 self.statement(item, kind, guarded)
             elif isinstance(item, ast.match_case):
                 self.expression(item.pattern)
+                if item.guard is not None:
+                    self.expression(item.guard)
                 self.body(item.body, kind, guarded)
             else:
                 self.expression(item)

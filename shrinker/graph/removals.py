@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 from shrinker.ruleset import Remove
 from shrinker.ruleset.match import any_name_matches, any_path_matches
@@ -15,6 +16,12 @@ def removed_by_rule(paths: Iterable[str], rules: Sequence[Remove]) -> dict[str, 
     A Python module is matched by its dotted name; any file by the dotted name of its package folder, so that the
     data of a removed package goes with it; and by its path.
     """
+    return dict(_removed(tuple(paths), tuple(rules)))
+
+
+@lru_cache(maxsize=2)
+def _removed(paths: tuple[str, ...], rules: tuple[Remove, ...]) -> dict[str, Remove]:
+    """Asked for again whenever a refinement of the folded modules builds the graph anew."""
     matchers = [(rule, _matcher(rule.modules, rule.paths), _matcher(rule.unless, rule.unless)) for rule in rules]
     out: dict[str, Remove] = {}
     for path in paths:

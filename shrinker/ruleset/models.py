@@ -63,6 +63,15 @@ class Pure(Rule):
     calls: tuple[str, ...]
 
 
+class Label(Rule):
+    """Computed texts that are shown or counted and never name an attribute (``"forward_" + mode`` of a metric)."""
+
+    modules: tuple[str, ...]
+    """Where the text is computed."""
+    texts: tuple[str, ...]
+    """The text, each computed part written ``*``."""
+
+
 class Absent(Rule):
     """What is outside the tree and not installed: importing such a module raises ImportError, reading such an
     attribute AttributeError."""
@@ -158,6 +167,7 @@ class Ruleset(BaseModel):
     facts: tuple[Fact, ...] = ()
     domains: tuple[Domain, ...] = ()
     pures: tuple[Pure, ...] = ()
+    labels: tuple[Label, ...] = ()
     absents: tuple[Absent, ...] = ()
     removes: tuple[Remove, ...] = ()
     roots: tuple[Root, ...] = ()
@@ -181,6 +191,7 @@ class Ruleset(BaseModel):
             *self.facts,
             *self.domains,
             *self.pures,
+            *self.labels,
             *self.absents,
             *self.removes,
             *self.roots,

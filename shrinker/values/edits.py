@@ -89,12 +89,13 @@ class TakeOperand:
 class DropElement:
     """Delete one element of a list: an operand of `and`/`or`, an element of a tuple, list, set or dict
     (span of the value), a call's argument or keyword, a class base, a decorator, a comprehension's
-    `if`, an operand of ``A | B``, an alternative of a pattern, the annotation of a parameter or return value."""
+    `if`, an operand of ``A | B``, an alternative of a pattern, the annotation of a parameter or return value,
+    a parameter (span of its name)."""
 
     span: Span
     container: str
     """``BoolOp``, ``Tuple``, ``List``, ``Set``, ``Dict``, ``Call``, ``ClassDef``, ``decorator``,
-    ``comprehension``, ``BinOp``, ``MatchOr``, ``annotation`` or ``returns``."""
+    ``comprehension``, ``BinOp``, ``MatchOr``, ``annotation``, ``returns`` or ``parameter``."""
 
 
 @dataclass(frozen=True, slots=True)

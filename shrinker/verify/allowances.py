@@ -62,16 +62,18 @@ def collapse_named_error(tokens: tuple[str, ...]) -> tuple[str, ...]:
     """Write the named error, where it ends the line as a statement of its own, as the one token `RAISE`."""
     if "raise" not in tokens:
         return tokens
-    for start in range(len(tokens) - 4):
+    # The comment of its line may stand after it.
+    end = len(tokens) - tokens[-1].startswith("#")
+    for start in range(end - 4):
         if tokens[start] != "raise" or (start and tokens[start - 1] not in {":", ";"}):
             continue
-        if tokens[start + 1] in ERRORS and tokens[start + 2] == "(" and tokens[-1] == ")":
+        if tokens[start + 1] in ERRORS and tokens[start + 2] == "(" and tokens[end - 1] == ")":
             try:
-                text = ast.literal_eval("(" + " ".join(tokens[start + 3 : -1]) + ")")
+                text = ast.literal_eval("(" + " ".join(tokens[start + 3 : end - 1]) + ")")
             except (ValueError, SyntaxError):
                 return tokens
             if isinstance(text, str) and text.startswith(ERROR_PREFIX):
-                return (*tokens[:start], RAISE)
+                return (*tokens[:start], RAISE, *tokens[end:])
     return tokens
 
 

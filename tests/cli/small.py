@@ -33,6 +33,7 @@ else:
     from sglang.srt.cuda import start
 
 PORT = 30000
+KIND = start()
 """,
     "python/sglang/srt/cuda.py": "def start():\n    return 'cuda'\n",
     "python/sglang/srt/npu.py": "def start():\n    return 'npu'\n",

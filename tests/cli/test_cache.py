@@ -74,7 +74,7 @@ def test_an_edit_inside_a_function_folds_one_module(world: World) -> None:
     _run(world)
     # Once as it is, and once with what the refinement rounds found out for it.
     assert 1 <= _computed(world)["folded"] <= 2
-    assert _counts(world)["folded"]["asked"] > 4
+    assert _counts(world)["folded"]["asked"] >= 4
 
 
 def test_a_changed_rule_is_a_changed_result(world: World) -> None:

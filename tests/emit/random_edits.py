@@ -17,7 +17,7 @@ from shrinker.values.edits import (
     TakeBlock,
     TakeOperand,
 )
-from tests.emit.reference import is_elif, span
+from tests.emit.reference import is_elif, name_span, span
 
 Chance = Callable[[], float]
 """A number from 0 to 1."""
@@ -105,6 +105,14 @@ class RandomEdits(ast.NodeVisitor):
         if isinstance(node, ast.ClassDef):
             for part in pick([*node.bases, *node.keywords], self.chance, self.rate, spare=False):
                 self.add(DropElement(span(part), "ClassDef"))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            bare = node.args.vararg is None
+            for part in (
+                *pick(node.args.args, self.chance, self.rate, spare=False),
+                *pick(node.args.kwonlyargs, self.chance, self.rate, spare=bare),
+            ):
+                assert isinstance(part, ast.arg)
+                self.add(DropElement(name_span(part), "parameter"))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.returns is not None and self.hit():
             self.add(DropElement(span(node.returns), "returns"))
 

@@ -20,6 +20,11 @@ from shrinker.values.edits import (
 )
 
 
+def name_span(node: ast.arg) -> Span:
+    """Span of a parameter's name alone."""
+    return Span(node.lineno, node.col_offset, node.lineno, node.col_offset + len(node.arg.encode()))
+
+
 def span(node: ast.AST) -> Span:
     """Span of a node."""
     return Span(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
@@ -90,6 +95,21 @@ class Reference:
             node.names = [a for a in node.names if span(a) not in self.aliases]
         return self.children(node)  # type: ignore[return-value]
 
+    def parameters(self, node: ast.arguments) -> None:
+        """Parameters that go, with their defaults."""
+        rows = [*node.posonlyargs, *node.args]
+        found = [*([None] * (len(rows) - len(node.defaults))), *node.defaults]
+        gone = [("parameter", name_span(a)) in self.elements for a in rows]
+        node.defaults = [d for d, g in zip(found, gone, strict=True) if d is not None and not g]
+        node.posonlyargs = [a for a in node.posonlyargs if ("parameter", name_span(a)) not in self.elements]
+        node.args = [a for a in node.args if ("parameter", name_span(a)) not in self.elements]
+        only = [
+            (a, d)
+            for a, d in zip(node.kwonlyargs, node.kw_defaults, strict=True)
+            if ("parameter", name_span(a)) not in self.elements
+        ]
+        node.kwonlyargs, node.kw_defaults = [a for a, _ in only], [d for _, d in only]
+
     def children(self, node: ast.AST) -> ast.AST:
         """Edits inside a node."""
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -110,6 +130,8 @@ class Reference:
                 node.keywords = [k for k in node.keywords if not self.gone("ClassDef", k)]
             case ast.comprehension():
                 node.ifs = [i for i in node.ifs if not self.gone("comprehension", i)]
+            case ast.arguments():
+                self.parameters(node)
             case ast.arg() if node.annotation is not None and self.gone("annotation", node.annotation):
                 node.annotation = None
             case ast.FunctionDef() | ast.AsyncFunctionDef() if node.returns and self.gone("returns", node.returns):

@@ -1,11 +1,11 @@
-"""DropElement on displays, calls, classes, decorators, annotations, comprehensions; DropAlias."""
+"""DropElement on displays, calls, classes, decorators, annotations, comprehensions, parameters; DropAlias."""
 
 from __future__ import annotations
 
 import pytest
 
 from shrinker.emit.rewrite import RewriteError
-from tests.emit.program import alias, element, rewrite
+from tests.emit.program import alias, element, parameter, rewrite
 
 CASES = [
     ("List", "x = [F, a, b]\n", "x = [a, b]\n"),
@@ -71,6 +71,34 @@ CASES = [
     ),
     ("comprehension", "f(a for a in b if (F))\n", "f(a for a in b)\n"),
 ]
+
+
+PARAMETERS = [
+    ("def f(F): a\n", "def f(): a\n"),
+    ("def f(a, F): a\n", "def f(a): a\n"),
+    ("def f(F, b=1): a\n", "def f(b=1): a\n"),
+    ("def f(a, F: int = g(1), *b, **c): a\n", "def f(a, *b, **c): a\n"),
+    ("def f(a, *, F=1, c): a\n", "def f(a, *, c): a\n"),
+    ("def f(a, *b, F): a\n", "def f(a, *b): a\n"),
+    ("def f(a, /, F): a\n", "def f(a, /): a\n"),
+    (
+        "def f(\n    a,  # of a\n    F: bool,  # of F\n    b=1,\n):\n    c\n",
+        "def f(\n    a,  # of a\n    b=1,\n):\n    c\n",
+    ),
+    ("def f(\n    a: int,\n    F: bool = False,\n) -> int:\n    c\n", "def f(\n    a: int,\n) -> int:\n    c\n"),
+    ("def f(\n    a, F\n):\n    c\n", "def f(\n    a\n):\n    c\n"),
+    ('class A:\n    async def f(self, F: "X"):\n        c\n', "class A:\n    async def f(self):\n        c\n"),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), PARAMETERS)
+def test_a_parameter_goes(before: str, after: str) -> None:
+    assert rewrite(before, parameter("F")) == after
+
+
+def test_a_bare_star_needs_a_parameter() -> None:
+    with pytest.raises(RewriteError, match="bare"):
+        rewrite("def f(a, *, F): a\n", parameter("F"))
 
 
 @pytest.mark.parametrize(("container", "before", "after"), CASES)

@@ -254,7 +254,7 @@ def make(seed: int) -> Parts:
         continued=random.random() < 0.3,
     )
     module = _Maker(random, 1, function=False).block(2) if random.random() < 0.5 else ()
-    return Parts(_flag_module(random), module, _Maker(random, 3).block(5), style, random.random() < 0.3)
+    return Parts(_flag_module(random), module, _Maker(random, 3).block(4), style, random.random() < 0.3)
 
 
 def files(parts: Parts) -> dict[str, str]:

@@ -49,14 +49,15 @@ TRAPS: dict[str, tuple[str, ...]] = {
     ),
     "star imports": ("noop_star_import_order", "circular_star_imports"),
     "an import that is there for its effect": ("noop_import_for_effect",),
+    "a function that only the guard of a case calls": ("noop_guard_of_a_case",),
     # Undefined names after folding.
     "arms of enumeration members that only another platform produces": (
         "enumeration_members",
         "enumeration_needs_itself",
         "match_alternatives",
     ),
-    "a flag that is read after its definition was folded (_is_cpu)": ("flag_still_used",),
-    "a local name that only a dead branch binds": ("unbound_local",),
+    "a flag that is read after its definition was folded (_is_cpu)": ("flag_still_used", "shown_in_a_format"),
+    "a local name that only a dead branch binds": ("unbound_local", "dead_code_after_taken_handler"),
     "a global declaration that only a dead branch holds": ("noop_global_declaration",),
     "a definition that goes with its registration": ("registered_and_called", "noop_removed_decorator"),
     # Text.

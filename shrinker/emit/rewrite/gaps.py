@@ -11,6 +11,8 @@ from shrinker.emit.rewrite.blank_lines import is_blank
 
 Gap = cst.BaseParenthesizableWhitespace
 NOTHING = cst.SimpleWhitespace("")
+_AFTER = ("whitespace_after_arg", "whitespace_after_param")
+"""Where an argument or a parameter keeps what follows it."""
 
 T = TypeVar("T", bound=cst.CSTNode)
 
@@ -65,9 +67,10 @@ def drop(items: Sequence[T], gone: frozenset[int], opening: Gap, closing: Gap) -
     """
     last = items[-1]
     trailing = isinstance(comma_of(last), cst.Comma)
-    inside = comma_of(last).whitespace_after if trailing else getattr(last, "whitespace_after_arg", NOTHING)
+    after = next((name for name in _AFTER if hasattr(last, name)), "")
+    inside = comma_of(last).whitespace_after if trailing else getattr(last, after, NOTHING) if after else NOTHING
     if not inside.empty:
-        # LibCST keeps the white space of a call's end in its last argument.
+        # LibCST keeps the white space before a call's or signature's end in its last element.
         closing = inside
     gaps: list[Gap] = [opening, *(comma_of(item).whitespace_after for item in items[:-1]), closing]
     kept: list[tuple[Gap, T]] = []
@@ -90,8 +93,8 @@ def drop(items: Sequence[T], gone: frozenset[int], opening: Gap, closing: Gap) -
         else:
             comma = cst.MaybeSentinel.DEFAULT
         changes: dict[str, Any] = {"comma": comma}
-        if item is last and hasattr(item, "whitespace_after_arg"):
-            changes["whitespace_after_arg"] = NOTHING if not trailing else item.whitespace_after_arg
+        if item is last and after:
+            changes[after] = NOTHING if not trailing else getattr(item, after)
         out.append(item.with_changes(**changes))
     return out, kept[0][0], gap
 

@@ -26,6 +26,7 @@ from shrinker.emit.rewrite.operands import find_operand
 from shrinker.emit.rewrite.parentheses import note_free
 from shrinker.emit.rewrite.patterns import find_alternatives
 from shrinker.emit.rewrite.positions import Source, line_end
+from shrinker.emit.rewrite.signatures import find_parameters
 from shrinker.emit.rewrite.sites import Sites
 from shrinker.emit.rewrite.spacing import mend
 from shrinker.emit.rewrite.statements import INNER, Frame, find_in_block, find_in_suite
@@ -43,7 +44,7 @@ _FINDERS: dict[type[cst.CSTNode], tuple[Finder, ...]] = {
     cst.TryStar: (find_clauses,),
     cst.Match: (find_clauses,),
     cst.MatchOr: (find_alternatives,),
-    cst.FunctionDef: (find_definition,),
+    cst.FunctionDef: (find_definition, find_parameters),
     cst.ClassDef: (find_definition,),
     cst.Import: (find_aliases,),
     cst.ImportFrom: (find_aliases,),

@@ -33,6 +33,7 @@ def find_attributes(world: World) -> tuple[dict[str, set[tuple[str, str, str]]],
         for name, values in world.stores.items()
         if len(values) == 1 and "*" not in values and _is_candidate(world, name)
     }
+    _find_unread(world, stores)
     if not constant:
         return reads, stores
     owners = {name: _owners(world, name) for name in constant}
@@ -48,6 +49,16 @@ def find_attributes(world: World) -> tuple[dict[str, set[tuple[str, str, str]]],
                     if around == module.module:
                         reads.setdefault(module.path, set()).add((own, name, value))
     return reads, stores
+
+
+def _find_unread(world: World, stores: dict[str, set[str]]) -> None:
+    """Attributes, of whatever values, of which folding dropped a read and that nothing reads any more."""
+    candidates = {n for n in world.stores if n in world.lost_own and _is_candidate(world, n)}
+    candidates = {n for n in candidates if not world.reads_attribute(n) and _owners(world, n)}
+    for module in world.modules if candidates else ():
+        stored = {s.rpartition("=")[0] for s in module.usage.stores.split()} & candidates
+        if stored:
+            stores.setdefault(module.path, set()).update(stored)
 
 
 def _is_candidate(world: World, name: str) -> bool:
@@ -110,7 +121,7 @@ def _decide_in(method: ast.FunctionDef | ast.AsyncFunctionDef, own: str, values:
 
 
 def drop_stores(tree: ast.Module, context: Context, names: frozenset[str]) -> None:
-    """Delete the assignments of a literal to these attributes."""
+    """Delete the assignments of a constant or a name to these attributes."""
     if not names:
         return
     stack: list[ast.AST] = [tree]
@@ -149,5 +160,5 @@ def _is_store(node: ast.stmt, names: frozenset[str]) -> bool:
         and isinstance(target, ast.Attribute)
         and target.attr in names
         and isinstance(target.value, ast.Name)
-        and isinstance(node.value, ast.Constant)
+        and (isinstance(node.value, ast.Constant) or (isinstance(node.value, ast.Name) and target.value.id == "self"))
     )

@@ -1,84 +1,153 @@
 """Imports that may go as a whole: what they load is loaded anyway, or loading it does nothing but define.
 
 An import statement runs the module that it names. So the last name of one is dropped only where that makes no
-difference: the importer certainly imports the module on another way, too, or the module is inert.
+difference: the importer certainly loads the module on another way, too, or the module is inert. Drops are judged one
+after the other, each with those before it already made, so that two imports never go because of each other.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 
+from shrinker.fold.idle import CERTAIN, NEVER
 from shrinker.fold.refine.world import World
 from shrinker.values.folded import FoldedModule
 
+_LOUD = frozenset({"antigravity", "this", "idlelib", "turtledemo"})
+"""Modules of the standard library that do something when they are imported."""
 
-def find_unloaded(world: World, importer: FoldedModule, unused: Collection[str], taken: set[str]) -> frozenset[str]:
-    """Those of the unused names whose import statements may go even when no name is left of them.
-
-    Args:
-        world: the kept modules.
-        importer: the module that holds the imports.
-        unused: names that nobody uses.
-        taken: modules that imports which go in this round leave to others to load; added to. Two imports must not
-            go because of each other.
-    """
-    statements: dict[tuple[int, str], list[str | None]] = {}
-    for site in importer.imports:
-        statements.setdefault((site.line, site.module), []).append(site.name)
-    found: set[str] = set()
-    for key, names in sorted(statements.items()):
-        source = key[1]
-        if any(name is None or name not in unused or world.module(f"{source}.{name}") for name in names):
-            continue
-        loaded = _loaded_with(world, importer, {m for other, m in statements if (other, m) != key})
-        relied: set[str] = set()
-        if not _adds_nothing(world, source, loaded, relied) or not relied.isdisjoint(taken):
-            continue
-        found.update(name for name in names if name is not None)
-        taken |= {name for name in relied if world.module(name) is not None} - set(_parents(importer.module))
-        del statements[key]
-    return frozenset(found)
+_LAZY = frozenset(
+    {"concurrent", "ctypes", "dbm", "email", "encodings", "http", "importlib", "logging"}
+    | {"multiprocessing", "unittest", "urllib", "xml"}
+)
+"""Packages of the standard library that do not load all their modules themselves."""
 
 
-def _loaded_with(world: World, importer: FoldedModule, direct: set[str]) -> set[str]:
-    """Modules, in the tree or not, that importing a module certainly loads through these of its imports."""
-    certain = [m for m in importer.usage.certain.split() if any(m == d or m.startswith(d + ".") for d in direct)]
-    seen = {importer.module}
-    stack = [*_parents(importer.module), *certain]
-    while stack:
-        name = stack.pop()
-        if name in seen:
-            continue
-        seen.add(name)
-        stack.extend(_parents(name))
-        module = world.module(name)
-        if module is not None:
-            stack.extend(module.usage.certain.split())
-    return seen
+@dataclass(slots=True)
+class _Statement:
+    """An import at module level."""
+
+    runs: str
+    names: list[tuple[str, list[str]]]
+    """Bound name, and what it may load; shrinks as names go."""
+
+
+class Loading:
+    """Which modules load which in one round, less what the round drops."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._statements: dict[str, list[_Statement]] = {}
+        self._edges: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+
+    def drop(self, importer: FoldedModule, unused: frozenset[str]) -> frozenset[str]:
+        """Drop imports of a module for as far as what they load is not needed.
+
+        Args:
+            importer: the module.
+            unused: names at its module level that nobody uses.
+
+        Returns:
+            What the importer need not load: modules, as its imports name them.
+        """
+        found: set[str] = set()
+        for statement in self._of(importer):
+            going = [pair for pair in statement.names if pair[0] in unused]
+            if not going or statement.runs == NEVER:
+                continue
+            before = statement.names
+            statement.names = [pair for pair in before if pair[0] not in unused]
+            self._edges.pop(importer.module, None)
+            kept = {m for _, modules in statement.names for m in modules}
+            needless = {m for _, modules in going for m in modules} - kept
+            granted = self._needless(importer, needless)
+            found |= granted
+            if len(granted) < len({m.lstrip("?") for m in needless}):
+                # Folding drops a statement, or an alias that may be a module, only if all that goes is granted.
+                statement.names = before
+                self._edges.pop(importer.module, None)
+        for word in importer.usage.idle_locals.split():
+            found |= self._needless(importer, set(word.split("+")))
+        return frozenset(found)
+
+    def _needless(self, importer: FoldedModule, modules: set[str]) -> frozenset[str]:
+        """Those of the modules that the importer loads anyway or need not load, once it does not ask for them here."""
+        if not modules:
+            return frozenset()
+        return frozenset(m.lstrip("?") for m in modules if self._adds_nothing(importer, m, set()))
+
+    def _of(self, module: FoldedModule) -> list[_Statement]:
+        name = module.module
+        if name not in self._statements:
+            found: list[tuple[int, _Statement]] = []
+            for word in module.usage.statements.split():
+                number, runs, pairs = word.split(":")
+                names = [(n, modules.split("+")) for n, _, modules in (p.partition("=") for p in pairs.split(","))]
+                found.append((int(number), _Statement(runs, names)))
+            self._statements[name] = [statement for _, statement in sorted(found, key=lambda item: item[0])]
+        return self._statements[name]
+
+    def _certain(self, module: FoldedModule) -> tuple[frozenset[str], frozenset[str]]:
+        """What the module level certainly loads: modules of the tree with their packages, and others with theirs."""
+        known = self._edges.get(module.module)
+        if known is None:
+            own: set[str] = set()
+            others: set[str] = set()
+            names = {
+                name.lstrip("?")
+                for statement in self._of(module)
+                if statement.runs == CERTAIN
+                for _, modules in statement.names
+                for name in modules
+            }
+            for name in (*names, module.module):
+                for each in (name, *_parents(name)):
+                    (others if self._world.module(each) is None else own).add(each)
+            known = self._edges[module.module] = frozenset(own), frozenset(others)
+        return known
+
+    def _is_loaded_with(self, importer: FoldedModule, wanted: str) -> bool:
+        """True when importing the importer certainly loads the wanted module, of the tree or not."""
+        seen = {importer.module}
+        stack = [importer]
+        while stack:
+            own, others = self._certain(stack.pop())
+            if wanted in own or wanted in others:
+                return True
+            for name in own - seen:
+                seen.add(name)
+                module = self._world.module(name)
+                assert module is not None
+                stack.append(module)
+        return False
+
+    def _adds_nothing(self, importer: FoldedModule, name: str, judged: set[str]) -> bool:
+        """True when a module need not be loaded."""
+        is_perhaps, name = name.startswith("?"), name.lstrip("?")
+        if name in judged:
+            return True
+        judged.add(name)
+        module = self._world.module(name)
+        top = name.partition(".")[0]
+        if module is None and (is_perhaps or top in sys.stdlib_module_names):
+            # A name of another module is not loaded.
+            may_load = "." in name and (not is_perhaps or top in _LAZY)
+            if top not in _LOUD and not (may_load and self._world.leans_on(importer, name)):
+                return True
+        if self._is_loaded_with(importer, name):
+            return True
+        if module is None or not module.usage.inert or name in self._world.asked.submodules:
+            # What is outside the tree may do anything when it is loaded.
+            return False
+        if any(self._world.is_found_by_its_base(f"{name}.{own}") for own in module.usage.classes.split()):
+            return False
+        own, others = self._certain(module)
+        return all(self._adds_nothing(importer, other, judged) for other in (*sorted(own), *sorted(others)))
 
 
 def _parents(name: str) -> Iterator[str]:
     while "." in name:
         name = name.rpartition(".")[0]
         yield name
-
-
-def _adds_nothing(world: World, name: str, loaded: set[str], relied: set[str]) -> bool:
-    """True when a module need not be loaded; adds to `relied` those that are loaded on another way."""
-    if name in relied:
-        return True
-    relied.add(name)
-    if name in loaded:
-        return True
-    module = world.module(name)
-    if module is None:
-        # Outside the tree, or a name within a module.
-        return name.partition(".")[0] in sys.stdlib_module_names or world.module(name.rpartition(".")[0]) is not None
-    if not module.usage.inert or any(
-        world.is_found_by_its_base(f"{name}.{own}") for own in module.usage.classes.split()
-    ):
-        return False
-    return all(
-        _adds_nothing(world, other, loaded, relied) for other in (*_parents(name), *module.usage.certain.split())
-    )

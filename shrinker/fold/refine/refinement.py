@@ -12,17 +12,32 @@ class Refinement:
     orphans: frozenset[str] = frozenset()
     """Definitions that nobody names any more: ``function``, ``Class`` or ``Class.method``."""
     unused: frozenset[str] = frozenset()
-    """Module-level names that no other kept module imports or reads."""
+    """Module-level names that nobody reads: neither the module itself, nor another kept module."""
     unloaded: frozenset[str] = frozenset()
-    """Those of the unused names whose imports may go as a whole."""
+    """Modules that imports of this module name and that it need not load."""
     attributes: frozenset[tuple[str, str, str]] = frozenset()
     """Class, attribute and its only value (``True``, ``False`` or ``None``), for code of the class that reads it."""
     stores: frozenset[str] = frozenset()
     """Attributes that nobody reads any more, so that what sets them to a literal may go."""
 
+    results: frozenset[tuple[str, str]] = frozenset()
+    """Calls and properties that are one constant, with its text: ``f()``, ``Class.m()`` of what a class asks of itself,
+    ``.m()`` of any receiver; of a property without brackets."""
+
+    calls: frozenset[tuple[str, str]] = frozenset()
+    """``function`` or ``Class.method`` and a shape of its calls, as in `Usage.calls`; all shapes, and no other use."""
+
+    parameters: frozenset[tuple[str, str]] = frozenset()
+    """Definition and parameter, where nothing reads the parameter and no call gives it by position."""
+    arguments: frozenset[tuple[str, str]] = frozenset()
+    """Name that is called and keyword, of these parameters."""
+
     def joined(self, other: Refinement) -> Refinement:
-        """The facts of both."""
-        return replace(self, **{f.name: getattr(self, f.name) | getattr(other, f.name) for f in fields(self)})
+        """The facts of both; of the calls of one function those of `other`, which is the later."""
+        later = {name for name, _ in other.calls}
+        both = {f.name: getattr(self, f.name) | getattr(other, f.name) for f in fields(self)}
+        both["calls"] = other.calls | {call for call in self.calls if call[0] not in later}
+        return replace(self, **both)
 
 
 NOTHING = Refinement()

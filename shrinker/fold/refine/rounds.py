@@ -6,9 +6,12 @@ from collections.abc import Mapping
 
 from shrinker.fold.refine.attributes import find_attributes
 from shrinker.fold.refine.imports import find_unused
-from shrinker.fold.refine.loading import find_unloaded
+from shrinker.fold.refine.loading import Loading
 from shrinker.fold.refine.orphans import find_orphans
+from shrinker.fold.refine.parameters import find_parameters
+from shrinker.fold.refine.passing import find_unpassed
 from shrinker.fold.refine.refinement import NOTHING, Refinement
+from shrinker.fold.refine.results import find_results
 from shrinker.fold.refine.world import World
 
 
@@ -25,18 +28,29 @@ def derive(world: World, known: Mapping[str, Refinement]) -> dict[str, Refinemen
     unused = find_unused(world)
     orphans = find_orphans(world)
     attributes, stores = find_attributes(world)
-    by_path = {module.path: module for module in world.modules}
-    taken: set[str] = set()
+    results = find_results(world)
+    calls = find_parameters(world)
+    parameters, arguments = find_unpassed(world)
+    loading = Loading(world)
+    unloaded = {
+        module.path: loading.drop(module, unused.get(module.path, frozenset()))
+        for module in world.modules
+        if module.path in unused or module.usage.idle_locals
+    }
     fresh: dict[str, Refinement] = {}
-    for path in sorted({*unused, *orphans, *attributes, *stores}):
+    for path in sorted({*unused, *orphans, *attributes, *stores, *results, *calls, *parameters, *arguments, *unloaded}):
         before = known.get(path, NOTHING)
         after = before.joined(
             Refinement(
                 orphans=orphans.get(path, frozenset()),
                 unused=unused.get(path, frozenset()),
-                unloaded=find_unloaded(world, by_path[path], unused[path], taken) if path in unused else frozenset(),
+                unloaded=unloaded.get(path, frozenset()),
                 attributes=frozenset(attributes.get(path, ())),
                 stores=frozenset(stores.get(path, ())),
+                results=frozenset(results.get(path, ())),
+                calls=frozenset(calls.get(path, ())),
+                parameters=frozenset(parameters.get(path, ())),
+                arguments=frozenset(arguments.get(path, ())),
             )
         )
         if after != before:

@@ -77,12 +77,11 @@ class Surroundings:
         return hash_of("\n".join(files), str(len(self._kept)), scripts, "\n".join(self._first)).hex()
 
     @cached_property
-    def _named(self) -> frozenset[str]:
-        """Words of the kept files that are no module."""
+    def _named(self) -> tuple[frozenset[str], ...]:
+        """Words of each kept file that is no module."""
         found = {part for target in self._tree.declared.scripts.values() for part in _WORDS.findall(target)}
-        for path in self._kept:
-            found.update(_WORDS.findall(self._tree.read(path).decode("utf-8", "replace")))
-        return frozenset(found)
+        texts = (self._tree.read(path).decode("utf-8", "replace") for path in self._kept)
+        return (frozenset(found), *(frozenset(_WORDS.findall(text)) for text in texts))
 
     @cached_property
     def _asked(self) -> frozenset[str]:
@@ -103,7 +102,8 @@ class Surroundings:
         roots = frozenset(
             m.module for m in found for r in self._rules.roots if any(name_matches(p, m.module) for p in r.modules)
         )
-        return World(found, environment, self._hierarchy, roots, self._named, self._asked)
+        named = frozenset().union(*self._named)
+        return World(found, environment, self._hierarchy, roots, named, self._asked, self._named)
 
 
 def _imported_from_tree(text: str, package: str) -> set[str]:

@@ -8,12 +8,21 @@ from functools import cached_property
 
 from shrinker.facts.environment import Environment
 from shrinker.facts.hierarchy import Hierarchy
+from shrinker.fold.refine.asked import Asked
+from shrinker.ruleset.match import name_matches
 from shrinker.values.folded import FoldedModule
 
 
 def _any_of(patterns: set[str]) -> re.Pattern[str]:
     return re.compile(
         "|".join("[a-zA-Z0-9_]*".join(re.escape(part) for part in p.split("*")) for p in sorted(patterns)) or "(?!)"
+    )
+
+
+def _is_label(environment: Environment, module: str, text: str) -> bool:
+    """True for a computed text that a rule says names nothing."""
+    return any(
+        text in rule.texts and any(name_matches(p, module) for p in rule.modules) for rule in environment.rules.labels
     )
 
 
@@ -28,6 +37,7 @@ class World:
         roots: frozenset[str],
         named_outside: frozenset[str],
         asked_by_removed: frozenset[str],
+        outside: Iterable[frozenset[str]] = (),
     ) -> None:
         """
         Args:
@@ -37,15 +47,18 @@ class World:
             roots: modules that people import: their ``__all__`` is public.
             named_outside: words of kept files that are no module of the package.
             asked_by_removed: names that removed modules import from the tree.
+            outside: words of each such file that is kept.
         """
         self.modules = tuple(modules)
         self.environment = environment
         self.hierarchy = hierarchy
+        self.outside = named_outside
         self.words: set[str] = set(named_outside)
         self.asked_by_removed = asked_by_removed
         self.lost: set[str] = set(asked_by_removed)
         self.lost_own: set[str] = set()
-        self.reads: set[str] = set(named_outside)
+        self.reads: set[str] = set()
+        self._outside = tuple(outside)
         self.texts: set[str] = set()
         self.public: set[str] = set()
         self.imported: set[tuple[str, str]] = set()
@@ -62,6 +75,7 @@ class World:
         self._by_name: dict[str, FoldedModule] = {}
         self._loads: dict[str, frozenset[str]] = {}
         self._forwarders: set[str] = set()
+        self._words_of: dict[str, frozenset[str]] = {}
         patterns: set[str] = set()
         for module in self.modules:
             usage = module.usage
@@ -72,7 +86,7 @@ class World:
             self.lost.update(usage.lost.split())
             self.lost_own.update(usage.lost_own.split())
             self.subclassed.update(usage.subclassed.split())
-            patterns.update(usage.patterns.split())
+            patterns.update(p for p in usage.patterns.split() if not _is_label(environment, module.module, p))
             self.decided.update(usage.decided.split())
             self.defined.update(usage.fixed.split())
             self.defined.update(q.rpartition(".")[2] for q in usage.free.split())
@@ -96,6 +110,9 @@ class World:
                 self._forwarders.add(module.module)
         self._pattern = _any_of(patterns)
         self._stored_pattern = _any_of({p for p in self.stores if "*" in p})
+        loose = (m.usage.patterns.split() for m in self.modules if m.usage.reads)
+        self._loose_pattern = _any_of({p for found in loose for p in found})
+        self.asked = Asked(self._by_name)
 
     def module(self, name: str) -> FoldedModule | None:
         """The kept module of this dotted name."""
@@ -114,6 +131,35 @@ class World:
         """True when kept code or another kept file writes the name, or may compute it."""
         return name in self.words or self._pattern.fullmatch(name) is not None
 
+    def reads_attribute(self, name: str) -> bool:
+        """True when kept code or another kept file may read an attribute of this name."""
+        return name in self._firm or self.computes(name)
+
+    @cached_property
+    def _firm(self) -> frozenset[str]:
+        found = set(self.outside)
+        for module in self.modules:
+            found |= self.words_of(module).difference(module.usage.plain.split())
+        return frozenset(found)
+
+    def computes(self, name: str) -> bool:
+        """True when kept code may put the name together."""
+        return self._pattern.fullmatch(name) is not None
+
+    def may_store(self, name: str) -> bool:
+        """True when an attribute of this name may be given a value anywhere."""
+        return (
+            name in self.stores
+            or self._stored_pattern.fullmatch(name) is not None
+            or any(pattern.fullmatch(name) for pattern, _ in self._own_stores)
+        )
+
+    def words_of(self, module: FoldedModule) -> frozenset[str]:
+        """What one module mentions."""
+        if module.path not in self._words_of:
+            self._words_of[module.path] = frozenset(module.usage.words.split())
+        return self._words_of[module.path]
+
     def may_compute_store(self, name: str, owners: set[str]) -> bool:
         """True when a `setattr` of a computed name may mean this attribute of an instance of one of these classes."""
         if self._stored_pattern.fullmatch(name) is not None:
@@ -129,7 +175,10 @@ class World:
 
     def uses_of(self, module: str, name: str) -> bool:
         """True when another module may use the name of this module."""
-        if name in self.reads or self._pattern.fullmatch(name) is not None:
+        if name in self.reads or self._loose_pattern.fullmatch(name) is not None or module in self.asked.anything:
+            return True
+        last = module.rpartition(".")[2]
+        if any(name in words and last in words for words in self._outside):
             return True
         seen = {module} | self._forwarders
         stack = [module]
@@ -138,7 +187,33 @@ class World:
                 if importer not in seen:
                     seen.add(importer)
                     stack.append(importer)
-        return any((m, name) in self.imported or (m != module and name in self._read_by(m)) for m in seen)
+        return any(
+            (m, name) in self.imported or (m, name) in self.asked.names or (m != module and name in self._read_by(m))
+            for m in seen
+        )
+
+    def leans_on(self, importer: FoldedModule, name: str) -> bool:
+        """True when a module may read a submodule from outside the tree that it leaves to the importer to load."""
+        around, _, last = name.rpartition(".")
+        return any(
+            module is not importer
+            and last in self.words_of(module)
+            and not plain.isdisjoint({around, around.partition(".")[0]})
+            and name not in everything
+            for module, plain, everything in self._outside_imports
+        )
+
+    @cached_property
+    def _outside_imports(self) -> tuple[tuple[FoldedModule, frozenset[str], frozenset[str]], ...]:
+        """Of each module what it imports as a whole, and all that its imports may load."""
+        return tuple(
+            (
+                module,
+                frozenset(site.module for site in module.imports if site.name is None),
+                frozenset(n for s in module.imports for n in (s.module, f"{s.module}.{s.name}")),
+            )
+            for module in self.modules
+        )
 
     def _read_by(self, module: str) -> frozenset[str]:
         if module not in self._loads:
