@@ -15,7 +15,9 @@ _DYNAMIC = frozenset({"import_module", "__import__", "spec_from_file_location", 
 """Calls that give a module which no import names."""
 _OWN_NAMES = frozenset({"globals", "exec", "eval"})
 """Builtins that read names of the module they are called in."""
-_DOTTED = re.compile(r"[A-Za-z_]\w*(?:[.:][A-Za-z_]\w*)+")
+_DOTTED = re.compile(r"\b[A-Za-z_]\w*(?:[.:][A-Za-z_]\w*)+")
+_LONGEST = 1000
+"""Characters: a longer string is no path."""
 OWN = "."
 """Stands for the module itself, of which code looks at all names."""
 
@@ -55,10 +57,10 @@ class Accesses:
 
     def text(self, text: str) -> None:
         """A string."""
-        if "." in text:
+        if "." in text and len(text) < _LONGEST:
             self._texts.update(_DOTTED.findall(text))
 
-    def finish(self, package: str, texts: set[str]) -> tuple[set[str], set[str], set[str]]:
+    def finish(self, package: str, texts: set[str]) -> tuple[set[str], set[str], set[str], bool]:
         """What was collected.
 
         Args:
@@ -67,7 +69,7 @@ class Accesses:
 
         Returns:
             Absolute dotted names that are read, `OWN` among them; ``name=target`` of the imports from the tree; names
-            that the module may read of any module.
+            that the module may read of a module which it got as a value; whether it imports modules of computed names.
         """
         top = package.partition(".")[0]
         own = {
@@ -97,7 +99,7 @@ class Accesses:
             if root not in ("self", "cls") and (root in own or root not in self._targets):
                 loose.add(attribute.attr)
         binds = {f"{name}={target}" for name, targets in own.items() for target in targets}
-        return chains, binds, loose | texts if roots & _DYNAMIC else set()
+        return chains, binds, loose | texts, not roots.isdisjoint(_DYNAMIC)
 
     def _absolute(self, root: str, rest: str, own: dict[str, set[str]], stars: set[str]) -> set[str]:
         if root in own:

@@ -33,7 +33,13 @@ def drop_unused(tree: ast.Module, context: Context) -> None:
         reads.keep(kept)
         tree.body = [s for s in kept if not _is_dead_flag(s, context, reads, exports)]
         reads.keep(tree.body)
-    tree.body = _keep_imports(tree.body, context, lambda name: _is_used(name, context, reads, exports))
+    while True:
+        before = len(tree.body)
+        tree.body = _keep_imports(tree.body, context, lambda name: _is_used(name, context, reads, exports))
+        if len(tree.body) == before:
+            break
+        # What stood under `TYPE_CHECKING` may have been the last to ask for it.
+        reads.keep(tree.body)
     for name in context.dropped:
         exports.drop(name)
     exports.finish()
@@ -181,8 +187,13 @@ def keep_import(
             gone.append((alias, rules, idle))
     if len(gone) == len(node.names):
         # A module that is imported for its predicates only needs no proof.
-        gone = [(alias, rules or frozenset({"unused"}), idle) for alias, rules, idle in gone if rules or idle]
-        if last:
+        stays = [alias for alias, rules, idle in gone if not (rules or idle)]
+        if stays and source and context.bound:
+            # Never a name that went in an earlier round: what it names may have gone after it.
+            present = [alias for alias in node.names if f"{source}:{alias.name}" in context.bound]
+            stays = [alias for alias in stays if alias in present] or present[:1]
+        gone = [(alias, rules or frozenset({"unused"}), idle) for alias, rules, idle in gone if alias not in stays]
+        if last and len(gone) == len(node.names):
             gone.pop()
     if not gone:
         return True
@@ -190,6 +201,9 @@ def keep_import(
         context.forget(alias)
         context.dropped.add(bound_name(node, alias))
     if len(gone) == len(node.names):
+        whole = span(node)
+        # Some of its names may have gone before.
+        context.edits = [e for e in context.edits if not (isinstance(e, DropAlias) and whole < e.span < _after(whole))]
         context.sweep(node)
         context.decide(node, "import", frozenset().union(*(r for _, r, _ in gone)), "removed", extent([node]))
         return False
@@ -199,6 +213,10 @@ def keep_import(
     dropped = {id(a) for a, _, _ in gone}
     node.names = [a for a in node.names if id(a) not in dropped]
     return True
+
+
+def _after(whole: Span) -> Span:
+    return Span(whole.end_line, whole.end_col, whole.end_line, whole.end_col)
 
 
 def _decided_by(source: str, name: str, context: Context) -> frozenset[str]:

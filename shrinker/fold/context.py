@@ -57,6 +57,8 @@ class Context:
         """Module-level names that a refinement round found unused by all other kept modules."""
         self.unloaded: frozenset[str] = frozenset()
         """Modules that imports here need not load."""
+        self.bound: frozenset[str] = frozenset()
+        """``module:name`` of what was imported after the round before; empty in the first."""
         self.taken: list[tuple[TakeBlock, list[ast.stmt]]] = []
         """Blocks that took the place of their statement, and what they were then."""
         self._swept: list[ast.stmt] = []

@@ -18,6 +18,7 @@ from shrinker.facts.lattice import Removed
 from shrinker.fold.memory import FoldMemory, Recorded, record
 from shrinker.fold.module import fold_source
 from shrinker.fold.recorded import Answers, RecordingEnvironment
+from shrinker.fold.refine.recheck import BROKEN
 from shrinker.fold.refine.refinement import NOTHING, Refinement
 from shrinker.fold.refine.rounds import derive
 from shrinker.fold.refine.surroundings import Surroundings
@@ -61,6 +62,8 @@ class FoldEngine:
         """What the refinement rounds found out, by path."""
         self.rounds: list[int] = []
         """Modules folded again in each round."""
+        self._banned: frozenset[str] = frozenset()
+        """Names that the rounds may not drop."""
         self._world_paths: frozenset[str] = frozenset()
         self._pool: WorkerPool | None = None
         self._memory = FoldMemory(tree, environment.rules, cache or Cache.off())
@@ -144,6 +147,15 @@ class FoldEngine:
             if not fresh:
                 return changed
             changed = True
+            if BROKEN in fresh:
+                # Once more without dropping these names.
+                self._banned |= fresh[BROKEN].orphans
+                again = [path for path in self.refinements if path in current]
+                self.refinements.clear()
+                for path in again:
+                    self.folded.pop(path, None)
+                current.update((m.path, m) for m in self.fold(sorted(again)))
+                continue
             self.refinements.update(fresh)
             self.rounds.append(len(fresh))
             for path in fresh:
@@ -154,9 +166,11 @@ class FoldEngine:
         memory, environment = self._memory, self.environment
 
         def fresh() -> dict[str, Refinement]:
-            return derive(surroundings.world(memory.views(current.values()), environment), self.refinements)
+            return derive(
+                surroundings.world(memory.views(current.values()), environment), self.refinements, self._banned
+            )
 
-        around = surroundings.identity(module.module for module in current.values())
+        around = surroundings.identity(module.module for module in current.values()) + " ".join(sorted(self._banned))
         return memory.round(current, around, self.refinements, environment, fresh)
 
     def rescue(self, kept: Iterable[str]) -> bool:
@@ -182,6 +196,7 @@ class FoldEngine:
         for path in self.refinements:
             self.folded.pop(path, None)
         self.refinements.clear()
+        self._banned = frozenset()
         self._close()
         before = self.environment
         outlines = dict(self.environment.outlines)

@@ -170,7 +170,7 @@ class Harvest:
             literals: where folding wrote a literal.
         """
         fields, decided = _fields(tree, self.stores, literals)
-        chains, binds, loose = self._accesses.finish(package, self._texts)
+        chains, binds, loose, dynamic = self._accesses.finish(package, self._texts)
         idle = _bound(tree) - self.loads
         free, fixed = _definitions(tree)
         self.leave()
@@ -178,6 +178,7 @@ class Harvest:
             words=pack(self.words),
             loads=pack(self.loads),
             reads=pack(loose),
+            dynamic=dynamic,
             chains=pack(chains),
             binds=pack(binds),
             statements=pack(described(tree, package, idle)),

@@ -98,8 +98,11 @@ def reads_in(tree: ast.AST) -> set[str]:
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             # A docstring; parents come before what is in them.
             texts.add(id(node.value))
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 200:
-            # A string may be an annotation, or name the flag to `getattr` or a patch.
-            if id(node) not in texts:
-                found.update(_WORDS.findall(node.value))
+        elif isinstance(node, ast.Constant) and _may_name(node, texts):
+            found.update(_WORDS.findall(str(node.value)))
     return found
+
+
+def _may_name(node: ast.Constant, docstrings: set[int]) -> bool:
+    """True for a string that may be an annotation, or name the flag to `getattr` or a patch."""
+    return isinstance(node.value, str) and len(node.value) < 200 and id(node) not in docstrings

@@ -52,6 +52,7 @@ def fold_source(
     package = module if is_package else module.rpartition(".")[0]
     context = Context(path, module, package, source, environment)
     context.unused, context.unloaded = refinement.unused, refinement.unloaded
+    context.bound = refinement.bound
     scope = ModuleScope(environment, module, during_import=True)
     drop_orphans(tree, context, refinement.orphans)
     decide_attributes(tree, refinement.attributes)

@@ -19,7 +19,9 @@ class Usage:
     loads: str = ""
     """Names that the module reads anywhere in it, whatever scope they belong to."""
     reads: str = ""
-    """Names that code which imports modules of computed names may read of any module."""
+    """Names that the module may read of a module which it got as a value: attributes, and strings that are a name."""
+    dynamic: bool = False
+    """True when it imports modules of computed names: it may get any module."""
     chains: str = ""
     """Absolute dotted names that the module reads of modules of the tree: ``package.module.flag``; ``.`` when it looks
     at all names of its own."""

@@ -20,7 +20,9 @@ class Asked:
         self.names: set[tuple[str, str]] = set()
         """Module and the name that is read of it."""
         self.anything: set[str] = set()
-        """Modules that are used in another way than by an attribute: any name of theirs may be read."""
+        """Modules that are handed on as a value: any attribute that is read anywhere may be one of theirs."""
+        self.everything: set[str] = set()
+        """Modules that look at all names of their own."""
         self.submodules: set[str] = set()
         """Modules that are read as an attribute of their package by code that does not import them itself."""
         self._binds: dict[str, dict[str, list[str]]] = {}
@@ -29,7 +31,7 @@ class Asked:
             own = module.usage.chains.split()
             for chain in own:
                 if chain == OWN:
-                    self.anything.add(module.module)
+                    self.everything.add(module.module)
                 elif chain not in seen:
                     seen.add(chain)
                     self._follow(chain)
@@ -38,6 +40,7 @@ class Asked:
     def _follow(self, chain: str) -> None:
         stack = [chain]
         seen: set[str] = set()
+        followed: set[tuple[str, str]] = set()
         while stack:
             current = stack.pop()
             if current in seen:
@@ -48,8 +51,11 @@ class Asked:
                 around, name = ".".join(parts[:length]), parts[length]
                 if around in self._by_name:
                     self.names.add((around, name))
-                    rest = parts[length + 1 :]
-                    stack.extend(".".join([target, *rest]) for target in self._bound(around).get(name, ()))
+                    if (around, name) not in followed:
+                        # Once: a package may bind the name of a module to what the module holds under that name.
+                        followed.add((around, name))
+                        rest = parts[length + 1 :]
+                        stack.extend(".".join([target, *rest]) for target in self._bound(around).get(name, ()))
             if current in self._by_name:
                 self.anything.add(current)
 

@@ -12,6 +12,7 @@ import ast
 from shrinker.facts.lattice import Known
 from shrinker.facts.walk import walk
 from shrinker.fold.context import Context, extent
+from shrinker.fold.refine.names import is_own_name
 from shrinker.fold.refine.world import World
 
 _RULE = "attribute-constant"
@@ -53,7 +54,11 @@ def find_attributes(world: World) -> tuple[dict[str, set[tuple[str, str, str]]],
 
 def _find_unread(world: World, stores: dict[str, set[str]]) -> None:
     """Attributes, of whatever values, of which folding dropped a read and that nothing reads any more."""
-    candidates = {n for n in world.stores if n in world.lost_own and _is_candidate(world, n)}
+    # `self.flag = flag`: the attribute keeps the parameter whose reads folding dropped.
+    kept = world.lost & {name for module in world.modules for name in module.usage.plain.split()}
+    candidates = {
+        n for n in world.stores if (n in world.lost_own or (n in kept and is_own_name(n))) and _is_candidate(world, n)
+    }
     candidates = {n for n in candidates if not world.reads_attribute(n) and _owners(world, n)}
     for module in world.modules if candidates else ():
         stored = {s.rpartition("=")[0] for s in module.usage.stores.split()} & candidates

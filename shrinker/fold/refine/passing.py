@@ -91,7 +91,12 @@ def _makes_itself(node: ast.ClassDef) -> bool:
     return constructors != 1 or any(
         (isinstance(part, ast.Attribute) and part.attr in _COPIES)
         or (isinstance(part, Function) and part.name in _COPIES)
-        or (isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in ("cls", "type"))
+        or (isinstance(part, ast.Name) and part.id == "cls")
+        or (
+            isinstance(part, ast.Call)
+            and dotted(part.func) == "type"
+            and (not part.args or dotted(part.args[0]) == "self")
+        )
         for part in walk(node)
     )
 

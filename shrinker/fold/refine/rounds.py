@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from shrinker.fold.refine.attributes import find_attributes
 from shrinker.fold.refine.imports import find_unused
@@ -10,23 +11,31 @@ from shrinker.fold.refine.loading import Loading
 from shrinker.fold.refine.orphans import find_orphans
 from shrinker.fold.refine.parameters import find_parameters
 from shrinker.fold.refine.passing import find_unpassed
+from shrinker.fold.refine.recheck import BROKEN, find_broken
 from shrinker.fold.refine.refinement import NOTHING, Refinement
 from shrinker.fold.refine.results import find_results
 from shrinker.fold.refine.world import World
 
 
-def derive(world: World, known: Mapping[str, Refinement]) -> dict[str, Refinement]:
+def derive(
+    world: World, known: Mapping[str, Refinement], banned: frozenset[str] = frozenset()
+) -> dict[str, Refinement]:
     """New facts of a round.
 
     Args:
         world: the kept folded modules.
         known: facts of the rounds before, by path.
+        banned: names that may not be dropped: an earlier attempt did, and then kept code named them.
 
     Returns:
-        All facts, old and new, of the modules for which there are new ones, by path.
+        All facts, old and new, of the modules for which there are new ones, by path. Where there are none, names that
+        do not hold under `BROKEN`.
     """
-    unused = find_unused(world)
-    orphans = find_orphans(world)
+    unused = {path: names - banned for path, names in find_unused(world).items()}
+    orphans = {
+        path: frozenset(n for n in names if n.rpartition(".")[2] not in banned)
+        for path, names in find_orphans(world).items()
+    }
     attributes, stores = find_attributes(world)
     results = find_results(world)
     calls = find_parameters(world)
@@ -37,6 +46,7 @@ def derive(world: World, known: Mapping[str, Refinement]) -> dict[str, Refinemen
         for module in world.modules
         if module.path in unused or module.usage.idle_locals
     }
+    by_path = {module.path: module for module in world.modules}
     fresh: dict[str, Refinement] = {}
     for path in sorted({*unused, *orphans, *attributes, *stores, *results, *calls, *parameters, *arguments, *unloaded}):
         before = known.get(path, NOTHING)
@@ -54,5 +64,8 @@ def derive(world: World, known: Mapping[str, Refinement]) -> dict[str, Refinemen
             )
         )
         if after != before:
-            fresh[path] = after
+            left = by_path[path].imports if path in by_path else ()
+            fresh[path] = replace(after, bound=frozenset(f"{s.module}:{s.name}" for s in left if s.name))
+    if not fresh and (broken := find_broken(world, known) - banned):
+        fresh[BROKEN] = Refinement(orphans=broken)
     return fresh

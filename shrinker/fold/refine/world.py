@@ -75,13 +75,17 @@ class World:
         self._by_name: dict[str, FoldedModule] = {}
         self._loads: dict[str, frozenset[str]] = {}
         self._forwarders: set[str] = set()
+        self._bound: dict[str, frozenset[str]] = {}
         self._words_of: dict[str, frozenset[str]] = {}
         patterns: set[str] = set()
+        attributes: set[str] = set()
         for module in self.modules:
             usage = module.usage
             self._by_name[module.module] = module
             self.words.update(usage.words.split())
-            self.reads.update(usage.reads.split())
+            attributes.update(usage.reads.split())
+            if usage.dynamic:
+                self.reads.update(usage.reads.split())
             self.texts.update(usage.texts.split())
             self.lost.update(usage.lost.split())
             self.lost_own.update(usage.lost_own.split())
@@ -110,9 +114,10 @@ class World:
                 self._forwarders.add(module.module)
         self._pattern = _any_of(patterns)
         self._stored_pattern = _any_of({p for p in self.stores if "*" in p})
-        loose = (m.usage.patterns.split() for m in self.modules if m.usage.reads)
+        loose = (m.usage.patterns.split() for m in self.modules if m.usage.dynamic)
         self._loose_pattern = _any_of({p for found in loose for p in found})
         self.asked = Asked(self._by_name)
+        self._attributes = frozenset(attributes)
 
     def module(self, name: str) -> FoldedModule | None:
         """The kept module of this dotted name."""
@@ -175,12 +180,20 @@ class World:
 
     def uses_of(self, module: str, name: str) -> bool:
         """True when another module may use the name of this module."""
-        if name in self.reads or self._loose_pattern.fullmatch(name) is not None or module in self.asked.anything:
+        if name in self.reads or self._loose_pattern.fullmatch(name) is not None or module in self.asked.everything:
             return True
-        last = module.rpartition(".")[2]
-        if any(name in words and last in words for words in self._outside):
+        if module in self.asked.anything and (name in self._attributes or self._pattern.fullmatch(name) is not None):
             return True
-        seen = {module} | self._forwarders
+        path = module.split(".")
+        if any(name in words and words.issuperset(path) for words in self._outside):
+            return True
+        # A module's own `__getattr__` is asked only for what the module does not bind.
+        if any(
+            ((m, name) in self.imported or (m, name) in self.asked.names) and name not in self._bound_in(m)
+            for m in self._forwarders
+        ):
+            return True
+        seen = {module}
         stack = [module]
         while stack:
             for importer in self._starred_by.get(stack.pop(), ()):
@@ -191,6 +204,14 @@ class World:
             (m, name) in self.imported or (m, name) in self.asked.names or (m != module and name in self._read_by(m))
             for m in seen
         )
+
+    def _bound_in(self, module: str) -> frozenset[str]:
+        """Names that a module defines, or imports under their own name."""
+        if module not in self._bound:
+            found = self._by_name[module]
+            imported = {site.name for site in found.imports if site.name is not None and site.kind == "import"}
+            self._bound[module] = frozenset({name for name, _ in found.defines} | imported)
+        return self._bound[module]
 
     def leans_on(self, importer: FoldedModule, name: str) -> bool:
         """True when a module may read a submodule from outside the tree that it leaves to the importer to load."""
