@@ -68,6 +68,7 @@ class Context:
         """Dictionary displays (by id) that are only asked for texts of a domain."""
         self.catching = 0
         """How many `try` statements around the place catch ImportError."""
+        self._edited: list[int] = []
         self._yields: list[int] | None = None
         self._hot: list[int] = []
         self._words: frozenset[str] = frozenset()
@@ -100,6 +101,13 @@ class Context:
             first = node.decorator_list[0].lineno
         index = bisect.bisect_left(self._hot, first)
         return index < len(self._hot) and self._hot[index] <= (node.end_lineno or first)
+
+    def is_edited(self, node: ast.stmt) -> bool:
+        """True when an edit so far stands within the statement: code that folding has not touched is upstream's own."""
+        if len(self._edited) != len(self.edits):
+            self._edited = sorted(edit.span.line for edit in self.edits)
+        index = bisect.bisect_left(self._edited, node.lineno)
+        return index < len(self._edited) and self._edited[index] <= (node.end_lineno or node.lineno)
 
     def may_yield(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         """False when no line of the function holds the word: it is no generator."""

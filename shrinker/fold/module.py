@@ -76,7 +76,7 @@ def fold_source(
         mixed=pack(mixed),
         calls=pack(calls),
         plain=pack(plain),
-        unread=pack(unread_parameters(tree, context.lost, context.lines)),
+        unread=pack(unread_parameters(tree, context)),
     )
     return FoldedModule(
         path=path,

@@ -46,46 +46,56 @@ def call_shapes(tree: ast.Module, literals: set[Span]) -> tuple[set[str], set[st
     plain: set[str] = set()
     firm: set[str] = set()
     shown: set[int] = set()
-    typing = {id(part): part for place in _typing_only(tree) for part in walk(place)}
-    for node in walk(tree):
-        match node:
-            case ast.Call():
-                callee = node.func
-                if isinstance(callee, ast.Subscript):
-                    # `kernel[grid](x)`
-                    callee = callee.value
-                name = ANYTHING
-                if isinstance(callee, ast.Name | ast.Attribute):
-                    callees.add(id(callee))
-                    name = callee.id if isinstance(callee, ast.Name) else callee.attr
-                if name not in _BUILTINS:
-                    bound = isinstance(callee, ast.Attribute)
-                    shapes.setdefault(name, set()).add(_shape(node, bound, literals))
-            case ast.Name(id=name) | ast.Attribute(attr=name) if not isinstance(node.ctx, ast.Store):
+    nodes = list(walk(tree))
+    typing = {id(part) for place in _typing_only(nodes) for part in walk(place)}
+    for node in nodes:
+        kind = node.__class__
+        if kind is ast.Name or kind is ast.Attribute:
+            name = node.id if kind is ast.Name else node.attr  # type: ignore[attr-defined]
+            if node.ctx.__class__ is not ast.Store:  # type: ignore[attr-defined]
                 mentions.append((id(node), name))
-                if isinstance(node, ast.Attribute):
+                if kind is ast.Attribute:
                     firm.add(name)
-            case ast.Name(id=name) | ast.arg(arg=name):
+            elif kind is ast.Name:
                 # What is called so may be the variable.
                 valued.add(name)
-                if isinstance(node, ast.arg):
-                    plain.add(name)
-            case ast.keyword(arg=str(name)):
-                plain.add(name)
-            case ast.Expr(value=ast.Constant() as text):
-                shown.add(id(text))
-            case ast.AugAssign(target=ast.Attribute(attr=name)) | ast.alias(name=name):
-                firm.add(name)
-            case ast.MatchClass():
-                firm.update(node.kwd_attrs)
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                # Asked for below when only its own body mentions it.
-                shapes.setdefault(node.name, set())
-            case ast.ImportFrom():
-                for alias in node.names:
-                    (valued if alias.asname else imported).add(alias.name)
-            case ast.Constant() if isinstance(node.value, str):
-                texts.append(node)
+        elif kind is ast.Constant:
+            if node.value.__class__ is str:  # type: ignore[attr-defined]
+                texts.append(node)  # type: ignore[arg-type]
+        elif isinstance(node, ast.Call):
+            callee = node.func
+            if isinstance(callee, ast.Subscript):
+                # `kernel[grid](x)`
+                callee = callee.value
+            name = ANYTHING
+            if isinstance(callee, ast.Name | ast.Attribute):
+                callees.add(id(callee))
+                name = callee.id if isinstance(callee, ast.Name) else callee.attr
+            if name not in _BUILTINS:
+                bound = isinstance(callee, ast.Attribute)
+                shapes.setdefault(name, set()).add(_shape(node, bound, literals))
+        elif isinstance(node, ast.arg):
+            valued.add(node.arg)
+            plain.add(node.arg)
+        elif isinstance(node, ast.keyword):
+            if node.arg is not None:
+                plain.add(node.arg)
+        elif isinstance(node, ast.Expr):
+            if isinstance(node.value, ast.Constant):
+                shown.add(id(node.value))
+        elif isinstance(node, ast.AugAssign):
+            if isinstance(node.target, ast.Attribute):
+                firm.add(node.target.attr)
+        elif isinstance(node, ast.alias):
+            firm.add(node.name)
+        elif isinstance(node, ast.MatchClass):
+            firm.update(node.kwd_attrs)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            # Asked for below when only its own body mentions it.
+            shapes.setdefault(node.name, set())
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                (valued if alias.asname else imported).add(alias.name)
     soft: set[str] = set()
     for place, name in mentions:
         if place in typing and _CLASS_NAME.match(name):
@@ -108,18 +118,26 @@ def call_shapes(tree: ast.Module, literals: set[Span]) -> tuple[set[str], set[st
     return words, plain - firm
 
 
-def _typing_only(tree: ast.Module) -> Iterator[ast.expr]:
+def _typing_only(nodes: list[ast.AST]) -> Iterator[ast.expr]:
     """Expressions of which nothing is called: annotations, the classes of `isinstance`, what an attribute is read of."""
-    for node in walk(tree):
-        match node:
-            case ast.arg(annotation=ast.expr() as found) | ast.AnnAssign(annotation=found):
-                yield found
-            case ast.FunctionDef(returns=ast.expr() as found) | ast.AsyncFunctionDef(returns=ast.expr() as found):
-                yield found
-            case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, found]):
-                yield found
-            case ast.Attribute(value=ast.Name() as found, attr=attr) if not attr.startswith("__"):
-                yield found
+    for node in nodes:
+        kind = node.__class__
+        if kind is ast.Attribute:
+            if node.value.__class__ is ast.Name and not node.attr.startswith("__"):  # type: ignore[attr-defined]
+                yield node.value  # type: ignore[attr-defined]
+        elif isinstance(node, ast.arg | ast.AnnAssign):
+            if node.annotation is not None:
+                yield node.annotation
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if node.returns is not None:
+                yield node.returns
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in ("isinstance", "issubclass")
+            and len(node.args) == 2
+        ):
+            yield node.args[1]
 
 
 def _shape(node: ast.Call, bound: bool, literals: set[Span]) -> str:

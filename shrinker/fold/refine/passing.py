@@ -33,21 +33,18 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 # What one folded module says
 
 
-def unread_parameters(tree: ast.Module, lost: set[str], lines: list[str]) -> set[str]:
-    """Parameters that their body does not read, as words of `Usage.unread`.
-
-    Args:
-        tree: the folded tree.
-        lost: words of the code that folding dropped.
-        lines: of the file.
-    """
+def unread_parameters(tree: ast.Module, context: Context) -> set[str]:
+    """Parameters that their body does not read, as words of `Usage.unread`: only of functions that folding changed."""
     found: set[str] = set()
+    lost, lines = context.lost, context.lines
     for node in tree.body:
+        if isinstance(node, Function | ast.ClassDef) and not context.is_edited(node):
+            continue
         if isinstance(node, Function):
             found.update(f"{node.name}:{word}" for word in _unread(node, lost, lines, 0))
         elif isinstance(node, ast.ClassDef):
             for method in node.body:
-                if isinstance(method, Function):
+                if isinstance(method, Function) and context.is_edited(method):
                     if method.name == _CONSTRUCTOR and (node.decorator_list or _makes_itself(node)):
                         continue
                     static = any(dotted(d) == "staticmethod" for d in method.decorator_list)

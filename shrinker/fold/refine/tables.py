@@ -26,7 +26,7 @@ def drop_tables(tree: ast.Module, context: Context) -> None:
     if not context.lost:
         return
     for node in walk(tree):
-        if isinstance(node, Function):
+        if isinstance(node, Function) and context.is_edited(node):
             _clean(node, context)
     if not context.unused.isdisjoint(n for n, _ in _assigned(tree.body)):
         _clean_module(tree, context)
