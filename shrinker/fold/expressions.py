@@ -319,6 +319,16 @@ class ExpressionFolder:
 
     # Displays lose the rows that name removed things
 
+    def fold_rows(self, node: ast.expr) -> ast.expr:
+        """Fold the value of one name: a tuple is then a table of rows, and nobody counts its places.
+
+        Raises:
+            EvaluatesRemoved: evaluating it touches a removed name.
+        """
+        if isinstance(node, ast.Tuple) and len(node.elts) > 2:
+            return self._fold_display(node, "Tuple")
+        return self.fold(node)
+
     def _fold_display(self, node: ast.Tuple | ast.List | ast.Set, container: str) -> ast.expr:
         kept: list[ast.expr] = []
         for element in node.elts:

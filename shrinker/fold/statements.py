@@ -157,7 +157,7 @@ class StatementFolder:
                 return self._drop(node, {member.rule}, "member")
             case ast.Assign(targets=[ast.Name(id=name)]):
                 self._asked_table(name, node.value)
-                node.value = self.expressions.fold(node.value)
+                node.value = self.expressions.fold_rows(node.value)
                 return [node], False
             case ast.Expr():
                 filed = registration(node.value, self.scope)
@@ -512,7 +512,8 @@ class StatementFolder:
         if folded is not None:
             node.annotation = folded
         if node.value is not None:
-            node.value = self.expressions.fold(node.value)
+            rows = isinstance(node.target, ast.Name)
+            node.value = self.expressions.fold_rows(node.value) if rows else self.expressions.fold(node.value)
         if not isinstance(node.target, ast.Name):
             node.target = self.expressions.fold(node.target)  # type: ignore[assignment]
         return [node], False
