@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from benchmarks.budgets import Budgets, Verdict, judge
-from benchmarks.figures import Figures, Ratio, Record, Spread, figures_of, ratio
+from benchmarks.figures import Figures, Ratio, Record, figures_of, ratio
 from benchmarks.machine import Machine
 from benchmarks.memory import INTERVAL_SECONDS
+from benchmarks.pages import environment, replace_files, show
 from benchmarks.subjects import Subject
 
 _FORMAT = 1
@@ -109,41 +107,14 @@ def write_results(results: Results, folder: Path) -> tuple[Path, Path]:
         "results.json": json.dumps(document, indent=1, ensure_ascii=False) + "\n",
         "RESULTS.md": markdown(results),
     }
-    paths = []
-    for name, text in texts.items():
-        new = folder / f".{name}.new"
-        new.write_text(text, "utf-8")
-        os.replace(new, folder / name)
-        paths.append(folder / name)
-    return paths[0], paths[1]
+    results_path, page = replace_files(texts, folder)
+    return results_path, page
 
 
 def markdown(results: Results) -> str:
     """The page that people read."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,
-    )
-    environment.filters.update(
-        n=lambda number: f"{number:,}",
-        seconds=lambda spread: show(spread, 1, 2),
-        mib=lambda spread: show(spread, 2**20, 0),
-        times=lambda spread: show(spread, 1, 2),
-        # A bar would end the cell.
-        cell=lambda text: " ".join(str(text).split()).replace("|", "\\|"),
-    )
-    return environment.get_template("RESULTS.md.jinja").render(
+    pages = environment(Path(__file__).parent)
+    pages.filters["times"] = lambda spread: show(spread, 1, 2)
+    return pages.get_template("RESULTS.md.jinja").render(
         results=results, session=results.session, interval_ms=round(INTERVAL_SECONDS * 1000)
     )
-
-
-def show(spread: Spread | None, unit: float, digits: int) -> str:
-    """``min / median / max``, or the one figure when all are equal."""
-    if spread is None:
-        return "-"
-    shown = [f"{value / unit:.{digits}f}" for value in (spread.minimum, spread.median, spread.maximum)]
-    return shown[0] if len(set(shown)) == 1 else " / ".join(shown)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rich.table import Table
 
-from benchmarks.results import Results, Row, show
+from benchmarks.pages import show
+from benchmarks.results import Results, Row
 
 
 def results_table(results: Results, now: str = "") -> Table:

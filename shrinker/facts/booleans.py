@@ -50,6 +50,7 @@ def is_boolean(node: ast.expr, scope: Scope) -> bool:
 
 def returns_boolean(function: str, environment: Environment) -> bool:
     """True for a short function of the tree whose every way out returns a bool."""
+    from shrinker.facts.interpret import is_cache
     from shrinker.facts.scopes import ModuleScope, function_scope
 
     module, _, name = function.rpartition(".")
@@ -58,16 +59,10 @@ def returns_boolean(function: str, environment: Environment) -> bool:
     if found is None or len(bindings) != 1 or not isinstance(bindings[0].node, ast.FunctionDef):
         return False
     definition = bindings[0].node
-    if any(not _keeps_result(d) for d in definition.decorator_list):
+    if any(not is_cache(d) for d in definition.decorator_list):
         return False
     scope = function_scope(definition, ModuleScope(environment, module), found.package)
     return _always_returns(definition.body, scope)
-
-
-def _keeps_result(decorator: ast.expr) -> bool:
-    target = decorator.func if isinstance(decorator, ast.Call) else decorator
-    name = target.attr if isinstance(target, ast.Attribute) else target.id if isinstance(target, ast.Name) else ""
-    return name in ("lru_cache", "cache")
 
 
 def _always_returns(body: list[ast.stmt], scope: Scope) -> bool:

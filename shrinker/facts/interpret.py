@@ -27,7 +27,7 @@ def interpret(function: str, environment: Environment, depth: int = 0) -> Value:
     if len(bindings) != 1 or bindings[0].kind != "def" or not isinstance(bindings[0].node, ast.FunctionDef):
         return UNKNOWN
     definition = bindings[0].node
-    if not all(_is_cache(d) for d in definition.decorator_list):
+    if not all(is_cache(d) for d in definition.decorator_list):
         return UNKNOWN
     if any(isinstance(part, ast.Yield | ast.YieldFrom) for part in walk(definition)):
         # A generator returns an iterator, whatever its `return` says.
@@ -37,7 +37,8 @@ def interpret(function: str, environment: Environment, depth: int = 0) -> Value:
     return result if isinstance(result, Known) and result.rules else UNKNOWN
 
 
-def _is_cache(decorator: ast.expr) -> bool:
+def is_cache(decorator: ast.expr) -> bool:
+    """True for a decorator that only remembers the result."""
     target = decorator.func if isinstance(decorator, ast.Call) else decorator
     name = target.attr if isinstance(target, ast.Attribute) else target.id if isinstance(target, ast.Name) else ""
     return name in ("lru_cache", "cache")

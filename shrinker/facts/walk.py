@@ -54,12 +54,16 @@ def children(node: ast.AST) -> Iterator[ast.AST]:
             yield value
 
 
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+"""Fields of a node that hold statements, or clauses that hold them."""
+
+
 def statements(node: ast.AST) -> Iterator[ast.stmt]:
     """Every statement below a node, nested functions and classes included; expressions are not entered."""
     stack: list[ast.AST] = [node]
     while stack:
         current = stack.pop()
-        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for name in BLOCKS:
             value = getattr(current, name, None)
             if value.__class__ is list:
                 for item in value:

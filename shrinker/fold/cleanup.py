@@ -14,13 +14,12 @@ from shrinker.facts.bindings import absolute
 from shrinker.facts.effects import is_pure
 from shrinker.facts.lattice import Known, Ref
 from shrinker.facts.scopes import ModuleScope, catches_import_error, is_type_checking
-from shrinker.facts.walk import statements
+from shrinker.facts.walk import BLOCKS, statements
 from shrinker.fold.context import Context, extent, span
+from shrinker.fold.control import READ_ALL_LOCALS
 from shrinker.fold.exports import Exports, is_export
 from shrinker.fold.idle import bound_name, loads, reads_in
 from shrinker.values.edits import DropAlias, Literal, Span
-
-_READ_ALL_LOCALS = frozenset({"locals", "vars", "eval", "exec"})
 
 
 def drop_unused(tree: ast.Module, context: Context) -> None:
@@ -248,7 +247,7 @@ def drop_unused_locals(tree: ast.Module, context: Context) -> None:
 
 def _clean_function(function: ast.FunctionDef | ast.AsyncFunctionDef, context: Context, literals: set[Span]) -> None:
     reads = reads_in(function)
-    if reads & _READ_ALL_LOCALS:
+    if reads & READ_ALL_LOCALS:
         return
     reads |= {n for s in statements(function) if isinstance(s, ast.Nonlocal) for n in s.names}
 
@@ -269,7 +268,7 @@ def _clean_function(function: ast.FunctionDef | ast.AsyncFunctionDef, context: C
     stack: list[ast.AST] = [function]
     while stack:
         node = stack.pop()
-        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for field in BLOCKS:
             body = getattr(node, field, None)
             if body.__class__ is not list:
                 continue

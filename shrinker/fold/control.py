@@ -5,7 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from shrinker.facts.walk import walk
+from shrinker.facts.walk import BLOCKS, walk
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+READ_ALL_LOCALS = frozenset({"locals", "vars", "eval", "exec"})
+"""Builtins that may read any local name."""
+
+
+def written_pass() -> ast.Pass:
+    """What an emptied block receives. Position 0: written by `emit`, not found in the source."""
+    return ast.Pass(lineno=0, col_offset=0, end_lineno=0, end_col_offset=0)
 
 
 def runs_something(node: ast.stmt | ast.expr) -> bool:
@@ -52,7 +62,7 @@ def declares(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
         if isinstance(part, ast.Global | ast.Nonlocal):
             found.update(part.names)
         elif not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            for name in BLOCKS:
                 stack.extend(getattr(part, name, ()))
     return found
 

@@ -22,6 +22,7 @@ from shrinker.fold.control import (
     reads_of_itself,
     rebinds,
     runs_something,
+    written_pass,
 )
 from shrinker.fold.domains import drop_cases, drop_rows, drop_texts, local_tables, registration
 from shrinker.fold.expressions import ExpressionFolder
@@ -198,8 +199,7 @@ class StatementFolder:
                 drop_texts(self.context, self.scope, table, domain)
 
     def _filled(self, body: Body) -> Body:
-        # Position 0: written by `emit`, not found in the source.
-        return body or [ast.Pass(lineno=0, col_offset=0, end_lineno=0, end_col_offset=0)]
+        return body or [written_pass()]
 
     def _orelse(self, node: ast.For | ast.AsyncFor | ast.While) -> None:
         if node.orelse:

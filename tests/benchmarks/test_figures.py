@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.budgets import judge, load_budgets
 from benchmarks.figures import Spread, figures_of, ratio
-from benchmarks.results import show
+from benchmarks.pages import show
 from tests.benchmarks.measured import BUDGETS, MIB, THREE_RUNS, record
 
 OURS = [r for r in THREE_RUNS if r.subject == "ours"]

@@ -10,8 +10,9 @@ from __future__ import annotations
 import ast
 
 from shrinker.facts.lattice import Known
-from shrinker.facts.walk import walk
+from shrinker.facts.walk import BLOCKS, walk
 from shrinker.fold.context import Context, extent
+from shrinker.fold.control import written_pass
 from shrinker.fold.refine.names import is_own_name
 from shrinker.fold.refine.world import World
 
@@ -132,7 +133,7 @@ def drop_stores(tree: ast.Module, context: Context, names: frozenset[str]) -> No
     stack: list[ast.AST] = [tree]
     while stack:
         node = stack.pop()
-        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for field in BLOCKS:
             body = getattr(node, field, None)
             if body.__class__ is not list:
                 continue
@@ -149,7 +150,7 @@ def drop_stores(tree: ast.Module, context: Context, names: frozenset[str]) -> No
                     context.forget(statement)
                     context.sweep(statement)
                     context.decide(statement, "attribute", {_RULE}, "removed", extent([statement]))
-            setattr(node, field, kept or [ast.Pass(lineno=0, col_offset=0, end_lineno=0, end_col_offset=0)])
+            setattr(node, field, kept or [written_pass()])
 
 
 def _is_store(node: ast.stmt, names: frozenset[str]) -> bool:

@@ -9,6 +9,7 @@ import ast
 
 from shrinker.facts.hierarchy import CALLED_BY_TORCH
 from shrinker.fold.context import Context, extent, span
+from shrinker.fold.control import written_pass
 from shrinker.fold.exports import Exports
 from shrinker.fold.refine.world import World
 from shrinker.values.edits import DropStatement
@@ -60,9 +61,7 @@ def drop_orphans(tree: ast.Module, context: Context, names: frozenset[str]) -> N
     exports.finish()
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
-            node.body = _without(node.body, f"{node.name}.", context, names) or [
-                ast.Pass(lineno=0, col_offset=0, end_lineno=0, end_col_offset=0)
-            ]
+            node.body = _without(node.body, f"{node.name}.", context, names) or [written_pass()]
 
 
 def _without(body: list[ast.stmt], prefix: str, context: Context, names: frozenset[str]) -> list[ast.stmt]:

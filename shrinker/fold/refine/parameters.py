@@ -15,6 +15,7 @@ from shrinker.facts.hierarchy import CALLED_BY_TORCH
 from shrinker.facts.lattice import Known
 from shrinker.facts.scopes import ModuleScope
 from shrinker.facts.walk import walk
+from shrinker.fold.control import READ_ALL_LOCALS, Function
 from shrinker.fold.definitions import dotted
 from shrinker.fold.refine.calls import OPEN, items_of, shapes_of
 from shrinker.fold.refine.names import LITERALS, is_own_name, literal_of
@@ -28,9 +29,6 @@ SAME_PARAMETERS = frozenset(
     | {"no_grad", "inference_mode", "compile", "jit"}
 )
 """Last names of decorators that call the function with what they are called with."""
-READ_ALL_LOCALS = frozenset({"locals", "vars", "eval", "exec"})
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 # What all kept modules together say

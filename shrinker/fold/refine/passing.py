@@ -13,10 +13,11 @@ from collections.abc import Iterator
 from shrinker.facts.lattice import Ref
 from shrinker.facts.walk import walk
 from shrinker.fold.context import Context, span
+from shrinker.fold.control import READ_ALL_LOCALS, Function
 from shrinker.fold.definitions import dotted
 from shrinker.fold.refine.calls import ANYTHING, OPEN, calls_of, items_of, shapes_of
 from shrinker.fold.refine.names import is_own_name
-from shrinker.fold.refine.parameters import READ_ALL_LOCALS, SAME_PARAMETERS, is_closed
+from shrinker.fold.refine.parameters import SAME_PARAMETERS, is_closed
 from shrinker.fold.refine.world import World
 from shrinker.values.edits import DropElement, Span
 from shrinker.values.folded import FoldedModule
@@ -26,8 +27,6 @@ _WORDS = re.compile(r"\w+")
 _CONSTRUCTOR = "__init__"
 _COPIES = frozenset({"__new__", "__reduce__", "__reduce_ex__", "__getnewargs__", "__getnewargs_ex__", "__class__"})
 """A class that mentions one of these may make instances without its name."""
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 # What one folded module says

@@ -7,18 +7,16 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from shrinker.facts.walk import statements, walk
+from shrinker.facts.walk import BLOCKS, statements, walk
 from shrinker.fold.context import Context, extent
+from shrinker.fold.control import READ_ALL_LOCALS, Function
 from shrinker.fold.definitions import dotted
 from shrinker.fold.exports import Exports
 from shrinker.fold.idle import reads_in
 
 _RULE = "unread-constant"
-_READ_ALL_LOCALS = frozenset({"locals", "vars", "eval", "exec"})
 _BUILDERS = frozenset({"frozenset", "set", "tuple", "list"})
 _WORDS = re.compile(r"\w+")
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def drop_tables(tree: ast.Module, context: Context) -> None:
@@ -54,7 +52,7 @@ def _clean(function: Function, context: Context) -> None:
     if not found:
         return
     read = reads_in(function)
-    if not read.isdisjoint(_READ_ALL_LOCALS):
+    if not read.isdisjoint(READ_ALL_LOCALS):
         return
     outer: set[str] = set()
     stored: Counter[str] = Counter()
@@ -96,7 +94,7 @@ def _everywhere(function: Function) -> Iterator[tuple[str, ast.stmt]]:
     stack: list[ast.AST] = [function]
     while stack:
         node = stack.pop()
-        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for field in BLOCKS:
             body = getattr(node, field, None)
             if body.__class__ is list:
                 stack.extend(s for s in body if not isinstance(s, Function | ast.ClassDef))
