@@ -12,13 +12,16 @@ from pathlib import Path
 from shrinker.cache import Cache
 from shrinker.emit.notice import HEADER, notice
 from shrinker.emit.package import pyproject, version_module
+from shrinker.emit.refusals import refusals_module
 from shrinker.emit.staging import MANIFEST, install, staging_folder
 from shrinker.emit.workers import Rewritten, Task, rewrite_all
+from shrinker.ruleset.models import Ruleset
 from shrinker.values.errors import InputError
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile
+from shrinker.values.refusals import FILE as REFUSALS_FILE
 from shrinker.values.upstream import PACKAGE_PREFIX, SourceFile, UpstreamTree
 
 __all__ = ["emit_tree", "install", "staging_folder"]
@@ -38,8 +41,7 @@ def emit_tree(
     *,
     out: Path,
     jobs: int,
-    profile: str,
-    rules_hash: str,
+    rules: Ruleset,
     tool_version: str,
     progress: Progress | None = None,
     cache: Cache | None = None,
@@ -53,6 +55,7 @@ def emit_tree(
         folded: folded modules by path; those of removed files are ignored.
         graph: says which files are kept.
         out: an empty folder, see `staging_folder`; `install` puts it in its place.
+        rules: the profile, for its name and digest and what the generated tree refuses.
         jobs: number of worker processes.
         cache: files that were rewritten before; by default none.
 
@@ -61,7 +64,10 @@ def emit_tree(
         ShrinkerError: an edit could not be applied, or a worker was killed.
     """
     writer = _Writer(out)
-    own = _own_files(tree, graph, profile, tool_version)
+    own = _own_files(tree, graph, rules.profile, tool_version)
+    refused = refusals_module(rules.refusals, _switches(rules), folded, sorted(graph.kept))
+    if refused is not None:
+        own[f"{PACKAGE_PREFIX}{REFUSALS_FILE}"] = refused.encode()
     paths = [path for path in sorted(graph.kept) if path not in own]
     changed = [path for path in paths if path in folded and folded[path].changed]
     rewritten = set(changed)
@@ -88,7 +94,9 @@ def emit_tree(
         advance()
     for path, data in sorted(own.items()):
         writer.put(path, data, before=0)
-    manifest = Manifest(tool_version, profile, rules_hash, tree.identity, tuple(sorted(writer.files, key=_path)))
+    manifest = Manifest(
+        tool_version, rules.profile, rules.digest, tree.identity, tuple(sorted(writer.files, key=_path))
+    )
     writer.write(MANIFEST, manifest.to_json().encode())
     return manifest
 
@@ -107,6 +115,11 @@ def _rewrite(
         fresh[result.path] = result.content
         yield result
     layer.save(keys, fresh)
+
+
+def _switches(rules: Ruleset) -> list[tuple[str, str]]:
+    """Environment variables that the facts say are off, and the rule."""
+    return sorted((name, fact.id) for fact in rules.facts for name in fact.environment if fact.value is False)
 
 
 def count_lines(data: bytes) -> int:

@@ -21,6 +21,7 @@ from shrinker.fold.refine.passing import drop_parameters, unread_parameters
 from shrinker.fold.refine.refinement import NOTHING, Refinement
 from shrinker.fold.refine.results import constant_results, decide_results
 from shrinker.fold.refine.tables import drop_tables
+from shrinker.fold.refusals import find_looks, place_looks
 from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
 from shrinker.values.edits import Literal
@@ -54,6 +55,7 @@ def fold_source(
     context.unused, context.unloaded = refinement.unused, refinement.unloaded
     context.bound = refinement.bound
     scope = ModuleScope(environment, module, during_import=True)
+    looks = find_looks(tree, context)
     drop_orphans(tree, context, refinement.orphans)
     decide_attributes(tree, refinement.attributes)
     derived = {name for _, name, _ in refinement.attributes}
@@ -78,6 +80,7 @@ def fold_source(
         plain=pack(plain),
         unread=pack(unread_parameters(tree, context)),
     )
+    place_looks(tree, looks, context)
     return FoldedModule(
         path=path,
         module=module,

@@ -22,6 +22,7 @@ from shrinker.ruleset.models import (
     Platform,
     Profile,
     Pure,
+    Refusal,
     Remove,
     Root,
     Rule,
@@ -44,6 +45,7 @@ _KINDS: dict[str, tuple[str, type[Rule]]] = {
     "walk": ("walks", Walk),
     "keep": ("keeps", Keep),
     "asset": ("assets", Asset),
+    "refusal": ("refusals", Refusal),
     "platform": ("platforms", Platform),
     "survivor": ("survivors", Survivor),
 }

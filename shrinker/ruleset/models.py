@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, model_validator
 
 from shrinker.values.survivors import Kind, Position
 
@@ -130,6 +130,34 @@ class Asset(Rule):
     """Modules (patterns); the files stay when one of them does."""
 
 
+class Refusal(Rule):
+    """A run that asks for something removed ends at once: the generated tree looks at an argument where a function
+    begins, and raises the named error."""
+
+    feature: str
+    """In words, as it stands in the error."""
+    function: str
+    """Pattern over the functions that look (``sglang.srt.server_args.ServerArgs.__post_init__``)."""
+    argument: str = "self"
+    """The parameter that is looked at."""
+    attribute: str
+    """Attribute of that argument, dotted where it is an attribute of an attribute; without it nothing is refused."""
+    values: tuple[str, ...] = ()
+    """Values that are refused; each item of a list, and each key of a dictionary, counts as a value."""
+    only: tuple[str, ...] = ()
+    """Values that are not refused: all others are, but None, false and the empty text."""
+    set: bool = False
+    """True: any value but None, false and the empty text is refused."""
+    instead: str = Field(min_length=10)
+    """What to do, for the person who reads the error."""
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Refusal:
+        if bool(self.values) + bool(self.only) + self.set != 1:
+            raise ValueError("give exactly one of `values`, `only` and `set = true`")
+        return self
+
+
 class Platform(Rule):
     """A platform, for the judge of the generated tree: the words by which one sees a trace of it."""
 
@@ -174,6 +202,7 @@ class Ruleset(BaseModel):
     walks: tuple[Walk, ...] = ()
     keeps: tuple[Keep, ...] = ()
     assets: tuple[Asset, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
     platforms: tuple[Platform, ...] = ()
     survivors: tuple[Survivor, ...] = ()
     profile: str = ""
@@ -198,6 +227,7 @@ class Ruleset(BaseModel):
             *self.walks,
             *self.keeps,
             *self.assets,
+            *self.refusals,
         )
 
 

@@ -1,8 +1,8 @@
 """The closed list of edits: everything that `emit` may do to a file, decided by `fold`.
 
 A span names a node of the ORIGINAL file's `ast`: 1-based lines, 0-based UTF-8 byte columns, as
-`ast` gives them. Edits only delete, dedent or simplify; `Literal` and `Raise` add the few tokens
-of the closed list in DESIGN section 5.
+`ast` gives them. Edits only delete, dedent or simplify; `Literal`, `Raise` and `Refuse` add the
+few tokens of the closed list in DESIGN section 5.
 """
 
 from __future__ import annotations
@@ -106,4 +106,19 @@ class DropAlias:
     """Span of the `ast.alias`."""
 
 
-Edit = DropStatement | DropTail | TakeBlock | DropBlock | Raise | Literal | TakeOperand | DropElement | DropAlias
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """Insert, on a line of its own before a statement, the look at an argument that ends a run which asks for
+    something removed. The only edit that replaces nothing."""
+
+    span: Span
+    """Of the statement that it stands before, which begins its line."""
+    place: str
+    """Qualified name of the function that looks."""
+    argument: str
+    """The parameter that it looks at."""
+
+
+Edit = (
+    DropStatement | DropTail | TakeBlock | DropBlock | Raise | Literal | TakeOperand | DropElement | DropAlias | Refuse
+)

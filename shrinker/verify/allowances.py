@@ -1,7 +1,7 @@
 """The closed list of what a generated tree may hold that upstream does not: everything else is only deleted.
 
 Each allowance says where it may stand; `subsequence` counts how often a tree used it. All but the
-header, the comma and the parentheses REPLACE something: at least one upstream token disappears in their place.
+header, the refusal, the comma and the parentheses REPLACE something: at least one upstream token disappears in their place.
 """
 
 from __future__ import annotations
@@ -10,6 +10,9 @@ import ast
 import keyword
 import re
 from collections.abc import Sequence
+
+from shrinker.values.refusals import FILE as REFUSALS_FILE
+from shrinker.values.refusals import refusal_line
 
 OWN_FILES = frozenset(
     {
@@ -21,6 +24,7 @@ OWN_FILES = frozenset(
         "python/README.md",
         "python/pyproject.toml",
         "python/sglang/_version.py",
+        f"python/sglang/{REFUSALS_FILE}",
     }
 )
 """Files that shrinker writes itself; upstream may have a file of the same name."""
@@ -31,10 +35,23 @@ LITERALS = frozenset({"True", "False", "None"})
 IF_FOR_ELIF = "if for elif"
 ELSE_FOR_ELIF = "else for elif"
 NAMED_ERROR = "named error"
+REFUSAL = "refusal of a removed feature"
 ONE_TUPLE_COMMA = "comma of a one-tuple"
 PARENTHESES = "grouping parentheses"
 
-NAMES = (HEADER, PASS, "True", "False", "None", IF_FOR_ELIF, ELSE_FOR_ELIF, NAMED_ERROR, ONE_TUPLE_COMMA, PARENTHESES)
+NAMES = (
+    HEADER,
+    PASS,
+    "True",
+    "False",
+    "None",
+    IF_FOR_ELIF,
+    ELSE_FOR_ELIF,
+    NAMED_ERROR,
+    REFUSAL,
+    ONE_TUPLE_COMMA,
+    PARENTHESES,
+)
 """All of them, in the order in which they are reported."""
 
 RAISE = "\0raise"
@@ -50,6 +67,20 @@ _HEADER = re.compile(r"#.*\bshrinker\b", re.IGNORECASE)
 def is_header(tokens: Sequence[str]) -> bool:
     """True for the one-line provenance header (Apache-2.0 section 4b)."""
     return len(tokens) == 1 and _HEADER.match(tokens[0]) is not None
+
+
+_REFUSAL = tuple(re.findall(r'"[^"]*"|[\w]+|[^\w\s]', refusal_line("", "_")))
+"""Tokens of the line, in which the name of the function and the argument are open."""
+
+
+def is_refusal(tokens: Sequence[str]) -> bool:
+    """True for the line that looks at an argument for something removed; it is inserted, whole."""
+    if len(tokens) != len(_REFUSAL):
+        return False
+    open_tokens = [(ours, theirs) for ours, theirs in zip(tokens, _REFUSAL, strict=True) if theirs in {'""', "_"}]
+    (place, _), (argument, _) = open_tokens
+    fixed = all(ours == theirs or theirs in {'""', "_"} for ours, theirs in zip(tokens, _REFUSAL, strict=True))
+    return fixed and place[0] == place[-1] == '"' and argument.isidentifier()
 
 
 def may_precede_header(tokens: Sequence[str], index: int) -> bool:

@@ -58,8 +58,12 @@ def align(generated: list[Tokens], ours: list[Tokens]) -> Alignment:
     sets: list[frozenset[str] | None] = [None] * len(ours)
     mismatches: list[tuple[int, str]] = []
     frontier: list[_Place] = [(0, 0, 0, None)]
+    upstream, refusals = set(ours), 0
     for number, wanted in enumerate(generated):
         if number == header:
+            continue
+        if allowances.is_refusal(wanted) and wanted not in upstream:
+            refusals += 1
             continue
         if len(frontier) == 1:
             at, offset, cost, used = frontier[0]
@@ -82,6 +86,8 @@ def align(generated: list[Tokens], ours: list[Tokens]) -> Alignment:
         counts[step.name] += 1
         step = step.before
     counts[allowances.HEADER] += header is not None
+    if refusals:
+        counts[allowances.REFUSAL] += refusals
     return Alignment(sum(map(len, generated)), dict(counts), tuple(mismatches))
 
 

@@ -19,6 +19,7 @@ import pytest
 from shrinker.emit import workers
 from shrinker.emit.lock import compare, read_lock, write_lock
 from shrinker.emit.tree import emit_tree, install, staging_folder
+from shrinker.ruleset.models import Ruleset
 from shrinker.values.edits import DropStatement, Edit, Literal, Span
 from shrinker.values.errors import InputError, ShrinkerError
 from shrinker.values.folded import FoldedModule
@@ -68,7 +69,7 @@ def _folded(path: str, edits: tuple[Edit, ...], decided: str) -> FoldedModule:
 
 
 def _emit(tree: UpstreamTree, folded: dict[str, FoldedModule], graph: Graph, out: Path, **changes: Any) -> Manifest:
-    settings: dict[str, Any] = {"jobs": 1, "profile": "deepseek", "rules_hash": "h", "tool_version": "1"}
+    settings: dict[str, Any] = {"jobs": 1, "rules": Ruleset(profile="deepseek", digest="h"), "tool_version": "1"}
     return emit_tree(tree, folded, graph, out=out, **(settings | changes))
 
 

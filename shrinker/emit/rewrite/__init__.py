@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from shrinker.emit.rewrite.chunks import plan
 from shrinker.emit.rewrite.errors import RewriteError, UnappliedEdit
+from shrinker.emit.rewrite.insertions import insert
 from shrinker.emit.rewrite.positions import decode, preamble, start
 from shrinker.emit.rewrite.transform import transform
 from shrinker.values.edits import Edit
@@ -32,7 +33,7 @@ def rewrite_file(source: bytes, edits: Sequence[Edit], *, header: str | None = N
         RewriteError: an edit that leaves no valid Python, such as the last name of an import.
         SyntaxError: the file does not parse.
     """
-    file = decode(source)
+    file, edits = insert(decode(source), edits)
     lines: list[str] = []
     done = 0
     if edits:

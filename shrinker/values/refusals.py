@@ -1,0 +1,21 @@
+"""The look at an argument that ends a run which asks for something removed, as a line of the generated tree.
+
+The line calls a function of a file that shrinker writes into the tree, `sglang/removed_features.py`, which holds
+the table of what is refused. `fold` places the line, `emit` writes the file, `verify` knows both.
+"""
+
+from __future__ import annotations
+
+MODULE = "sglang.removed_features"
+FILE = "removed_features.py"
+"""Path below the package."""
+
+
+def refusal_line(place: str, argument: str) -> str:
+    """The statements of the line, without indentation.
+
+    Args:
+        place: qualified name of the function, as it stands in the table.
+        argument: name of the parameter that is looked at.
+    """
+    return f'from {MODULE} import refuse; refuse("{place}", {argument})'

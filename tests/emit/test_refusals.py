@@ -1,0 +1,148 @@
+"""The module that refuses: what it lets pass first."""
+
+from __future__ import annotations
+
+import os
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from shrinker.emit.refusals import refusals_module
+from shrinker.ruleset.models import Refusal
+from shrinker.values.edits import Refuse, Span
+from shrinker.values.folded import FoldedModule
+from shrinker.verify.allowances import is_refusal
+from shrinker.verify.subsequence import align
+from shrinker.verify.tokens import split
+
+PLACE = "sglang.args.Args.__post_init__"
+RULES = [
+    Refusal(
+        id="refuse-backend",
+        why="A test of values.",
+        feature="other backends",
+        function=PLACE,
+        attribute="backend",
+        values=("npu", "hip"),
+        instead="Choose cuda instead.",
+    ),
+    Refusal(
+        id="refuse-model",
+        why="A test of allowed values.",
+        feature="other models",
+        function="sglang.**.__post_init__",
+        attribute="config.names",
+        only=("One", "Two"),
+        instead="Serve model One.",
+    ),
+    Refusal(
+        id="refuse-flag",
+        why="A test of a flag.",
+        feature="encoders",
+        function=PLACE,
+        attribute="encoder_only",
+        set=True,
+        instead="Leave the flag out.",
+    ),
+]
+
+
+def _folded(*edits: Refuse) -> dict[str, FoldedModule]:
+    module = FoldedModule(
+        path="python/sglang/args.py",
+        module="sglang.args",
+        is_package=False,
+        sha256="",
+        lines=1,
+        edits=edits,
+        digest="",
+        decisions=(),
+        imports=(),
+        strings=(),
+        dynamic=(),
+        defines=(),
+        uncertain=(),
+        escapes=(),
+    )
+    return {module.path: module}
+
+
+@pytest.fixture
+def refuse() -> Iterator[Callable[..., None]]:
+    folded = _folded(Refuse(Span(1, 0, 1, 0), PLACE, "self"))
+    text = refusals_module(RULES, [("USE_OTHER", "switch-other")], folded, folded)
+    assert text is not None
+    module = types.ModuleType("removed_features")
+    exec(compile(text, "removed_features.py", "exec"), module.__dict__)
+    yield lambda **values: module.refuse(PLACE, types.SimpleNamespace(**values))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"backend": None},
+        {"backend": "cuda"},
+        {"backend": "npu2"},
+        {"config": None},
+        {"config": types.SimpleNamespace(names=None)},
+        {"config": types.SimpleNamespace(names=["One"])},
+        {"config": types.SimpleNamespace(names=["Two", "One"])},
+        {"encoder_only": False},
+        {"encoder_only": ""},
+    ],
+    ids=str,
+)
+def test_passes(refuse: Callable[..., None], values: dict[str, Any]) -> None:
+    refuse(**values)
+
+
+@pytest.mark.parametrize(
+    ("values", "rule", "said"),
+    [
+        ({"backend": "npu"}, "refuse-backend", "backend=npu"),
+        ({"backend": ["cuda", "hip"]}, "refuse-backend", "backend=hip"),
+        ({"backend": {"hip": 1}}, "refuse-backend", "backend=hip"),
+        ({"backend": types.SimpleNamespace(value="npu")}, "refuse-backend", "backend=npu"),
+        ({"config": types.SimpleNamespace(names=["One", "Other"])}, "refuse-model", "names=Other"),
+        ({"encoder_only": True}, "refuse-flag", "encoder_only=True"),
+    ],
+    ids=str,
+)
+def test_refuses(refuse: Callable[..., None], values: dict[str, Any], rule: str, said: str) -> None:
+    with pytest.raises(ValueError, match="is not part of this server") as caught:
+        refuse(**values)
+    assert said in str(caught.value) and rule in str(caught.value)
+    assert "To get it back" in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["1", "true", "YES"])
+def test_switch(refuse: Callable[..., None], monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("USE_OTHER", value)
+    with pytest.raises(ValueError, match=r"USE_OTHER.*switch-other"):
+        refuse()
+
+
+@pytest.mark.parametrize("value", ["0", "false", ""])
+def test_switch_off(refuse: Callable[..., None], monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("USE_OTHER", value)
+    refuse()
+    assert os.environ["USE_OTHER"] == value
+
+
+def test_no_module_without_a_look() -> None:
+    assert refusals_module(RULES, [], _folded(), ["python/sglang/args.py"]) is None
+
+
+def test_the_judge_knows_the_line() -> None:
+    upstream = "def f(self):\n    return 1\n"
+    line = f'from sglang.removed_features import refuse; refuse("{PLACE}", self)'
+    ours = f"def f(self):\n    {line}\n    return 1\n"
+    found = align(split(ours), split(upstream))
+    assert not found.mismatches and found.used["refusal of a removed feature"] == 1
+    for other in (line.replace("self", "self()"), line.replace("refuse;", "refuse2;"), f"{line}; import os"):
+        text = f"def f(self):\n    {other}\n    return 1\n"
+        assert align(split(text), split(upstream)).mismatches, other
+    assert not is_refusal(("x",))
