@@ -95,7 +95,12 @@ def emit_tree(
     for path, data in sorted(own.items()):
         writer.put(path, data, before=0)
     manifest = Manifest(
-        tool_version, rules.profile, rules.digest, tree.identity, tuple(sorted(writer.files, key=_path))
+        tool_version,
+        rules.profile,
+        rules.digest,
+        tree.identity,
+        tuple(sorted(writer.files, key=_path)),
+        tuple(sorted({(rule.text, rule.by) for rule in rules.defaults})),
     )
     writer.write(MANIFEST, manifest.to_json().encode())
     return manifest

@@ -13,6 +13,7 @@ from shrinker.facts.environment import Environment
 from shrinker.facts.scopes import ModuleScope, function_scope
 from shrinker.fold.cleanup import drop_unused
 from shrinker.fold.context import Context
+from shrinker.fold.defaults import replace_defaults
 from shrinker.fold.refine.attributes import decide_attributes, drop_stores
 from shrinker.fold.refine.calls import call_shapes
 from shrinker.fold.refine.orphans import drop_orphans
@@ -56,6 +57,7 @@ def fold_source(
     context.bound = refinement.bound
     scope = ModuleScope(environment, module, during_import=True)
     looks = find_looks(tree, context)
+    replace_defaults(tree, context)
     drop_orphans(tree, context, refinement.orphans)
     decide_attributes(tree, refinement.attributes)
     derived = {name for _, name, _ in refinement.attributes}

@@ -15,6 +15,7 @@ from shrinker.ruleset.contradictions import refuse_contradictions
 from shrinker.ruleset.models import (
     Absent,
     Asset,
+    Default,
     Domain,
     Fact,
     Keep,
@@ -45,6 +46,7 @@ _KINDS: dict[str, tuple[str, type[Rule]]] = {
     "walk": ("walks", Walk),
     "keep": ("keeps", Keep),
     "asset": ("assets", Asset),
+    "default": ("defaults", Default),
     "refusal": ("refusals", Refusal),
     "platform": ("platforms", Platform),
     "survivor": ("survivors", Survivor),

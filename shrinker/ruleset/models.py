@@ -158,6 +158,16 @@ class Refusal(Rule):
         return self
 
 
+class Default(Rule):
+    """What takes over where upstream would choose something removed by itself."""
+
+    where: tuple[str, ...] = Field(min_length=1)
+    """Patterns over functions and classes: the text is replaced where one of them assigns, returns or hands it on, and
+    where it is the default of a parameter or field. Texts that are compared or listed are left alone."""
+    text: str = Field(min_length=1)
+    by: str = Field(min_length=1)
+
+
 class Platform(Rule):
     """A platform, for the judge of the generated tree: the words by which one sees a trace of it."""
 
@@ -202,6 +212,7 @@ class Ruleset(BaseModel):
     walks: tuple[Walk, ...] = ()
     keeps: tuple[Keep, ...] = ()
     assets: tuple[Asset, ...] = ()
+    defaults: tuple[Default, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     platforms: tuple[Platform, ...] = ()
     survivors: tuple[Survivor, ...] = ()
@@ -227,6 +238,7 @@ class Ruleset(BaseModel):
             *self.walks,
             *self.keeps,
             *self.assets,
+            *self.defaults,
             *self.refusals,
         )
 

@@ -67,7 +67,7 @@ class Raise:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """Replace an expression by ``True``, ``False`` or ``None``."""
+    """Replace an expression by ``True``, ``False``, ``None``, or the text that a `[[default]]` rule gives (with its quotes)."""
 
     span: Span
     text: str

@@ -23,6 +23,8 @@ class Manifest:
     upstream: Identity
     files: tuple[EmittedFile, ...]
     """Sorted by path; SHRINK.json itself is not in it."""
+    defaults: tuple[tuple[str, str], ...] = ()
+    """Texts that upstream would choose by itself, and what a rule puts in their place."""
 
     def to_json(self) -> str:
         """Stable text: sorted keys, one file a line, newline at the end."""
@@ -33,6 +35,8 @@ class Manifest:
             "rules_hash": self.rules_hash,
             "upstream": asdict(self.upstream),
         }
+        if self.defaults:
+            head["defaults"] = self.defaults
         # Once for all files: `json.dumps` would build an encoder for each.
         write = json.JSONEncoder(sort_keys=True).encode
         columns = [field.name for field in fields(EmittedFile) if field.name != "path"]
@@ -54,6 +58,7 @@ class Manifest:
                 profile=data["profile"],
                 rules_hash=data["rules_hash"],
                 upstream=Identity(**data["upstream"]),
+                defaults=tuple((before, after) for before, after in data.get("defaults", ())),
                 files=tuple(EmittedFile(path=p, **row) for p, row in sorted(data["files"].items())),
             )
         except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -7,9 +7,10 @@ header, the refusal, the comma and the parentheses REPLACE something: at least o
 from __future__ import annotations
 
 import ast
+import json
 import keyword
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from shrinker.values.refusals import FILE as REFUSALS_FILE
 from shrinker.values.refusals import refusal_line
@@ -35,6 +36,7 @@ LITERALS = frozenset({"True", "False", "None"})
 IF_FOR_ELIF = "if for elif"
 ELSE_FOR_ELIF = "else for elif"
 NAMED_ERROR = "named error"
+DEFAULT = "default that a rule replaces"
 REFUSAL = "refusal of a removed feature"
 ONE_TUPLE_COMMA = "comma of a one-tuple"
 PARENTHESES = "grouping parentheses"
@@ -48,6 +50,7 @@ NAMES = (
     IF_FOR_ELIF,
     ELSE_FOR_ELIF,
     NAMED_ERROR,
+    DEFAULT,
     REFUSAL,
     ONE_TUPLE_COMMA,
     PARENTHESES,
@@ -83,6 +86,22 @@ def is_refusal(tokens: Sequence[str]) -> bool:
     return fixed and place[0] == place[-1] == '"' and argument.isidentifier()
 
 
+Defaults = Mapping[str, frozenset[str]]
+"""Tokens that rules put in place of upstream's defaults, and the tokens each may replace."""
+
+
+def default_tokens(pairs: Iterable[tuple[str, str]]) -> Defaults:
+    """The tokens of replaced texts.
+
+    Args:
+        pairs: upstream's text and what takes over, from the manifest.
+    """
+    found: dict[str, set[str]] = {}
+    for before, after in pairs:
+        found.setdefault(json.dumps(after), set()).update((json.dumps(before), repr(before)))
+    return {after: frozenset(before) for after, before in found.items()}
+
+
 def may_precede_header(tokens: Sequence[str], index: int) -> bool:
     """True for the two lines that Python reads first: the interpreter line and the declaration of the encoding,
     which may stand below another comment."""
@@ -108,13 +127,15 @@ def collapse_named_error(tokens: tuple[str, ...]) -> tuple[str, ...]:
     return tokens
 
 
-def replacing(tokens: Sequence[str], index: int) -> str | None:
+def replacing(tokens: Sequence[str], index: int, defaults: Defaults) -> str | None:
     """Name of the allowance by which `tokens[index]` may stand in place of upstream tokens, if there is one."""
     text = tokens[index]
     if text in LITERALS:
         return text
     if text == RAISE:
         return NAMED_ERROR
+    if text in defaults:
+        return DEFAULT
     if index == 0:
         if text == "if":
             return IF_FOR_ELIF

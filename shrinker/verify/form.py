@@ -47,6 +47,8 @@ class _Task:
     """`None` for a file that upstream does not have, or that shrinker writes anew."""
     upstream_sha256: str
     """Empty when there is none."""
+    defaults: tuple[tuple[str, str], ...] = ()
+    """Texts that rules replace, from the manifest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,7 @@ def verify_form(
     _compare_with_upstream(tree, manifest, findings, counts)
 
     tasks = [
-        _Task(entry, out / entry.path, tree.root / entry.path, tree.by_path[entry.path].sha256)
+        _Task(entry, out / entry.path, tree.root / entry.path, tree.by_path[entry.path].sha256, manifest.defaults)
         if _derives(tree, entry.path)
         else _Task(entry, out / entry.path, None, "")
         for entry in manifest.files
@@ -194,7 +196,7 @@ def _judge_all(tasks: Sequence[_Task], jobs: int, cache: Cache) -> Iterator[_Out
         path: layer.key(
             path,
             task.entry.sha256,
-            repr((task.entry.changed, task.entry.digest)),
+            repr((task.entry.changed, task.entry.digest, task.defaults)),
             task.upstream_sha256,
         )
         for path, task in python.items()
@@ -241,7 +243,7 @@ def _judge_python(task: _Task, data: bytes, parsed: ast.Module | Finding) -> _Ou
     source = task.upstream.read_bytes()
     if hashlib.sha256(source).hexdigest() != task.upstream_sha256:
         raise ShrinkerError(f"{task.upstream} changed while it was read", "run again when nothing writes to it")
-    _compare_tokens(path, data, source, counts, findings)
+    _compare_tokens(task, data, source, counts, findings)
     return _Outcome(counts, tuple(findings))
 
 
@@ -257,7 +259,8 @@ def _compile(data: bytes, path: str) -> ast.Module | Finding:
     return parsed
 
 
-def _compare_tokens(path: str, data: bytes, source: bytes, counts: dict[str, int], findings: list[Finding]) -> None:
+def _compare_tokens(task: _Task, data: bytes, source: bytes, counts: dict[str, int], findings: list[Finding]) -> None:
+    path = task.entry.path
     counts["subsequence files"] = 1
     try:
         text = data.decode("utf-8-sig")
@@ -266,7 +269,7 @@ def _compare_tokens(path: str, data: bytes, source: bytes, counts: dict[str, int
     except (SyntaxError, UnicodeDecodeError, tokenize.TokenError) as error:
         findings.append(Finding("subsequence", path, 0, f"cannot be split into tokens: {error}"))
         return
-    result = align(generated, upstream)
+    result = align(generated, upstream, allowances.default_tokens(task.defaults))
     counts["subsequence tokens"] = result.tokens
     for name, count in result.used.items():
         counts[f"allowed: {name}"] = count

@@ -52,7 +52,7 @@ class Alignment:
     """Where no reading goes on: index of the logical line, and its tokens; empty when the property holds."""
 
 
-def align(generated: list[Tokens], ours: list[Tokens]) -> Alignment:
+def align(generated: list[Tokens], ours: list[Tokens], defaults: allowances.Defaults | None = None) -> Alignment:
     """Compare the logical lines of a generated file with those of upstream's (`ours`)."""
     header = _header(generated)
     sets: list[frozenset[str] | None] = [None] * len(ours)
@@ -72,7 +72,7 @@ def align(generated: list[Tokens], ours: list[Tokens]) -> Alignment:
                 continue
         reached: list[_Place] = []
         for place in frontier:
-            reached += _advance(wanted, ours, sets, place)
+            reached += _advance(wanted, ours, sets, place, defaults or {})
         if reached:
             frontier = _pareto(reached)
             continue
@@ -100,11 +100,19 @@ def _header(lines: list[Tokens]) -> int | None:
     return None
 
 
-def _advance(wanted: Tokens, ours: list[Tokens], sets: list[frozenset[str] | None], place: _Place) -> list[_Place]:
+def _advance(
+    wanted: Tokens,
+    ours: list[Tokens],
+    sets: list[frozenset[str] | None],
+    place: _Place,
+    defaults: allowances.Defaults,
+) -> list[_Place]:
     """Places that `wanted` can reach from `place`: ever later ones that use ever fewer allowances."""
     at, offset, cost, used = place
     collapsed = allowances.collapse_named_error(wanted)
-    replace = {i: name for i in range(len(collapsed)) if (name := allowances.replacing(collapsed, i)) is not None}
+    replace = {
+        i: name for i in range(len(collapsed)) if (name := allowances.replacing(collapsed, i, defaults)) is not None
+    }
     insert = allowances.inserted(collapsed)
     free = replace.keys() | insert.keys()
     needed = frozenset(text for i, text in enumerate(collapsed) if i not in free)
@@ -126,7 +134,7 @@ def _advance(wanted: Tokens, ours: list[Tokens], sets: list[frozenset[str] | Non
                 break
         # Later lines are worth a look only for a reading that uses fewer allowances.
         if free and best > 1:
-            for end, spent, trail in _within(collapsed, theirs, start, replace, insert, used):
+            for end, spent, trail in _within(collapsed, theirs, start, replace, insert, defaults, used):
                 if spent < best:
                     best = spent
                     reached.append(_normal(index, end, theirs, cost + spent, trail))
@@ -158,6 +166,7 @@ def _within(
     start: int,
     replace: dict[int, str],
     insert: dict[int, str],
+    defaults: allowances.Defaults,
     used: _Used | None,
 ) -> list[tuple[int, int, _Used | None]]:
     """All useful readings of `wanted` inside one upstream line: index after it, allowances spent, which."""
@@ -170,7 +179,10 @@ def _within(
             end = _plain((text,), theirs, position)
             if end is not None:
                 following.append((end, spent, trail))
-            if replacing is not None and position < len(theirs):
+            if replacing == allowances.DEFAULT:
+                ends = (_plain((before,), theirs, position) for before in defaults[text])
+                following += [(e, spent + 1, _Used(replacing, trail)) for e in ends if e is not None]
+            elif replacing is not None and position < len(theirs):
                 if replacing in {allowances.IF_FOR_ELIF, allowances.ELSE_FOR_ELIF} and (
                     position != 0 or theirs[0] != "elif"
                 ):

@@ -13,7 +13,7 @@ from shrinker.emit.refusals import refusals_module
 from shrinker.ruleset.models import Refusal
 from shrinker.values.edits import Refuse, Span
 from shrinker.values.folded import FoldedModule
-from shrinker.verify.allowances import is_refusal
+from shrinker.verify.allowances import default_tokens, is_refusal
 from shrinker.verify.subsequence import align
 from shrinker.verify.tokens import split
 
@@ -146,3 +146,13 @@ def test_the_judge_knows_the_line() -> None:
         text = f"def f(self):\n    {other}\n    return 1\n"
         assert align(split(text), split(upstream)).mismatches, other
     assert not is_refusal(("x",))
+
+
+def test_the_judge_knows_replaced_defaults() -> None:
+    allowed = default_tokens([("old", "new")])
+    upstream = split('x = \'old\' if a else b\ny = ["old", "z"]\n')
+    found = align(split('x = "new" if a else b\ny = ["z"]\n'), upstream, allowed)
+    assert not found.mismatches and found.used["default that a rule replaces"] == 1
+    assert align(split('x = "new" if a else b\n'), upstream).mismatches
+    assert align(split('x = "newer" if a else b\n'), upstream, allowed).mismatches
+    assert align(split('x = "new" if a else "new"\n'), upstream, allowed).mismatches

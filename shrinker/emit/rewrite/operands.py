@@ -25,7 +25,8 @@ def find_operand(node: cst.BaseExpression, sites: Sites) -> Action | None:
     if isinstance(edit, Literal):
         sites.skip(node)
         text = edit.text
-        return lambda updated: settle(node, cst.Name(text), sites)
+        constant = cst.SimpleString(text) if text[0] in "\"'" else cst.Name(text)
+        return lambda updated: settle(node, constant, sites)
     name, _, number = edit.child.partition(":")
     if number and name == "values":
         chain = flatten(node, sites)

@@ -1,0 +1,78 @@
+"""Replace the text of something removed where upstream would choose it by itself, as a `[[default]]` rule says."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterable, Iterator
+
+from shrinker.fold.context import Context, span
+from shrinker.ruleset.match import name_matches
+from shrinker.ruleset.models import Default
+from shrinker.values.edits import Literal
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def replace_defaults(tree: ast.Module, context: Context) -> None:
+    """Replace the texts in the tree, before it is folded, with the edits that write them."""
+    rules = [r for r in context.environment.rules.defaults if any(_may_be_in(p, context.module) for p in r.where)]
+    if rules:
+        _visit(tree.body, context.module, rules, context)
+
+
+def _may_be_in(pattern: str, module: str) -> bool:
+    return "**" in pattern or pattern.startswith(f"{module}.")
+
+
+def _visit(body: Iterable[ast.stmt], prefix: str, rules: list[Default], context: Context) -> None:
+    for node in body:
+        if not isinstance(node, Definition):
+            continue
+        name = f"{prefix}.{node.name}"
+        for rule in rules:
+            if any(name_matches(pattern, name) for pattern in rule.where):
+                for constant in _handed_on(node):
+                    if constant.value == rule.text:
+                        _replace(constant, rule, context)
+        _visit(node.body, name, rules, context)
+
+
+def _replace(node: ast.Constant, rule: Default, context: Context) -> None:
+    context.edits.append(Literal(span(node), json.dumps(rule.by)))
+    context.decide(node, "default", {rule.id}, repr(rule.by), 0)
+    node.value = rule.by
+
+
+def _handed_on(definition: Definition) -> Iterator[ast.Constant]:
+    """Texts that code of this definition, and of no definition in it, assigns, returns or hands on."""
+    if not isinstance(definition, ast.ClassDef):
+        arguments = definition.args
+        for default in (*arguments.defaults, *arguments.kw_defaults):
+            yield from _texts(default)
+    pending: list[ast.AST] = list(definition.body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Definition):
+            continue
+        match node:
+            case ast.Assign(value=value) | ast.AnnAssign(value=value) | ast.Return(value=value):
+                yield from _texts(value)
+            case ast.keyword(value=value) if node.arg is not None:
+                yield from _texts(value)
+            case ast.Dict(values=values):
+                for value in values:
+                    yield from _texts(value)
+        pending.extend(ast.iter_child_nodes(node))
+
+
+def _texts(node: ast.expr | None) -> Iterator[ast.Constant]:
+    match node:
+        case ast.Constant(value=str()):
+            yield node
+        case ast.Tuple(elts=parts) | ast.BoolOp(values=parts):
+            for part in parts:
+                yield from _texts(part)
+        case ast.IfExp(body=first, orelse=second):
+            yield from _texts(first)
+            yield from _texts(second)
