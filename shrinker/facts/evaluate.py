@@ -281,7 +281,8 @@ def _call(node: ast.Call, scope: Scope, depth: int) -> Value:
     function = evaluate(node.func, scope, depth=depth)
     if isinstance(function, Removed):
         # A fact may say what the function returns where its feature is off.
-        return environment.called(function.name) or function
+        method = f".{node.func.attr}" if isinstance(node.func, ast.Attribute) else ""
+        return environment.called(function.name) or environment.called(function.name + method) or function
     if not isinstance(function, Ref):
         return _method(node, scope, depth)
     fact = environment.called(function.name)
