@@ -101,8 +101,10 @@ class Environment:
             name: as it is written, below its module.
             kind: ``names``, ``calls``, ``tables`` or ``registers``.
         """
-        rule: DomainRule | None = self._domains[kind].find(name)
-        return None if rule is None else Domain(frozenset(rule.never), frozenset({rule.id}))
+        rules: list[DomainRule] = self._domains[kind].find_all(name)
+        if not rules:
+            return None
+        return Domain(frozenset(t for rule in rules for t in rule.never), frozenset(rule.id for rule in rules))
 
     def missing_attribute(self, name: str) -> Removed | None:
         """An attribute of an installed module that is not there on this platform."""

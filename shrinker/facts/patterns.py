@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Generic, TypeVar
 
 from shrinker.ruleset.match import name_matches
@@ -38,11 +38,15 @@ class Patterns(Generic[R]):
 
     def find(self, name: str) -> R | None:
         """The first rule with a pattern that names exactly `name`."""
+        return next(self._matching(name), None)
+
+    def find_all(self, name: str) -> list[R]:
+        """All rules with such a pattern, each once."""
+        return list({rule.id: rule for rule in self._matching(name)}.values())
+
+    def _matching(self, name: str) -> Iterator[R]:
         rows: list[tuple[str, R]] = [*self._by_last.get(name.rpartition(".")[2], []), *self._open]
-        for pattern, rule in rows:
-            if name_matches(pattern, name):
-                return rule
-        return None
+        return (rule for pattern, rule in rows if name_matches(pattern, name))
 
     def find_any(self, name: str) -> R | None:
         """The rule that speaks of a method or attribute called `name` of any receiver."""
