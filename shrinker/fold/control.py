@@ -18,6 +18,11 @@ def written_pass() -> ast.Pass:
     return ast.Pass(lineno=0, col_offset=0, end_lineno=0, end_col_offset=0)
 
 
+def filled(body: list[ast.stmt]) -> list[ast.stmt]:
+    """The block, or a `pass` in the place of an emptied one."""
+    return body or [written_pass()]
+
+
 def runs_something(node: ast.stmt | ast.expr) -> bool:
     """True for code that calls: more than an alias, or the row of a table that only names."""
     return any(isinstance(part, ast.Call) for part in walk(node))
