@@ -9,12 +9,15 @@ from shrinker.facts.bindings import collect
 from shrinker.facts.lattice import Removed
 from shrinker.facts.scopes import LocalScope
 from shrinker.fold.context import EvaluatesRemoved, span
-from shrinker.fold.control import filled, reads_of_itself
+from shrinker.fold.control import filled, is_counted
 from shrinker.fold.functions import definition_gone, fold_decorators
 from shrinker.values.edits import DropElement
 
 if TYPE_CHECKING:
     from shrinker.fold.statements import Body, StatementFolder
+
+UNPRODUCED = "unproduced-member"
+"""Stands for a rule: no kept code produces the member of an enumeration."""
 
 
 def fold_class(folder: StatementFolder, node: ast.ClassDef) -> tuple[Body, bool]:
@@ -47,15 +50,22 @@ def fold_class(folder: StatementFolder, node: ast.ClassDef) -> tuple[Body, bool]
         return definition_gone(folder, node, poison.removed)
     scope = LocalScope(folder.scope, collect(node.body, folder.context.package), frozenset(), is_class=True)
     inside = folder.inside(scope, "class", f"{folder.owner or folder.context.module}.{node.name}")
-    if folder.context.environment.has_removed_members(inside.owner):
-        inside.own_reads = reads_of_itself(node)
+    _drop_members(inside, node)
     node.body = filled(inside.block(node.body))
     return [node], False
 
 
-def removed_member(folder: StatementFolder, name: str) -> Removed | None:
-    """The member of an enumeration that an assignment of the class body defines, when it may go."""
-    removed = folder.context.environment.removed_member(f"{folder.owner}.{name}") if folder.kind == "class" else None
-    # `DEFAULT = GONE`, `folder.GONE`: the class itself reads it in a way that is not folded, or an f-string does.
-    read = name in folder.own_reads or name in folder.context.environment.shown
-    return None if read else removed
+def _drop_members(folder: StatementFolder, node: ast.ClassDef) -> None:
+    """Members of an enumeration that nothing produces and nothing names go from its body."""
+    unnamed, environment = folder.context.unnamed, folder.context.environment
+    kept: Body = []
+    # `auto()` counts on from the member before it.
+    last = max((i for i, s in enumerate(node.body) if isinstance(s, ast.Assign) and is_counted(s.value)), default=-1)
+    for index, statement in enumerate(node.body):
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)]) if f"{folder.owner}.{name}" in unnamed and index > last:
+                removed = environment.removed_member(f"{folder.owner}.{name}")
+                folder.drop(statement, {removed.rule if removed is not None else UNPRODUCED}, "member")
+            case _:
+                kept.append(statement)
+    node.body = kept

@@ -77,19 +77,6 @@ def rebinds(node: ast.FunctionDef | ast.AsyncFunctionDef, names: set[str]) -> bo
     return bool(names) and any(isinstance(part, ast.Name) and part.id in names for part in _own(node))
 
 
-def reads_of_itself(node: ast.ClassDef) -> frozenset[str]:
-    """Names that a class reads as plain names, or as attributes of `self`, `cls` and of what a call returns."""
-    found: set[str] = set()
-    for part in walk(node):
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
-            found.add(part.id)
-        elif isinstance(part, ast.Attribute) and (
-            isinstance(part.value, ast.Call) or (isinstance(part.value, ast.Name) and part.value.id in ("self", "cls"))
-        ):
-            found.add(part.attr)
-    return frozenset(found)
-
-
 def _own(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
     stack: list[ast.AST] = list(node.body)
     while stack:

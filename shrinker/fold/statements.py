@@ -9,9 +9,9 @@ from shrinker.facts.lattice import Removed
 from shrinker.fold.assignments import drop_unasked, fold_annotated
 from shrinker.fold.attempts import fold_try
 from shrinker.fold.branches import fold_assert, fold_if, fold_while
-from shrinker.fold.classes import fold_class, removed_member
+from shrinker.fold.classes import fold_class
 from shrinker.fold.context import Context, EvaluatesRemoved, extent, message, span
-from shrinker.fold.control import filled, is_counted, leaves, runs_something
+from shrinker.fold.control import filled, leaves, runs_something
 from shrinker.fold.domains import registration
 from shrinker.fold.expressions import ExpressionFolder
 from shrinker.fold.functions import fold_function
@@ -36,8 +36,6 @@ class StatementFolder:
             owner: qualified name of the class whose body this is.
         """
         self.owner = owner
-        self.own_reads: frozenset[str] = frozenset()
-        """Names that this class body reads from itself."""
         self.context = context
         self.scope = scope
         self.kind = kind
@@ -141,10 +139,6 @@ class StatementFolder:
                 return [node], False
             case ast.Match():
                 return fold_match(self, node)
-            case ast.Assign(targets=[ast.Name(id=name)]) if (
-                member := removed_member(self, name)
-            ) is not None and not is_counted(node.value):
-                return self.drop(node, {member.rule}, "member")
             case ast.Assign(targets=[ast.Name(id=name)]):
                 drop_unasked(self, name, node.value)
                 node.value = self.expressions.fold_rows(node.value)

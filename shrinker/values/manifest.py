@@ -37,9 +37,7 @@ class Manifest:
         write = json.JSONEncoder(sort_keys=True).encode
         columns = [field.name for field in fields(EmittedFile) if field.name != "path"]
         rows = ",\n".join(
-            f"  {json.dumps(f.path)}: "
-            + write({name: getattr(f, name) for name in columns})
-            for f in self.files
+            f"  {json.dumps(f.path)}: " + write({name: getattr(f, name) for name in columns}) for f in self.files
         )
         body = json.dumps(head, indent=1, sort_keys=True)
         return f'{body[:-2]},\n "files": {{\n{rows}\n }}\n}}\n'
