@@ -17,6 +17,7 @@ from shrinker.cache import Cache
 from shrinker.emit.lock import compare, read_lock, write_lock
 from shrinker.emit.staging import install, scratch_folder, staging_folder
 from shrinker.emit.tree import emit_tree
+from shrinker.emit.workers import Unwritable
 from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
 from shrinker.fold.refine.surroundings import Surroundings
@@ -117,19 +118,7 @@ def shrink(request: Request, progress: Progress) -> Result:
             staging = stack.enter_context(staging_folder(request.out))
             reports = reports_folder(request.out, tree.identity, rules.profile, request.reports)
             staged = stack.enter_context(scratch_folder(reports, "choose another folder for the reports"))
-        decided = analyse(tree, rules, request.jobs, timings, progress, cache)
-        with _timed("emit", timings, progress):
-            manifest = emit_tree(
-                tree,
-                decided.folded,
-                decided.graph,
-                out=staging,
-                jobs=request.jobs,
-                rules=rules,
-                tool_version=__version__,
-                progress=progress.advance,
-                cache=cache,
-            )
+        decided, manifest = _decide_and_emit(tree, rules, staging, request.jobs, timings, progress, cache)
         if request.strict:
             # Here and not above: only a strict run looks for them.
             from shrinker.verify.survivors import find_survivors
@@ -156,6 +145,41 @@ def shrink(request: Request, progress: Progress) -> Result:
     return Result(manifest, summary, reports, evidence, timings, peak, decided.rescued)
 
 
+def _decide_and_emit(
+    tree: UpstreamTree,
+    rules: Ruleset,
+    staging: Path,
+    jobs: int,
+    timings: dict[str, float],
+    progress: Progress,
+    cache: Cache,
+) -> tuple[Decided, Manifest]:
+    """Analyse and write; once more, with the files as upstream wrote them, where what was decided cannot be written."""
+    unwritable: dict[str, str] = {}
+    while True:
+        decided = analyse(tree, rules, jobs, timings, progress, cache, unwritable)
+        try:
+            with _timed("emit", timings, progress):
+                manifest = emit_tree(
+                    tree,
+                    decided.folded,
+                    decided.graph,
+                    out=staging,
+                    jobs=jobs,
+                    rules=rules,
+                    tool_version=__version__,
+                    progress=progress.advance,
+                    cache=cache,
+                )
+            return decided, manifest
+        except Unwritable as error:
+            if error.reasons.keys() <= unwritable.keys():
+                raise
+            unwritable |= error.reasons
+            for path, reason in sorted(error.reasons.items()):
+                progress.note(f"{path} stays as upstream wrote it: {reason}")
+
+
 def analyse(
     tree: UpstreamTree,
     rules: Ruleset,
@@ -163,14 +187,24 @@ def analyse(
     timings: dict[str, float],
     progress: Progress,
     cache: Cache | None = None,
+    unwritable: Mapping[str, str] | None = None,
 ) -> Decided:
-    """Facts, folding and reachability; writes nothing."""
+    """Facts, folding and reachability; writes nothing.
+
+    Args:
+        unwritable: files that stay as upstream wrote them, and why.
+    """
     with _timed("facts", timings, progress):
         environment = build_environment(tree, rules, jobs=jobs, progress=progress.advance, cache=cache)
     with (
         _timed("fold and graph", timings, progress),
         FoldEngine(
-            tree, environment, jobs=jobs, progress=lambda done: progress.advance(done, None), cache=cache
+            tree,
+            environment,
+            jobs=jobs,
+            progress=lambda done: progress.advance(done, None),
+            cache=cache,
+            unwritable=unwritable,
         ) as engine,
     ):
         surroundings: Surroundings | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -14,7 +15,7 @@ from shrinker.emit.notice import HEADER, notice
 from shrinker.emit.package import pyproject, version_module
 from shrinker.emit.refusals import refusals_module
 from shrinker.emit.staging import MANIFEST, install, staging_folder
-from shrinker.emit.workers import Rewritten, Task, rewrite_all
+from shrinker.emit.workers import Rewritten, Task, Unwritable, rewrite_all
 from shrinker.ruleset.models import Ruleset
 from shrinker.values.errors import InputError
 from shrinker.values.folded import FoldedModule
@@ -61,7 +62,8 @@ def emit_tree(
 
     Raises:
         InputError: a file cannot be read or written (a full disk), or changed since the tree was read.
-        ShrinkerError: an edit could not be applied, or a worker was killed.
+        Unwritable: edits of some files could not be applied; `out` is empty again.
+        ShrinkerError: a worker was killed.
     """
     writer = _Writer(out)
     own = _own_files(tree, graph, rules.profile, tool_version)
@@ -87,7 +89,8 @@ def emit_tree(
                 advance()
 
     tasks = [Task(path, tree.root / path, tree.by_path[path].size, folded[path].edits, HEADER) for path in changed]
-    for result in _rewrite(tree, tasks, jobs, cache or Cache.off(), copy_others):
+    results = _rewrite(tree, tasks, jobs, cache or Cache.off(), copy_others)
+    for result in writer.clearing(results):
         before = count_lines(_read(tree, result.path))
         digest = folded[result.path].digest
         writer.put(result.path, result.content, before=before, like=tree.root / result.path, digest=digest)
@@ -145,6 +148,15 @@ class _Writer:
         self.out = out
         self.files: list[EmittedFile] = []
         self._folders: set[str] = set()
+
+    def clearing(self, results: Iterator[Rewritten]) -> Iterator[Rewritten]:
+        """The results; when a file turns out to be unwritable, what was written so far goes."""
+        try:
+            yield from results
+        except Unwritable:
+            for child in self.out.iterdir():
+                shutil.rmtree(child) if child.is_dir() else child.unlink()
+            raise
 
     def put(self, path: str, data: bytes, *, before: int, like: Path | None = None, digest: str | None = None) -> None:
         """Write one file of the tree.

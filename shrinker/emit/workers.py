@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -18,6 +18,19 @@ from shrinker.values.errors import InputError, ShrinkerError
 _BATCHES_A_WORKER = 8
 _SMALL = 8
 """Fewer files than this are not worth a process."""
+
+
+class Unwritable(ShrinkerError):
+    """Edits of some files leave no valid Python; each with its reason. Nothing is written then."""
+
+    def __init__(self, reasons: Mapping[str, str]) -> None:
+        """
+        Args:
+            reasons: by path.
+        """
+        path, reason = min(reasons.items())
+        super().__init__(f"{path}: {reason}", "this is a fault of shrinker: please report it with the upstream version")
+        self.reasons = dict(reasons)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +64,20 @@ def rewrite_all(tasks: Sequence[Task], jobs: int, meanwhile: Callable[[], None] 
 
     Raises:
         InputError: a file cannot be read or does not parse.
-        ShrinkerError: an edit could not be applied, or a worker was killed.
+        Unwritable: edits could not be applied; after all files were tried.
+        ShrinkerError: a worker was killed.
     """
+    faults: dict[str, str] = {}
     here = jobs <= 1 or len(tasks) < _SMALL
     for result in _in_this_process(tasks, meanwhile) if here else _in_workers(tasks, jobs, meanwhile):
         if not result.problem:
             yield result
         elif result.fault:
-            raise ShrinkerError(
-                f"{result.path}: {result.problem}",
-                "this is a fault of shrinker: please report it with the upstream version",
-            )
+            faults[result.path] = result.problem
         else:
             raise InputError(f"{result.path}: {result.problem}", "check the upstream tree")
+    if faults:
+        raise Unwritable(faults)
 
 
 def _in_this_process(tasks: Sequence[Task], meanwhile: Callable[[], None]) -> Iterator[Rewritten]:

@@ -115,10 +115,6 @@ class Environment:
         """A member of an enumeration that no value of the closed world equals."""
         return self._members.get(name)
 
-    def has_removed_members(self, owner: str) -> bool:
-        """True for an enumeration of which a rule removes members."""
-        return any(name.rpartition(".")[0] == owner for name in self._members)
-
     def variable(self, name: str) -> Known | None:
         """The value that a fact gives to an environment variable."""
         return _value(self.variables.get(name))

@@ -18,6 +18,11 @@ def written_pass() -> ast.Pass:
     return ast.Pass(lineno=0, col_offset=0, end_lineno=0, end_col_offset=0)
 
 
+def filled(body: list[ast.stmt]) -> list[ast.stmt]:
+    """The block, or a `pass` in the place of an emptied one."""
+    return body or [written_pass()]
+
+
 def runs_something(node: ast.stmt | ast.expr) -> bool:
     """True for code that calls: more than an alias, or the row of a table that only names."""
     return any(isinstance(part, ast.Call) for part in walk(node))
@@ -70,19 +75,6 @@ def declares(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
 def rebinds(node: ast.FunctionDef | ast.AsyncFunctionDef, names: set[str]) -> bool:
     """True when the function itself still mentions one of the names."""
     return bool(names) and any(isinstance(part, ast.Name) and part.id in names for part in _own(node))
-
-
-def reads_of_itself(node: ast.ClassDef) -> frozenset[str]:
-    """Names that a class reads as plain names, or as attributes of `self`, `cls` and of what a call returns."""
-    found: set[str] = set()
-    for part in walk(node):
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
-            found.add(part.id)
-        elif isinstance(part, ast.Attribute) and (
-            isinstance(part.value, ast.Call) or (isinstance(part.value, ast.Name) and part.value.id in ("self", "cls"))
-        ):
-            found.add(part.attr)
-    return frozenset(found)
 
 
 def _own(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 from pathlib import Path
 
 from shrinker.cache import Cache
@@ -42,6 +43,7 @@ class FoldEngine:
         jobs: int,
         progress: Callable[[int], None] = lambda done: None,
         cache: Cache | None = None,
+        unwritable: Mapping[str, str] | None = None,
     ) -> None:
         """
         Args:
@@ -50,6 +52,7 @@ class FoldEngine:
             jobs: worker processes.
             progress: called with the number of modules folded so far.
             cache: results of earlier runs; by default none.
+            unwritable: paths that stay as upstream wrote them, and why.
         """
         self.tree = tree
         self.environment = environment
@@ -60,6 +63,7 @@ class FoldEngine:
         """Module to the path and use that keep it."""
         self.refinements: dict[str, Refinement] = {}
         """What the refinement rounds found out, by path."""
+        self._unwritable = unwritable or {}
         self.rounds: list[int] = []
         """Modules folded again in each round."""
         self._banned: frozenset[str] = frozenset()
@@ -119,7 +123,9 @@ class FoldEngine:
         return self._memory.answers(self.environment)
 
     def _refinement(self, path: str) -> Refinement:
-        return self.refinements.get(path, NOTHING)
+        known = self.refinements.get(path, NOTHING)
+        reason = self._unwritable.get(path)
+        return known if reason is None else replace(known, unwritable=frozenset({reason}))
 
     def refine(self, folded: Mapping[str, FoldedModule], surroundings: Surroundings) -> bool:
         """Fold again, in rounds, what the kept modules together say of each other; see `refine`.

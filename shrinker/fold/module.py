@@ -16,15 +16,18 @@ from shrinker.fold.context import Context
 from shrinker.fold.defaults import replace_defaults
 from shrinker.fold.refine.attributes import decide_attributes, drop_stores
 from shrinker.fold.refine.calls import call_shapes
+from shrinker.fold.refine.members import decide_members
 from shrinker.fold.refine.orphans import drop_orphans
 from shrinker.fold.refine.parameters import decide_parameters
 from shrinker.fold.refine.passing import drop_parameters, unread_parameters
+from shrinker.fold.refine.produced import member_uses
 from shrinker.fold.refine.refinement import NOTHING, Refinement
 from shrinker.fold.refine.results import constant_results, decide_results
 from shrinker.fold.refine.tables import drop_tables
-from shrinker.fold.refusals import find_looks, place_looks
+from shrinker.fold.refusals import Look, find_looks, place_looks
 from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
+from shrinker.fold.unwritable import leave, opened
 from shrinker.values.edits import Literal
 from shrinker.values.folded import FoldedModule
 from shrinker.values.form import digest
@@ -53,33 +56,26 @@ def fold_source(
     source = _decode(data)
     package = module if is_package else module.rpartition(".")[0]
     context = Context(path, module, package, source, environment)
-    context.unused, context.unloaded = refinement.unused, refinement.unloaded
-    context.bound = refinement.bound
-    scope = ModuleScope(environment, module, during_import=True)
-    looks = find_looks(tree, context)
-    replace_defaults(tree, context)
-    drop_orphans(tree, context, refinement.orphans)
-    decide_attributes(tree, refinement.attributes)
-    derived = {name for _, name, _ in refinement.attributes}
-    derived |= decide_results(tree, module, environment, refinement.results)
-    derived |= decide_parameters(tree, module, environment, refinement.calls)
-    if _heat(context, tree, source, environment, derived):
-        tree.body = StatementFolder(context, scope, "module").block(tree.body)
-    drop_stores(tree, context, refinement.stores)
-    drop_tables(tree, context)
-    drop_parameters(tree, context, refinement.parameters, refinement.arguments)
-    if context.edits or refinement.unused or refinement.unloaded:
-        drop_unused(tree, context)
+    looks: list[Look] = []
+    if refinement.unwritable:
+        leave(tree, context, refinement.unwritable)
+    else:
+        looks = find_looks(tree, context)
+        replace_defaults(tree, context)
+        _fold(tree, context, source, refinement)
     literals = {e.span for e in context.edits if isinstance(e, Literal)}
     summary = summarise(tree, package, context.lost, context.lost_own, literals)
     results, mixed = constant_results(tree, context.edits)
     calls, plain = call_shapes(tree, literals)
+    if refinement.unwritable:
+        calls = opened(calls)
     usage = replace(
         summary.usage,
         results=pack(results),
         mixed=pack(mixed),
         calls=pack(calls),
         plain=pack(plain),
+        members=pack(member_uses(tree, context, refinement.watched)),
         unread=pack(unread_parameters(tree, context)),
     )
     place_looks(tree, looks, context)
@@ -100,6 +96,26 @@ def fold_source(
         escapes=tuple(context.escapes),
         usage=usage,
     )
+
+
+def _fold(tree: ast.Module, context: Context, source: str, refinement: Refinement) -> None:
+    environment = context.environment
+    context.unused, context.unloaded = refinement.unused, refinement.unloaded
+    context.bound = refinement.bound
+    scope = ModuleScope(environment, context.module, during_import=True)
+    drop_orphans(tree, context, refinement.orphans)
+    decide_attributes(tree, refinement.attributes)
+    derived = {name for _, name, _ in refinement.attributes}
+    derived |= decide_results(tree, context.module, environment, refinement.results)
+    derived |= decide_members(tree, context, refinement.members, refinement.unnamed)
+    derived |= decide_parameters(tree, context.module, environment, refinement.calls)
+    if _heat(context, tree, source, environment, derived):
+        tree.body = StatementFolder(context, scope, "module").block(tree.body)
+    drop_stores(tree, context, refinement.stores)
+    drop_tables(tree, context)
+    drop_parameters(tree, context, refinement.parameters, refinement.arguments)
+    if context.edits or refinement.unused or refinement.unloaded:
+        drop_unused(tree, context)
 
 
 def _decode(data: bytes) -> str:

@@ -41,7 +41,6 @@ ASKED = frozenset(
     {
         "boolean_function",
         "constant_function",
-        "has_removed_members",
         "hot_names",
         "interpret",
         "removed_member",

@@ -68,6 +68,8 @@ class Usage:
     unread: str = ""
     """Parameters that their body does not read, folding having dropped a use of the name: ``Class.m:name:2``, with how many
     arguments may stand before it, `*` for any number."""
+    members: str = ""
+    """What it does with members of enumerations about which it was asked; see `fold.refine.produced`."""
     plain: str = ""
     """Keywords and parameters whose name the module reads in no other way: not as an attribute, and in no string."""
     lost: str = ""

@@ -34,6 +34,16 @@ class Refinement:
     arguments: frozenset[tuple[str, str]] = frozenset()
     """Name that is called and keyword, of these parameters."""
 
+    watched: frozenset[str] = frozenset()
+    """``Class.MEMBER`` of the enumerations about which the module is to say what it does with them. No fact itself."""
+    members: frozenset[str] = frozenset()
+    """Members of enumerations that nothing produces, by qualified name."""
+    unnamed: frozenset[str] = frozenset()
+    """Those of them that the module defines and that nothing names any more."""
+
+    unwritable: frozenset[str] = frozenset()
+    """Why emission cannot write what folding decides for the module, which then stays as upstream wrote it."""
+
     def joined(self, other: Refinement) -> Refinement:
         """The facts of both; of the calls of one function those of `other`, which is the later."""
         later = {name for name, _ in other.calls}

@@ -8,6 +8,7 @@ from dataclasses import replace
 from shrinker.fold.refine.attributes import find_attributes
 from shrinker.fold.refine.imports import find_unused
 from shrinker.fold.refine.loading import Loading
+from shrinker.fold.refine.members import find_members
 from shrinker.fold.refine.orphans import find_orphans
 from shrinker.fold.refine.parameters import find_parameters
 from shrinker.fold.refine.passing import find_unpassed
@@ -40,6 +41,7 @@ def derive(
     results = find_results(world)
     calls = find_parameters(world)
     parameters, arguments = find_unpassed(world)
+    watched, members, unnamed = find_members(world, known, banned)
     loading = Loading(world)
     unloaded = {
         module.path: loading.drop(module, unused.get(module.path, frozenset()))
@@ -48,7 +50,10 @@ def derive(
     }
     by_path = {module.path: module for module in world.modules}
     fresh: dict[str, Refinement] = {}
-    for path in sorted({*unused, *orphans, *attributes, *stores, *results, *calls, *parameters, *arguments, *unloaded}):
+    asked = (watched, members, unnamed)
+    for path in sorted(
+        {*unused, *orphans, *attributes, *stores, *results, *calls, *parameters, *arguments, *unloaded}.union(*asked)
+    ):
         before = known.get(path, NOTHING)
         after = before.joined(
             Refinement(
@@ -61,6 +66,9 @@ def derive(
                 calls=frozenset(calls.get(path, ())),
                 parameters=frozenset(parameters.get(path, ())),
                 arguments=frozenset(arguments.get(path, ())),
+                watched=frozenset(watched.get(path, ())),
+                members=frozenset(members.get(path, ())),
+                unnamed=frozenset(unnamed.get(path, ())),
             )
         )
         if after != before:

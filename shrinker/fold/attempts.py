@@ -1,0 +1,175 @@
+"""`try`: around absent imports the handler takes its place; what cannot fail any more needs no handlers."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from shrinker.facts.lattice import Removed
+from shrinker.facts.scopes import catches_import_error, failing_import
+from shrinker.facts.walk import statements, walk
+from shrinker.fold.context import EvaluatesRemoved, extent, span
+from shrinker.fold.control import asks_for_exception, filled
+from shrinker.values.edits import DropBlock, DropStatement, TakeBlock
+from shrinker.values.folded import Uncertain
+
+if TYPE_CHECKING:
+    from shrinker.fold.statements import Body, StatementFolder
+
+_RULE = "cannot-fail"
+_LEAVES = (ast.Return, ast.Break, ast.Continue)
+
+
+def fold_try(folder: StatementFolder, node: ast.Try) -> tuple[Body, bool]:
+    """Fold a `try` with its clauses."""
+    context = folder.context
+    failing = failing_import(node, folder.scope)
+    if failing is not None and not node.finalbody:
+        live = _take_handler(folder, node, failing)
+        if live is not None:
+            return live, True
+        reason = "import of an absent module fails, but its handler uses the exception"
+        context.uncertain.append(Uncertain(context.path, node.lineno, reason))
+    edits = len(context.edits)
+    catches = any(catches_import_error(h) for h in node.handlers)
+    context.catching += catches
+    body = folder.block(node.body)
+    context.catching -= catches
+    if len(context.edits) > edits and _needs_no_handlers(folder, node, body):
+        return _without_handlers(folder, node, body), True
+    node.body = filled(body)
+    node.handlers = _fold_handlers(folder, node)
+    folder.orelse(node)
+    if node.finalbody:
+        node.finalbody = filled(folder.block(node.finalbody))
+    return [node], False
+
+
+def _take_handler(folder: StatementFolder, node: ast.Try, failing: str) -> Body | None:
+    """The handler of an import that fails, in the place of the whole; None when it looks at the exception."""
+    context = folder.context
+    index = next(i for i, h in enumerate(node.handlers) if catches_import_error(h))
+    handler = node.handlers[index]
+    uses_name = handler.name is not None and any(
+        isinstance(n, ast.Name) and n.id == handler.name for s in handler.body for n in walk(s)
+    )
+    if uses_name or any(map(asks_for_exception, handler.body)):
+        return None
+    context.decide(node, "try", {failing}, "removed", extent(node.body), node.body[0])
+    for statement in (*node.body, *node.orelse):
+        folder.forget(statement)
+    live = folder.block(handler.body)
+    live = [s for s in live if not isinstance(s, ast.Pass)]
+    for statement in handler.body:
+        if isinstance(statement, ast.Pass) and live:
+            context.edits.append(DropStatement(span(statement)))
+    taken = TakeBlock(span(node), f"handler:{index}")
+    context.edits.append(taken if live else DropStatement(span(node)))
+    context.taken.append((taken, list(live)))
+    return live
+
+
+def _fold_handlers(folder: StatementFolder, node: ast.Try) -> list[ast.ExceptHandler]:
+    """The handlers that are left.
+
+    Raises:
+        EvaluatesRemoved: none is.
+    """
+    context = folder.context
+    kept: list[ast.ExceptHandler] = []
+    for index, handler in enumerate(node.handlers):
+        try:
+            if handler.type is not None:
+                handler.type = folder.expressions.fold(handler.type)
+        except EvaluatesRemoved as poison:
+            if poison.removed.missing:
+                kept.append(handler)
+                continue
+            context.edits.append(DropBlock(span(node), f"handler:{index}"))
+            context.decide(handler, "handler", {poison.removed.rule}, "removed", extent(handler.body))
+            continue
+        handler.body = filled(folder.block(handler.body))
+        kept.append(handler)
+    if not kept and not node.finalbody:
+        raise EvaluatesRemoved(Removed("removed-handlers", "only handlers of removed errors", "try"))
+    return kept
+
+
+# A `try` that cannot fail any more
+
+
+def _needs_no_handlers(folder: StatementFolder, node: ast.Try, body: Body) -> bool:
+    """True when nothing in the folded body raises, so that what is left of the `try` is what follows its header.
+
+    Two blocks of it cannot both take its place, but for those of which one is empty.
+    """
+    if folder.kind == "class" or not all(map(_cannot_raise, body)):
+        return False
+    ends = any(isinstance(s, _LEAVES) for s in body)
+    blocks = [any(not isinstance(s, ast.Pass) for s in body), bool(node.orelse) and not ends, bool(node.finalbody)]
+    if sum(blocks) > 1:
+        return False
+    # What a handler alone binds is bound nowhere, once it is gone: whoever reads it would lose its name.
+    bound = {n for s in body for n in _bound_by(s)}
+    return all(n in bound for h in node.handlers for n in _binds(h))
+
+
+def _without_handlers(folder: StatementFolder, node: ast.Try, body: Body) -> Body:
+    context = folder.context
+    for handler in node.handlers:
+        folder.forget(handler)
+    live = body if any(not isinstance(s, ast.Pass) for s in body) else []
+    name = "body"
+    if any(isinstance(s, _LEAVES) for s in body):
+        for statement in node.orelse:
+            folder.forget(statement)
+    elif node.orelse:
+        name, live = "orelse", folder.block(node.orelse)
+    elif node.finalbody:
+        name, live = "finalbody", folder.block(node.finalbody)
+    gone = sum(extent(h.body) + 1 for h in node.handlers)
+    context.decide(node, "try", {_RULE}, "removed", gone, node.body[0])
+    taken = TakeBlock(span(node), name)
+    context.edits.append(taken if live else DropStatement(span(node)))
+    context.taken.append((taken, list(live)))
+    return live
+
+
+def _cannot_raise(node: ast.stmt) -> bool:
+    """True for what surely runs through: `pass`, a literal given to a plain name, a function that evaluates nothing."""
+    match node:
+        case ast.Pass() | ast.Break() | ast.Continue() | ast.Expr(value=ast.Constant()):
+            return True
+        case ast.Return(value=None | ast.Constant()):
+            return True
+        case ast.Assign(targets=targets, value=ast.Constant()):
+            return all(isinstance(t, ast.Name) for t in targets)
+        case (
+            ast.FunctionDef(args=arguments, decorator_list=[], returns=None)
+            | ast.AsyncFunctionDef(args=arguments, decorator_list=[], returns=None)
+        ):
+            defaults = (*arguments.defaults, *(d for d in arguments.kw_defaults if d is not None))
+            noted = any(isinstance(a, ast.arg) and a.annotation is not None for a in walk(arguments))
+            return not noted and all(isinstance(d, ast.Constant) for d in defaults)
+    return False
+
+
+def _bound_by(node: ast.stmt) -> set[str]:
+    if isinstance(node, ast.Assign):
+        return {t.id for t in node.targets if isinstance(t, ast.Name)}
+    return {node.name} if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else set()
+
+
+def _binds(node: ast.AST) -> set[str]:
+    """Names that a statement or clause may bind, whatever scope they belong to."""
+    found: set[str] = set()
+    for part in walk(node):
+        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
+            found.add(part.id)
+        elif isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(part.name)
+        elif isinstance(part, ast.alias):
+            found.add(part.asname or part.name.partition(".")[0])
+    if any(isinstance(s, ast.Global | ast.Nonlocal) for s in statements(node)):
+        found.add("global")
+    return found

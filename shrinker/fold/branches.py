@@ -1,0 +1,122 @@
+"""`if`, `while` and `assert`: a decided branch takes its statement's place."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from shrinker.facts.effects import is_pure
+from shrinker.facts.evaluate import truth
+from shrinker.facts.lattice import Known
+from shrinker.fold.context import Context, extent, span
+from shrinker.fold.control import filled
+from shrinker.values.edits import DropBlock, DropStatement, DropTail, TakeBlock
+
+if TYPE_CHECKING:
+    from shrinker.fold.statements import Body, StatementFolder
+
+
+def fold_if(folder: StatementFolder, node: ast.If) -> tuple[Body, bool]:
+    """Take the branch that the facts decide; an `if` without an effect whose blocks are empty goes."""
+    context = folder.context
+    elif_arm = context.is_elif(node)
+    value = truth(node.test, folder.scope)
+    certain = value if value is not None and value.rules else None
+    if certain is None or value is None or not is_pure(node.test, folder.scope):
+        value = None
+        decisions = len(context.decisions)
+        test = folder.expressions.fold(node.test, condition=True)
+        if isinstance(test, ast.Constant) and test is not node.test:
+            # Folding the parts decided the whole: a test for a removed class, say.
+            rules = {r for d in context.decisions[decisions:] for r in d.rule.split("+")}
+            value = Known(test.value, True, frozenset(rules))
+    if value is not None:
+        return _decided(folder, node, value, elif_arm)
+    node.test = test
+    if certain is not None:
+        return _asked_in_vain(folder, node, certain)
+    body = folder.block(node.body)
+    orelse = folder.block(node.orelse) if node.orelse else []
+    if not body and not orelse and is_pure(node.test, folder.scope):
+        context.edits.append(_emptied(context, node, elif_arm))
+        context.decide(node, "if", {"emptied"}, "removed", extent([node]))
+        return [], True
+    if node.orelse and not orelse:
+        context.edits.append(DropBlock(span(node), "orelse"))
+    node.body, node.orelse = filled(body), orelse
+    return [node], True
+
+
+def _decided(folder: StatementFolder, node: ast.If, value: Known, elif_arm: bool) -> tuple[Body, bool]:
+    context = folder.context
+    dead = node.orelse if value.truth else node.body
+    folder.context.decide_known(node, "elif" if elif_arm else "if", value, extent(dead), node.test)
+    folder.forget(node.test)
+    for statement in dead:
+        folder.forget(statement)
+    live = folder.block(node.body if value.truth else node.orelse)
+    taken = TakeBlock(span(node), "body" if value.truth else "orelse")
+    folder.context.edits.append(taken if live else _emptied(context, node, elif_arm))
+    context.taken.append((taken, list(live)))
+    return live, True
+
+
+def _asked_in_vain(folder: StatementFolder, node: ast.If, value: Known) -> tuple[Body, bool]:
+    """The facts decide a test that must be asked all the same: the dead block goes, `pass` may take its place."""
+    context = folder.context
+    dead = node.orelse if value.truth else node.body
+    if dead:
+        context.decide_known(node, "elif" if context.is_elif(node) else "if", value, extent(dead), node.test)
+        for statement in dead:
+            folder.forget(statement)
+    if value.truth:
+        if dead:
+            context.edits.append(DropBlock(span(node), "orelse"))
+        node.body, node.orelse = filled(folder.block(node.body)), []
+    else:
+        if not all(isinstance(s, ast.Pass) for s in dead):
+            context.edits.append(DropTail(span(dead[0])))
+        node.body = filled([])
+        if node.orelse:
+            orelse = folder.block(node.orelse)
+            if not orelse:
+                context.edits.append(DropBlock(span(node), "orelse"))
+            node.orelse = orelse
+    return [node], True
+
+
+def _emptied(context: Context, node: ast.If, elif_arm: bool) -> TakeBlock | DropStatement:
+    # An `elif` arm cannot be dropped as a statement: it is its chain's else.
+    return TakeBlock(span(node), "orelse") if elif_arm and not node.orelse else DropStatement(span(node))
+
+
+def fold_while(folder: StatementFolder, node: ast.While) -> tuple[Body, bool]:
+    """A loop that never runs goes."""
+    value = truth(node.test, folder.scope)
+    if value is not None and value.rules and not value.truth and not node.orelse and is_pure(node.test, folder.scope):
+        return folder.drop(node, value.rules, "while")
+    node.test = folder.expressions.fold(node.test, condition=True)
+    if value is not None and value.rules and not value.truth:
+        # Asked once, for what asking does.
+        context = folder.context
+        context.decide_known(node, "while", value, extent(node.body), node.test)
+        for statement in node.body:
+            folder.forget(statement)
+        if not all(isinstance(s, ast.Pass) for s in node.body):
+            context.edits.append(DropTail(span(node.body[0])))
+        node.body = filled([])
+    else:
+        node.body = filled(folder.block(node.body))
+    folder.orelse(node)
+    return [node], False
+
+
+def fold_assert(folder: StatementFolder, node: ast.Assert) -> tuple[Body, bool]:
+    """An assertion that holds goes."""
+    value = truth(node.test, folder.scope)
+    if value is not None and value.rules and value.truth and is_pure(node.test, folder.scope):
+        return folder.drop(node, value.rules, "assert")
+    node.test = folder.expressions.fold(node.test, condition=True)
+    if node.msg is not None:
+        node.msg = folder.expressions.when_reached(node.msg)
+    return [node], False

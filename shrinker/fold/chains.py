@@ -1,0 +1,156 @@
+"""`and`, `or`, `not` and ternaries.
+
+`a or default` is a value, not a condition: an operand is dropped from a value only where the result
+is the same object in every case.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from shrinker.facts.booleans import is_boolean
+from shrinker.facts.effects import is_pure
+from shrinker.facts.evaluate import evaluate
+from shrinker.facts.lattice import Known
+from shrinker.fold.context import EvaluatesRemoved, span
+from shrinker.fold.literals import without_removed
+from shrinker.values.edits import DropElement, TakeOperand
+
+if TYPE_CHECKING:
+    from shrinker.fold.expressions import ExpressionFolder
+
+
+def fold_not(folder: ExpressionFolder, node: ast.UnaryOp, condition: bool) -> ast.expr:
+    """`not x`, and other operators of one operand."""
+    if not isinstance(node.op, ast.Not):
+        return folder.children(node)
+    value = folder.truth(node)
+    if value is not None and value.rules and is_pure(node, folder.scope):
+        return folder.literal(node, Known(value.truth, True, value.rules)) or node
+    original = node.operand
+    node.operand = folder.fold(node.operand, condition=True)
+    if isinstance(node.operand, ast.Constant) and node.operand is not original and isinstance(node.operand.value, bool):
+        return folder.constant(node, not node.operand.value, "not", "constant")
+    return node
+
+
+def fold_ternary(folder: ExpressionFolder, node: ast.IfExp, condition: bool) -> ast.expr:
+    """`a if test else b`."""
+    value = folder.truth(node.test)
+    if value is not None and value.rules and is_pure(node.test, folder.scope):
+        return _take_arm(folder, node, value.truth, "ternary", value.rules, condition)
+    test = folder.fold(node.test, condition=True)
+    if isinstance(test, ast.Constant) and test is not node.test:
+        return _take_arm(folder, node, bool(test.value), "ternary", frozenset({"constant"}), condition)
+    node.test = test
+    arms: dict[str, ast.expr] = {}
+    poison: EvaluatesRemoved | None = None
+    for name in ("body", "orelse"):
+        try:
+            arms[name] = folder.when_reached(getattr(node, name), condition=condition)
+        except EvaluatesRemoved as caught:
+            poison = caught
+    if poison is not None:
+        if not arms or poison.removed.eager or not is_pure(node.test, folder.scope):
+            raise poison
+        (taken,) = arms
+        folder.context.edits.append(TakeOperand(span(node), taken))
+        folder.context.decide(node, "ternary", {poison.removed.rule}, "removed", 0)
+        folder.context.forget(node)
+        return arms[taken]
+    node.body, node.orelse = arms["body"], arms["orelse"]
+    return node
+
+
+def _take_arm(
+    folder: ExpressionFolder, node: ast.IfExp, taken: bool, kind: str, rules: frozenset[str], condition: bool
+) -> ast.expr:
+    child = "body" if taken else "orelse"
+    folder.context.forget(node.test)
+    folder.context.forget(node.orelse if taken else node.body)
+    folder.context.edits.append(TakeOperand(span(node), child))
+    folder.context.decide(node, kind, rules, "true" if taken else "false", 0, node.test)
+    return folder.fold(getattr(node, child), condition=condition)
+
+
+def fold_chain(folder: ExpressionFolder, node: ast.BoolOp, condition: bool) -> ast.expr:
+    """`and` and `or`."""
+    is_and = isinstance(node.op, ast.And)
+    if condition:
+        whole = folder.truth(node)
+        if whole is not None and whole.rules and is_pure(node, folder.scope):
+            return folder.literal(node, Known(whole.truth, True, whole.rules)) or node
+    else:
+        folded = folder.literal(node, without_removed(evaluate(node, folder.scope)))
+        if folded is not None:
+            return folded
+    kept: list[tuple[int, ast.expr]] = []
+    values = node.values
+    cut = False
+    for index, operand in enumerate(values):
+        if cut:
+            _drop_operand(folder, operand, node)
+            continue
+        value = folder.truth(operand)
+        decided = value is not None and bool(value.rules) and is_pure(operand, folder.scope)
+        last = index == len(values) - 1
+        neutral = decided and value is not None and value.truth is is_and
+        # `True and x`, `False or x`. As the last operand it is the chain's value.
+        if neutral and (condition or not last or _adds_nothing(folder, value, [v for _, v in kept])):
+            _drop_operand(folder, operand, node, value)
+            continue
+        try:
+            fold = folder.when_reached if kept else folder.fold
+            folded = fold(operand, condition=condition or (not last and _is_test(operand)))
+            if folded is not operand and isinstance(folded, ast.Constant) and isinstance(folded.value, bool):
+                if folded.value is not is_and:
+                    cut = True
+                elif condition or not last:
+                    _drop_operand(folder, operand, node)
+                    continue
+            kept.append((index, folded))
+        except EvaluatesRemoved as poison:
+            if not kept or poison.removed.eager:
+                raise
+            # In the closed world the chain has ended before this operand.
+            _drop_operand(folder, operand, node, rule=poison.removed.rule)
+            cut = True
+            continue
+        if decided and value is not None and value.truth is not is_and:
+            cut = True
+    if not kept:
+        return folder.constant(node, is_and, "boolean", "constant")
+    if len(kept) == len(values):
+        node.values = [expression for _, expression in kept]
+        return node
+    if len(kept) == 1:
+        return kept[0][1]
+    node.values = [expression for _, expression in kept]
+    return node
+
+
+def _adds_nothing(folder: ExpressionFolder, value: Known | None, before: list[ast.expr]) -> bool:
+    """`x and True` is `x` when `x` is a bool."""
+    return (
+        bool(before)
+        and value is not None
+        and value.exact
+        and isinstance(value.value, bool)
+        and all(is_boolean(v, folder.scope) for v in before)
+    )
+
+
+def _drop_operand(
+    folder: ExpressionFolder, operand: ast.expr, node: ast.BoolOp, value: Known | None = None, rule: str = ""
+) -> None:
+    folder.context.forget(operand)
+    folder.context.edits.append(DropElement(span(operand), "BoolOp"))
+    if value is not None:
+        folder.context.decide_known(operand, "boolean", value, 0)
+    elif rule:
+        folder.context.decide(operand, "boolean", {rule}, "removed", 0)
+
+
+def _is_test(node: ast.expr) -> bool:
+    return isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))

@@ -1,0 +1,71 @@
+"""Classes: bases, keywords, the body, and members of enumerations that nothing produces."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from shrinker.facts.bindings import collect
+from shrinker.facts.lattice import Removed
+from shrinker.facts.scopes import LocalScope
+from shrinker.fold.context import EvaluatesRemoved, span
+from shrinker.fold.control import filled, is_counted
+from shrinker.fold.functions import definition_gone, fold_decorators
+from shrinker.values.edits import DropElement
+
+if TYPE_CHECKING:
+    from shrinker.fold.statements import Body, StatementFolder
+
+UNPRODUCED = "unproduced-member"
+"""Stands for a rule: no kept code produces the member of an enumeration."""
+
+
+def fold_class(folder: StatementFolder, node: ast.ClassDef) -> tuple[Body, bool]:
+    """Fold a class; without its only base it goes."""
+    try:
+        fold_decorators(folder, node)
+        bases: list[ast.expr] = []
+        gone: list[tuple[ast.expr, Removed]] = []
+        for base in node.bases:
+            try:
+                bases.append(folder.expressions.fold(base))
+            except EvaluatesRemoved as poison:
+                if poison.removed.missing:
+                    raise
+                gone.append((base, poison.removed))
+        if gone and not bases:
+            return folder.drop(node, {gone[0][1].rule}, "definition")
+        for base, removed in gone:
+            folder.context.edits.append(DropElement(span(base), "ClassDef"))
+            folder.context.decide(base, "base", {removed.rule}, "removed", 0)
+            # What the base defines may run for every instance: only a fact can say that it does not.
+            if removed.module:
+                folder.context.escape(node, removed)
+        node.bases = bases
+        for keyword in node.keywords:
+            keyword.value = folder.expressions.fold(keyword.value)
+    except EvaluatesRemoved as poison:
+        if poison.removed.missing:
+            raise
+        return definition_gone(folder, node, poison.removed)
+    scope = LocalScope(folder.scope, collect(node.body, folder.context.package), frozenset(), is_class=True)
+    inside = folder.inside(scope, "class", f"{folder.owner or folder.context.module}.{node.name}")
+    _drop_members(inside, node)
+    node.body = filled(inside.block(node.body))
+    return [node], False
+
+
+def _drop_members(folder: StatementFolder, node: ast.ClassDef) -> None:
+    """Members of an enumeration that nothing produces and nothing names go from its body."""
+    unnamed, environment = folder.context.unnamed, folder.context.environment
+    kept: Body = []
+    # `auto()` counts on from the member before it.
+    last = max((i for i, s in enumerate(node.body) if isinstance(s, ast.Assign) and is_counted(s.value)), default=-1)
+    for index, statement in enumerate(node.body):
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)]) if f"{folder.owner}.{name}" in unnamed and index > last:
+                removed = environment.removed_member(f"{folder.owner}.{name}")
+                folder.drop(statement, {removed.rule if removed is not None else UNPRODUCED}, "member")
+            case _:
+                kept.append(statement)
+    node.body = kept

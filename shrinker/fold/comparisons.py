@@ -1,0 +1,80 @@
+"""Comparisons, and questions after a class: nothing in the closed world is what is removed."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, cast
+
+from shrinker.facts.effects import is_pure
+from shrinker.facts.evaluate import evaluate
+from shrinker.facts.lattice import Removed
+from shrinker.fold.context import EvaluatesRemoved
+from shrinker.fold.displays import fold_display
+from shrinker.fold.domains import drop_elements
+from shrinker.fold.literals import without_removed
+
+if TYPE_CHECKING:
+    from shrinker.fold.expressions import ExpressionFolder
+
+
+def fold_comparison(folder: ExpressionFolder, node: ast.Compare, condition: bool) -> ast.expr:
+    """Comparisons with flags, domains, members and what is removed."""
+    folded = folder.literal(node, without_removed(evaluate(node, folder.scope)))
+    if folded is not None:
+        return folded
+    folder.asked(node)
+    node.left = folder.fold(node.left)
+    single = node.ops[0] if len(node.ops) == 1 else None
+    try:
+        display = node.comparators[0] if isinstance(single, ast.In | ast.NotIn) else None
+        if isinstance(display, ast.Tuple | ast.List | ast.Set):
+            drop_elements(folder.context, folder.scope, node.left, display)
+        if isinstance(display, ast.Tuple | ast.List | ast.Set) and (
+            (isinstance(display, ast.Tuple) and _is_class_of_something(node.left)) or _names_member(folder, display)
+        ):
+            node.comparators = [fold_display(folder, display, type(display).__name__)]
+            if not cast(ast.Tuple, display).elts and is_pure(node.left, folder.scope):
+                return folder.constant(node, isinstance(single, ast.NotIn), "compare", "removed-rows")
+        else:
+            first, *others = node.comparators
+            node.comparators = [folder.fold(first), *(folder.when_reached(c) for c in others)]
+    except EvaluatesRemoved as poison:
+        identity = isinstance(single, ast.Is | ast.IsNot) or (
+            isinstance(single, ast.Eq | ast.NotEq) and _is_class_of_something(node.left)
+        )
+        if identity and not poison.removed.missing and is_pure(node.left, folder.scope):
+            # Nothing in the closed world is a removed class or function. Equality proves less: a member
+            # of a removed `IntEnum` equals a number.
+            return folder.constant(node, isinstance(single, ast.IsNot | ast.NotEq), "compare", poison.removed.rule)
+        raise
+    return node
+
+
+def _names_member(folder: ExpressionFolder, node: ast.Tuple | ast.List | ast.Set) -> bool:
+    values = [evaluate(e, folder.scope) for e in node.elts if isinstance(e, ast.Attribute)]
+    return any(isinstance(v, Removed) and v.member for v in values)
+
+
+def fold_instance_test(folder: ExpressionFolder, node: ast.Call) -> ast.expr:
+    """`isinstance(x, Gone)`."""
+    node.args[0] = folder.fold(node.args[0])
+    classes = node.args[1]
+    try:
+        node.args[1] = (
+            fold_display(folder, classes, "Tuple") if isinstance(classes, ast.Tuple) else folder.fold(classes)
+        )
+    except EvaluatesRemoved as poison:
+        if poison.removed.missing or not is_pure(node.args[0], folder.scope):
+            raise
+        # Nothing in the closed world is an instance of a class that is not in it.
+        return folder.constant(node, False, "instance", poison.removed.rule)
+    if isinstance(node.args[1], ast.Tuple) and not node.args[1].elts:
+        return folder.constant(node, False, "instance", "removed-class")
+    return node
+
+
+def _is_class_of_something(node: ast.expr) -> bool:
+    """``type(x)`` or ``x.__class__``."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id == "type"
+    return isinstance(node, ast.Attribute) and node.attr == "__class__"

@@ -1,0 +1,73 @@
+"""Tuples, lists, sets and dictionaries lose the rows that name something removed."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from shrinker.facts.lattice import Removed
+from shrinker.fold.context import EvaluatesRemoved, span
+from shrinker.fold.control import runs_something
+from shrinker.fold.domains import drop_rows
+from shrinker.values.edits import DropElement
+
+if TYPE_CHECKING:
+    from shrinker.fold.expressions import ExpressionFolder
+
+
+def fold_display(folder: ExpressionFolder, node: ast.Tuple | ast.List | ast.Set, container: str) -> ast.expr:
+    """Fold the elements; a row that names something removed goes.
+
+    Raises:
+        EvaluatesRemoved: a row runs something removed, or no row of a set is left.
+    """
+    kept: list[ast.expr] = []
+    for element in node.elts:
+        try:
+            kept.append(folder.fold(element))
+        except EvaluatesRemoved as poison:
+            if poison.removed.missing or (poison.removed.eager and runs_something(element)):
+                raise
+            folder.context.forget(element)
+            folder.context.edits.append(DropElement(span(element), container))
+            folder.context.decide(element, "table", {poison.removed.rule}, "removed", 0)
+    if isinstance(node, ast.Set) and not kept and node.elts:
+        # `{}` would be a dict.
+        raise EvaluatesRemoved(Removed("removed-rows", "every row of the table is removed", "set"))
+    node.elts = kept
+    return node
+
+
+def fold_list(folder: ExpressionFolder, node: ast.List, condition: bool) -> ast.expr:
+    """A list; a target is no table."""
+    return fold_display(folder, node, "List") if isinstance(node.ctx, ast.Load) else folder.children(node)
+
+
+def fold_set(folder: ExpressionFolder, node: ast.Set, condition: bool) -> ast.expr:
+    """A set."""
+    return fold_display(folder, node, "Set")
+
+
+def fold_dict(folder: ExpressionFolder, node: ast.Dict, condition: bool) -> ast.expr:
+    """A dictionary: rows by key and by value."""
+    domain = folder.context.tables.get(id(node))
+    if domain is not None:
+        drop_rows(folder.context, folder.scope, node, domain)
+    keys: list[ast.expr | None] = []
+    values: list[ast.expr] = []
+    for key, value in zip(node.keys, node.values, strict=True):
+        try:
+            new_key = folder.fold(key) if key is not None else None
+            new_value = folder.fold(value)
+        except EvaluatesRemoved as poison:
+            runs = runs_something(value) or (key is not None and runs_something(key))
+            if poison.removed.missing or (poison.removed.eager and runs):
+                raise
+            folder.context.forget(value)
+            folder.context.edits.append(DropElement(span(value), "Dict"))
+            folder.context.decide(value, "table", {poison.removed.rule}, "removed", 0)
+            continue
+        keys.append(new_key)
+        values.append(new_value)
+    node.keys, node.values = keys, values
+    return node

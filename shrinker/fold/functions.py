@@ -1,0 +1,116 @@
+"""Functions: decorators, defaults, annotations, the body in its own scope, and what must not lose its only `yield`."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from typing import TYPE_CHECKING
+
+from shrinker.facts.lattice import Removed
+from shrinker.facts.scopes import function_scope, shadowed
+from shrinker.facts.walk import walk
+from shrinker.fold.annotations import fold_annotation, fold_parameter
+from shrinker.fold.context import EvaluatesRemoved, span
+from shrinker.fold.control import declares, filled, is_generator, rebinds
+from shrinker.fold.domains import local_tables, registration
+from shrinker.values.edits import DropElement
+from shrinker.values.folded import Uncertain
+
+if TYPE_CHECKING:
+    from shrinker.fold.statements import Body, StatementFolder
+
+
+def fold_function(folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[Body, bool]:
+    """Fold a function; what is left of it may be upstream's own text."""
+    edits, decisions, touched = len(folder.context.edits), len(folder.context.decisions), set(folder.context.touched)
+    declared = declares(node)
+    spare = copy.deepcopy(node) if declared or (folder.context.may_yield(node) and is_generator(node)) else None
+    generator = spare is not None and is_generator(spare)
+    try:
+        fold_decorators(folder, node)
+        arguments = node.args
+        arguments.defaults = [folder.expressions.fold(d) for d in arguments.defaults]
+        arguments.kw_defaults = [folder.expressions.fold(d) if d is not None else None for d in arguments.kw_defaults]
+    except EvaluatesRemoved as poison:
+        if poison.removed.missing:
+            raise
+        return definition_gone(folder, node, poison.removed)
+    for argument in (
+        *arguments.posonlyargs,
+        *arguments.args,
+        *arguments.kwonlyargs,
+        arguments.vararg,
+        arguments.kwarg,
+    ):
+        if argument is not None:
+            fold_parameter(folder.expressions, argument)
+    if node.returns is not None:
+        node.returns = fold_annotation(folder.expressions, node.returns, "returns")
+    scope = function_scope(node, folder.scope, folder.context.package)
+    before = frozenset(scope.bindings.names)
+    folder.context.tables.update(local_tables(node.body, scope))
+    node.body = filled(folder.inside(scope, "function").block(node.body))
+    _poison_unbound(folder, node, before, decisions)
+    ended = generator and not is_generator(node)
+    if spare is not None and (ended or rebinds(node, declared - declares(node))):
+        # Without its only `yield` it would stop being a generator, without its `global` it would bind
+        # another name: leave it as upstream wrote it.
+        del folder.context.edits[edits:]
+        del folder.context.decisions[decisions:]
+        folder.context.touched = touched
+        folder.context.uncertain.append(
+            Uncertain(
+                folder.context.path,
+                node.lineno,
+                f"folding would remove the only {'yield' if ended else 'global declaration'} of {node.name}",
+            )
+        )
+        return [spare], False
+    return [node], False
+
+
+def _poison_unbound(
+    folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunctionDef, before: frozenset[str], decisions: int
+) -> None:
+    """Cut what reads a local name whose every binding is gone: it can only run where they ran."""
+    while len(folder.context.decisions) > decisions:
+        after = function_scope(node, folder.scope, folder.context.package)
+        lost = before - after.bindings.names.keys() - after.opaque - after.bindings.outer
+        reads = {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+        lost &= reads
+        if not lost:
+            return
+        rules = sorted({r for d in folder.context.decisions[decisions:] for r in d.rule.split("+")})
+        gone = {
+            n: Removed("+".join(rules), "code of a branch that is never taken", f"{folder.context.module}.{n}")
+            for n in lost
+        }
+        folder.context.warm(lost)
+        before -= lost
+        scope = shadowed(after, dict(gone))
+        node.body = filled(folder.inside(scope, "function").block(node.body))
+
+
+def fold_decorators(folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+    """Fold decorators; one that files the definition under a name that is never asked for goes."""
+    kept: list[ast.expr] = []
+    for decorator in node.decorator_list:
+        filed = registration(decorator, folder.scope)
+        if filed is not None and folder.context.is_named_beside(node):
+            # Others call it by its name: only its entry goes.
+            folder.forget(decorator)
+            folder.context.edits.append(DropElement(span(decorator), "decorator"))
+            folder.context.decide(decorator, "registration", {filed.rule}, "removed", 0)
+        else:
+            kept.append(folder.expressions.fold(decorator))
+    node.decorator_list = kept
+
+
+def definition_gone(
+    folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, removed: Removed
+) -> tuple[Body, bool]:
+    """What becomes of a definition that a removed decorator, default or keyword stands at."""
+    if removed.eager and removed.module and folder.context.is_named_beside(node):
+        folder.context.escape(node, removed)
+        return [node], False
+    return folder.drop(node, {removed.rule}, "definition")

@@ -1,0 +1,50 @@
+"""A file whose edits emission could not write: it stays as upstream wrote it, with all that it names.
+
+Folding decided too much for it, so that nothing of it is used: what it imports stays, removed modules included, and no
+other module may rely on how it calls what.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from shrinker.facts.bindings import absolute
+from shrinker.facts.lattice import Removed
+from shrinker.facts.walk import walk
+from shrinker.fold.context import Context
+from shrinker.fold.refine.calls import OPEN
+from shrinker.values.folded import Uncertain
+
+WHY = "folding decided an edit that cannot be written"
+"""How the reason starts."""
+
+
+def leave(tree: ast.Module, context: Context, reasons: Iterable[str]) -> None:
+    """Record that a module is left whole, and which removed modules it needs.
+
+    Args:
+        tree: the module as upstream wrote it.
+        context: of the module.
+        reasons: what emission said.
+    """
+    environment = context.environment
+    context.uncertain.extend(Uncertain(context.path, 0, f"{WHY}: {reason}") for reason in sorted(reasons))
+    for node in walk(tree):
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            continue
+        source = absolute(node.module, node.level, context.package) if isinstance(node, ast.ImportFrom) else ""
+        for alias in node.names:
+            found = [environment.removed_module(source or alias.name)]
+            if source and alias.name != "*":
+                found.append(environment.removed_module(f"{source}.{alias.name}"))
+                value = environment.resolve(source, alias.name)
+                found.append(value if isinstance(value, Removed) else None)
+            for removed in found:
+                if removed is not None and removed.module:
+                    context.escape(alias, removed)
+
+
+def opened(calls: set[str]) -> set[str]:
+    """Words of `Usage.calls` that say nothing of the arguments: these calls are not edited."""
+    return {f"{word.removesuffix('~').partition('(')[0]}{OPEN}" for word in calls}

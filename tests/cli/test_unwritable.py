@@ -1,0 +1,103 @@
+"""Folding decides an edit that emission cannot write: the file stays as upstream wrote it, and so does all that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+import shrinker.emit.rewrite as rewriting
+from shrinker.emit.rewrite import RewriteError
+from shrinker.values.edits import Edit
+from tests.cli.small import FILES, RULES, World, write
+
+SERVER = "python/sglang/srt/server.py"
+REASON = "line 3, column 0: an edit of the test"
+FILES_HERE = FILES | {
+    # The only caller of what folding would drop with its call, and of a parameter that it would drop.
+    "python/sglang/srt/lonely.py": "def lonely():\n    return 1\n",
+    SERVER: """from sglang.srt.cuda import configure
+from sglang.srt.utils import is_npu
+
+if is_npu():
+    from sglang.srt.lonely import lonely
+    from sglang.srt.npu import start
+
+    lonely()
+else:
+    from sglang.srt.cuda import start
+
+KIND = start()
+configure(npu=False)
+""",
+    "python/sglang/srt/cuda.py": """from sglang.srt.utils import is_npu
+
+
+def start():
+    return "cuda"
+
+
+def configure(*, npu, port=0):
+    if is_npu() and npu:
+        return None
+    return port
+""",
+    "python/sglang/srt/npu.py": "from sglang.srt.npu_tools import KIND\n\n\ndef start():\n    return KIND\n",
+    "python/sglang/srt/npu_tools.py": "KIND = 'npu'\n",
+}
+
+
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> World:
+    """The small world, in which no edit of one file can be written."""
+    real = rewriting.rewrite_file
+    text = FILES_HERE[SERVER].encode()
+
+    def rewrite(source: bytes, edits: Sequence[Edit], *, header: str | None = None) -> bytes:
+        if source == text:
+            raise RewriteError(REASON)
+        return real(source, edits, header=header)
+
+    monkeypatch.setattr(rewriting, "rewrite_file", rewrite)
+    write(tmp_path / "upstream", FILES_HERE)
+    write(tmp_path / "rules", RULES)
+    return World(tmp_path)
+
+
+def test_the_file_stays_as_upstream_wrote_it(failing: World) -> None:
+    done = failing.shrink()
+    assert done.code == 0, done.err
+    assert f"{SERVER} stays as upstream wrote it: {REASON}" in done.err
+    assert (failing.out / SERVER).read_text() == FILES_HERE[SERVER]
+
+
+def test_what_it_names_is_kept(failing: World) -> None:
+    done = failing.shrink()
+    assert done.code == 0, done.err
+    for name in ("lonely", "npu", "npu_tools"):
+        path = f"python/sglang/srt/{name}.py"
+        assert (failing.out / path).read_text() == FILES_HERE[path], name
+    # Other files are folded, but for what the file relies on: it still gives the parameter.
+    cuda = (failing.out / "python/sglang/srt/cuda.py").read_text()
+    assert "def configure(*, npu, port=0):" in cuda
+    assert "is_npu" not in cuda
+
+
+def test_it_is_listed_as_uncertain(failing: World) -> None:
+    assert failing.shrink().code == 0
+    listed = (failing.reports / "uncertain.txt").read_text().splitlines()
+    assert f"{SERVER}\tfolding decided an edit that cannot be written: {REASON}" in listed
+
+
+def test_strict_mode_refuses_it(failing: World) -> None:
+    done = failing.shrink("--strict")
+    assert done.code == 1
+    assert REASON in done.err and SERVER in done.err
+
+
+def test_a_second_run_from_the_cache_gives_the_same(failing: World) -> None:
+    assert failing.shrink().code == 0
+    first = (failing.out / "SHRINK.json").read_bytes()
+    assert failing.shrink().code == 0
+    assert (failing.out / "SHRINK.json").read_bytes() == first
