@@ -11,7 +11,7 @@ from shrinker.facts.outline import Outline
 from shrinker.facts.patterns import Patterns
 from shrinker.ruleset.match import any_module_matches, name_matches
 from shrinker.ruleset.models import Domain as DomainRule
-from shrinker.ruleset.models import Fact, Pure, Ruleset
+from shrinker.ruleset.models import Fact, Pure, Remove, Ruleset
 
 
 class Environment:
@@ -43,6 +43,7 @@ class Environment:
             for kind in ("names", "calls", "tables", "registers")
         }
         self._members = _members(rules, outlines)
+        self._definitions: Patterns[Remove] = Patterns((p, r) for r in rules.removes for p in r.definitions)
         self.variables: dict[str, Fact] = {v: f for f in rules.facts for v in f.environment}
         self.absent: dict[str, str] = {m: a.id for a in rules.absents for m in a.modules}
         self._missing: dict[str, str] = {m: a.id for a in rules.absents for m in a.attributes}
@@ -68,7 +69,8 @@ class Environment:
         absent = {m.partition(".")[0] for m in self.absent} | {m.rpartition(".")[2] for m in self._missing}
         texts = {text for rule in self.rules.domains for text in rule.never}
         members = {name.rpartition(".")[2] for name in self._members}
-        return self._calls.words | self._names.words | set(self.variables) | absent | texts | members
+        named = self._calls.words | self._names.words | self._definitions.words
+        return named | set(self.variables) | absent | texts | members
 
     def called(self, name: str) -> Known | None:
         """The value that a fact gives to a call of this qualified name."""
@@ -110,6 +112,11 @@ class Environment:
         """An attribute of an installed module that is not there on this platform."""
         rule = self._missing.get(name)
         return None if rule is None else Removed(rule, "not installed beside CUDA", name, error="AttributeError")
+
+    def removed_definition(self, name: str) -> Removed | None:
+        """A function or class that a rule takes out of a module that stays."""
+        rule = self._definitions.find(name)
+        return None if rule is None else Removed(rule.id, rule.feature, name)
 
     def removed_member(self, name: str) -> Removed | None:
         """A member of an enumeration that no value of the closed world equals."""
@@ -176,6 +183,9 @@ class Environment:
         removed = self.removed_module(module)
         if removed is not None:
             return Removed(removed.rule, removed.feature, qualified, module)
+        gone = self.removed_definition(qualified)
+        if gone is not None:
+            return gone
         found = self.outlines.get(module)
         if found is not None and name in found.names:
             if name in found.rebound or (name in self.stored and not name.startswith("__")):

@@ -10,7 +10,7 @@ from shrinker.facts.lattice import Removed
 from shrinker.facts.scopes import LocalScope
 from shrinker.fold.context import EvaluatesRemoved, span
 from shrinker.fold.control import filled, is_counted
-from shrinker.fold.functions import definition_gone, fold_decorators
+from shrinker.fold.functions import definition_gone, fold_decorators, removed_definition
 from shrinker.values.edits import DropElement
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ UNPRODUCED = "unproduced-member"
 
 def fold_class(folder: StatementFolder, node: ast.ClassDef) -> tuple[Body, bool]:
     """Fold a class; without its only base it goes."""
+    removed = removed_definition(folder, node)
+    if removed is not None:
+        return folder.drop(node, {removed.rule}, "definition")
     try:
         fold_decorators(folder, node)
         bases: list[ast.expr] = []

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 def fold_function(folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[Body, bool]:
     """Fold a function; what is left of it may be upstream's own text."""
+    removed = removed_definition(folder, node)
+    if removed is not None:
+        return folder.drop(node, {removed.rule}, "definition")
     edits, decisions, touched = len(folder.context.edits), len(folder.context.decisions), set(folder.context.touched)
     declared = declares(node)
     spare = copy.deepcopy(node) if declared or (folder.context.may_yield(node) and is_generator(node)) else None
@@ -67,6 +70,15 @@ def fold_function(folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunc
         )
         return [spare], False
     return [node], False
+
+
+def removed_definition(
+    folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+) -> Removed | None:
+    """The rule's answer for a definition at module level that it names."""
+    if folder.kind != "module":
+        return None
+    return folder.context.environment.removed_definition(f"{folder.context.module}.{node.name}")
 
 
 def _poison_unbound(

@@ -30,6 +30,7 @@ RULES_ONLY = frozenset(
         "named",
         "only_when_asked",
         "read_on_any",
+        "removed_definition",
         "rules",
         "variable",
         "variables",

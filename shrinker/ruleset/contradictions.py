@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from shrinker.ruleset.match import module_matches, name_matches, overlap, path_matches
+from shrinker.ruleset.match import module_matches, overlap, path_matches
 from shrinker.ruleset.models import Fact, Rule, Ruleset
 from shrinker.values.errors import InputError
 
@@ -101,8 +101,8 @@ def _asked_and_stated(rules: Ruleset) -> Iterator[str]:
         for remove in rules.removes:
             for pattern in fact.calls:
                 for asked in remove.only_when_asked:
-                    # A wide pattern means the functions of the tree that stay.
-                    if pattern == asked or ("*" not in pattern and name_matches(asked, pattern)):
+                    # The fact counts first: a wide pattern says what holds for all that no fact speaks of.
+                    if pattern == asked:
                         what = f"says {pattern} is {_text(fact)}"
                         yield _clash(rules, fact, what, remove, f"a use of {asked} is an error")
 

@@ -90,6 +90,9 @@ class Remove(Rule):
     """Patterns over dotted modules, submodules included."""
     members: tuple[str, ...] = ()
     """Members of enumerations (``sglang.**.Backend.ASCEND``): no value of the closed world equals one."""
+    definitions: tuple[str, ...] = ()
+    """Functions and classes at module level (``sglang.**.http_server.ollama_chat``), the last name without ``*``: the
+    definition goes, with the decorators that register it."""
     paths: tuple[str, ...] = ()
     """Patterns over files and folders of upstream that are not modules."""
     unless: tuple[str, ...] = ()
