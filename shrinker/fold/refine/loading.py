@@ -43,6 +43,8 @@ class Loading:
         self._world = world
         self._statements: dict[str, list[_Statement]] = {}
         self._edges: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+        self._loaders: dict[str, set[str]] | None = None
+        """Modules that certainly load each module, before this round's drops."""
         self._cycles = Cycles({module.module: module for module in world.modules})
 
     def drop(self, importer: FoldedModule, unused: frozenset[str]) -> frozenset[str]:
@@ -80,14 +82,27 @@ class Loading:
     def needed(self, importer: FoldedModule) -> frozenset[str]:
         """Modules whose flags the importer imported, that it must load for what else they do.
 
-        Folding drops such an import without a proof, since nearly every one of these modules is loaded anyway. Libraries
+        Folding drops such an import without a proof: nearly every one of these modules is loaded by others, too. Libraries
         that only they import are not counted: a predicate asks them.
         """
-        cut = importer.usage.cut.split()
-        if not cut:
-            return frozenset()
-        loaded = self._loaded_with(importer)
-        return frozenset(m for m in cut if self._does_something(m, set(loaded)) or self._may_enter(importer, m, []))
+        return frozenset(
+            m
+            for m in importer.usage.cut.split()
+            if self._is_left_alone(m) and self._does_something(m, self._loaded_with(importer))
+        )
+
+    def _is_left_alone(self, name: str) -> bool:
+        """True when no other module certainly loads the module, but for those that it loads itself, or when it is part
+        of a cycle."""
+        module = self._world.module(name)
+        if module is None or name in self._cycles.members:
+            return module is not None
+        if self._loaders is None:
+            self._loaders = {}
+            for other in self._world.modules:
+                for own in self._certain(other)[0] - {other.module}:
+                    self._loaders.setdefault(own, set()).add(other.module)
+        return self._loaders.get(name, set()) <= self._loaded_with(module)
 
     def _does_something(self, name: str, loaded: set[str]) -> bool:
         """True when a module, or one of the tree that it loads, does more than define; `loaded` are loaded anyway."""
