@@ -33,8 +33,10 @@ def fold_try(folder: StatementFolder, node: ast.Try) -> tuple[Body, bool]:
     edits = len(context.edits)
     catches = any(catches_import_error(h) for h in node.handlers)
     context.catching += catches
-    body = folder.block(node.body)
-    context.catching -= catches
+    try:
+        body = folder.block(node.body)
+    finally:
+        context.catching -= catches
     if len(context.edits) > edits and _needs_no_handlers(folder, node, body):
         return _without_handlers(folder, node, body), True
     node.body = filled(body)

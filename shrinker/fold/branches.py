@@ -21,8 +21,7 @@ def fold_if(folder: StatementFolder, node: ast.If) -> tuple[Body, bool]:
     context = folder.context
     elif_arm = context.is_elif(node)
     value = truth(node.test, folder.scope)
-    certain = value if value is not None and value.rules else None
-    if certain is None or value is None or not is_pure(node.test, folder.scope):
+    if value is None or not value.rules or not is_pure(node.test, folder.scope):
         value = None
         decisions = len(context.decisions)
         test = folder.expressions.fold(node.test, condition=True)
@@ -33,6 +32,7 @@ def fold_if(folder: StatementFolder, node: ast.If) -> tuple[Body, bool]:
     if value is not None:
         return _decided(folder, node, value, elif_arm)
     node.test = test
+    certain = _decided_beside(test)
     if certain is not None:
         return _asked_in_vain(folder, node, certain)
     body = folder.block(node.body)
@@ -59,6 +59,17 @@ def _decided(folder: StatementFolder, node: ast.If, value: Known, elif_arm: bool
     folder.context.edits.append(taken if live else _emptied(context, node, elif_arm))
     context.taken.append((taken, list(live)))
     return live, True
+
+
+def _decided_beside(test: ast.expr) -> Known | None:
+    """What a folded `x() and False` or `x() or True` is, for which `x` must be asked."""
+    if isinstance(test, ast.BoolOp):
+        for operand in test.values:
+            value: Known | None = getattr(operand, "decided", None)
+            found = isinstance(operand, ast.Constant) and value is not None and bool(value.rules)
+            if found and value is not None and value.truth is isinstance(test.op, ast.Or):
+                return value
+    return None
 
 
 def _asked_in_vain(folder: StatementFolder, node: ast.If, value: Known) -> tuple[Body, bool]:
@@ -96,7 +107,8 @@ def fold_while(folder: StatementFolder, node: ast.While) -> tuple[Body, bool]:
     if value is not None and value.rules and not value.truth and not node.orelse and is_pure(node.test, folder.scope):
         return folder.drop(node, value.rules, "while")
     node.test = folder.expressions.fold(node.test, condition=True)
-    if value is not None and value.rules and not value.truth:
+    value = _decided_beside(node.test)
+    if value is not None and not value.truth:
         # Asked once, for what asking does.
         context = folder.context
         context.decide_known(node, "while", value, extent(node.body), node.test)

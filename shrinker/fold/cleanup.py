@@ -187,6 +187,8 @@ def keep_import(
     if len(gone) == len(node.names):
         # A module that is imported for its predicates only needs no proof.
         stays = [alias for alias, rules, idle in gone if not (rules or idle)]
+        if not stays and source in context.needed:
+            stays = [alias for alias, _, _ in gone[:1]]
         if stays and source and context.bound:
             # Never a name that went in an earlier round: what it names may have gone after it.
             present = [alias for alias in node.names if f"{source}:{alias.name}" in context.bound]
@@ -200,6 +202,8 @@ def keep_import(
         context.forget(alias)
         context.dropped.add(bound_name(node, alias))
     if len(gone) == len(node.names):
+        if runs and source in context.environment.modules and not all(idle for _, _, idle in gone):
+            context.cut.add(source)
         whole = span(node)
         # Some of its names may have gone before.
         context.edits = [e for e in context.edits if not (isinstance(e, DropAlias) and whole < e.span < _after(whole))]

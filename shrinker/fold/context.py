@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Domain, Known, Removed
+from shrinker.facts.walk import statements
 from shrinker.fold.definitions import words_of
 from shrinker.fold.lines import Lines
 from shrinker.values.edits import DropStatement, Edit, Span, TakeBlock
@@ -23,9 +24,20 @@ _WORDS = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 class EvaluatesRemoved(Exception):
     """Evaluating the expression would touch a name that the closed world does not have."""
 
-    def __init__(self, removed: Removed) -> None:
+    def __init__(self, removed: Removed, *, deferred: bool = False) -> None:
         super().__init__(removed.name)
         self.removed = removed
+        self.deferred = deferred
+        """True when it stands in a lambda, which may never be called."""
+
+
+class KeepsWhole(Exception):
+    """The function that binds a name must stay as upstream wrote it."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(name)
+        self.name = name
+        self.reason = reason
 
 
 def span(node: Node) -> Span:
@@ -43,6 +55,10 @@ class Context:
         self._source = Lines(source)
         self.lines = self._source.rows
         self.environment = environment
+        self._text = source
+        self._written: dict[tuple[type[ast.stmt], int, int], ast.stmt] | None = None
+        self.functions: list[frozenset[str]] = []
+        """Names that the functions around the place bind, the innermost last."""
         self.edits: list[Edit] = []
         self.decisions: list[Decision] = []
         self.uncertain: list[Uncertain] = []
@@ -59,6 +75,10 @@ class Context:
         """Members of the module's enumerations, by qualified name, that nothing produces and nothing names."""
         self.unloaded: frozenset[str] = frozenset()
         """Modules that imports here need not load."""
+        self.needed: frozenset[str] = frozenset()
+        """Modules that imports here must load."""
+        self.cut: set[str] = set()
+        """Modules of the tree whose import went although nothing says that they are loaded anyway."""
         self.bound: frozenset[str] = frozenset()
         """``module:name`` of what was imported after the round before; empty in the first."""
         self.taken: list[tuple[TakeBlock, list[ast.stmt]]] = []
@@ -117,6 +137,14 @@ class Context:
             self._yields = self._source.holding(("yield",))
         index = bisect.bisect_left(self._yields, node.lineno)
         return index < len(self._yields) and self._yields[index] <= (node.end_lineno or node.lineno)
+
+    def as_written(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
+        """A function of the tree as upstream wrote it, whatever was folded in it."""
+        if self._written is None:
+            # Rare, and cheaper than to copy every function first.
+            tree = ast.parse(self._text)
+            self._written = {(type(n), n.lineno, n.col_offset): n for n in statements(tree)}
+        return self._written[type(node), node.lineno, node.col_offset]
 
     def is_named_beside(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
         """True when the name of a definition stands anywhere else: in this file, or in an import of another one."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-import copy
 from typing import TYPE_CHECKING
 
+from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Removed
 from shrinker.facts.scopes import function_scope, shadowed
 from shrinker.facts.walk import walk
 from shrinker.fold.annotations import fold_annotation, fold_parameter
-from shrinker.fold.context import EvaluatesRemoved, span
+from shrinker.fold.context import EvaluatesRemoved, KeepsWhole, span
 from shrinker.fold.control import declares, filled, is_generator, rebinds
 from shrinker.fold.domains import local_tables, registration
 from shrinker.values.edits import DropElement
@@ -25,15 +25,16 @@ def fold_function(folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunc
     removed = removed_definition(folder, node)
     if removed is not None:
         return folder.drop(node, {removed.rule}, "definition")
-    edits, decisions, touched = len(folder.context.edits), len(folder.context.decisions), set(folder.context.touched)
+    context = folder.context
+    edits, decisions, touched = len(context.edits), len(context.decisions), set(context.touched)
     declared = declares(node)
-    spare = copy.deepcopy(node) if declared or (folder.context.may_yield(node) and is_generator(node)) else None
-    generator = spare is not None and is_generator(spare)
+    generator = context.may_yield(node) and is_generator(node)
+    first = node.lineno
     try:
         fold_decorators(folder, node)
         arguments = node.args
-        arguments.defaults = [folder.expressions.fold(d) for d in arguments.defaults]
-        arguments.kw_defaults = [folder.expressions.fold(d) if d is not None else None for d in arguments.kw_defaults]
+        arguments.defaults = [_fold_default(folder, d) for d in arguments.defaults]
+        arguments.kw_defaults = [_fold_default(folder, d) if d is not None else None for d in arguments.kw_defaults]
     except EvaluatesRemoved as poison:
         if poison.removed.missing:
             raise
@@ -52,24 +53,43 @@ def fold_function(folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunc
     scope = function_scope(node, folder.scope, folder.context.package)
     before = frozenset(scope.bindings.names)
     folder.context.tables.update(local_tables(node.body, scope))
-    node.body = filled(folder.inside(scope, "function").block(node.body))
-    _poison_unbound(folder, node, before, decisions)
-    ended = generator and not is_generator(node)
-    if spare is not None and (ended or rebinds(node, declared - declares(node))):
-        # Without its only `yield` it would stop being a generator, without its `global` it would bind
-        # another name: leave it as upstream wrote it.
-        del folder.context.edits[edits:]
-        del folder.context.decisions[decisions:]
-        folder.context.touched = touched
-        folder.context.uncertain.append(
-            Uncertain(
-                folder.context.path,
-                node.lineno,
-                f"folding would remove the only {'yield' if ended else 'global declaration'} of {node.name}",
-            )
-        )
-        return [spare], False
-    return [node], False
+    context.functions.append(before)
+    try:
+        node.body = filled(folder.inside(scope, "function").block(node.body))
+        _poison_unbound(folder, node, before, decisions)
+        reason = _changes_kind(node, generator, declared)
+    except KeepsWhole as whole:
+        if whole.name not in before:
+            raise
+        reason = whole.reason
+    finally:
+        context.functions.pop()
+    if reason is None:
+        return [node], False
+    del context.edits[edits:]
+    del context.decisions[decisions:]
+    context.touched = touched
+    context.uncertain.append(Uncertain(context.path, first, reason))
+    return [context.as_written(node)], False
+
+
+def _changes_kind(node: ast.FunctionDef | ast.AsyncFunctionDef, generator: bool, declared: set[str]) -> str | None:
+    """Why a folded function would be another one: without its only `yield` it is no generator, without its `global` it
+    binds another name."""
+    if generator and not is_generator(node):
+        return f"folding would remove the only yield of {node.name}"
+    if rebinds(node, declared - declares(node)):
+        return f"folding would remove the only global declaration of {node.name}"
+    return None
+
+
+def _fold_default(folder: StatementFolder, node: ast.expr) -> ast.expr:
+    """A default is evaluated with the definition, in every run: a member in it is named, and stays."""
+    for part in walk(node):
+        value = evaluate(part, folder.scope) if isinstance(part, ast.Attribute) else None
+        if isinstance(value, Removed) and value.member:
+            return node
+    return folder.expressions.fold(node)
 
 
 def removed_definition(

@@ -75,6 +75,7 @@ def fold_source(
         mixed=pack(mixed),
         calls=pack(calls),
         plain=pack(plain),
+        cut=pack(context.cut),
         members=pack(member_uses(tree, context, refinement.watched)),
         unread=pack(unread_parameters(tree, context)),
     )
@@ -101,7 +102,7 @@ def fold_source(
 def _fold(tree: ast.Module, context: Context, source: str, refinement: Refinement) -> None:
     environment = context.environment
     context.unused, context.unloaded = refinement.unused, refinement.unloaded
-    context.bound = refinement.bound
+    context.bound, context.needed = refinement.bound, refinement.needed
     scope = ModuleScope(environment, context.module, during_import=True)
     drop_orphans(tree, context, refinement.orphans)
     decide_attributes(tree, refinement.attributes)

@@ -10,7 +10,7 @@ from shrinker.facts.evaluate import truth
 from shrinker.facts.lattice import UNKNOWN
 from shrinker.facts.scopes import LocalScope, shadowed
 from shrinker.facts.walk import walk
-from shrinker.fold.context import span
+from shrinker.fold.context import EvaluatesRemoved, span
 from shrinker.values.edits import DropElement
 
 if TYPE_CHECKING:
@@ -18,13 +18,22 @@ if TYPE_CHECKING:
 
 
 def fold_lambda(folder: ExpressionFolder, node: ast.Lambda, condition: bool) -> ast.expr:
-    """Fold the defaults outside, and the body inside."""
+    """Fold the defaults outside, and the body inside.
+
+    Raises:
+        EvaluatesRemoved: it touches a removed name; `deferred` when only its body does.
+    """
     arguments = node.args
     arguments.defaults = [folder.fold(d) for d in arguments.defaults]
     arguments.kw_defaults = [folder.fold(d) if d is not None else None for d in arguments.kw_defaults]
     names = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     names |= {a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None}
-    node.body = _inside(folder, names).when_reached(node.body)
+    try:
+        node.body = _inside(folder, names).when_reached(node.body)
+    except EvaluatesRemoved as poison:
+        if not poison.removed.member:
+            raise EvaluatesRemoved(poison.removed, deferred=True) from None
+        # Nothing is wrong with a member that nobody asks for; named here, its definition stays.
     return node
 
 

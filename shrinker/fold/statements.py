@@ -10,7 +10,7 @@ from shrinker.fold.assignments import drop_unasked, fold_annotated
 from shrinker.fold.attempts import fold_try
 from shrinker.fold.branches import fold_assert, fold_if, fold_while
 from shrinker.fold.classes import fold_class
-from shrinker.fold.context import Context, EvaluatesRemoved, extent, message, span
+from shrinker.fold.context import Context, EvaluatesRemoved, KeepsWhole, extent, message, span
 from shrinker.fold.control import filled, leaves, runs_something
 from shrinker.fold.domains import registration
 from shrinker.fold.expressions import ExpressionFolder
@@ -57,6 +57,8 @@ class StatementFolder:
             try:
                 folded, changed = self._statement(statement)
             except EvaluatesRemoved as poison:
+                if poison.deferred:
+                    self._keep_readers(poison.removed)
                 folded, changed = self._replace_removed(statement, poison.removed), True
             result.extend(folded)
             if changed and folded and leaves(folded[-1]) and index + 1 < len(body):
@@ -72,6 +74,16 @@ class StatementFolder:
         for statement in tail:
             self.forget(statement)
         self.context.decide(tail[0], "dead-code", {"dead-code"}, "removed", extent(tail))
+
+    def _keep_readers(self, removed: Removed) -> None:
+        """A lambda reads a local name that only dead branches bind: making it is no error, so the branches stay.
+
+        Raises:
+            KeepsWhole: a function around binds the name.
+        """
+        name = removed.name.rpartition(".")[2]
+        if not removed.module and any(name in names for names in self.context.functions):
+            raise KeepsWhole(name, f"a lambda reads {name}, which only a dead branch binds")
 
     def _replace_removed(self, node: ast.stmt, removed: Removed) -> Body:
         if removed.eager and (self.kind == "function" or runs_something(node)):

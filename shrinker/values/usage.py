@@ -68,6 +68,9 @@ class Usage:
     unread: str = ""
     """Parameters that their body does not read, folding having dropped a use of the name: ``Class.m:name:2``, with how many
     arguments may stand before it, `*` for any number."""
+    cut: str = ""
+    """Modules of the tree of which folding dropped the import of flags and predicates, without a proof that they are
+    loaded anyway."""
     members: str = ""
     """What it does with members of enumerations about which it was asked; see `fold.refine.produced`."""
     plain: str = ""

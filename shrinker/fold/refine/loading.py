@@ -2,7 +2,8 @@
 
 An import statement runs the module that it names. So the last name of one is dropped only where that makes no
 difference: the importer certainly loads the module on another way, too, or the module is inert. Drops are judged one
-after the other, each with those before it already made, so that two imports never go because of each other.
+after the other, each with those before it already made, so that two imports never go because of each other. What may be
+the first to enter a cycle of modules stays, since they may load in that order only.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from shrinker.fold.idle import CERTAIN, NEVER
+from shrinker.fold.refine.cycles import Cycles
 from shrinker.fold.refine.world import World
 from shrinker.values.folded import FoldedModule
 
@@ -41,6 +43,9 @@ class Loading:
         self._world = world
         self._statements: dict[str, list[_Statement]] = {}
         self._edges: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+        self._loaders: dict[str, set[str]] | None = None
+        """Modules that certainly load each module, before this round's drops."""
+        self._cycles = Cycles({module.module: module for module in world.modules})
 
     def drop(self, importer: FoldedModule, unused: frozenset[str]) -> frozenset[str]:
         """Drop imports of a module for as far as what they load is not needed.
@@ -53,7 +58,7 @@ class Loading:
             What the importer need not load: modules, as its imports name them.
         """
         found: set[str] = set()
-        for statement in self._of(importer):
+        for index, statement in enumerate(self._of(importer)):
             going = [pair for pair in statement.names if pair[0] in unused]
             if not going or statement.runs == NEVER:
                 continue
@@ -63,6 +68,8 @@ class Loading:
             kept = {m for _, modules in statement.names for m in modules}
             needless = {m for _, modules in going for m in modules} - kept
             granted = self._needless(importer, needless)
+            if any(self._may_enter(importer, m.lstrip("?"), self._of(importer)[:index]) for m in granted):
+                granted = frozenset()
             found |= granted
             if len(granted) < len({m.lstrip("?") for m in needless}):
                 # Folding drops a statement, or an alias that may be a module, only if all that goes is granted.
@@ -71,6 +78,58 @@ class Loading:
         for word in importer.usage.idle_locals.split():
             found |= self._needless(importer, set(word.split("+")))
         return frozenset(found)
+
+    def needed(self, importer: FoldedModule) -> frozenset[str]:
+        """Modules whose flags the importer imported, that it must load for what else they do.
+
+        Folding drops such an import without a proof: nearly every one of these modules is loaded by others, too. Libraries
+        that only they import are not counted: a predicate asks them.
+        """
+        return frozenset(
+            m
+            for m in importer.usage.cut.split()
+            if self._is_left_alone(m) and self._does_something(m, self._loaded_with(importer))
+        )
+
+    def _is_left_alone(self, name: str) -> bool:
+        """True when no other module certainly loads the module, but for those that it loads itself, or when it is part
+        of a cycle."""
+        module = self._world.module(name)
+        if module is None or name in self._cycles.members:
+            return module is not None
+        if self._loaders is None:
+            self._loaders = {}
+            for other in self._world.modules:
+                for own in self._certain(other)[0] - {other.module}:
+                    self._loaders.setdefault(own, set()).add(other.module)
+        return self._loaders.get(name, set()) <= self._loaded_with(module)
+
+    def _does_something(self, name: str, loaded: set[str]) -> bool:
+        """True when a module, or one of the tree that it loads, does more than define; `loaded` are loaded anyway."""
+        module = self._world.module(name)
+        if name in loaded or module is None:
+            return False
+        loaded.add(name)
+        own, _ = self._certain(module)
+        return not module.usage.inert or any(self._does_something(other, loaded) for other in sorted(own))
+
+    def _may_enter(self, importer: FoldedModule, name: str, before: list[_Statement]) -> bool:
+        """True when an import may be the first to load a module of a cycle.
+
+        Args:
+            importer: the module of the import.
+            name: what it loads.
+            before: imports of the importer that run before it.
+        """
+        entered = set(self._cycles.entered_by(name))
+        if not entered:
+            return False
+        names = {n for s in before if s.runs == CERTAIN for _, modules in s.names for n in modules}
+        for each in (*(n.lstrip("?") for n in names), *_parents(importer.module)):
+            module = self._world.module(each)
+            if module is not None:
+                entered -= self._loaded_with(module)
+        return bool(entered)
 
     def _needless(self, importer: FoldedModule, modules: set[str]) -> frozenset[str]:
         """Those of the modules that the importer loads anyway or need not load, once it does not ask for them here."""
@@ -110,18 +169,25 @@ class Loading:
 
     def _is_loaded_with(self, importer: FoldedModule, wanted: str) -> bool:
         """True when importing the importer certainly loads the wanted module, of the tree or not."""
+        return wanted in self._loaded_with(importer, wanted)
+
+    def _loaded_with(self, importer: FoldedModule, wanted: str = "") -> set[str]:
+        """What importing a module certainly loads, itself included; the search ends where `wanted` is found."""
         seen = {importer.module}
+        found = {importer.module}
         stack = [importer]
         while stack:
             own, others = self._certain(stack.pop())
+            found |= own
+            found |= others
             if wanted in own or wanted in others:
-                return True
+                break
             for name in own - seen:
                 seen.add(name)
                 module = self._world.module(name)
                 assert module is not None
                 stack.append(module)
-        return False
+        return found
 
     def _adds_nothing(self, importer: FoldedModule, name: str, judged: set[str]) -> bool:
         """True when a module need not be loaded."""

@@ -15,6 +15,8 @@ class Refinement:
     """Module-level names that nobody reads: neither the module itself, nor another kept module."""
     unloaded: frozenset[str] = frozenset()
     """Modules that imports of this module name and that it need not load."""
+    needed: frozenset[str] = frozenset()
+    """Modules that the module must load for what they do when they are imported, although it needs none of their flags."""
     bound: frozenset[str] = frozenset()
     """``module:name`` of each name that the module still imported when the facts were last derived. No fact itself."""
     attributes: frozenset[tuple[str, str, str]] = frozenset()

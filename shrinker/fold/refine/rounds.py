@@ -32,6 +32,16 @@ def derive(
         All facts, old and new, of the modules for which there are new ones, by path. Where there are none, names that
         do not hold under `BROKEN`.
     """
+    loading = Loading(world)
+    needed = {
+        module.path: before.joined(Refinement(needed=asked_for))
+        for module in world.modules
+        if (before := known.get(module.path, NOTHING)) is not None
+        and (asked_for := loading.needed(module) - before.needed)
+    }
+    if needed:
+        # These imports come back: nothing is to be derived from a tree without them.
+        return needed
     unused = {path: names - banned for path, names in find_unused(world).items()}
     orphans = {
         path: frozenset(n for n in names if n.rpartition(".")[2] not in banned)
@@ -42,7 +52,6 @@ def derive(
     calls = find_parameters(world)
     parameters, arguments = find_unpassed(world)
     watched, members, unnamed = find_members(world, known, banned)
-    loading = Loading(world)
     unloaded = {
         module.path: loading.drop(module, unused.get(module.path, frozenset()))
         for module in world.modules
