@@ -237,13 +237,19 @@ class Parts:
 
     flags: Block
     module: Block
-    body: Block
+    bodies: tuple[Block, ...]
+    """Of each function: an example. They share the modules around them, whose folding costs more than theirs."""
     style: Style
     rebinding: bool
 
 
-def make(seed: int) -> Parts:
-    """The program of a seed."""
+def make(seed: int, functions: int = 1) -> Parts:
+    """The program of a seed.
+
+    Args:
+        seed: decides everything.
+        functions: how many examples it holds.
+    """
     random = Random(seed)
     style = Style(
         indent=random.choice(("    ", "    ", "  ", "\t")),
@@ -254,11 +260,12 @@ def make(seed: int) -> Parts:
         continued=random.random() < 0.3,
     )
     module = _Maker(random, 1, function=False).block(2) if random.random() < 0.5 else ()
-    return Parts(_flag_module(random), module, _Maker(random, 3).block(4), style, random.random() < 0.3)
+    bodies = tuple(_Maker(random, 3).block(4) for _ in range(functions))
+    return Parts(_flag_module(random), module, bodies, style, random.random() < 0.3)
 
 
 def files(parts: Parts) -> dict[str, str]:
-    """Files of a tree whose `sglang.main` has ``f(a, b, device, thing)``."""
+    """Files of a tree whose `sglang.main` has ``f0(a, b, device, thing)``, ``f1`` and so on."""
     first = (
         "x = y = v = w = 0",
         "seen = ()",
@@ -269,8 +276,11 @@ def files(parts: Parts) -> dict[str, str]:
         "config = Config(_is_hip)",
         "flags.patched = bool(b)",
     )
-    function = Compound((("def f(a, b, device, thing)", (*first, *parts.body, "return (x, y, v, w, seen)")),))
-    main = MAIN + write(parts.module, parts.style) + "\n\n" + write((function,), parts.style)
+    functions = tuple(
+        Compound(((f"def f{n}(a, b, device, thing)", (*first, *body, "return (x, y, v, w, seen)")),))
+        for n, body in enumerate(parts.bodies)
+    )
+    main = MAIN + write(parts.module, parts.style) + "\n\n" + write(functions, parts.style)
     return {
         "python/sglang/main.py": main + ("\n\nflags.enable()\n" if parts.rebinding else ""),
         "python/sglang/flags.py": FLAGS + "\n\n" + write(parts.flags, Style()),
