@@ -55,6 +55,9 @@ GLOBAL_OPEN = (
     "f'{_is_hip}' == 'x'",
     "f'{flags.derived}{is_hip()}'",
     "registered",
+    "top",
+    "0 is top",
+    "on_import()",
 )
 
 LOCAL_DECIDED = (
@@ -77,6 +80,12 @@ LOCAL_DECIDED = (
     "method in (Method.MLA_NPU,)",
     "isinstance(a, NpuGraph)",
     "type(a) is NpuGraph",
+    'device.lower() == "npu"',
+    'get_device(a) == "npu"',
+    'get_device(b) in ("npu", "xpu")',
+    'where == "npu"',
+    'where in ("xpu",)',
+    'getattr(thing, "device", "cpu") == "npu"',
 )
 
 LOCAL_OPEN = (
@@ -112,6 +121,18 @@ LOCAL_OPEN = (
     "helper(b, False, 2)",
     "pick(thing, a)",
     "chosen(a)",
+    "part0(a, _is_hip)",
+    "part0(b, False)",
+    "part0(x, hip=is_npu())",
+    "part1(a, _is_hip, wide=None)",
+    "part1(b, False, None)",
+    "part1(b, a, mode=Mode.WIDE)",
+    "get_device(a) == device",
+    "device in SUPPORTED",
+    "len(SUPPORTED)",
+    "device[:1] == 'n'",
+    "(device or kind) == 'cpu'",
+    "where == 'cpu'",
 )
 
 
@@ -131,6 +152,17 @@ _RARE = (
     "probe({0})",
     "({0}, {1})",
     "(({0}) == ({1}))",
+    "(({0}) == ({1}) != ({2}))",
+    "(({0}) is ({1}) is not ({2}))",
+    "(({0}) in (({1}), ({2})))",
+    "(({0}) is None)",
+    "(not not {0})",
+    "({0} or {1} and {2})",
+    "[{0}, {1}][({2}) is None]",
+    "(({0}) if ({1}) else ({2}))",
+    "[{0} for k in (0, 1) for j in (k, {1}) if j]",
+    "any({0} for k in (0, 1))",
+    "all(k or {0} for k in (0, 1))",
     "f'{{{0}!r}}'",
 )
 _RARE_LOCAL = ("(w := {0})", "(lambda: {0})()")

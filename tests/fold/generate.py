@@ -11,6 +11,7 @@ from random import Random
 
 from tests.fold.conditions import condition
 from tests.fold.layout import Block, Compound, Style, write
+from tests.fold.shapes import ANYWHERE, SHAPES, part, together
 from tests.fold.surroundings import AGAIN, FLAGS, HOOKS, KINDS, MAIN, NPU, REGISTRY
 
 _FLAGS = ("is_hip()", "is_npu()", "_is_hip", "not is_cuda()", "_is_hip or is_npu()", "_is_cuda and not _is_hip")
@@ -37,14 +38,18 @@ _LOCAL = (
 _TESTS = ("if", "if", "if", "ifelse", "ifelse", "elif", "elif", "elif")
 _LOCAL_NESTED = (
     "exit", "exit", "for", "while", "try", "absent", "def", "closure", "class", "match", "match", "with", "table",
-    "never", "missing", "generator", "global", "same-name", "bind", "optional",
+    "never", "missing", "generator", "global", "same-name", "bind", "optional", "rebinding", *SHAPES,
 )  # fmt: skip
-_MODULE_NESTED = ("for", "try", "absent", "with", "class")
+_MODULE_NESTED = ("for", "try", "absent", "with", "class", *ANYWHERE)
 _MATCHES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("device", ('case "npu"', 'case "npu" | "xpu"', 'case "cuda" | "npu"', 'case "cpu"')),
     ("backend", ("case Backend.GONE", "case Backend.TRITON", "case Backend.CUTLASS | Backend.GONE")),
     ("method", ("case Method.MLA_NPU", "case Method.MLA")),
     ("(a, device)", ('case (0, "npu")', 'case (0, "cuda")', "case (_, name)")),
+    ("a", ("case 0 | 1", "case None", "case str() as name", "case _ if _is_hip", "case name if not name")),
+    ('{"at": device}', ('case {"at": "npu"}', 'case {"at": "cpu", **other}', 'case {"at": name}', "case {}")),
+    ("[device, a]", ('case ["npu", *_]', 'case ["npu" | "xpu", 1]', "case [name, 0 | None]", "case [*others]")),
+    ("thing", ('case Thing(kind="npu")', "case NpuGraph()", "case Thing(is_npu=True)", 'case object(kind="cpu")')),
     ("(backend, a)", ("case (Backend.GONE, _)", "case (Backend.CUTLASS | Backend.GONE, 1)", "case (_, 0)")),
 )
 
@@ -87,6 +92,8 @@ class _Maker:
         looping = replace(deeper, loop=True)
         inner = replace(deeper, loop=False, function=True)
         orelse = (("else", other),) * random.randint(0, 1)
+        if kind in SHAPES:
+            return SHAPES[kind](deeper)
         match kind:
             case "if":
                 return Compound(((f"if {test}", body),))
@@ -117,39 +124,39 @@ class _Maker:
             case "def":
                 wrap = random.choice(((), (f"wrap({number}, disable={self.condition()})",)))
                 made = Compound(((f"def inner(x=x, y={test})", ("seen = ()", *inner.block(), inner.leaving())),), wrap)
-                return _together(made, "x = inner()")
+                return together(made, "x = inner()")
             case "closure":
                 read = (f"return ({test}, x)",)
                 store = ("nonlocal x", f"x = {test}", "return x")
-                return _together(Compound((("def inner()", random.choice((read, store))),)), "y = inner()")
+                return together(Compound((("def inner()", random.choice((read, store))),)), "y = inner()")
             case "generator" | "global" if any(word in test for word in ("Backend.", "Method.", "NpuGraph")):
                 # Open: a function that stays whole for its only `yield` may read a member that is gone.
                 return Compound(((f"if {test}", body),))
             case "generator":
                 first = Compound(((f"if {test}", (random.choice(("return", "yield 1", "probe(3)")),)),))
                 last: str | Compound = random.choice(("yield 2", Compound((("if _is_hip", ("yield 3",)),))))
-                return _together(Compound((("def items()", (first, last)),)), "x = list(items())")
+                return together(Compound((("def items()", (first, last)),)), "x = list(items())")
             case "global":
                 declare = (random.choice(("global total", "nonlocal v")), "total = v = 5")
                 branch = Compound(((f"if {test.replace('w :=', 'u :=')}", declare),))
                 count = Compound((("def count()", (branch, f"total = v = {number}", "return total")),))
-                return _together(count, "x = (count(), v, total_of())")
+                return together(count, "x = (count(), v, total_of())")
             case "same-name":
                 name = random.choice(("mine", "mine", "uses_fnuz"))
                 made = Compound(((f"def {name}(q=0)", (f"return {random.choice((test, 'probe(1)'))}",)),))
                 holder = Compound((("def holder()", (made, f"return 1 if {name}() else 2")),))
-                return _together(holder, "x = holder()")
+                return together(holder, "x = holder()")
             case "bind":
                 return Compound(((f"if {test}", (f"late = {number}", *body)), ("else", other)))
             case "optional":
                 load = random.choice(("from aiter import gemm", "from aiter.ops import gemm as gemm"))
                 handler = (f"gemm = {random.choice(('None', 'probe', 'helper'))}",)
                 use = random.choice(("x = gemm is None", "x = gemm(2) if gemm else 3"))
-                return _together(Compound((("try", (load,)), ("except ImportError", handler))), use)
+                return together(Compound((("try", (load,)), ("except ImportError", handler))), use)
             case "table":
                 rows = f'table = {{"cuda": {test}, "npu": {number}, "cpu": x, "xpu": None}}'
                 ask = random.choice(("table[device]", "table.get(kind, 1)", "kind in table", "len(table)"))
-                return _together(rows, f"x = {ask}")
+                return together(rows, f"x = {ask}")
             case "never":
                 use = random.choice(("from sglang.srt.npu.hooks import run", "x = NpuGraph(x)", "x = Backend.GONE"))
                 never = random.choice(('device == "npu"', "_is_hip", "backend == Backend.GONE", "a == 'never'"))
@@ -193,21 +200,20 @@ class _Maker:
             Compound((("def h(self, x=flag)", ("seen = ()", f"return ({inner.condition()}, x)")),)),
         ]
         use = "x = (Local.value, Local().g(), Local().h(), Local.early, Local.late)"
-        return _together(Compound((("class Local", tuple(members)),)), use)
+        return together(Compound((("class Local", tuple(members)),)), use)
 
     def match(self, body: Block, other: Block) -> Compound:
         random = self.random
         subject, cases = random.choice(_MATCHES)
         guard = f" if {self.condition()}" if random.random() < 0.3 else ""
         chosen = random.sample(cases, random.randint(1, len(cases)))
-        clauses = [(case + (guard if not n else ""), body if n % 2 else other) for n, case in enumerate(chosen)]
+        where = random.randint(0, len(chosen) - 1)
+        clauses = [
+            (case + (guard if n == where and " if " not in case else ""), body if n % 2 else other)
+            for n, case in enumerate(chosen)
+        ]
         clauses += [("case _", body)] * random.randint(0, 1)
         return Compound(((f"match {subject}", tuple(Compound((clause,)) for clause in clauses)),))
-
-
-def _together(*block: str | Compound) -> Compound:
-    """Several statements where one is asked for."""
-    return Compound((("if True", block),))
 
 
 def _flag_module(random: Random) -> Block:
@@ -237,6 +243,8 @@ class Parts:
 
     flags: Block
     module: Block
+    parts: Block
+    """Functions that the others call."""
     bodies: tuple[Block, ...]
     """Of each function: an example. They share the modules around them, whose folding costs more than theirs."""
     style: Style
@@ -261,7 +269,8 @@ def make(seed: int, functions: int = 1) -> Parts:
     )
     module = _Maker(random, 1, function=False).block(2) if random.random() < 0.5 else ()
     bodies = tuple(_Maker(random, 3).block(4) for _ in range(functions))
-    return Parts(_flag_module(random), module, bodies, style, random.random() < 0.3)
+    parts = (part(random, "part0"), part(random, "part1"))
+    return Parts(_flag_module(random), module, parts, bodies, style, random.random() < 0.3)
 
 
 def files(parts: Parts) -> dict[str, str]:
@@ -271,6 +280,7 @@ def files(parts: Parts) -> dict[str, str]:
         "seen = ()",
         "local_hip = is_hip()",
         "kind = device",
+        'where = device if a else "cpu"',
         "backend = Backend.TRITON if b else Backend.CUTLASS",
         "method = Method.MLA",
         "config = Config(_is_hip)",
@@ -280,7 +290,7 @@ def files(parts: Parts) -> dict[str, str]:
         Compound(((f"def f{n}(a, b, device, thing)", (*first, *body, "return (x, y, v, w, seen)")),))
         for n, body in enumerate(parts.bodies)
     )
-    main = MAIN + write(parts.module, parts.style) + "\n\n" + write(functions, parts.style)
+    main = MAIN + write(parts.module, parts.style) + "\n\n" + write((*parts.parts, *functions), parts.style)
     return {
         "python/sglang/main.py": main + ("\n\nflags.enable()\n" if parts.rebinding else ""),
         "python/sglang/flags.py": FLAGS + "\n\n" + write(parts.flags, Style()),

@@ -15,7 +15,7 @@ import os
 import re
 import sys
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -124,6 +124,15 @@ def _torch() -> types.ModuleType:
     return torch
 
 
+def finish(task: Coroutine[Any, Any, object]) -> object:
+    """What a coroutine returns that waits for nothing."""
+    try:
+        task.send(None)
+    except StopIteration as done:
+        return done.value
+    raise RuntimeError("it waits")
+
+
 class Probes:
     """The probes that programs import: each leaves a mark."""
 
@@ -132,6 +141,7 @@ class Probes:
         self.ticks = TICKS
         module: Any = types.ModuleType("probes")
         module.probe, module.tick, module.Scope, module.wrap = self.probe, self.tick, self.scope, self.wrap
+        module.finish, module.Thing = finish, Thing
         self.module: types.ModuleType = module
 
     def probe(self, number: object = 0) -> bool:
