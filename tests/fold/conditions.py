@@ -104,6 +104,7 @@ LOCAL_OPEN = (
     'thing.device.type == "cpu"',
     'getattr(thing, "ready", False)',
     "thing.ready",
+    "(thing == 1)",
     "thing.is_auto()",
     "backend == Backend.TRITON",
     "backend in (Backend.TRITON, Backend.GONE)",
@@ -135,6 +136,33 @@ LOCAL_OPEN = (
     "where == 'cpu'",
 )
 
+GLOBAL_MIXED = (
+    "(probe(3) and _is_hip)",
+    "(probe(0) or is_cuda())",
+    "(not probe(6) or is_cuda())",
+    "(_is_hip or probe(5))",
+    "(is_cuda() and probe(0))",
+    "(_open and is_npu())",
+    "(_open or not _is_hip)",
+    "(registered and _is_hip)",
+    "(registered or _is_hip)",
+    "(registered or not _is_hip)",
+)
+LOCAL_MIXED = (
+    "(a or is_cuda())",
+    "(b and _is_hip)",
+    "(x or _is_hip)",
+    "(a and not _is_hip)",
+    "(thing == 1 and _is_hip)",
+    "(thing != 1 or not _is_hip)",
+    "((w := a) and _is_hip)",
+    "(_is_hip or (w := b))",
+    "(isinstance(a, str) and _is_hip)",
+    '(device == "cpu" or not _is_hip)',
+    "(probe(b) and isinstance(a, NpuGraph))",
+    "isinstance(probe(b), NpuGraph)",
+)
+"""Of both: the truth is decided, or the value, or neither, and an effect may stand before it."""
 
 _SHAPES = (
     "({0} and {1})",
@@ -179,6 +207,8 @@ def condition(random: Random, *, local: bool, depth: int = 2) -> str:
     kind = random.random()
     if depth == 0 or kind < 0.45:
         decided = random.random() < 0.6
+        if random.random() < 0.15:
+            return random.choice((*GLOBAL_MIXED, *LOCAL_MIXED) if local else GLOBAL_MIXED)
         if local:
             return random.choice((*GLOBAL_DECIDED, *LOCAL_DECIDED) if decided else (*GLOBAL_OPEN, *LOCAL_OPEN))
         return random.choice(GLOBAL_DECIDED if decided else GLOBAL_OPEN)

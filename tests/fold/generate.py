@@ -15,6 +15,7 @@ from tests.fold.shapes import ANYWHERE, SHAPES, part, together
 from tests.fold.surroundings import AGAIN, FLAGS, HOOKS, KINDS, MAIN, NPU, REGISTRY
 
 _FLAGS = ("is_hip()", "is_npu()", "_is_hip", "not is_cuda()", "_is_hip or is_npu()", "_is_cuda and not _is_hip")
+_OFF = ("is_hip()", "_is_hip", "not is_cuda()", "_off")
 _SIMPLE = (
     "x = {n}",
     "probe({n})",
@@ -95,6 +96,9 @@ class _Maker:
         if kind in SHAPES:
             return SHAPES[kind](deeper)
         match kind:
+            case "if" if random.random() < 0.2:
+                # Folding leaves nothing in it.
+                return Compound(((f"if {test}", (Compound(((f"if {random.choice(_OFF)}", body),)),)),))
             case "if":
                 return Compound(((f"if {test}", body),))
             case "ifelse":
@@ -178,12 +182,13 @@ class _Maker:
     def absent(self, body: Block, other: Block, orelse: tuple[tuple[str, Block], ...], number: int) -> Compound:
         random = self.random
         load = random.choice(
-            ("import aiter", "from aiter.ops import gemm", "import torch_npu as x", "import json, aiter")
+            ("import aiter", "from aiter.ops import gemm", "import torch_npu as x", "import sglang.loud, aiter")
         )
         caught = random.choice(("ImportError", "(ImportError, AttributeError)", "ModuleNotFoundError", "Exception"))
         name = random.choice(("", "", " as error"))
         final = (("finally", (f"probe({number})",)),) * (random.random() < 0.2)
         seen = ("probe(sys.exc_info()[0] is None)",) * (random.random() < 0.2)
+        seen += ("probe(str(error))",) * bool(name and random.random() < 0.4)
         return Compound((("try", (load, *body)), (f"except {caught}{name}", (*other, *seen)), *orelse, *final))
 
     def class_(self, test: str) -> Compound:
@@ -297,6 +302,7 @@ def files(parts: Parts) -> dict[str, str]:
         "python/sglang/again.py": AGAIN,
         "python/sglang/registry.py": REGISTRY,
         "python/sglang/kinds.py": KINDS,
+        "python/sglang/loud.py": "from probes import probe\n\nprobe(77)\n",
         "python/sglang/srt/npu/__init__.py": "",
         "python/sglang/srt/npu/graph.py": NPU,
         "python/sglang/srt/npu/hooks.py": HOOKS,
