@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from random import Random
 
+from tests.fold.callables import part
 from tests.fold.conditions import condition
 from tests.fold.layout import Block, Compound, Style, write
-from tests.fold.shapes import ANYWHERE, SHAPES, part, together
+from tests.fold.making import together
+from tests.fold.shapes import ANYWHERE, SHAPES
 from tests.fold.surroundings import AGAIN, FLAGS, HOOKS, KINDS, MAIN, NPU, REGISTRY
 
 _FLAGS = ("is_hip()", "is_npu()", "_is_hip", "not is_cuda()", "_is_hip or is_npu()", "_is_cuda and not _is_hip")
@@ -38,21 +40,10 @@ _LOCAL = (
 )
 _TESTS = ("if", "if", "if", "ifelse", "ifelse", "elif", "elif", "elif")
 _LOCAL_NESTED = (
-    "exit", "exit", "for", "while", "try", "absent", "def", "closure", "class", "match", "match", "with", "table",
+    "exit", "exit", "for", "while", "try", "absent", "def", "closure", "class", "match", "with", "table",
     "never", "missing", "generator", "global", "same-name", "bind", "optional", "rebinding", *SHAPES,
 )  # fmt: skip
 _MODULE_NESTED = ("for", "try", "absent", "with", "class", *ANYWHERE)
-_MATCHES: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("device", ('case "npu"', 'case "npu" | "xpu"', 'case "cuda" | "npu"', 'case "cpu"')),
-    ("backend", ("case Backend.GONE", "case Backend.TRITON", "case Backend.CUTLASS | Backend.GONE")),
-    ("method", ("case Method.MLA_NPU", "case Method.MLA")),
-    ("(a, device)", ('case (0, "npu")', 'case (0, "cuda")', "case (_, name)")),
-    ("a", ("case 0 | 1", "case None", "case str() as name", "case _ if _is_hip", "case name if not name")),
-    ('{"at": device}', ('case {"at": "npu"}', 'case {"at": "cpu", **other}', 'case {"at": name}', "case {}")),
-    ("[device, a]", ('case ["npu", *_]', 'case ["npu" | "xpu", 1]', "case [name, 0 | None]", "case [*others]")),
-    ("thing", ('case Thing(kind="npu")', "case NpuGraph()", "case Thing(is_npu=True)", 'case object(kind="cpu")')),
-    ("(backend, a)", ("case (Backend.GONE, _)", "case (Backend.CUTLASS | Backend.GONE, 1)", "case (_, 0)")),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +114,6 @@ class _Maker:
                 return Compound(((f"with Scope({number})", body),))
             case "class":
                 return self.class_(test)
-            case "match":
-                return self.match(body, other)
             case "def":
                 wrap = random.choice(((), (f"wrap({number}, disable={self.condition()})",)))
                 made = Compound(((f"def inner(x=x, y={test})", ("seen = ()", *inner.block(), inner.leaving())),), wrap)
@@ -206,19 +195,6 @@ class _Maker:
         ]
         use = "x = (Local.value, Local().g(), Local().h(), Local.early, Local.late)"
         return together(Compound((("class Local", tuple(members)),)), use)
-
-    def match(self, body: Block, other: Block) -> Compound:
-        random = self.random
-        subject, cases = random.choice(_MATCHES)
-        guard = f" if {self.condition()}" if random.random() < 0.3 else ""
-        chosen = random.sample(cases, random.randint(1, len(cases)))
-        where = random.randint(0, len(chosen) - 1)
-        clauses = [
-            (case + (guard if n == where and " if " not in case else ""), body if n % 2 else other)
-            for n, case in enumerate(chosen)
-        ]
-        clauses += [("case _", body)] * random.randint(0, 1)
-        return Compound(((f"match {subject}", tuple(Compound((clause,)) for clause in clauses)),))
 
 
 def _flag_module(random: Random) -> Block:
