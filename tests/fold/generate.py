@@ -87,9 +87,10 @@ class _Maker:
         if kind in SHAPES:
             return SHAPES[kind](deeper)
         match kind:
-            case "if" if random.random() < 0.2:
+            case "if" if random.random() < 0.3:
                 # Folding leaves nothing in it.
-                return Compound(((f"if {test}", (Compound(((f"if {random.choice(_OFF)}", body),)),)),))
+                asked = random.choice((test, f"probe({number})", "tick()"))
+                return Compound(((f"if {asked}", (Compound(((f"if {random.choice(_OFF)}", body),)),)), *orelse))
             case "if":
                 return Compound(((f"if {test}", body),))
             case "ifelse":
@@ -175,7 +176,7 @@ class _Maker:
         )
         caught = random.choice(("ImportError", "(ImportError, AttributeError)", "ModuleNotFoundError", "Exception"))
         name = random.choice(("", "", " as error"))
-        final = (("finally", (f"probe({number})",)),) * (random.random() < 0.2)
+        final = (("finally", (f"probe({number})",)),) * (random.random() < 0.4)
         seen = ("probe(sys.exc_info()[0] is None)",) * (random.random() < 0.2)
         seen += ("probe(str(error))",) * bool(name and random.random() < 0.4)
         return Compound((("try", (load, *body)), (f"except {caught}{name}", (*other, *seen)), *orelse, *final))

@@ -9,59 +9,77 @@ from tests.fold.layout import Block, Compound
 from tests.fold.making import DECIDED, DECIDED_LOCALLY, Item, Maker, one, together
 from tests.fold.matches import match
 
+Way = Callable[[str, str], Item]
+
+_REBOUND: tuple[Way, ...] = (
+    lambda f, v: one(f"for {f} in (0, {v})", f"probe({f})"),
+    lambda f, v: one(f"with Scope({v}) as {f}", "pass"),
+    lambda f, v: one(f"with Scope(({v}, 1)) as ({f}, other)", "pass"),
+    lambda f, v: f"probe(bool(({f} := {v})))",
+    lambda f, v: f"{f} = {f} or {v}",
+    lambda f, v: f"{f} |= bool({v})",
+    lambda f, v: f"{f}, other = {v}, 1",
+    lambda f, v: f"[*{f}, other] = ({v}, 1)",
+    lambda f, v: f"other = {f} = {v}",
+    lambda f, v: f"{f}: object = {v}",
+    lambda f, v: one(f"match {v}", one(f"case {f}", "pass")),
+    lambda f, v: one(f"match ({v}, 2, 3)", one(f"case ({f}, *other)", "pass")),
+    lambda f, v: one(f"def {f}()", f"return {v}"),
+    lambda f, v: one(f"class {f}", f"value = {v}"),
+    lambda f, v: f"import json as {f}",
+    lambda f, v: f"from sglang.flags import enable as {f}",
+    lambda f, v: one(f"if {v}", f"{f} = {v}"),
+    lambda f, v: one("while tick()", f"seen += (1 if {f} else 2,)", f"{f} = {v}"),
+    lambda f, v: together(f"del {f}", f"{f} = {v}"),
+    lambda f, v: Compound(
+        (
+            ("try", (f"raise ValueError({v})",)),
+            (f"except ValueError as {f}", (f"seen += (1 if {f} else 2,)",)),
+            ("finally", (f"{f} = 0",)),
+        )
+    ),
+)
+_SHADOWED: tuple[Way, ...] = (
+    lambda f, v: f"seen += ([1 if {f} else 2 for {f} in (0, {v})],)",
+    lambda f, v: f"seen += ([1 if {f} else 2 for k in (1, 2) for {f} in (0, {v}) if {f} or k],)",
+    lambda f, v: f"seen += ((lambda {f}: 1 if {f} else 2)({v}),)",
+    lambda f, v: f"seen += ((lambda *{f}: 1 if {f} else 2)({v}),)",
+)
+_REBOUND_INSIDE: tuple[Way, ...] = (
+    lambda f, v: together(one("def put()", f"nonlocal {f}", f"{f} = {v}"), "put()"),
+    lambda f, v: together(one(f"def put({f})", f"return 1 if {f} else 2"), f"seen += (put({v}),)"),
+    lambda f, v: together(one(f"def put(*, {f}={f}, **other)", f"return 1 if {f} else 2"), f"seen += (put({f}={v}),)"),
+    lambda f, v: together(one(f"def put(*{f})", f"return 1 if {f} else 2"), f"seen += (put({v}),)"),
+    lambda f, v: together(
+        one("class Held", f"{f} = {v}", one("def read(self)", f"return 1 if {f} else 2")), "seen += (Held().read(),)"
+    ),
+    lambda f, v: together(
+        one("class Held", f"{f} = {v}", f"read = (1 if {f} else 2, [1 if {f} else 2 for k in (1,)])"),
+        "seen += (Held.read,)",
+    ),
+)
+
 
 def rebinding(maker: Maker) -> Compound:
-    """A flag that something binds again: what was known of it holds no more."""
+    """Flags that something binds again: what was known of them holds no more."""
     random, c = maker.random, maker.condition
-    ways: list[Callable[[], Item]] = [
-        lambda: one(f"for flag in (0, {c()})", "probe(flag)"),
-        lambda: one(f"with Scope({c()}) as flag", "pass"),
-        lambda: one(f"with Scope(({c()}, 1)) as (flag, other)", "pass"),
-        lambda: f"probe(bool((flag := {c()})))",
-        lambda: f"flag = flag or {c()}",
-        lambda: f"flag |= bool({c()})",
-        lambda: f"flag, other = {c()}, 1",
-        lambda: f"[*flag, other] = ({c()}, 1)",
-        lambda: f"other = flag = {c()}",
-        lambda: f"flag: object = {c()}",
-        lambda: one(f"match {c()}", one("case flag", "pass")),
-        lambda: one(f"match ({c()}, 2, 3)", one("case (flag, *other)", "pass")),
-        lambda: one("def flag()", f"return {c()}"),
-        lambda: one("class flag", "pass"),
-        lambda: "import json as flag",
-        lambda: "from sglang.flags import enable as flag",
-        lambda: one(f"if {c()}", f"flag = {c()}"),
-        lambda: one("while tick()", "seen += (1 if flag else 2,)", f"flag = {c()}"),
-        lambda: f"seen += ([1 if flag else 2 for flag in (0, {c()})],)",
-        lambda: f"seen += ((lambda flag: 1 if flag else 2)({c()}),)",
-        lambda: f"seen += ((lambda *flag: 1 if flag else 2)({c()}),)",
-        lambda: together("del flag", f"flag = {c()}"),
-        lambda: Compound(
-            (
-                ("try", (f"raise ValueError({c()})",)),
-                ("except ValueError as flag", ("seen += (1 if flag else 2,)",)),
-                ("finally", ("flag = 0",)),
-            )
-        ),
-    ]
-    if maker.function:
-        ways += [
-            lambda: together(one("def put()", "nonlocal flag", f"flag = {c()}"), "put()"),
-            lambda: together(one("def put(flag)", "return 1 if flag else 2"), f"seen += (put({c()}),)"),
-            lambda: together(one("def put(*, flag=flag, **other)", "return 1 if flag else 2"), "seen += (put(),)"),
-            lambda: together(one("def put(*flag)", "return 1 if flag else 2"), f"seen += (put({c()}),)"),
-        ]
-    reads: tuple[Item, ...] = (
-        "seen += (1 if flag else 2,)",
-        one("if flag", f"probe({random.randint(2, 99)})"),
-        f"x = flag and {c()}",
-        f"x = {c()} if not flag else 4",
-        "seen += ([1 if flag else k for k in (5, 6) if not flag],)",
-        one("if not flag", "probe(11)", *maker.block(1)),
-    )
-    flag = random.choice((*DECIDED, "_is_hip or is_npu()", c()))
-    early = (random.choice(reads),) if random.random() < 0.4 else ()
-    return together(f"flag = {flag}", *early, random.choice(ways)(), random.choice(reads))
+    block: list[Item] = []
+    for _ in range(random.randint(2, 4)):
+        f = f"flag{random.randint(2, 99)}"
+        reads: tuple[Item, ...] = (
+            f"seen += (1 if {f} else 2,)",
+            f"seen += (1 if {f} else 2,)",
+            one(f"if {f}", f"probe({random.randint(2, 99)})"),
+            one(f"if not {f}", f"probe({random.randint(2, 99)})"),
+            f"x = {f} and {c()}",
+            f"x = {c()} if not {f} else 4",
+        )
+        block.append(f"{f} = {random.choice((*DECIDED, '_is_hip or is_npu()', c()))}")
+        if random.random() < 0.3:
+            block.append(random.choice(reads))
+        ways = (*_REBOUND, *_SHADOWED, *_REBOUND_INSIDE) if maker.function else (*_REBOUND, *_SHADOWED)
+        block += [random.choice(ways)(f, random.choice((c(), "1", "probe(9)", "4"))), random.choice(reads)]
+    return together(*block)
 
 
 def decided_loop(maker: Maker) -> Compound:
