@@ -224,5 +224,6 @@ def condition(random: Random, *, local: bool, depth: int = 2) -> str:
         inner = 0
     parts = [condition(random, local=local, depth=inner) for _ in range(3)]
     if shape.startswith("f'"):
-        parts = ["_is_hip" if set("'\"") & set(part) else part for part in parts]
+        # Before Python 3.12 there may be no quotes in it, and no backslash at which `layout` breaks a line.
+        parts = ["_is_hip" if set("'\"") & set(part) or " and " in part else part for part in parts]
     return shape.format(*parts)

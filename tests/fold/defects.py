@@ -26,7 +26,7 @@ def defects(parts: Parts, *, rounds: bool = False, twice: bool = False) -> list[
         warnings.simplefilter("ignore", SyntaxWarning)
         program = files(parts)
         if not _compiles(program):
-            # An assignment expression where there may be none: in a comprehension of a class body, say.
+            # What is left of a larger program.
             return []
         shrunk = shrink(program, rounds=rounds)
         found = faults(shrunk)

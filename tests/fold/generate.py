@@ -6,17 +6,18 @@ enters a removed feature stands where no run in the closed world comes: there th
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from random import Random
 
 from tests.fold.callables import part
 from tests.fold.conditions import condition
+from tests.fold.flag_module import FLAG_VALUES, flag_module
 from tests.fold.layout import Block, Compound, Style, write
 from tests.fold.making import together
 from tests.fold.shapes import ANYWHERE, SHAPES
 from tests.fold.surroundings import AGAIN, FLAGS, HOOKS, KINDS, MAIN, NPU, REGISTRY
 
-_FLAGS = ("is_hip()", "is_npu()", "_is_hip", "not is_cuda()", "_is_hip or is_npu()", "_is_cuda and not _is_hip")
 _OFF = ("is_hip()", "_is_hip", "not is_cuda()", "_off")
 _SIMPLE = (
     "x = {n}",
@@ -44,6 +45,20 @@ _LOCAL_NESTED = (
     "never", "missing", "generator", "global", "same-name", "bind", "optional", "rebinding", *SHAPES,
 )  # fmt: skip
 _MODULE_NESTED = ("for", "try", "absent", "with", "class", *ANYWHERE)
+
+
+_LOCALS = (
+    "x = y = v = w = 0",
+    "seen = ()",
+    "local_hip = is_hip()",
+    "kind = device",
+    'where = device if a else "cpu"',
+    "backend = Backend.TRITON if b else Backend.CUTLASS",
+    "method = Method.MLA",
+    "config = Config(_is_hip)",
+    "flags.patched = bool(b)",
+)
+"""What a function starts with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +198,7 @@ class _Maker:
 
     def class_(self, test: str) -> Compound:
         inner = replace(self.deeper, loop=False, function=False)
-        flag = self.random.choice(_FLAGS)
+        flag = self.random.choice(FLAG_VALUES)
         one, two = Compound((("def g(self)", ("return 1",)),)), Compound((("def g(self)", ("return 2",)),))
         members: list[str | Compound] = [
             f"flag = {flag}",
@@ -198,27 +213,6 @@ class _Maker:
         return together(Compound((("class Local", tuple(members)),)), use)
 
 
-def _flag_module(random: Random) -> Block:
-    def flag() -> str:
-        return random.choice(_FLAGS)
-
-    one, two = Compound((("def chosen(x)", ("return (1, x)",)),)), Compound((("def chosen(x)", ("return (2, x)",)),))
-    return (
-        f"derived = {flag()}",
-        f"starred = derived and {flag()}",
-        f"open_derived = _open and {flag()}",
-        Compound(((f"if {flag()}", (one, "made = 1")), (f"elif {flag()}", (two,)), ("else", (one, "made = 3")))),
-        Compound(
-            (
-                ("try", ("import aiter", "has_aiter = True")),
-                ("except ImportError", (random.choice(("probe(7)", "pass")), "has_aiter = False")),
-            )
-        ),
-        Compound((("def uses_fnuz()", (Compound(((f"if {flag()}", ("return True",)),)), "return False")),)),
-        Compound((("def mxfp_supported()", (f"return {flag()}",)),)),
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Parts:
     """A program before it is written down, to be made smaller when it shows a defect."""
@@ -231,6 +225,22 @@ class Parts:
     """Of each function: an example. They share the modules around them, whose folding costs more than theirs."""
     style: Style
     rebinding: bool
+
+
+def _compiling(maker: _Maker, style: Style, most: int) -> Block:
+    """A block without an assignment expression where there may be none: in a comprehension of a class body, say."""
+    while True:
+        block = maker.block(most)
+        text = write(
+            (Compound((("def f(a, b, device, thing)", (*_LOCALS, *block)),)),) if maker.function else block, style
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)
+            try:
+                compile(text, "block", "exec", dont_inherit=True)
+            except SyntaxError:
+                continue
+        return block
 
 
 def make(seed: int, functions: int = 1) -> Parts:
@@ -249,27 +259,16 @@ def make(seed: int, functions: int = 1) -> Parts:
         blank_lines=random.random() < 0.3,
         continued=random.random() < 0.3,
     )
-    module = _Maker(random, 1, function=False).block(2) if random.random() < 0.5 else ()
-    bodies = tuple(_Maker(random, 3).block(4) for _ in range(functions))
+    module = _compiling(_Maker(random, 1, function=False), style, 2) if random.random() < 0.5 else ()
+    bodies = tuple(_compiling(_Maker(random, 3), style, 4) for _ in range(functions))
     parts = (part(random, "part0"), part(random, "part1"))
-    return Parts(_flag_module(random), module, parts, bodies, style, random.random() < 0.3)
+    return Parts(flag_module(random), module, parts, bodies, style, random.random() < 0.3)
 
 
 def files(parts: Parts) -> dict[str, str]:
     """Files of a tree whose `sglang.main` has ``f0(a, b, device, thing)``, ``f1`` and so on."""
-    first = (
-        "x = y = v = w = 0",
-        "seen = ()",
-        "local_hip = is_hip()",
-        "kind = device",
-        'where = device if a else "cpu"',
-        "backend = Backend.TRITON if b else Backend.CUTLASS",
-        "method = Method.MLA",
-        "config = Config(_is_hip)",
-        "flags.patched = bool(b)",
-    )
     functions = tuple(
-        Compound(((f"def f{n}(a, b, device, thing)", (*first, *body, "return (x, y, v, w, seen)")),))
+        Compound(((f"def f{n}(a, b, device, thing)", (*_LOCALS, *body, "return (x, y, v, w, seen)")),))
         for n, body in enumerate(parts.bodies)
     )
     main = MAIN + write(parts.module, parts.style) + "\n\n" + write((*parts.parts, *functions), parts.style)

@@ -13,6 +13,7 @@ Way = Callable[[str, str], Item]
 
 _REBOUND: tuple[Way, ...] = (
     lambda f, v: one(f"for {f} in (0, {v})", f"probe({f})"),
+    lambda f, v: Compound(((f"for k, {f} in ((1, {v}), (2, 4))", (f"seen += (1 if {f} else k,)",)),)),
     lambda f, v: one(f"with Scope({v}) as {f}", "pass"),
     lambda f, v: one(f"with Scope(({v}, 1)) as ({f}, other)", "pass"),
     lambda f, v: f"probe(bool(({f} := {v})))",
@@ -46,10 +47,24 @@ _SHADOWED: tuple[Way, ...] = (
     lambda f, v: f"seen += ((lambda *{f}: 1 if {f} else 2)({v}),)",
 )
 _REBOUND_INSIDE: tuple[Way, ...] = (
+    lambda f, v: together(
+        one("def put()", "global level", one(f"if {v} is None", "level = _is_hip"), "return 1 if level else 2"),
+        "seen += (put(),)",
+    ),
+    lambda f, v: together(
+        f"{f} = 4",
+        one("def put()", f"nonlocal {f}", one(f"if {v} is None", f"{f} = _is_hip"), f"return 1 if {f} else 2"),
+        "seen += (put(),)",
+    ),
     lambda f, v: together(one("def put()", f"nonlocal {f}", f"{f} = {v}"), "put()"),
     lambda f, v: together(one(f"def put({f})", f"return 1 if {f} else 2"), f"seen += (put({v}),)"),
     lambda f, v: together(one(f"def put(*, {f}={f}, **other)", f"return 1 if {f} else 2"), f"seen += (put({f}={v}),)"),
     lambda f, v: together(one(f"def put(*{f})", f"return 1 if {f} else 2"), f"seen += (put({v}),)"),
+    lambda f, v: together(
+        f"{f} = {v}",
+        one("class Held", f"{f} = _is_hip", one("def read(self)", f"return 1 if {f} else 2")),
+        "seen += (Held().read(),)",
+    ),
     lambda f, v: together(
         one("class Held", f"{f} = {v}", one("def read(self)", f"return 1 if {f} else 2")), "seen += (Held().read(),)"
     ),

@@ -22,6 +22,7 @@ SUPPORTED = ["cuda", "npu", "cpu"]
 seen = ()
 x = y = total = late = 0
 top = _is_hip
+level = 4
 counter = []
 
 
