@@ -92,6 +92,10 @@ class _Maker:
         texts = ["return {c}", "raise ValueError({n})", "return x"] + ["break", "continue"] * self.loop
         return self.random.choice(texts).format(c=self.condition(), n=self.random.randint(2, 99))
 
+    def never(self, body: Block) -> Block:
+        """A block of which folding leaves nothing."""
+        return (Compound(((f"if {self.random.choice(_OFF)}", body),)),)
+
     def nested(self, kind: str) -> Compound:
         random, deeper = self.random, self.deeper
         test, number = self.condition(), random.randint(2, 99)
@@ -105,7 +109,7 @@ class _Maker:
             case "if" if random.random() < 0.3:
                 # Folding leaves nothing in it.
                 asked = random.choice((test, f"probe({number})", "tick()"))
-                return Compound(((f"if {asked}", (Compound(((f"if {random.choice(_OFF)}", body),)),)), *orelse))
+                return Compound(((f"if {asked}", self.never(body)), *orelse))
             case "if":
                 return Compound(((f"if {test}", body),))
             case "ifelse":
@@ -115,6 +119,8 @@ class _Maker:
                 return Compound(((f"if {test}", early), *orelse))
             case "elif":
                 arms = [(f"elif {self.condition()}", deeper.block(2)) for _ in range(random.randint(1, 3))]
+                if random.random() < 0.25:
+                    arms[-1] = (random.choice((arms[-1][0], "elif a", "elif b")), self.never(other))
                 return Compound(((f"if {test}", body), *arms, *orelse))
             case "for":
                 return Compound((("for x in (1, 2)", looping.block()), *orelse))

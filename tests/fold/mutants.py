@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[2] / "shrinker"
-_AGAIN = ("shrinker", "tests.fold")
+_ABOVE = frozenset({"tests.fold.defects", "tests.fold.judge", "tests.fold.programs"})
+"""Modules that import the engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def broken(mutant: Mutant) -> Iterator[types.ModuleType]:
     name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
 
     def ours() -> list[str]:
-        return [n for n in sys.modules if n.startswith(tuple(f"{p}." for p in _AGAIN)) or n in _AGAIN]
+        return [n for n in sys.modules if n.partition(".")[0] == PACKAGE.name or n in _ABOVE]
 
     saved = {n: sys.modules.pop(n) for n in ours()}
     finder = _Finder(name, path, text)
