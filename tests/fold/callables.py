@@ -157,3 +157,20 @@ def part(random: Random, name: str) -> Compound:
         "return wide and value",
     )
     return one(f"def {name}(value, hip, wide=False, *, mode=Mode.PLAIN)", *body, random.choice(ends))
+
+
+def part_calls(random: Random, name: str) -> list[str]:
+    """How one program asks a part: in most, every call gives the same constants."""
+    hip = random.choice(("_is_hip", "False", "is_npu()", "_off"))
+    wide = random.choice(("", "", ", None", ", wide=None", ", wide=_is_hip", ", wide=False"))
+    calls = [f"{name}(a, {hip}{wide})", f"{name}(b, {hip}{wide})", f"{name}(x, hip={random.choice((hip, 'False'))})"]
+    odd = (
+        f"{name}(a, True)",
+        f"{name}(b, a)",
+        f"{name}(b, hip=is_cuda())",
+        f"{name}(a, False, True)",
+        f"{name}(b, False, a)",
+    )
+    if random.random() < 0.5:
+        calls.append(random.choice(odd))
+    return [f"seen += ({call},)" for call in random.sample(calls, random.randint(2, len(calls)))]

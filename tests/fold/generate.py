@@ -10,7 +10,7 @@ import warnings
 from dataclasses import dataclass, replace
 from random import Random
 
-from tests.fold.callables import part
+from tests.fold.callables import part, part_calls
 from tests.fold.conditions import condition
 from tests.fold.flag_module import FLAG_VALUES, flag_module
 from tests.fold.layout import Block, Compound, Style, write
@@ -267,6 +267,8 @@ def make(seed: int, functions: int = 1) -> Parts:
     )
     module = _compiling(_Maker(random, 1, function=False), style, 2) if random.random() < 0.5 else ()
     bodies = tuple(_compiling(_Maker(random, 3), style, 4) for _ in range(functions))
+    asked = (*part_calls(random, "part0"), *part_calls(random, "part1"))
+    bodies = tuple((*asked[n::functions], *body) for n, body in enumerate(bodies))
     parts = (part(random, "part0"), part(random, "part1"))
     return Parts(flag_module(random), module, parts, bodies, style, random.random() < 0.3)
 
