@@ -66,8 +66,10 @@ def _thinned(context: Context, pattern: ast.pattern, subject: object, scope: Sco
     """The pattern without the alternatives that never match; at least one of them does."""
     if isinstance(pattern, ast.MatchAs) and pattern.pattern is not None:
         pattern.pattern = _thinned(context, pattern.pattern, subject, scope)
-    elif isinstance(pattern, ast.MatchSequence):
+    elif isinstance(pattern, ast.MatchSequence | ast.MatchMapping | ast.MatchClass):
         pattern.patterns = [_thinned(context, p, None, scope) for p in pattern.patterns]
+        if isinstance(pattern, ast.MatchClass):
+            pattern.kwd_patterns = [_thinned(context, p, None, scope) for p in pattern.kwd_patterns]
     if not isinstance(pattern, ast.MatchOr):
         return pattern
     found = [(p, _never_matches(p, subject, scope)) for p in pattern.patterns]
@@ -86,8 +88,19 @@ def _never_matches(pattern: ast.pattern, subject: object, scope: Scope) -> froze
         return None if any(r is None for r in found) else frozenset().union(*(r for r in found if r is not None))
     if isinstance(pattern, ast.MatchAs) and pattern.pattern is not None:
         return _never_matches(pattern.pattern, subject, scope)
-    if isinstance(pattern, ast.MatchSequence):
-        return next((r for p in pattern.patterns if (r := _never_matches(p, None, scope)) is not None), None)
+    if isinstance(pattern, ast.MatchSequence | ast.MatchMapping | ast.MatchClass):
+        parts = list(pattern.patterns)
+        if isinstance(pattern, ast.MatchClass):
+            asked = evaluate(pattern.cls, scope)
+            if isinstance(asked, Removed):
+                # Nothing in the closed world is an instance of a class that is not in it.
+                return None if asked.missing else frozenset({asked.rule})
+            parts += pattern.kwd_patterns
+        elif isinstance(pattern, ast.MatchMapping):
+            values = [evaluate(k, scope) for k in pattern.keys]
+            if (member := next((v for v in values if isinstance(v, Removed) and v.member), None)) is not None:
+                return frozenset({member.rule})
+        return next((r for p in parts if (r := _never_matches(p, None, scope)) is not None), None)
     if not isinstance(pattern, ast.MatchValue):
         return None
     value = evaluate(pattern.value, scope)

@@ -55,6 +55,9 @@ GLOBAL_OPEN = (
     "f'{_is_hip}' == 'x'",
     "f'{flags.derived}{is_hip()}'",
     "registered",
+    "top",
+    "0 is top",
+    "on_import()",
 )
 
 LOCAL_DECIDED = (
@@ -77,6 +80,12 @@ LOCAL_DECIDED = (
     "method in (Method.MLA_NPU,)",
     "isinstance(a, NpuGraph)",
     "type(a) is NpuGraph",
+    'device.lower() == "npu"',
+    'get_device(a) == "npu"',
+    'get_device(b) in ("npu", "xpu")',
+    'where == "npu"',
+    'where in ("xpu",)',
+    'getattr(thing, "device", "cpu") == "npu"',
 )
 
 LOCAL_OPEN = (
@@ -95,6 +104,7 @@ LOCAL_OPEN = (
     'thing.device.type == "cpu"',
     'getattr(thing, "ready", False)',
     "thing.ready",
+    "(thing == 1)",
     "thing.is_auto()",
     "backend == Backend.TRITON",
     "backend in (Backend.TRITON, Backend.GONE)",
@@ -112,8 +122,51 @@ LOCAL_OPEN = (
     "helper(b, False, 2)",
     "pick(thing, a)",
     "chosen(a)",
+    "get_device(a) == device",
+    "device in SUPPORTED",
+    "len(SUPPORTED)",
+    "device[:1] == 'n'",
+    "(device or kind) == 'cpu'",
+    "where == 'cpu'",
 )
 
+GLOBAL_MIXED = (
+    "(probe(3) and _is_hip)",
+    "(probe(0) or is_cuda())",
+    "(not probe(6) or is_cuda())",
+    "(_is_hip or probe(5))",
+    "(is_cuda() and probe(0))",
+    "(_open and is_npu())",
+    "(_open or not _is_hip)",
+    "(registered and _is_hip)",
+    "(registered or _is_hip)",
+    "(registered or not _is_hip)",
+)
+LOCAL_MIXED = (
+    "(a or is_cuda())",
+    "(b and _is_hip)",
+    "(x or _is_hip)",
+    "(a and not _is_hip)",
+    "(thing == 1 and _is_hip)",
+    "(thing != 1 and _is_hip)",
+    "(thing == 1 or not _is_hip)",
+    "((isinstance(a, str) or a) and _is_hip)",
+    "((b in (0, 1) and a) or not _is_hip)",
+    "((a if b else isinstance(a, str)) and _is_hip)",
+    "(a and b is None and _is_hip)",
+    "(_is_hip is False is not a)",
+    "(_is_hip == derived != b)",
+    "(_is_cuda is not None is not a)",
+    '(device != "npu" != kind != a)',
+    '(kind == device != "npu" != a)',
+    "((w := a) and _is_hip)",
+    "(_is_hip or (w := b))",
+    "(isinstance(a, str) and _is_hip)",
+    '(device == "cpu" or not _is_hip)',
+    "(probe(b) and isinstance(a, NpuGraph))",
+    "isinstance(probe(b), NpuGraph)",
+)
+"""Of both: the truth is decided, or the value, or neither, and an effect may stand before it."""
 
 _SHAPES = (
     "({0} and {1})",
@@ -131,6 +184,17 @@ _RARE = (
     "probe({0})",
     "({0}, {1})",
     "(({0}) == ({1}))",
+    "(({0}) == ({1}) != ({2}))",
+    "(({0}) is ({1}) is not ({2}))",
+    "(({0}) in (({1}), ({2})))",
+    "(({0}) is None)",
+    "(not not {0})",
+    "({0} or {1} and {2})",
+    "[{0}, {1}][({2}) is None]",
+    "(({0}) if ({1}) else ({2}))",
+    "[{0} for k in (0, 1) for j in (k, {1}) if j]",
+    "any({0} for k in (0, 1))",
+    "all(k or {0} for k in (0, 1))",
     "f'{{{0}!r}}'",
 )
 _RARE_LOCAL = ("(w := {0})", "(lambda: {0})()")
@@ -147,6 +211,8 @@ def condition(random: Random, *, local: bool, depth: int = 2) -> str:
     kind = random.random()
     if depth == 0 or kind < 0.45:
         decided = random.random() < 0.6
+        if random.random() < 0.15:
+            return random.choice((*GLOBAL_MIXED, *LOCAL_MIXED) if local else GLOBAL_MIXED)
         if local:
             return random.choice((*GLOBAL_DECIDED, *LOCAL_DECIDED) if decided else (*GLOBAL_OPEN, *LOCAL_OPEN))
         return random.choice(GLOBAL_DECIDED if decided else GLOBAL_OPEN)
@@ -157,5 +223,6 @@ def condition(random: Random, *, local: bool, depth: int = 2) -> str:
         inner = 0
     parts = [condition(random, local=local, depth=inner) for _ in range(3)]
     if shape.startswith("f'"):
-        parts = ["_is_hip" if set("'\"") & set(part) else part for part in parts]
+        # Before Python 3.12 there may be no quotes in it, and no backslash at which `layout` breaks a line.
+        parts = ["_is_hip" if set("'\"") & set(part) or " and " in part else part for part in parts]
     return shape.format(*parts)

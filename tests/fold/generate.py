@@ -6,14 +6,19 @@ enters a removed feature stands where no run in the closed world comes: there th
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from random import Random
 
+from tests.fold.callables import part, part_calls
 from tests.fold.conditions import condition
+from tests.fold.flag_module import FLAG_VALUES, flag_module
 from tests.fold.layout import Block, Compound, Style, write
+from tests.fold.making import together
+from tests.fold.shapes import ANYWHERE, SHAPES
 from tests.fold.surroundings import AGAIN, FLAGS, HOOKS, KINDS, MAIN, NPU, REGISTRY
 
-_FLAGS = ("is_hip()", "is_npu()", "_is_hip", "not is_cuda()", "_is_hip or is_npu()", "_is_cuda and not _is_hip")
+_OFF = ("is_hip()", "_is_hip", "not is_cuda()", "_off")
 _SIMPLE = (
     "x = {n}",
     "probe({n})",
@@ -36,17 +41,24 @@ _LOCAL = (
 )
 _TESTS = ("if", "if", "if", "ifelse", "ifelse", "elif", "elif", "elif")
 _LOCAL_NESTED = (
-    "exit", "exit", "for", "while", "try", "absent", "def", "closure", "class", "match", "match", "with", "table",
-    "never", "missing", "generator", "global", "same-name", "bind", "optional",
+    "exit", "exit", "for", "while", "try", "absent", "def", "closure", "class", "match", "with", "table",
+    "never", "missing", "generator", "global", "same-name", "bind", "optional", "rebinding", *SHAPES,
 )  # fmt: skip
-_MODULE_NESTED = ("for", "try", "absent", "with", "class")
-_MATCHES: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("device", ('case "npu"', 'case "npu" | "xpu"', 'case "cuda" | "npu"', 'case "cpu"')),
-    ("backend", ("case Backend.GONE", "case Backend.TRITON", "case Backend.CUTLASS | Backend.GONE")),
-    ("method", ("case Method.MLA_NPU", "case Method.MLA")),
-    ("(a, device)", ('case (0, "npu")', 'case (0, "cuda")', "case (_, name)")),
-    ("(backend, a)", ("case (Backend.GONE, _)", "case (Backend.CUTLASS | Backend.GONE, 1)", "case (_, 0)")),
+_MODULE_NESTED = ("for", "try", "absent", "with", "class", *ANYWHERE)
+
+
+_LOCALS = (
+    "x = y = v = w = 0",
+    "seen = ()",
+    "local_hip = is_hip()",
+    "kind = device",
+    'where = device if a else "cpu"',
+    "backend = Backend.TRITON if b else Backend.CUTLASS",
+    "method = Method.MLA",
+    "config = Config(_is_hip)",
+    "flags.patched = bool(b)",
 )
+"""What a function starts with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +92,10 @@ class _Maker:
         texts = ["return {c}", "raise ValueError({n})", "return x"] + ["break", "continue"] * self.loop
         return self.random.choice(texts).format(c=self.condition(), n=self.random.randint(2, 99))
 
+    def never(self, body: Block) -> Block:
+        """A block of which folding leaves nothing."""
+        return (Compound(((f"if {self.random.choice(_OFF)}", body),)),)
+
     def nested(self, kind: str) -> Compound:
         random, deeper = self.random, self.deeper
         test, number = self.condition(), random.randint(2, 99)
@@ -87,7 +103,13 @@ class _Maker:
         looping = replace(deeper, loop=True)
         inner = replace(deeper, loop=False, function=True)
         orelse = (("else", other),) * random.randint(0, 1)
+        if kind in SHAPES:
+            return SHAPES[kind](deeper)
         match kind:
+            case "if" if random.random() < 0.3:
+                # Folding leaves nothing in it.
+                asked = random.choice((test, f"probe({number})", "tick()"))
+                return Compound(((f"if {asked}", self.never(body)), *orelse))
             case "if":
                 return Compound(((f"if {test}", body),))
             case "ifelse":
@@ -97,6 +119,8 @@ class _Maker:
                 return Compound(((f"if {test}", early), *orelse))
             case "elif":
                 arms = [(f"elif {self.condition()}", deeper.block(2)) for _ in range(random.randint(1, 3))]
+                if random.random() < 0.25:
+                    arms[-1] = (random.choice((arms[-1][0], "elif a", "elif b")), self.never(other))
                 return Compound(((f"if {test}", body), *arms, *orelse))
             case "for":
                 return Compound((("for x in (1, 2)", looping.block()), *orelse))
@@ -112,44 +136,42 @@ class _Maker:
                 return Compound(((f"with Scope({number})", body),))
             case "class":
                 return self.class_(test)
-            case "match":
-                return self.match(body, other)
             case "def":
                 wrap = random.choice(((), (f"wrap({number}, disable={self.condition()})",)))
                 made = Compound(((f"def inner(x=x, y={test})", ("seen = ()", *inner.block(), inner.leaving())),), wrap)
-                return _together(made, "x = inner()")
+                return together(made, "x = inner()")
             case "closure":
                 read = (f"return ({test}, x)",)
                 store = ("nonlocal x", f"x = {test}", "return x")
-                return _together(Compound((("def inner()", random.choice((read, store))),)), "y = inner()")
+                return together(Compound((("def inner()", random.choice((read, store))),)), "y = inner()")
             case "generator" | "global" if any(word in test for word in ("Backend.", "Method.", "NpuGraph")):
                 # Open: a function that stays whole for its only `yield` may read a member that is gone.
                 return Compound(((f"if {test}", body),))
             case "generator":
                 first = Compound(((f"if {test}", (random.choice(("return", "yield 1", "probe(3)")),)),))
                 last: str | Compound = random.choice(("yield 2", Compound((("if _is_hip", ("yield 3",)),))))
-                return _together(Compound((("def items()", (first, last)),)), "x = list(items())")
+                return together(Compound((("def items()", (first, last)),)), "x = list(items())")
             case "global":
                 declare = (random.choice(("global total", "nonlocal v")), "total = v = 5")
                 branch = Compound(((f"if {test.replace('w :=', 'u :=')}", declare),))
                 count = Compound((("def count()", (branch, f"total = v = {number}", "return total")),))
-                return _together(count, "x = (count(), v, total_of())")
+                return together(count, "x = (count(), v, total_of())")
             case "same-name":
                 name = random.choice(("mine", "mine", "uses_fnuz"))
                 made = Compound(((f"def {name}(q=0)", (f"return {random.choice((test, 'probe(1)'))}",)),))
                 holder = Compound((("def holder()", (made, f"return 1 if {name}() else 2")),))
-                return _together(holder, "x = holder()")
+                return together(holder, "x = holder()")
             case "bind":
                 return Compound(((f"if {test}", (f"late = {number}", *body)), ("else", other)))
             case "optional":
                 load = random.choice(("from aiter import gemm", "from aiter.ops import gemm as gemm"))
                 handler = (f"gemm = {random.choice(('None', 'probe', 'helper'))}",)
                 use = random.choice(("x = gemm is None", "x = gemm(2) if gemm else 3"))
-                return _together(Compound((("try", (load,)), ("except ImportError", handler))), use)
+                return together(Compound((("try", (load,)), ("except ImportError", handler))), use)
             case "table":
                 rows = f'table = {{"cuda": {test}, "npu": {number}, "cpu": x, "xpu": None}}'
                 ask = random.choice(("table[device]", "table.get(kind, 1)", "kind in table", "len(table)"))
-                return _together(rows, f"x = {ask}")
+                return together(rows, f"x = {ask}")
             case "never":
                 use = random.choice(("from sglang.srt.npu.hooks import run", "x = NpuGraph(x)", "x = Backend.GONE"))
                 never = random.choice(('device == "npu"', "_is_hip", "backend == Backend.GONE", "a == 'never'"))
@@ -171,17 +193,18 @@ class _Maker:
     def absent(self, body: Block, other: Block, orelse: tuple[tuple[str, Block], ...], number: int) -> Compound:
         random = self.random
         load = random.choice(
-            ("import aiter", "from aiter.ops import gemm", "import torch_npu as x", "import json, aiter")
+            ("import aiter", "from aiter.ops import gemm", "import torch_npu as x", "import sglang.loud, aiter")
         )
         caught = random.choice(("ImportError", "(ImportError, AttributeError)", "ModuleNotFoundError", "Exception"))
         name = random.choice(("", "", " as error"))
-        final = (("finally", (f"probe({number})",)),) * (random.random() < 0.2)
+        final = (("finally", (f"probe({number})",)),) * (random.random() < 0.4)
         seen = ("probe(sys.exc_info()[0] is None)",) * (random.random() < 0.2)
+        seen += ("probe(str(error))",) * bool(name and random.random() < 0.4)
         return Compound((("try", (load, *body)), (f"except {caught}{name}", (*other, *seen)), *orelse, *final))
 
     def class_(self, test: str) -> Compound:
         inner = replace(self.deeper, loop=False, function=False)
-        flag = self.random.choice(_FLAGS)
+        flag = self.random.choice(FLAG_VALUES)
         one, two = Compound((("def g(self)", ("return 1",)),)), Compound((("def g(self)", ("return 2",)),))
         members: list[str | Compound] = [
             f"flag = {flag}",
@@ -193,42 +216,7 @@ class _Maker:
             Compound((("def h(self, x=flag)", ("seen = ()", f"return ({inner.condition()}, x)")),)),
         ]
         use = "x = (Local.value, Local().g(), Local().h(), Local.early, Local.late)"
-        return _together(Compound((("class Local", tuple(members)),)), use)
-
-    def match(self, body: Block, other: Block) -> Compound:
-        random = self.random
-        subject, cases = random.choice(_MATCHES)
-        guard = f" if {self.condition()}" if random.random() < 0.3 else ""
-        chosen = random.sample(cases, random.randint(1, len(cases)))
-        clauses = [(case + (guard if not n else ""), body if n % 2 else other) for n, case in enumerate(chosen)]
-        clauses += [("case _", body)] * random.randint(0, 1)
-        return Compound(((f"match {subject}", tuple(Compound((clause,)) for clause in clauses)),))
-
-
-def _together(*block: str | Compound) -> Compound:
-    """Several statements where one is asked for."""
-    return Compound((("if True", block),))
-
-
-def _flag_module(random: Random) -> Block:
-    def flag() -> str:
-        return random.choice(_FLAGS)
-
-    one, two = Compound((("def chosen(x)", ("return (1, x)",)),)), Compound((("def chosen(x)", ("return (2, x)",)),))
-    return (
-        f"derived = {flag()}",
-        f"starred = derived and {flag()}",
-        f"open_derived = _open and {flag()}",
-        Compound(((f"if {flag()}", (one, "made = 1")), (f"elif {flag()}", (two,)), ("else", (one, "made = 3")))),
-        Compound(
-            (
-                ("try", ("import aiter", "has_aiter = True")),
-                ("except ImportError", (random.choice(("probe(7)", "pass")), "has_aiter = False")),
-            )
-        ),
-        Compound((("def uses_fnuz()", (Compound(((f"if {flag()}", ("return True",)),)), "return False")),)),
-        Compound((("def mxfp_supported()", (f"return {flag()}",)),)),
-    )
+        return together(Compound((("class Local", tuple(members)),)), use)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,13 +225,37 @@ class Parts:
 
     flags: Block
     module: Block
-    body: Block
+    parts: Block
+    """Functions that the others call."""
+    bodies: tuple[Block, ...]
+    """Of each function: an example. They share the modules around them, whose folding costs more than theirs."""
     style: Style
     rebinding: bool
 
 
-def make(seed: int) -> Parts:
-    """The program of a seed."""
+def _compiling(maker: _Maker, style: Style, most: int) -> Block:
+    """A block without an assignment expression where there may be none: in a comprehension of a class body, say."""
+    while True:
+        block = maker.block(most)
+        text = write(
+            (Compound((("def f(a, b, device, thing)", (*_LOCALS, *block)),)),) if maker.function else block, style
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)
+            try:
+                compile(text, "block", "exec", dont_inherit=True)
+            except SyntaxError:
+                continue
+        return block
+
+
+def make(seed: int, functions: int = 1) -> Parts:
+    """The program of a seed.
+
+    Args:
+        seed: decides everything.
+        functions: how many examples it holds.
+    """
     random = Random(seed)
     style = Style(
         indent=random.choice(("    ", "    ", "  ", "\t")),
@@ -253,30 +265,28 @@ def make(seed: int) -> Parts:
         blank_lines=random.random() < 0.3,
         continued=random.random() < 0.3,
     )
-    module = _Maker(random, 1, function=False).block(2) if random.random() < 0.5 else ()
-    return Parts(_flag_module(random), module, _Maker(random, 3).block(4), style, random.random() < 0.3)
+    module = _compiling(_Maker(random, 1, function=False), style, 2) if random.random() < 0.5 else ()
+    bodies = tuple(_compiling(_Maker(random, 3), style, 4) for _ in range(functions))
+    asked = (*part_calls(random, "part0"), *part_calls(random, "part1"))
+    bodies = tuple((*asked[n::functions], *body) for n, body in enumerate(bodies))
+    parts = (part(random, "part0"), part(random, "part1"))
+    return Parts(flag_module(random), module, parts, bodies, style, random.random() < 0.3)
 
 
 def files(parts: Parts) -> dict[str, str]:
-    """Files of a tree whose `sglang.main` has ``f(a, b, device, thing)``."""
-    first = (
-        "x = y = v = w = 0",
-        "seen = ()",
-        "local_hip = is_hip()",
-        "kind = device",
-        "backend = Backend.TRITON if b else Backend.CUTLASS",
-        "method = Method.MLA",
-        "config = Config(_is_hip)",
-        "flags.patched = bool(b)",
+    """Files of a tree whose `sglang.main` has ``f0(a, b, device, thing)``, ``f1`` and so on."""
+    functions = tuple(
+        Compound(((f"def f{n}(a, b, device, thing)", (*_LOCALS, *body, "return (x, y, v, w, seen)")),))
+        for n, body in enumerate(parts.bodies)
     )
-    function = Compound((("def f(a, b, device, thing)", (*first, *parts.body, "return (x, y, v, w, seen)")),))
-    main = MAIN + write(parts.module, parts.style) + "\n\n" + write((function,), parts.style)
+    main = MAIN + write(parts.module, parts.style) + "\n\n" + write((*parts.parts, *functions), parts.style)
     return {
         "python/sglang/main.py": main + ("\n\nflags.enable()\n" if parts.rebinding else ""),
         "python/sglang/flags.py": FLAGS + "\n\n" + write(parts.flags, Style()),
         "python/sglang/again.py": AGAIN,
         "python/sglang/registry.py": REGISTRY,
         "python/sglang/kinds.py": KINDS,
+        "python/sglang/loud.py": "from probes import probe\n\nprobe(77)\n",
         "python/sglang/srt/npu/__init__.py": "",
         "python/sglang/srt/npu/graph.py": NPU,
         "python/sglang/srt/npu/hooks.py": HOOKS,

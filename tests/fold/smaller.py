@@ -26,10 +26,17 @@ def _candidates(parts: Parts) -> Iterator[Parts]:
         yield replace(parts, rebinding=False)
     if parts.style != Style():
         yield replace(parts, style=Style())
+    for index in range(len(parts.bodies)):
+        if len(parts.bodies) > 1:
+            yield replace(parts, bodies=(parts.bodies[index],))
+    for index in range(len(parts.bodies)):
+        if len(parts.bodies) > 1:
+            yield replace(parts, bodies=parts.bodies[:index] + parts.bodies[index + 1 :])
     for block in _blocks(parts.module):
         yield replace(parts, module=block)
-    for block in _blocks(parts.body):
-        yield replace(parts, body=block)
+    for index, body in enumerate(parts.bodies):
+        for block in _blocks(body):
+            yield replace(parts, bodies=(*parts.bodies[:index], block, *parts.bodies[index + 1 :]))
 
 
 def _blocks(block: Block, *, may_be_empty: bool = True) -> Iterator[Block]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 MAIN = """import os
 import sys
+from contextlib import suppress
 
 import torch
 import sglang.again
 import sglang.flags as flags
-from probes import Scope, probe, tick, wrap
+from probes import Scope, Thing, finish, probe, tick, wrap
 from sglang.again import *
 from sglang.again import hip, uses_fnuz
 from sglang.flags import _is_cuda, _is_hip, _off, _open, _use_aiter, chosen, derived, has_aiter, patched, rebound
@@ -17,13 +18,24 @@ from sglang.registry import BY_DEVICE, envs, get_platform, register_device, regi
 from sglang.srt.npu.graph import NpuGraph
 from sglang.srt.utils import get_bool_env_var, is_cuda, is_hip, is_npu
 
+SUPPORTED = ["cuda", "npu", "cpu"]
 seen = ()
 x = y = total = late = 0
+top = _is_hip
+level = 4
 counter = []
 
 
 def total_of():
     return total
+
+
+def on_import(answer=_is_hip or 4):
+    return answer
+
+
+def get_device(value):
+    return "cuda" if value else "cpu"
 
 
 def helper(value, hip, number=1):

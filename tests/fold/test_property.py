@@ -2,74 +2,52 @@
 
 from __future__ import annotations
 
+import gc
 import os
-import warnings
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.fold.generate import Parts, files, make
-from tests.fold.judge import again, faults, shrink
+from tests.fold.defects import defects, fails, unhurried
+from tests.fold.generate import files, make
 from tests.fold.smaller import smaller
-from tests.fold.world import difference, trace
 
 EXAMPLES = int(os.environ.get("SHRINKER_EXAMPLES", "500"))
+"""Functions that are folded and run, in all."""
 SHARDS = 4
 """Parts of the run that may go to processes of their own; the first folds twice, the second in rounds."""
+TOGETHER = 8
+"""Functions of one tree."""
+TOGETHER_IN_ROUNDS = 4
+"""Fewer, since a round asks what nothing in the tree names."""
 
 
-def _compiles(program: dict[str, str]) -> bool:
-    try:
-        compile(program["python/sglang/main.py"], "program", "exec", dont_inherit=True)
-    except SyntaxError:
-        return False
-    return True
-
-
-def defects(parts: Parts, *, rounds: bool, twice: bool) -> list[str]:
-    """What is wrong with the folded program, in words.
-
-    Args:
-        parts: the program.
-        rounds: True to run the refinement rounds as well.
-        twice: True to fold the result again, which must change nothing.
-    """
-    with warnings.catch_warnings():
-        # "assertion is always true" and its like: generated code is not upstream's.
-        warnings.simplefilter("ignore", SyntaxWarning)
-        program = files(parts)
-        if not _compiles(program):
-            # An assignment expression where there may be none: in a comprehension of a class body, say.
-            return []
-        shrunk = shrink(program, rounds=rounds)
-        found = faults(shrunk)
-        if not found:
-            changed = difference(trace(shrunk.before), trace(shrunk.after))
-            found = [changed] if changed is not None else []
-        if not found and twice and not any(m.uncertain for m in shrunk.modules.values()):
-            # A function that was left as it is because of its only `yield` may be decided once its flags are literals;
-            # a table or a member, once code that looked at it in a way that is not folded is gone.
-            found = [line for line in again(shrunk) if ": table " not in line and ": member " not in line]
-    return found
-
-
-def _fails(parts: Parts, *, rounds: bool, twice: bool) -> bool:
-    try:
-        return bool(defects(parts, rounds=rounds, twice=twice))
-    except Exception:
-        return True
+def _trees(shard: int) -> int:
+    return -(-EXAMPLES // (SHARDS * (TOGETHER_IN_ROUNDS if shard == 1 else TOGETHER)))
 
 
 @pytest.mark.parametrize("shard", range(SHARDS))
-@settings(max_examples=-(-EXAMPLES // SHARDS), deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
-@given(st.integers(0, 2**32 - 1))
-def test_folded_program_behaves_the_same(shard: int, seed: int) -> None:
-    seed = seed * SHARDS + shard
-    parts = make(seed)
+def test_folded_program_behaves_the_same(shard: int) -> None:
     rounds, twice = shard == 1, shard == 0
-    if _fails(parts, rounds=rounds, twice=twice):
-        least = smaller(parts, lambda candidate: _fails(candidate, rounds=rounds, twice=twice))
-        text = files(least)["python/sglang/main.py"]
-        found = defects(least, rounds=rounds, twice=twice)
-        pytest.fail(f"seed {seed}: {found}\n{text}", pytrace=False)
+
+    # A number has no smaller form that means anything: `smaller` works on the program.
+    @settings(
+        max_examples=_trees(shard),
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.explicit, Phase.reuse, Phase.generate],
+        print_blob=True,
+    )
+    @given(st.integers(0, 2**32 - 1))
+    def behaves_the_same(seed: int) -> None:
+        parts = make(seed, TOGETHER_IN_ROUNDS if rounds else TOGETHER)
+        if fails(parts, rounds=rounds, twice=twice):
+            least = smaller(parts, lambda candidate: fails(candidate, rounds=rounds, twice=twice))
+            text = files(least)["python/sglang/main.py"]
+            found = defects(least, rounds=rounds, twice=twice)
+            pytest.fail(f"seed {seed}, shard {shard}: {found}\n{text}", pytrace=False)
+        gc.collect()
+
+    with unhurried():
+        behaves_the_same()

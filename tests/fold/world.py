@@ -12,11 +12,13 @@ import importlib.abc
 import importlib.machinery
 import itertools
 import os
+import re
 import sys
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 ABSENT = frozenset({"aiter", "torch_npu"})
@@ -25,6 +27,8 @@ OPEN = "SGLANG_OPEN"
 TICKS = 5
 """How often `tick` says yes: every generated loop ends."""
 
+_ENTRY = re.compile(r"f\d*")
+"""Functions that are called."""
 _OWN = ("sglang", "torch", "probes")
 
 
@@ -66,6 +70,15 @@ class Thing:
     def __repr__(self) -> str:
         return f"Thing({self.kind!r})"
 
+    def __eq__(self, other: object) -> list[object]:  # type: ignore[override]
+        """One answer an element, as a tensor gives."""
+        return [self.kind, other]
+
+    def __ne__(self, other: object) -> list[object]:  # type: ignore[override]
+        return []
+
+    __hash__ = object.__hash__
+
     def is_gone(self) -> bool:
         """Asks whether it is another platform's."""
         return False
@@ -102,7 +115,13 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module: types.ModuleType) -> None:
         path, text, _ = self._sources[module.__name__]
-        exec(compile(text.removeprefix("\ufeff"), path, "exec", dont_inherit=True), module.__dict__)
+        exec(_compiled(text.removeprefix("\ufeff"), path), module.__dict__)
+
+
+@lru_cache(maxsize=64)
+def _compiled(text: str, path: str) -> types.CodeType:
+    # Every world imports the same files, and most of them are the same in every program.
+    return compile(text, path, "exec", dont_inherit=True)
 
 
 def _torch() -> types.ModuleType:
@@ -114,6 +133,15 @@ def _torch() -> types.ModuleType:
     return torch
 
 
+def finish(task: Coroutine[Any, Any, object]) -> object:
+    """What a coroutine returns that waits for nothing."""
+    try:
+        task.send(None)
+    except StopIteration as done:
+        return done.value
+    raise RuntimeError("it waits")
+
+
 class Probes:
     """The probes that programs import: each leaves a mark."""
 
@@ -122,6 +150,7 @@ class Probes:
         self.ticks = TICKS
         module: Any = types.ModuleType("probes")
         module.probe, module.tick, module.Scope, module.wrap = self.probe, self.tick, self.scope, self.wrap
+        module.finish, module.Thing = finish, Thing
         self.module: types.ModuleType = module
 
     def probe(self, number: object = 0) -> bool:
@@ -219,11 +248,11 @@ def trace(
     arguments: Sequence[tuple[Any, ...]] = ARGUMENTS,
     worlds: Sequence[Mapping[str, str]] = WORLDS,
 ) -> list[Outcome]:
-    """Import the tree and call `f` of a module with every row of arguments, in every world.
+    """Import the tree and call `f`, or `f0`, `f1` and so on, of a module with every row of arguments, in every world.
 
     Args:
         files: path in upstream's layout to text.
-        module: the module that has `f`; without one only the import counts.
+        module: the module that has them; without one only the import counts.
         arguments: rows of positional arguments.
         worlds: environment variables of each run.
     """
@@ -235,9 +264,9 @@ def trace(
             found.append(imported)
             if imported.error is not None:
                 continue
-            function = getattr(sys.modules[module], "f", None)
-            for row in arguments if function is not None else ():
-                found.append(_outcome(probes, lambda function=function, row=row: function(*row)))
+            for name, function in vars(sys.modules[module]).items():
+                for row in arguments if _ENTRY.fullmatch(name) else ():
+                    found.append(_outcome(probes, lambda function=function, row=row: function(*row)))
     return found
 
 

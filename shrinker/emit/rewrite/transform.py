@@ -106,6 +106,9 @@ class _Transformer(cst.CSTTransformer):
         if isinstance(node, cst.Param):
             # LibCST's position of a parameter is that of its name alone.
             return True
+        if isinstance(node, cst.BaseParenthesizableWhitespace):
+            # No edit stands in it, and what is not written (before the `**rest` that a pattern lacks) has no position.
+            return False
         first, _, last, _ = self.sites.extent(node)
         lines = self.sites.lines
         index = bisect.bisect_left(lines, first)

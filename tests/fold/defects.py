@@ -1,0 +1,97 @@
+"""Fold a generated program, run it before and after, and say what is wrong."""
+
+from __future__ import annotations
+
+import ast
+import gc
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tests.fold.generate import Parts, files
+from tests.fold.judge import Shrunk, faults, shrink
+from tests.fold.world import difference, trace
+
+
+def defects(parts: Parts, *, rounds: bool = False, twice: bool = False) -> list[str]:
+    """What is wrong with the folded program, in words.
+
+    Args:
+        parts: the program.
+        rounds: True to run the refinement rounds as well.
+        twice: True to fold the result again, which must change nothing.
+    """
+    with warnings.catch_warnings():
+        # "assertion is always true" and its like: generated code is not upstream's.
+        warnings.simplefilter("ignore", SyntaxWarning)
+        program = files(parts)
+        if not _compiles(program):
+            # What is left of a larger program.
+            return []
+        shrunk = shrink(program, rounds=rounds)
+        found = faults(shrunk)
+        if not found:
+            changed = difference(trace(shrunk.before), trace(shrunk.after))
+            found = [changed] if changed is not None else []
+        if not found and twice:
+            found = _undone(shrunk)
+    return found
+
+
+def fails(parts: Parts, *, rounds: bool = False, twice: bool = False) -> bool:
+    """True when the program shows a defect; an exception is one."""
+    try:
+        return bool(defects(parts, rounds=rounds, twice=twice))
+    except Exception:
+        return True
+
+
+@contextmanager
+def unhurried() -> Iterator[None]:
+    """No search for garbage in what was there before: most of an example's time would go into it."""
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        gc.unfreeze()
+
+
+def _compiles(program: dict[str, str]) -> bool:
+    try:
+        compile(program["python/sglang/main.py"], "program", "exec", dont_inherit=True)
+    except SyntaxError:
+        return False
+    return True
+
+
+def _undone(shrunk: Shrunk) -> list[str]:
+    """What folding the emitted tree once more would still decide.
+
+    A function that was left as it is because of its only `yield` may be decided once its flags are literals, and then
+    imports and flags that only it read may go; a table or a member, once code that looked at it in a way that is not
+    folded is gone.
+    """
+    left = {
+        (path, _around(shrunk.before[path], u.line))
+        for path, module in shrunk.modules.items()
+        for u in module.uncertain
+    }
+    second = shrink(shrunk.after)
+    freed = {"table", "member"} | ({"import", "flag"} if left else set())
+    return [
+        f"{path}:{d.line}: {d.kind} {d.text} -> {d.outcome} ({d.rule})"
+        for path, module in second.modules.items()
+        for d in module.decisions
+        if d.kind not in freed and (path, _around(shrunk.after[path], d.line)) not in left
+    ]
+
+
+def _around(text: str, line: int) -> str:
+    """Name of the function or class of a module in which a line stands; nothing outside of them."""
+    for node in ast.parse(text.encode()).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.lineno <= line <= (node.end_lineno or line):
+            return node.name
+    return ""

@@ -1,0 +1,73 @@
+"""Mistakes in the engine that the generated programs must show: a property test that cannot fail proves nothing."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from tests.fold.generate import make
+from tests.fold.mutants import Mutant, broken, place
+
+MUTANTS = (
+    Mutant(
+        "a call has no effect",
+        "            case ast.Call() if not _is_pure_call(part, scope, depth):\n                return False\n",
+        "",
+    ),
+    Mutant("an operand before the one that decides has no effect", "values[: index + 1]", "values[index : index + 1]"),
+    Mutant("an assignment expression has no effect", "ast.YieldFrom() | ast.NamedExpr():", "ast.YieldFrom():"),
+    Mutant("`x or True` is True", "            same = all_known or (", "            same = True or ("),
+    Mutant(
+        "`x and True` is `x`", "neutral and (condition or not last or", "neutral and (True or condition or not last or"
+    ),
+    Mutant(
+        "a loop that never runs takes its `else` with it",
+        "not value.truth and not node.orelse and",
+        "not value.truth and",
+    ),
+    Mutant(
+        "a `finally` goes with its `try`", "if failing is not None and not node.finalbody:", "if failing is not None:"
+    ),
+    Mutant("what is declared global is looked up here", "        if name in self.bindings.outer:", "        if False:"),
+    Mutant(
+        "what follows an `if` that leaves by one arm is dead",
+        "return bool(node.orelse) and leaves(node.body[-1]) and leaves(node.orelse[-1])",
+        "return leaves(node.body[-1])",
+    ),
+    Mutant(
+        "the error of an absent module comes before the handler that catches it",
+        'rule is not None and folder.kind == "function" and not folder.context.catching',
+        'rule is not None and folder.kind == "function"',
+    ),
+    Mutant(
+        "a comprehension sees the names of the class around it",
+        "    if isinstance(scope, LocalScope) and scope.is_class:\n        # Functions",
+        "    if False:\n        # Functions",
+    ),
+    Mutant(
+        "two calls that give different constants agree",
+        "        if len(texts) == 1 and texts <= LITERALS.keys()",
+        "        if texts <= LITERALS.keys()",
+        rounds=True,
+    ),
+)
+"""Each changes one line."""
+
+TREES = 60
+"""Of eight functions: at most this many are tried, about as many as a run of the property test has."""
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: m.name)
+def test_mistake_is_found(mutant: Mutant) -> None:
+    with broken(mutant) as engine, engine.unhurried():
+        for seed in range(TREES):
+            if engine.defects(make(seed, 8), rounds=mutant.rounds):
+                return
+            gc.collect()
+    pytest.fail(f"{TREES * 8} examples do not show it")
+
+
+def test_a_mistake_that_is_none_is_told() -> None:
+    with pytest.raises(LookupError):
+        place(Mutant("nothing", "no line of the package reads so", ""))
