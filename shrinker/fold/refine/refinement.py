@@ -47,10 +47,16 @@ class Refinement:
     """Why emission cannot write what folding decides for the module, which then stays as upstream wrote it."""
 
     def joined(self, other: Refinement) -> Refinement:
-        """The facts of both; of the calls of one function those of `other`, which is the later."""
-        later = {name for name, _ in other.calls}
+        """The facts of both; of the calls of one function those of `other`, which is the later.
+
+        A function that has lost a parameter keeps the earlier ones: the later calls no longer say what the parameter is.
+        """
+        lost = {name for name, _ in self.parameters}
+        later = {name for name, _ in other.calls} - lost
         both = {f.name: getattr(self, f.name) | getattr(other, f.name) for f in fields(self)}
-        both["calls"] = other.calls | {call for call in self.calls if call[0] not in later}
+        both["calls"] = frozenset(call for call in other.calls if call[0] in later) | {
+            call for call in self.calls if call[0] not in later
+        }
         return replace(self, **both)
 
 
