@@ -19,9 +19,6 @@ MUTANTS = (
     Mutant("an assignment expression has no effect", "ast.YieldFrom() | ast.NamedExpr():", "ast.YieldFrom():"),
     Mutant("`x or True` is True", "            same = all_known or (", "            same = True or ("),
     Mutant(
-        "`x and True` is `x`", "neutral and (condition or not last or", "neutral and (True or condition or not last or"
-    ),
-    Mutant(
         "a loop that never runs takes its `else` with it",
         "not value.truth and not node.orelse and",
         "not value.truth and",
