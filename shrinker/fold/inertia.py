@@ -49,4 +49,12 @@ def _is_harmless(decorator: ast.expr) -> bool:
 
 
 def _calls_nothing(node: ast.AST) -> bool:
-    return all(dotted(part.func) in _HARMLESS_CALLS for part in walk(node) if isinstance(part, ast.Call))
+    return all(map(_is_harmless_call, (part for part in walk(node) if isinstance(part, ast.Call))))
+
+
+def _is_harmless_call(node: ast.Call) -> bool:
+    if dotted(node.func) in _HARMLESS_CALLS:
+        return True
+    # `{v: k for k, v in TABLE.items()}`
+    views = isinstance(node.func, ast.Attribute) and node.func.attr in ("items", "keys", "values")
+    return views and bool(dotted(node.func)) and not node.args and not node.keywords

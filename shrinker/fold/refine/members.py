@@ -44,6 +44,12 @@ def find_members(
         owner, _, member = word.partition(".")
         if member in banned:
             continue
+        ruled = all(world.environment.removed_member(qualified) is not None for _, qualified in places)
+        if ruled and member not in world.words:
+            # Nothing names it, whatever the class: no module need be asked.
+            for module, qualified in places:
+                unnamed.setdefault(module.path, set()).add(qualified)
+            continue
         asked = _naming(world, owner, member)
         unasked = [m for m in asked if word not in known.get(m.path, NOTHING).watched]
         if unasked:
