@@ -16,6 +16,7 @@ from shrinker.ruleset import Ruleset
 from shrinker.values.edits import Edit
 from shrinker.values.folded import FoldedModule
 from shrinker.values.form import digest
+from shrinker.verify.allowances import default_tokens
 from shrinker.verify.subsequence import align
 from shrinker.verify.tokens import split
 from tests.fold.programs import fold_tree, make_tree, program_rules
@@ -61,6 +62,10 @@ def _emit(data: bytes, edits: tuple[Edit, ...]) -> str:
     return (rewrite_file(data, edits) if edits else data).decode()
 
 
+DEFAULTS = default_tokens((rule.text, rule.by) for rule in program_rules().defaults)
+"""The replaced defaults of the test world's rules, as a manifest would list them."""
+
+
 def faults(shrunk: Shrunk) -> list[str]:
     """Faults of form: every one is a defect of folding or emission."""
     found: list[str] = []
@@ -78,7 +83,7 @@ def faults(shrunk: Shrunk) -> list[str]:
             continue
         if digest(parsed) != module.digest:
             found.append(f"{path}: the emitted tree is not the decided one")
-        aligned = align(split(after.removeprefix("\ufeff")), split(before.removeprefix("\ufeff")))
+        aligned = align(split(after.removeprefix("\ufeff")), split(before.removeprefix("\ufeff")), DEFAULTS)
         found += [f"{path}: not a subsequence: {tokens}" for _, tokens in aligned.mismatches]
         fresh = undefined(after) - undefined(before)
         if fresh:
