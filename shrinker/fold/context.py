@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import bisect
+import copy
 import re
 from collections.abc import Iterable
 
@@ -144,7 +145,8 @@ class Context:
             # Rare, and cheaper than to copy every function first.
             tree = ast.parse(self._text)
             self._written = {(type(n), n.lineno, n.col_offset): n for n in statements(tree)}
-        return self._written[type(node), node.lineno, node.col_offset]
+        # A copy: a second pass over the function around it folds what it was given.
+        return copy.deepcopy(self._written[type(node), node.lineno, node.col_offset])
 
     def is_named_beside(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
         """True when the name of a definition stands anywhere else: in this file, or in an import of another one."""

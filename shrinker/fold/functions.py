@@ -69,7 +69,9 @@ def fold_function(folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunc
     del context.edits[edits:]
     del context.decisions[decisions:]
     context.touched = touched
-    context.uncertain.append(Uncertain(context.path, first, reason))
+    doubt = Uncertain(context.path, first, reason)
+    if doubt not in context.uncertain:
+        context.uncertain.append(doubt)
     return [context.as_written(node)], False
 
 
