@@ -28,6 +28,7 @@ from shrinker.fold.refusals import Look, find_looks, place_looks
 from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
 from shrinker.fold.unwritable import leave, opened
+from shrinker.fold.units import collect_units
 from shrinker.values.edits import Literal
 from shrinker.values.folded import FoldedModule
 from shrinker.values.form import digest
@@ -96,6 +97,7 @@ def fold_source(
         uncertain=tuple(context.uncertain),
         escapes=tuple(context.escapes),
         usage=usage,
+        units=collect_units(tree, package),
     )
 
 

@@ -1,0 +1,108 @@
+"""Expressions as paths: what is looked up where, as far as the syntax says."""
+
+from __future__ import annotations
+
+import ast
+
+from shrinker.fold.units.scopes import Scope
+
+ANYTHING = "?"
+NOTHING = "0"
+_MOST = 6
+"""An expression that may be more things than this is taken to be anything."""
+_LONGEST = 160
+_LITERALS = (
+    ast.Constant,
+    ast.JoinedStr,
+    ast.List,
+    ast.Dict,
+    ast.Set,
+    ast.Tuple,
+    ast.ListComp,
+    ast.DictComp,
+    ast.SetComp,
+    ast.GeneratorExp,
+    ast.Compare,
+    ast.Lambda,
+)
+_ALTERNATIVES = frozenset({"Optional", "Union"})
+
+
+def paths_of(node: ast.expr, scope: Scope | None) -> tuple[str, ...]:
+    """Paths of an expression; `ANYTHING` among them when it may be something that no path tells."""
+    kind = node.__class__
+    if kind is ast.Name:
+        return _name(node.id, scope)  # type: ignore[attr-defined]
+    if kind is ast.Attribute:
+        return _bounded(f"{p}.{node.attr}" for p in paths_of(node.value, scope))  # type: ignore[attr-defined]
+    if isinstance(node, _LITERALS):
+        return (NOTHING,)
+    match node:
+        case ast.Call(func=ast.Name(id="super")):
+            return ("@super",)
+        case ast.Call(func=ast.Name(id="getattr"), args=[target, ast.Constant(value=str() as name), *_]) if (
+            name.isidentifier()
+        ):
+            found = [f"{p}.{name}" for p in paths_of(target, scope)]
+            default = paths_of(node.args[2], scope) if len(node.args) > 2 else ()
+            return _bounded([*found, *default])
+        case ast.Call(func=ast.Name(id="cast")) | ast.Call(func=ast.Attribute(attr="cast")):
+            return (ANYTHING,)
+        case ast.Call():
+            return _bounded(f"{p}()" if p != ANYTHING else ANYTHING for p in paths_of(node.func, scope))
+        case ast.IfExp():
+            return _bounded([*paths_of(node.body, scope), *paths_of(node.orelse, scope)])
+        case ast.BoolOp():
+            return _bounded(p for value in node.values for p in paths_of(value, scope))
+        case ast.NamedExpr():
+            return paths_of(node.value, scope)
+    return (ANYTHING,)
+
+
+def _name(name: str, scope: Scope | None) -> tuple[str, ...]:
+    holder = scope.find(name) if scope is not None else None
+    if holder is None:
+        return (name,)
+    if name in holder.paths:
+        return holder.paths[name]
+    values = holder.names[name]
+    if values is None or name in holder.resolving:
+        return (ANYTHING,)
+    holder.resolving.add(name)
+    found: list[str] = []
+    for value in values:
+        found.extend((value,) if isinstance(value, str) else paths_of(value, holder))
+    holder.resolving.discard(name)
+    result = _bounded(found) or (NOTHING,)
+    if not holder.resolving:
+        holder.paths[name] = result
+    return result
+
+
+def _bounded(paths: object) -> tuple[str, ...]:
+    found = tuple(dict.fromkeys(paths))  # type: ignore[call-overload]
+    if len(found) > _MOST or any(len(p) > _LONGEST for p in found):
+        return (ANYTHING,)
+    return found
+
+
+def annotated(node: ast.expr | None) -> tuple[str, ...]:
+    """Paths of an object that has this annotation, whose names belong to the module; `ANYTHING` for what says nothing."""
+    match node:
+        case None:
+            return (ANYTHING,)
+        case ast.Constant(value=None):
+            return (NOTHING,)
+        case ast.Constant(value=str() as text):
+            try:
+                return annotated(ast.parse(text, mode="eval").body)
+            except SyntaxError:
+                return (ANYTHING,)
+        case ast.Name() | ast.Attribute():
+            return tuple(f"{p}~" for p in paths_of(node, None))
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            return _bounded([*annotated(left), *annotated(right)])
+        case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=inner) if name in _ALTERNATIVES:
+            items = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+            return _bounded(p for item in items for p in annotated(item))
+    return (ANYTHING,)

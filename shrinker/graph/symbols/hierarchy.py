@@ -1,0 +1,112 @@
+"""Classes of the program, what they inherit, and what their attributes hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shrinker.graph.symbols.program import Key, Program
+
+if TYPE_CHECKING:
+    from shrinker.graph.symbols.types import Types, Value
+
+
+class Hierarchy:
+    """Bases and families of classes."""
+
+    def __init__(self, program: Program, types: Types) -> None:
+        """
+        Args:
+            program: all kept modules.
+            types: resolves bases and attributes.
+        """
+        self._program = program
+        self._types = types
+        self.bases: dict[Key, list[Key]] = {}
+        self.outside: dict[Key, set[str]] = {}
+        """Bases outside the tree, ``?`` for one that is computed."""
+        self._ancestors: dict[Key, tuple[Key, ...]] = {}
+        self._families: dict[Key, tuple[Key, ...]] = {}
+        self._below: dict[Key, list[Key]] = {}
+        self._attributes: dict[Key, dict[str, list[tuple[Key, tuple[str, ...]]]]] = {}
+        self._known: dict[tuple[Key, str], frozenset[Value]] = {}
+        self._computed: set[Key] = set()
+
+    def build(self) -> None:
+        """Resolve the bases of all classes; once, before anything else is asked."""
+        for name, module in self._program.modules.items():
+            for number, unit in enumerate(module.units):
+                if unit.kind == "class":
+                    self._add((name, number), (name, number), -1, unit.bases)
+                    self._attributes.setdefault((name, number), {})
+                owner = unit.parent if unit.kind == "member" else number if unit.kind == "class" else None
+                if owner is not None:
+                    known = self._attributes.setdefault((name, owner), {})
+                    for attribute, paths in unit.types:
+                        known.setdefault(attribute, []).append(((name, number), paths))
+                    if "computed" in unit.flags:
+                        self._computed.add((name, owner))
+                for index, bases in enumerate(unit.classes):
+                    # A class inside: it has no members of its own here, but it joins the families of its bases.
+                    self._add((name, -(number * 1000 + index + 2)), (name, number), unit.parent, bases)
+        for key in sorted(self.bases):
+            for ancestor in self.ancestors(key):
+                if ancestor != key:
+                    self._below.setdefault(ancestor, []).append(key)
+
+    def _add(self, key: Key, unit: Key, owner: int, bases: tuple[str, ...]) -> None:
+        found: list[Key] = []
+        outside: set[str] = set()
+        for base in bases:
+            for path in base.split("|"):
+                for value in self._types.follow(unit[0], owner, path, unit[1]).values:
+                    if value.kind in ("class", "subclass"):
+                        found.append(value.key)
+                    elif value.kind == "outside":
+                        outside.add(value.module)
+                    else:
+                        outside.add("?")
+        self.bases[key] = list(dict.fromkeys(found))
+        self.outside[key] = outside
+
+    def ancestors(self, key: Key) -> tuple[Key, ...]:
+        """The class and all that it inherits from, in the tree."""
+        if key not in self._ancestors:
+            self._ancestors[key] = (key,)
+            found = [key]
+            for base in self.bases.get(key, ()):
+                found.extend(self.ancestors(base))
+            self._ancestors[key] = tuple(dict.fromkeys(found))
+        return self._ancestors[key]
+
+    def below(self, key: Key) -> list[Key]:
+        """Classes that inherit from it."""
+        return self._below.get(key, [])
+
+    def family(self, key: Key) -> tuple[Key, ...]:
+        """Every class that an attribute of an object of the class may be found in."""
+        if key not in self._families:
+            found = list(self.ancestors(key))
+            for child in self.below(key):
+                found.extend(self.ancestors(child))
+            self._families[key] = tuple(k for k in dict.fromkeys(found) if k[1] >= 0)
+        return self._families[key]
+
+    def rest(self, key: Key) -> tuple[Key, ...]:
+        """Where `super()` in the class may find something."""
+        below = {key, *self.below(key)}
+        return tuple(k for k in self.family(key) if k not in below)
+
+    def outsiders(self, key: Key) -> set[str]:
+        """Bases outside the tree, of the class and of what it inherits from."""
+        return set().union(*(self.outside.get(k, ()) for k in self.ancestors(key)))
+
+    def attribute(self, key: Key, name: str) -> frozenset[Value]:
+        """What an attribute may hold that the class itself sets; empty when it sets none of that name."""
+        from shrinker.graph.symbols.types import ANYTHING
+
+        found: set[Value] = set()
+        for unit, paths in self._attributes.get(key, {}).get(name, ()):
+            found |= self._types.union(unit, paths)
+        if found and key in self._computed:
+            found.add(ANYTHING)
+        return frozenset(found)

@@ -1,0 +1,359 @@
+"""The search: from the roots to everything that live code can name.
+
+A class member is live when its class is and when something looks up its name: on an object that may be of the class, or on
+one of which nothing is known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from shrinker.graph.symbols.program import Key, Module, Program
+from shrinker.graph.symbols.types import Found, Touch, Types
+from shrinker.values.units import Unit
+
+_LETTERS = re.compile(r"[A-Za-z]")
+_FEWEST = 3
+"""Letters that a computed text must spell out to name something by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why something is live."""
+
+    source: Key | str
+    """The unit that names it, or what the rules say."""
+    kind: str
+    """``name``, ``attribute``, ``string``, ``pattern``, ``import``, ``effect``, ``protocol`` …"""
+    text: str = ""
+    """The path or text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What is kept or asked for beside the modules."""
+
+    roots: frozenset[str] = frozenset()
+    """Modules that people run or import."""
+    words: tuple[frozenset[str], ...] = ()
+    """Words of each kept Python file that is no module of the package."""
+    texts: frozenset[str] = frozenset()
+    """Words of entry points."""
+    edges: Mapping[str, tuple[tuple[int, str, str], ...]] = None  # type: ignore[assignment]
+    """Of a module: line, kind and target of what the file graph found besides imports; line 0 for the whole module."""
+
+
+class Search:
+    """State of one search; `run` fills it."""
+
+    def __init__(
+        self, program: Program, types: Types, outside: Outside, protocols: Mapping[str, Collection[str]]
+    ) -> None:
+        """
+        Args:
+            program: all kept modules.
+            types: follows paths.
+            outside: what else may name something.
+            protocols: bases outside the tree to the names that they look up on their objects.
+        """
+        self.program = program
+        self.types = types
+        self.live: dict[Key, Reason] = {}
+        self.loaded: dict[str, Reason] = {}
+        self.names: dict[str, Reason] = {}
+        """Names looked up on something of which nothing is known, or spelled by a string."""
+        self.unknown_bases: dict[str, int] = {}
+        self._outside = outside
+        self._protocols = protocols
+        self._stack: list[Key] = []
+        self._marked: dict[Key, Reason] = {}
+        self._borrowed: set[Key] = set()
+        self._escaped: dict[str, Reason] = {}
+        self._by_name: dict[str, list[Key]] = {}
+        self._names_in: dict[str, list[Key]] = {}
+        for name, module in program.modules.items():
+            for members in module.members.values():
+                for member, numbers in members.items():
+                    self._by_name.setdefault(member, []).extend((name, n) for n in numbers)
+        self._all_names = "\n".join(sorted({*self._by_name, *(n for m in program.modules.values() for n in m.symbols)}))
+        self._patterns: set[str] = set()
+
+    def run(self) -> None:
+        """Search to the fixpoint."""
+        for module in sorted(self._outside.roots):
+            if module in self.program.modules:
+                self._load(module, Reason("root", "root"))
+                self._public(self.program.modules[module])
+        for word in sorted(self._outside.texts):
+            self._name(word, Reason("entry point", "string", word))
+        for words in self._outside.words:
+            self._words(words)
+        while True:
+            while self._stack:
+                self._visit(self._stack.pop())
+            if not self._settle_imports():
+                break
+
+    # Loading
+
+    def _load(self, name: str, reason: Reason) -> None:
+        if name in self.loaded or name not in self.program.modules:
+            return
+        self.loaded[name] = reason
+        if "." in name:
+            self._load(name.rpartition(".")[0], Reason(name, "package"))
+        module = self.program.modules[name]
+        for number, unit in enumerate(module.units):
+            if unit.kind == "main":
+                if name in self._outside.roots or name in self._escaped:
+                    self._keep((name, number), Reason(name, "effect"))
+            elif unit.kind == "import":
+                if unit.imports[0][1] == "*" or self._escapes(unit):
+                    self._keep((name, number), Reason(name, "import"))
+            elif unit.runs and unit.kind != "member":
+                self._keep((name, number), Reason(name, "effect"))
+        for line, kind, target in self._outside.edges.get(name, ()):
+            if line <= 1:
+                self._edge(target, Reason(name, kind))
+        for word in ("__getattr__", "__dir__"):
+            for number in module.symbols.get(word, ()):
+                self._keep((name, number), Reason(name, "protocol"))
+
+    def _escapes(self, unit: Unit) -> bool:
+        """True for an import of something outside the tree that does more than define."""
+        module, name = unit.imports[0]
+        if "typing" in unit.flags:
+            return False
+        return any(t not in self.program.modules and not self.program.is_quiet(t) for t in self.program.loads(module, name))
+
+    def _settle_imports(self) -> bool:
+        """Keep the cheapest name of each import that must run for what it loads."""
+        changed = False
+        for name in sorted(self.loaded):
+            module = self.program.modules[name]
+            groups: dict[tuple[str, int], list[int]] = {}
+            for number, unit in enumerate(module.units):
+                if unit.kind == "import" and "typing" not in unit.flags and self._runs(name, unit):
+                    groups.setdefault((unit.imports[0][0], unit.parent), []).append(number)
+            for (source, _), numbers in sorted(groups.items()):
+                wanted = {
+                    t
+                    for n in numbers
+                    for t in self.program.loads(*module.units[n].imports[0])
+                    if t in self.program.loud and t not in self.loaded
+                }
+                alive = any((name, n) in self.live for n in numbers)
+                if wanted or (not alive and source in self.program.loud and self._only_here(source)):
+                    self._keep((name, numbers[0]), Reason(name, "import"))
+                    changed = True
+                    if self._stack:
+                        return True
+        return changed
+
+    def _only_here(self, module: str) -> bool:
+        return module not in self.loaded
+
+    def _runs(self, name: str, unit: Unit) -> bool:
+        while unit.parent >= 0:
+            unit = self.program.modules[name].units[unit.parent]
+        return True
+
+    def _public(self, module: Module) -> None:
+        """Names of a root module that people import: what it exports, with the methods of classes."""
+        names = set(module.exports)
+        if module.name in self.program.packages or (module.path.endswith("__init__.py")):
+            names.update(module.symbols)
+        for name in sorted(names):
+            found = self.types.imported(module.name, name)
+            self._touch(found, Reason("root", "root", f"{module.name}.{name}"))
+            for value in found.values:
+                if value.kind == "class":
+                    self._open(value.key)
+
+    def _open(self, key: Key) -> None:
+        for each in self.types.hierarchy.ancestors(key):
+            for name, numbers in self.program.modules[each[0]].members.get(each[1], {}).items():
+                if not name.startswith("_"):
+                    for number in numbers:
+                        self._mark((each[0], number), Reason("root", "root", name))
+
+    def _words(self, words: frozenset[str]) -> None:
+        for name, module in self.program.modules.items():
+            if words.issuperset(name.split(".")):
+                self._load(name, Reason("outside", "string"))
+                for symbol in module.symbols:
+                    if symbol in words:
+                        self._touch(self.types.imported(name, symbol), Reason("outside", "string", symbol))
+        if not words.isdisjoint(self.program.top):
+            for word in words:
+                self._name(word, Reason("outside", "string", word))
+
+    # Marking
+
+    def _keep(self, key: Key, reason: Reason) -> None:
+        if key not in self.live:
+            self.live[key] = reason
+            self._stack.append(key)
+
+    def _mark(self, key: Key, reason: Reason) -> None:
+        """A member's name was looked up: it lives once its class does."""
+        if key in self._marked:
+            return
+        self._marked[key] = reason
+        owner = (key[0], self.program.unit(key).parent)
+        if owner in self.live:
+            self._keep(key, reason)
+
+    def _name(self, name: str, reason: Reason) -> None:
+        """A name was looked up on something unknown."""
+        if name in self.names:
+            return
+        self.names[name] = reason
+        for key in self._by_name.get(name, ()):
+            self._mark(key, reason)
+        for key in self._names_in.get(name, ()):
+            self._keep(key, reason)
+
+    def _touch(self, found: Found, reason: Reason) -> None:
+        for touch in found.touches:
+            self._reach(touch, reason)
+        for value in found.values:
+            if value.kind == "module":
+                self._escape(value.module, reason)
+
+    def _reach(self, touch: Touch, reason: Reason) -> None:
+        match touch.kind:
+            case "unit":
+                self._load(touch.module, reason)
+                self._keep((touch.module, touch.unit), reason)
+            case "member":
+                self._mark((touch.module, touch.unit), reason)
+            case "borrowed":
+                key = (touch.module, touch.unit)
+                self._mark(key, reason)
+                if key not in self._borrowed:
+                    self._borrowed.add(key)
+                    if key in self.live:
+                        self._stack.append(key)
+            case "module":
+                self._load(touch.module, reason)
+            case "name":
+                self._name(touch.module, reason)
+
+    def _escape(self, name: str, reason: Reason) -> None:
+        """A module was handed on as a value: names looked up on anything may be its own."""
+        self._load(name, reason)
+        if name in self._escaped or name not in self.program.modules:
+            return
+        self._escaped[name] = reason
+        for symbol, numbers in self.program.modules[name].symbols.items():
+            for number in numbers:
+                self._names_in.setdefault(symbol, []).append((name, number))
+                if symbol in self.names:
+                    self._keep((name, number), self.names[symbol])
+
+    def _edge(self, target: str, reason: Reason) -> None:
+        self._load(target, reason)
+        self._escape(target, reason)
+
+    def _pattern(self, pattern: str, reason: Reason) -> None:
+        if pattern in self._patterns:
+            return
+        self._patterns.add(pattern)
+        expression = r"\w*".join(re.escape(p) for p in pattern.split("*"))
+        for name in re.findall(rf"^{expression}$", self._all_names, re.MULTILINE):
+            self._name(name, reason)
+
+    # Visiting
+
+    def _visit(self, key: Key) -> None:
+        module = self.program.modules[key[0]]
+        unit = module.units[key[1]]
+        if unit.parent >= 0:
+            self._keep((key[0], unit.parent), Reason(key, "around"))
+        self._load(key[0], Reason(key, "around"))
+        owner = unit.parent if unit.kind == "member" else key[1] if unit.kind == "class" else -1
+        if key in self._borrowed:
+            owner = -2
+        for path in unit.uses:
+            self._touch(self.types.follow(key[0], owner, path, key[1]), Reason(key, "name", path))
+        for text in unit.texts:
+            self._text(text, Reason(key, "string", text))
+        for pattern in unit.patterns:
+            if len(_LETTERS.findall(pattern)) >= _FEWEST:
+                self._pattern(pattern, Reason(key, "pattern", pattern))
+        for pattern in unit.lookups:
+            if _LETTERS.search(pattern) or "_" in pattern:
+                self._pattern(pattern, Reason(key, "pattern", pattern))
+        if unit.kind == "import":
+            found = self.types.imported(*unit.imports[0], whole="whole" in unit.flags)
+            for touch in found.touches:
+                self._reach(touch, Reason(key, "import"))
+            for name in self.program.loads(*unit.imports[0]):
+                self._load(name, Reason(key, "import"))
+        else:
+            for source, name in unit.imports:
+                for loaded in self.program.loads(source, name):
+                    self._load(loaded, Reason(key, "import"))
+                if name and name != "*":
+                    for touch in self.types.imported(source, name).touches:
+                        self._reach(touch, Reason(key, "import"))
+        for line, kind, target in self._outside.edges.get(key[0], ()):
+            if unit.span.line <= line <= unit.span.end_line and line > 1:
+                self._edge(target, Reason(key, kind))
+        if unit.kind == "class":
+            self._class(key, module)
+
+    def _text(self, text: str, reason: Reason) -> None:
+        self._name(text, reason)
+
+    def _class(self, key: Key, module: Module) -> None:
+        members = module.members.get(key[1], {})
+        called = self._called_from_outside(key)
+        for name, numbers in members.items():
+            special = name.startswith("__") and name.endswith("__")
+            for number in numbers:
+                member = (key[0], number)
+                if member in self._marked:
+                    self._keep(member, self._marked[member])
+                elif special or module.units[number].runs or called is None or name in called:
+                    self._keep(member, Reason(key, "protocol", name))
+
+    def _called_from_outside(self, key: Key) -> set[str] | None:
+        """Names that a base outside the tree may look up; None when it may be any."""
+        found: set[str] = set()
+        unknown = False
+        for each in (key, *self.types.hierarchy.below(key)):
+            for base in self.types.hierarchy.outsiders(each):
+                known = self._protocols.get(base)
+                if known is None:
+                    self.unknown_bases[base] = self.unknown_bases.get(base, 0) + 1
+                    unknown = True
+                else:
+                    found.update(known)
+        return None if unknown else found
+
+
+def dead_units(search: Search) -> dict[str, list[int]]:
+    """Units that nothing live can name, by module; of a dead class or block only itself."""
+    out: dict[str, list[int]] = {}
+    for name, module in search.program.modules.items():
+        if name not in search.loaded:
+            continue
+        found = []
+        for number, unit in enumerate(module.units):
+            if (name, number) in search.live or unit.kind == "effect":
+                continue
+            if unit.parent >= 0 and (name, unit.parent) not in search.live:
+                continue
+            found.append(number)
+        if found:
+            out[name] = found
+    return out
+
+
+def lines_of(units: Iterable[Unit]) -> int:
+    """Lines that they cover."""
+    return sum(unit.lines for unit in units)

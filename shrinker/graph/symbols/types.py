@@ -1,0 +1,329 @@
+"""What paths stand for: modules, classes, objects, functions of the tree, and what looking them up touches.
+
+Nothing here depends on what is live: an answer is computed once.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from shrinker.graph.symbols.hierarchy import Hierarchy
+from shrinker.graph.symbols.program import Key, Program
+
+_BUILTINS = frozenset(dir(builtins))
+_PLAIN = frozenset({"int", "str", "bool", "float", "bytes", "dict", "list", "tuple", "set", "frozenset", "None", "complex"})
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What an expression may be."""
+
+    kind: str
+    """``module``, ``class``, ``subclass`` (the class or one below it), ``object``, ``rest`` (what `super()` finds), ``function``,
+    ``outside`` (named, not of the tree), ``anything`` or ``nothing``."""
+    module: str = ""
+    """Of a module or what is defined in it; the dotted name of something outside."""
+    unit: int = -1
+
+    @property
+    def key(self) -> Key:
+        """The unit of a class, object or function."""
+        return self.module, self.unit
+
+
+ANYTHING = Value("anything")
+NOTHING = Value("nothing")
+Values = frozenset[Value]
+UNKNOWN: Values = frozenset({ANYTHING})
+NONE: Values = frozenset({NOTHING})
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """One thing that a look-up may find."""
+
+    kind: str
+    """``unit`` (a symbol), ``member`` (of a class), ``borrowed`` (a method read from its class), ``module`` or ``name``."""
+    module: str
+    """Or the name."""
+    unit: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Result of following a path."""
+
+    values: Values
+    touches: frozenset[Touch]
+
+
+class Types:
+    """Follows paths; remembers every answer."""
+
+    def __init__(self, program: Program, *, trust: bool) -> None:
+        """
+        Args:
+            program: all kept modules.
+            trust: take annotations of parameters, attributes and results for what they say.
+        """
+        self.program = program
+        self.trust = trust
+        self._paths: dict[tuple[str, int, str], Found] = {}
+        self._steps: dict[tuple[Value, str], Found] = {}
+        self._busy: set[object] = set()
+        self._cut = False
+        """True when an answer since it was set is less than exact, because it was asked for while it was sought."""
+        self._units: dict[Key, Values] = {}
+        self.stored: set[str] = set()
+        for module in program.modules.values():
+            for unit in module.units:
+                self.stored.update(unit.stores)
+        self.hierarchy = Hierarchy(program, self)
+        self.hierarchy.build()
+        # Bases were looked up before the families were known.
+        self._paths.clear()
+        self._steps.clear()
+        self._units.clear()
+
+    def follow(self, module: str, owner: int, path: str, unit: int) -> Found:
+        """What a path finds.
+
+        Args:
+            module: where it stands.
+            owner: number of the class around it, or -1; its `self` is anything when -2.
+            path: the path.
+            unit: whose local imports it may start from.
+        """
+        where = (module, unit if path[0] == "#" else owner if path[0] == "@" else -1, path)
+        known = self._paths.get(where)
+        if known is not None:
+            return known
+        if where in self._busy:
+            self._cut = True
+            return Found(UNKNOWN, frozenset())
+        before_cut = self._enter(where)
+        head, _, last = path.rpartition(".")
+        name = last.rstrip("()~!")
+        marks = last[len(name) :]
+        if head:
+            before = self.follow(module, owner, head, unit)
+            values: set[Value] = set()
+            touches = set(before.touches)
+            for value in before.values:
+                step = self._step(value, name)
+                values |= step.values
+                touches |= step.touches
+            found = Found(frozenset(values), frozenset(touches))
+        else:
+            found = self._root(module, owner, name, unit)
+        while marks:
+            if marks.startswith("()"):
+                found = Found(self._called(found.values), found.touches)
+                marks = marks[2:]
+            elif marks.startswith("~"):
+                found = Found(self._annotated(found.values), found.touches)
+                marks = marks[1:]
+            else:
+                marks = marks[1:]
+        if self._leave(where, before_cut):
+            self._paths[where] = found
+        return found
+
+    def _enter(self, question: object) -> bool:
+        self._busy.add(question)
+        before, self._cut = self._cut, False
+        return before
+
+    def _leave(self, question: object, before: bool) -> bool:
+        """True when the answer is as good as it can be, so that it may be remembered."""
+        self._busy.discard(question)
+        final = not self._cut or not self._busy
+        self._cut = (self._cut or before) and bool(self._busy)
+        return final
+
+    def value_of(self, key: Key) -> Values:
+        """What a name bound by this unit may be."""
+        known = self._units.get(key)
+        if known is not None:
+            return known
+        if key in self._busy:
+            self._cut = True
+            return UNKNOWN
+        before = self._enter(key)
+        unit = self.program.unit(key)
+        found: Values
+        match unit.kind:
+            case "class":
+                found = frozenset({Value("class", *key)})
+            case "function" | "member":
+                found = frozenset({Value("function", *key)})
+                if unit.runs:
+                    found |= UNKNOWN
+            case "import":
+                found = self.imported(*unit.imports[0], whole="whole" in unit.flags).values
+            case "assign" if not self.stored.isdisjoint(unit.names):
+                found = UNKNOWN
+            case "assign" if len(unit.names) == 1:
+                found = self.union(key, unit.value)
+            case _:
+                found = UNKNOWN
+        if self._leave(key, before):
+            self._units[key] = found
+        return found
+
+    def union(self, key: Key, paths: Iterable[str]) -> Values:
+        """Everything that these paths of a unit may be; annotations count when they are trusted."""
+        unit = self.program.unit(key)
+        owner = unit.parent if unit.kind == "member" else key[1] if unit.kind == "class" else -1
+        paths = list(paths)
+        declared = [p for p in paths if p.endswith("~")]
+        if not self.trust:
+            paths = [p for p in paths if not p.endswith("~")] or ["?"]
+        elif declared:
+            paths = [p for p in paths if p not in ("?", "?!")]
+        out: set[Value] = set()
+        for path in paths:
+            out |= self.follow(key[0], owner, path, key[1]).values
+        return frozenset(out) or NONE
+
+    def imported(self, module: str, name: str, *, whole: bool = False) -> Found:
+        """What an import binds."""
+        if not name:
+            bound = module.partition(".")[0] if whole else module
+            touches = frozenset({Touch("module", module)} if self.program.is_module(module) else ())
+            if not self.program.is_module(bound):
+                return Found(frozenset({Value("outside", bound)}), touches)
+            return Found(frozenset({Value("module", bound)}), touches)
+        if not self.program.is_module(module):
+            return Found(frozenset({Value("outside", f"{module}.{name}")}), frozenset())
+        step = self._step(Value("module", module), name)
+        return Found(step.values, step.touches | {Touch("module", module)})
+
+    def _root(self, module: str, owner: int, name: str, unit: int) -> Found:
+        if name[0] == "?" or owner == -2 and name[0] == "@":
+            return Found(UNKNOWN, frozenset())
+        if name == "0":
+            return Found(NONE, frozenset())
+        if name[0] == "#":
+            return self.imported(*self.program.unit((module, unit)).imports[int(name[1:])])
+        if name[0] == "@":
+            if owner < 0:
+                return Found(UNKNOWN, frozenset())
+            kind = {"@self": "object", "@cls": "subclass", "@super": "rest"}[name]
+            return Found(frozenset({Value(kind, module, owner)}), frozenset())
+        bound = self.program.bound(module, name)
+        if not bound:
+            return Found(frozenset({Value("outside", f"builtins.{name}")}), frozenset())
+        values: set[Value] = set()
+        touches: set[Touch] = set()
+        for key in bound:
+            touches.add(Touch("unit", *key))
+            values |= self.value_of(key)
+        return Found(frozenset(values), frozenset(touches))
+
+    def _step(self, value: Value, name: str) -> Found:
+        where = (value, name)
+        known = self._steps.get(where)
+        if known is not None:
+            return known
+        if where in self._busy:
+            self._cut = True
+            return Found(UNKNOWN, frozenset())
+        before = self._enter(where)
+        found = self._look(value, name)
+        if self._leave(where, before):
+            self._steps[where] = found
+        return found
+
+    def _look(self, value: Value, name: str) -> Found:
+        match value.kind:
+            case "nothing":
+                return Found(NONE, frozenset())
+            case "outside":
+                return Found(frozenset({Value("outside", f"{value.module}.{name}")}), frozenset())
+            case "module":
+                return self._in_module(value.module, name)
+            case "class" | "subclass" | "object" | "rest":
+                return self._in_class(value, name)
+        return Found(UNKNOWN, frozenset({Touch("name", name)}))
+
+    def _in_module(self, module: str, name: str) -> Found:
+        bound = self.program.bound(module, name)
+        values: set[Value] = set()
+        touches: set[Touch] = set()
+        for key in bound:
+            touches.add(Touch("unit", *key))
+            values |= self.value_of(key)
+        inner = f"{module}.{name}"
+        if self.program.is_module(inner):
+            touches.add(Touch("module", inner))
+            values.add(Value("module", inner))
+        if name in self.stored or not values:
+            values.add(ANYTHING)
+        if not touches:
+            touches.add(Touch("name", name))
+        return Found(frozenset(values), frozenset(touches))
+
+    def _in_class(self, value: Value, name: str) -> Found:
+        key = value.key
+        if name == "__class__":
+            return Found(frozenset({Value("subclass", *key)}), frozenset())
+        family = {
+            "class": self.hierarchy.ancestors,
+            "rest": self.hierarchy.rest,
+        }.get(value.kind, self.hierarchy.family)(key)
+        values: set[Value] = set()
+        touches: set[Touch] = set()
+        for each in family:
+            module = self.program.modules[each[0]]
+            for number in module.members.get(each[1], {}).get(name, ()):
+                unit = module.units[number]
+                static = not unit.flags.isdisjoint({"static", "classmethod"})
+                borrowed = value.kind in ("class", "subclass") and not static
+                touches.add(Touch("borrowed" if borrowed else "member", each[0], number))
+                if "property" in unit.flags and value.kind in ("object", "rest"):
+                    values |= self.union((each[0], number), unit.value)
+                else:
+                    values |= self.value_of((each[0], number))
+            values |= self.hierarchy.attribute(each, name)
+        if name in self.stored and values:
+            values.add(ANYTHING)
+        if not values:
+            if value.kind == "rest":
+                return Found(UNKNOWN, frozenset())
+            return Found(UNKNOWN, frozenset({Touch("name", name)}))
+        return Found(frozenset(values), frozenset(touches))
+
+    def _called(self, values: Values) -> Values:
+        out: set[Value] = set()
+        for value in values:
+            match value.kind:
+                case "class" | "subclass":
+                    out.add(Value("object", *value.key))
+                case "function":
+                    out |= self.union(value.key, self.program.unit(value.key).value)
+                case "outside" if value.module.removeprefix("builtins.") in _PLAIN | {"len", "sorted", "range", "sum"}:
+                    out.add(NOTHING)
+                case "nothing":
+                    out.add(NOTHING)
+                case _:
+                    out.add(ANYTHING)
+        return frozenset(out)
+
+    def _annotated(self, values: Values) -> Values:
+        if not self.trust:
+            return UNKNOWN
+        out: set[Value] = set()
+        for value in values:
+            match value.kind:
+                case "class":
+                    out.add(Value("object", *value.key))
+                case "outside" if value.module.removeprefix("builtins.") in _PLAIN:
+                    out.add(NOTHING)
+                case "nothing":
+                    out.add(NOTHING)
+                case _:
+                    out.add(ANYTHING)
+        return frozenset(out)
