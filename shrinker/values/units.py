@@ -2,8 +2,8 @@
 
 A *path* is an expression as far as it says what is looked up: ``name.attr.method().other``. Its root is a name of the
 module, ``@self``, ``@cls`` or ``@super`` (of the unit's class), ``#3`` (the unit's fourth local import), ``?`` (anything) or
-``0`` (a literal or container: nothing of the tree). A part that ends with ``()`` is called; one that ends with ``~`` is an
-annotation, and stands for an object of that class.
+``0`` (a literal) or ``[`` (a container). A part that ends with ``()`` is called; with ``%`` something is taken out of it; one
+that ends with ``~`` is an annotation, and stands for an object of that class, and with ``*`` for a container of them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ class Unit:
     lookups: tuple[str, ...] = ()
     """Of these, the ones that are looked up by `getattr` and its kin."""
     stores: tuple[str, ...] = ()
-    """Attributes that it gives a value on objects other than its own."""
+    """Globals that it sets, and computed names of attributes that it sets on objects other than its own."""
+    gives: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = ()
+    """Attributes that it sets on objects other than its own: name, paths of the object, paths of the value."""
     types: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Attributes of its own object, and paths of what it gives them."""
     value: tuple[str, ...] = ()

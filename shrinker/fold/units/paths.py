@@ -8,22 +8,21 @@ from shrinker.fold.units.scopes import Scope
 
 ANYTHING = "?"
 NOTHING = "0"
+BAG = "["
+"""A container: what is taken out of it may be anything."""
 _MOST = 6
 """An expression that may be more things than this is taken to be anything."""
 _LONGEST = 160
-_LITERALS = (
-    ast.Constant,
-    ast.JoinedStr,
-    ast.List,
-    ast.Dict,
-    ast.Set,
-    ast.Tuple,
-    ast.ListComp,
-    ast.DictComp,
-    ast.SetComp,
-    ast.GeneratorExp,
-    ast.Compare,
-    ast.Lambda,
+_LITERALS = (ast.Constant, ast.JoinedStr, ast.Compare, ast.Lambda)
+_BAGS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp)
+_SAME = frozenset({"enumerate", "list", "sorted", "reversed", "tuple", "set", "iter", "zip", "frozenset", "deque"})
+"""Builtins that hand on what is in their arguments."""
+_ONE = frozenset({"next", "max", "min"})
+_COPIES = frozenset({"copy", "deepcopy"})
+_CONTAINERS = frozenset(
+    {"List", "list", "Sequence", "Iterable", "Iterator", "Set", "set", "Deque", "deque", "Tuple", "tuple", "Dict", "dict"}
+    | {"Mapping", "MutableMapping", "OrderedDict", "DefaultDict", "defaultdict", "FrozenSet", "frozenset", "Collection"}
+    | {"Generator", "AsyncGenerator", "AsyncIterator", "AsyncIterable"}
 )
 _ALTERNATIVES = frozenset({"Optional", "Union"})
 
@@ -37,7 +36,26 @@ def paths_of(node: ast.expr, scope: Scope | None) -> tuple[str, ...]:
         return _bounded(f"{p}.{node.attr}" for p in paths_of(node.value, scope))  # type: ignore[attr-defined]
     if isinstance(node, _LITERALS):
         return (NOTHING,)
+    if isinstance(node, _BAGS):
+        return (BAG,)
+    if isinstance(node, ast.Tuple):
+        items = [p for item in node.elts for p in paths_of(item, scope)]
+        return _bounded(BAG if p in (ANYTHING, BAG) else f"{p}*" for p in items) or (NOTHING,)
     match node:
+        case ast.Subscript():
+            return items_of(paths_of(node.value, scope))
+        case ast.Starred():
+            return paths_of(node.value, scope)
+        case ast.BinOp(left=ast.Constant(value=str())) | ast.UnaryOp(op=ast.Not()):
+            return (NOTHING,)
+        case ast.Call(func=ast.Name(id=name), args=[_, *_]) if name in _SAME and not _is_local(name, scope):
+            return _bounded(p for a in node.args for p in paths_of(a, scope))
+        case ast.Call(func=ast.Name(id=name), args=[_, *_]) if name in _ONE and not _is_local(name, scope):
+            first = items_of(paths_of(node.args[0], scope))
+            rest = [p for a in node.args[1:] for p in paths_of(a, scope)]
+            return _bounded([*first, *rest, *(paths_of(node.args[0], scope) if rest else ())])
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="copy"), attr=name), args=[first_arg]) if name in _COPIES:
+            return paths_of(first_arg, scope)
         case ast.Call(func=ast.Name(id="super")):
             return ("@super",)
         case ast.Call(func=ast.Name(id="getattr"), args=[target, ast.Constant(value=str() as name), *_]) if (
@@ -57,6 +75,15 @@ def paths_of(node: ast.expr, scope: Scope | None) -> tuple[str, ...]:
         case ast.NamedExpr():
             return paths_of(node.value, scope)
     return (ANYTHING,)
+
+
+def items_of(paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Paths of what is taken out of a container."""
+    return _bounded(f"{p}%" if p not in (ANYTHING, BAG) else ANYTHING for p in paths)
+
+
+def _is_local(name: str, scope: Scope | None) -> bool:
+    return scope is not None and scope.find(name) is not None
 
 
 def _name(name: str, scope: Scope | None) -> tuple[str, ...]:
@@ -102,6 +129,14 @@ def annotated(node: ast.expr | None) -> tuple[str, ...]:
             return tuple(f"{p}~" for p in paths_of(node, None))
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
             return _bounded([*annotated(left), *annotated(right)])
+        case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=inner) if name in _CONTAINERS:
+            items = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+            return _bounded(
+                f"{p}*" if p not in (ANYTHING, BAG) else BAG
+                for item in items
+                if not (isinstance(item, ast.Constant) and item.value is ...)
+                for p in annotated(item)
+            )
         case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=inner) if name in _ALTERNATIVES:
             items = inner.elts if isinstance(inner, ast.Tuple) else [inner]
             return _bounded(p for item in items for p in annotated(item))

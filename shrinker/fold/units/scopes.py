@@ -50,12 +50,19 @@ def bind_target(scope: Scope, target: ast.expr, value: ast.expr | None) -> None:
     if isinstance(target, ast.Name):
         scope.give(target.id, value)
     elif isinstance(target, ast.Starred):
-        bind_target(scope, target.value, None)
+        bind_target(scope, target.value, value)
     elif isinstance(target, ast.Tuple | ast.List):
-        same = isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts)
-        for index, item in enumerate(target.elts):
-            element = value.elts[index] if same and isinstance(value, ast.Tuple | ast.List) else None
-            bind_target(scope, item, None if isinstance(element, ast.Starred) else element)
+        if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts):
+            for item, element in zip(target.elts, value.elts, strict=True):
+                bind_target(scope, item, None if isinstance(element, ast.Starred) else element)
+        else:
+            for item in target.elts:
+                bind_target(scope, item, item_of(value))
+
+
+def item_of(value: ast.expr | None) -> ast.expr | None:
+    """What is taken out of a container, as an expression."""
+    return ast.Subscript(value, ast.Constant(0), ast.Load()) if value is not None else None
 
 
 def bind_body(scope: Scope, body: list[ast.stmt], imported: Callable[[ast.Import | ast.ImportFrom], list[str]]) -> None:
@@ -94,6 +101,8 @@ def bind_body(scope: Scope, body: list[ast.stmt], imported: Callable[[ast.Import
             scope.give(node.target.id, node.value)
             stack.append(node.value)
             continue
+        if isinstance(node, ast.Delete):
+            continue
         if isinstance(node, ast.AugAssign):
             if isinstance(node.target, ast.Name):
                 scope.give(node.target.id, None)
@@ -118,8 +127,7 @@ def bind_body(scope: Scope, body: list[ast.stmt], imported: Callable[[ast.Import
             stack.extend(n for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
             continue
         if isinstance(node, ast.For | ast.AsyncFor):
-            bind_target(scope, node.target, None)
-            _unknown(scope, node.target)
+            bind_target(scope, node.target, item_of(node.iter))
         elif isinstance(node, ast.With | ast.AsyncWith):
             for item in node.items:
                 if item.optional_vars is not None:

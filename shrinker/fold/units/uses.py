@@ -8,7 +8,7 @@ import re
 from shrinker.facts.bindings import absolute
 from shrinker.facts.walk import children
 from shrinker.fold.units.paths import ANYTHING, annotated, paths_of
-from shrinker.fold.units.scopes import COMPREHENSIONS, Function, Scope, bind_body
+from shrinker.fold.units.scopes import COMPREHENSIONS, Function, Scope, bind_body, bind_target, item_of
 
 _NAMES = re.compile(r"[A-Za-z_][\w.:\-]*")
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -33,6 +33,7 @@ class Uses:
         self.patterns: set[str] = set()
         self.lookups: set[str] = set()
         self.stores: set[str] = set()
+        self.gives: set[tuple[str, tuple[str, ...], tuple[str, ...]]] = set()
         self.types: dict[str, set[str]] = {}
         self.imports: list[tuple[str, str]] = []
         self.classes: list[tuple[str, ...]] = []
@@ -82,7 +83,7 @@ class Uses:
                 self.annotation(arg.annotation)
         for rest in (args.vararg, args.kwarg):
             if rest is not None:
-                scope.names[rest.arg] = ["0"]
+                scope.names[rest.arg] = ["["]
                 if rest.annotation is not None:
                     self.annotation(rest.annotation)
         return scope
@@ -149,7 +150,7 @@ class Uses:
                 self.expression(node.value)
                 return
             case ast.For() | ast.AsyncFor():
-                self._target(node.target, None)
+                self._target(node.target, item_of(node.iter))
             case ast.With() | ast.AsyncWith():
                 for item in node.items:
                     if item.optional_vars is not None:
@@ -174,9 +175,11 @@ class Uses:
         if isinstance(target, ast.Attribute):
             self._store(target, paths_of(value, self._scope) if value is not None else (ANYTHING,))
         elif isinstance(target, ast.Tuple | ast.List):
-            same = isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts)
             for index, item in enumerate(target.elts):
-                self._target(item, value.elts[index] if same and isinstance(value, ast.Tuple | ast.List) else None)
+                if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts):
+                    self._target(item, value.elts[index])
+                else:
+                    self._target(item, item_of(value))
         elif isinstance(target, ast.Starred):
             self._target(target.value, None)
         elif not isinstance(target, ast.Name):
@@ -184,10 +187,14 @@ class Uses:
 
     def _store(self, target: ast.Attribute, values: tuple[str, ...]) -> None:
         self.expression(target)
-        if paths_of(target.value, self._scope) == ("@self",):
-            self.types.setdefault(target.attr, set()).update(values)
+        self._give(target.attr, target.value, values)
+
+    def _give(self, name: str, target: ast.expr, values: tuple[str, ...]) -> None:
+        receivers = paths_of(target, self._scope)
+        if receivers == ("@self",):
+            self.types.setdefault(name, set()).update(values)
         else:
-            self.stores.add(target.attr)
+            self.gives.add((name, receivers, values))
 
     # Expressions
 
@@ -206,7 +213,7 @@ class Uses:
 
     def _name(self, name: str) -> None:
         for path in paths_of(ast.Name(name, ast.Load()), self._scope):
-            if path not in ("?", "0"):
+            if path not in ("?", "0", "["):
                 self.paths.add(path)
         if name in self._owner and self._scope is None:
             self.paths.add(f"@cls.{name}")
@@ -223,7 +230,7 @@ class Uses:
                 self.paths.update(p for p in paths_of(node, scope) if p[0] == "#")  # type: ignore[arg-type]
             return
         if kind is ast.Attribute:
-            self.paths.update(p for p in paths_of(node, self._scope) if p[0] != "0")  # type: ignore[arg-type]
+            self.paths.update(p for p in paths_of(node, self._scope) if p[0] not in "0[")  # type: ignore[arg-type]
             self.expression(node.value)  # type: ignore[attr-defined]
             return
         if kind is ast.Constant:
@@ -252,9 +259,7 @@ class Uses:
         scope = Scope(self._scope)
         generators = node.generators  # type: ignore[attr-defined]
         for generator in generators:
-            for part in ast.walk(generator.target):
-                if isinstance(part, ast.Name):
-                    scope.names[part.id] = None
+            bind_target(scope, generator.target, item_of(generator.iter))
         before, self._scope = self._scope, scope
         for child in children(node):
             self.expression(child)
@@ -266,9 +271,10 @@ class Uses:
         if name in _LOOKUPS and len(arguments) > 1:
             target, asked = arguments[0], arguments[1]
             if isinstance(asked, ast.Constant) and isinstance(asked.value, str):
-                self.paths.update(f"{p}.{asked.value}" for p in paths_of(target, self._scope) if p != "0")
+                self.paths.update(f"{p}.{asked.value}" for p in paths_of(target, self._scope) if p not in ("0", "["))
                 if name == "setattr":
-                    self.stores.add(asked.value)
+                    given = paths_of(arguments[2], self._scope) if len(arguments) > 2 else (ANYTHING,)
+                    self._give(asked.value, target, given)
                 del arguments[1]
             else:
                 self._computed(asked, self.lookups)

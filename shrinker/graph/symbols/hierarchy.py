@@ -9,6 +9,9 @@ from shrinker.graph.symbols.program import Key, Program
 if TYPE_CHECKING:
     from shrinker.graph.symbols.types import Types, Value
 
+_BARE = frozenset({"ABC", "object", "Generic", "Protocol"})
+"""Bases outside the tree that give a class nothing."""
+
 
 class Hierarchy:
     """Bases and families of classes."""
@@ -100,13 +103,40 @@ class Hierarchy:
         """Bases outside the tree, of the class and of what it inherits from."""
         return set().union(*(self.outside.get(k, ()) for k in self.ancestors(key)))
 
-    def attribute(self, key: Key, name: str) -> frozenset[Value]:
-        """What an attribute may hold that the class itself sets; empty when it sets none of that name."""
+    def is_enumeration(self, key: Key) -> bool:
+        """True for an enumeration: its attributes are its objects."""
+        return any(base.partition(".")[0] == "enum" for base in self.outsiders(key))
+
+    def is_protocol(self, key: Key) -> bool:
+        """True for a class that objects need not inherit from to be of it."""
+        return any(base.rpartition(".")[2] == "Protocol" for base in self.outside.get(key, ()))
+
+    def has_attribute(self, key: Key, name: str) -> bool:
+        """True when the class or one that it inherits from gives an attribute of this name a value."""
+        return any(name in self._attributes.get(k, ()) for k in self.ancestors(key))
+
+    def is_declared(self, key: Key, name: str) -> bool:
+        """True when the class annotates the attribute."""
+        return any(self._types.is_declared(paths) for _, paths in self._attributes.get(key, {}).get(name, ()))
+
+    def has_more(self, key: Key) -> bool:
+        """True when a base outside the tree may give the class attributes that the tree does not show."""
+        return any(b.rpartition(".")[2] not in _BARE for k in (key, *self.below(key)) for b in self.outsiders(k))
+
+    def attribute(self, key: Key, name: str, *, declared: bool) -> frozenset[Value]:
+        """What an attribute may hold that the class itself sets; empty when it sets none of that name.
+
+        Args:
+            key: the class.
+            name: the attribute.
+            declared: only what annotations say.
+        """
         from shrinker.graph.symbols.types import ANYTHING
 
         found: set[Value] = set()
         for unit, paths in self._attributes.get(key, {}).get(name, ()):
-            found |= self._types.union(unit, paths)
-        if found and key in self._computed:
+            if not declared or self._types.is_declared(paths):
+                found |= self._types.union(unit, paths)
+        if found and not declared and key in self._computed:
             found.add(ANYTHING)
         return frozenset(found)

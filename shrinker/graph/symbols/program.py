@@ -28,6 +28,7 @@ class Module:
         self.members: dict[int, dict[str, list[int]]] = {}
         self.children: dict[int, list[int]] = {}
         self.stars: list[tuple[int, str]] = []
+        self.globals = frozenset(name for unit in self.units for name in unit.stores)
         for number, unit in enumerate(self.units):
             if unit.parent >= 0:
                 self.children.setdefault(unit.parent, []).append(number)

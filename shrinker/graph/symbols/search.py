@@ -70,6 +70,7 @@ class Search:
         self._stack: list[Key] = []
         self._marked: dict[Key, Reason] = {}
         self._borrowed: set[Key] = set()
+        self._asked: set[str] = set()
         self._escaped: dict[str, Reason] = {}
         self._by_name: dict[str, list[Key]] = {}
         self._names_in: dict[str, list[Key]] = {}
@@ -216,6 +217,17 @@ class Search:
         for key in self._names_in.get(name, ()):
             self._keep(key, reason)
 
+    def _kin(self, asked: str, reason: Reason) -> None:
+        """A name was looked up on an object of a package outside the tree, which may be of a class that inherits there."""
+        if asked in self._asked:
+            return
+        self._asked.add(asked)
+        name, _, package = asked.partition(" ")
+        for key in self._by_name.get(name, ()):
+            bases = self.types.hierarchy.outsiders((key[0], self.program.unit(key).parent))
+            if any(b == "?" or b.partition(".")[0] == package for b in bases):
+                self._mark(key, reason)
+
     def _touch(self, found: Found, reason: Reason) -> None:
         for touch in found.touches:
             self._reach(touch, reason)
@@ -241,6 +253,8 @@ class Search:
                 self._load(touch.module, reason)
             case "name":
                 self._name(touch.module, reason)
+            case "kin":
+                self._kin(touch.module, reason)
 
     def _escape(self, name: str, reason: Reason) -> None:
         """A module was handed on as a value: names looked up on anything may be its own."""

@@ -6,14 +6,17 @@ Nothing here depends on what is live: an answer is computed once.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from shrinker.graph.symbols.hierarchy import Hierarchy
 from shrinker.graph.symbols.program import Key, Program
 
 _BUILTINS = frozenset(dir(builtins))
-_PLAIN = frozenset({"int", "str", "bool", "float", "bytes", "dict", "list", "tuple", "set", "frozenset", "None", "complex"})
+_PLAIN = frozenset({"int", "str", "bool", "float", "bytes", "None", "complex", "len", "range", "sum", "isinstance", "hasattr"})
+_BAGS = frozenset({"dict", "list", "tuple", "set", "frozenset", "deque", "Dict", "List", "Tuple", "Set", "defaultdict"})
+_OPEN = frozenset({"typing", "typing_extensions", "collections", "abc", "types", "builtins"})
+"""Packages whose annotations say nothing of what the object is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +25,8 @@ class Value:
 
     kind: str
     """``module``, ``class``, ``subclass`` (the class or one below it), ``object``, ``rest`` (what `super()` finds), ``function``,
-    ``outside`` (named, not of the tree), ``anything`` or ``nothing``."""
+    ``many`` (a container of objects), ``taker`` (a method of one), ``bag`` (a container of anything), ``outside`` (named, not
+    of the tree), ``foreign`` (an object of a package outside the tree), ``anything`` or ``nothing``."""
     module: str = ""
     """Of a module or what is defined in it; the dotted name of something outside."""
     unit: int = -1
@@ -35,6 +39,7 @@ class Value:
 
 ANYTHING = Value("anything")
 NOTHING = Value("nothing")
+BAG = Value("bag")
 Values = frozenset[Value]
 UNKNOWN: Values = frozenset({ANYTHING})
 NONE: Values = frozenset({NOTHING})
@@ -45,7 +50,8 @@ class Touch:
     """One thing that a look-up may find."""
 
     kind: str
-    """``unit`` (a symbol), ``member`` (of a class), ``borrowed`` (a method read from its class), ``module`` or ``name``."""
+    """``unit`` (a symbol), ``member`` (of a class), ``borrowed`` (a method read from its class), ``module``, ``name``, or
+    ``kin`` (a name, looked up on an object of a package outside the tree; followed by the package)."""
     module: str
     """Or the name."""
     unit: int = -1
@@ -62,30 +68,35 @@ class Found:
 class Types:
     """Follows paths; remembers every answer."""
 
-    def __init__(self, program: Program, *, trust: bool) -> None:
+    def __init__(self, program: Program, *, trust: bool, opaque: Collection[str] = ()) -> None:
         """
         Args:
             program: all kept modules.
             trust: take annotations of parameters, attributes and results for what they say.
+            opaque: functions outside the tree whose results are never objects of the tree; ``package.*`` for all of one.
         """
         self.program = program
         self.trust = trust
+        self._opaque = frozenset(opaque)
         self._paths: dict[tuple[str, int, str], Found] = {}
         self._steps: dict[tuple[Value, str], Found] = {}
         self._busy: set[object] = set()
         self._cut = False
         """True when an answer since it was set is less than exact, because it was asked for while it was sought."""
         self._units: dict[Key, Values] = {}
-        self.stored: set[str] = set()
+        self._gifts: dict[tuple[str, Value], Values] = {}
+        self._given: dict[str, list[tuple[Key, tuple[str, ...], tuple[str, ...]]]] = {}
         for module in program.modules.values():
-            for unit in module.units:
-                self.stored.update(unit.stores)
+            for number, unit in enumerate(module.units):
+                for name, receivers, paths in unit.gives:
+                    self._given.setdefault(name, []).append(((module.name, number), receivers, paths))
         self.hierarchy = Hierarchy(program, self)
         self.hierarchy.build()
         # Bases were looked up before the families were known.
         self._paths.clear()
         self._steps.clear()
         self._units.clear()
+        self._gifts.clear()
 
     def follow(self, module: str, owner: int, path: str, unit: int) -> Found:
         """What a path finds.
@@ -105,7 +116,7 @@ class Types:
             return Found(UNKNOWN, frozenset())
         before_cut = self._enter(where)
         head, _, last = path.rpartition(".")
-        name = last.rstrip("()~!")
+        name = last.rstrip("()~!%*")
         marks = last[len(name) :]
         if head:
             before = self.follow(module, owner, head, unit)
@@ -124,6 +135,12 @@ class Types:
                 marks = marks[2:]
             elif marks.startswith("~"):
                 found = Found(self._annotated(found.values), found.touches)
+                marks = marks[1:]
+            elif marks.startswith("*"):
+                found = Found(self._contained(found.values), found.touches)
+                marks = marks[1:]
+            elif marks.startswith("%"):
+                found = Found(self._taken(found.values), found.touches)
                 marks = marks[1:]
             else:
                 marks = marks[1:]
@@ -163,7 +180,9 @@ class Types:
                     found |= UNKNOWN
             case "import":
                 found = self.imported(*unit.imports[0], whole="whole" in unit.flags).values
-            case "assign" if not self.stored.isdisjoint(unit.names):
+            case "assign" if len(unit.names) == 1 and self.is_declared(unit.value):
+                found = self.union(key, unit.value)
+            case "assign" if not self.program.modules[key[0]].globals.isdisjoint(unit.names):
                 found = UNKNOWN
             case "assign" if len(unit.names) == 1:
                 found = self.union(key, unit.value)
@@ -178,15 +197,44 @@ class Types:
         unit = self.program.unit(key)
         owner = unit.parent if unit.kind == "member" else key[1] if unit.kind == "class" else -1
         paths = list(paths)
-        declared = [p for p in paths if p.endswith("~")]
-        if not self.trust:
-            paths = [p for p in paths if not p.endswith("~")] or ["?"]
-        elif declared:
-            paths = [p for p in paths if p not in ("?", "?!")]
+        if self.is_declared(paths):
+            paths = [p for p in paths if _is_annotation(p)]
+        else:
+            paths = [p for p in paths if not _is_annotation(p)] or ["?"]
         out: set[Value] = set()
         for path in paths:
             out |= self.follow(key[0], owner, path, key[1]).values
         return frozenset(out) or NONE
+
+    def is_declared(self, paths: Collection[str]) -> bool:
+        """True when an annotation that is trusted says what something is."""
+        return self.trust and "?" not in [p for p in paths if p == "?~"] and any(_is_annotation(p) for p in paths)
+
+    def given(self, name: str, to: Value) -> Values:
+        """What code other than a class's own gives an attribute of this name, of a module or of objects like `to`."""
+        if name not in self._given:
+            return frozenset()
+        where = (name, to)
+        known = self._gifts.get(where)
+        if known is None:
+            self._gifts[where] = UNKNOWN
+            found: set[Value] = set()
+            for key, receivers, paths in self._given[name]:
+                if any(self._may_be(v, to) for v in self.union(key, receivers)):
+                    found |= self.union(key, paths)
+            known = self._gifts[where] = frozenset(found)
+        return known
+
+    def _may_be(self, value: Value, to: Value) -> bool:
+        if value.kind in ("anything", "bag"):
+            return True
+        if to.kind == "module" or value.kind == "module":
+            return value == to
+        if value.kind == "foreign":
+            return any(b == "?" or b.partition(".")[0] == value.module for b in self.hierarchy.outsiders(to.key))
+        if value.unit < 0 or value.kind in ("function", "many", "taker"):
+            return False
+        return to.key in self.hierarchy.family(value.key) or value.key in self.hierarchy.family(to.key)
 
     def imported(self, module: str, name: str, *, whole: bool = False) -> Found:
         """What an import binds."""
@@ -206,6 +254,8 @@ class Types:
             return Found(UNKNOWN, frozenset())
         if name == "0":
             return Found(NONE, frozenset())
+        if name == "[":
+            return Found(frozenset({BAG}), frozenset())
         if name[0] == "#":
             return self.imported(*self.program.unit((module, unit)).imports[int(name[1:])])
         if name[0] == "@":
@@ -243,6 +293,13 @@ class Types:
                 return Found(NONE, frozenset())
             case "outside":
                 return Found(frozenset({Value("outside", f"{value.module}.{name}")}), frozenset())
+            case "many" | "taker":
+                return Found(frozenset({Value("taker", *value.key)}), frozenset())
+            case "bag":
+                return Found(frozenset({BAG}), frozenset())
+            case "foreign":
+                values = frozenset({value}) if f"{value.module}.*" in self._opaque else UNKNOWN
+                return Found(values, frozenset({Touch("kin", f"{name} {value.module}")}))
             case "module":
                 return self._in_module(value.module, name)
             case "class" | "subclass" | "object" | "rest":
@@ -260,8 +317,9 @@ class Types:
         if self.program.is_module(inner):
             touches.add(Touch("module", inner))
             values.add(Value("module", inner))
-        if name in self.stored or not values:
+        if not values:
             values.add(ANYTHING)
+        values |= self.given(name, Value("module", module))
         if not touches:
             touches.add(Touch("name", name))
         return Found(frozenset(values), frozenset(touches))
@@ -276,6 +334,9 @@ class Types:
         }.get(value.kind, self.hierarchy.family)(key)
         values: set[Value] = set()
         touches: set[Touch] = set()
+        if value.kind in ("class", "subclass") and self.hierarchy.is_enumeration(key):
+            if self.hierarchy.has_attribute(key, name):
+                return Found(frozenset({Value("object", *key)}), frozenset())
         for each in family:
             module = self.program.modules[each[0]]
             for number in module.members.get(each[1], {}).get(name, ()):
@@ -287,11 +348,13 @@ class Types:
                     values |= self.union((each[0], number), unit.value)
                 else:
                     values |= self.value_of((each[0], number))
-            values |= self.hierarchy.attribute(each, name)
-        if name in self.stored and values:
-            values.add(ANYTHING)
+        declared = [each for each in family if self.hierarchy.is_declared(each, name)]
+        for each in declared or family:
+            values |= self.hierarchy.attribute(each, name, declared=bool(declared))
+        if values and not declared:
+            values |= self.given(name, value)
         if not values:
-            if value.kind == "rest":
+            if value.kind == "rest" or self.hierarchy.has_more(key):
                 return Found(UNKNOWN, frozenset())
             return Found(UNKNOWN, frozenset({Touch("name", name)}))
         return Found(frozenset(values), frozenset(touches))
@@ -304,13 +367,29 @@ class Types:
                     out.add(Value("object", *value.key))
                 case "function":
                     out |= self.union(value.key, self.program.unit(value.key).value)
-                case "outside" if value.module.removeprefix("builtins.") in _PLAIN | {"len", "sorted", "range", "sum"}:
+                case "taker":
+                    out |= {Value("object", *value.key), Value("many", *value.key)}
+                case "outside" if value.module.removeprefix("builtins.") in _PLAIN:
                     out.add(NOTHING)
+                case "outside" if value.module.rpartition(".")[2] in _BAGS:
+                    out.add(BAG)
+                case "outside" if self._is_opaque(value.module):
+                    out.add(Value("foreign", value.module.partition(".")[0]))
+                case "foreign" if f"{value.module}.*" in self._opaque:
+                    out.add(value)
                 case "nothing":
                     out.add(NOTHING)
                 case _:
                     out.add(ANYTHING)
         return frozenset(out)
+
+    def _is_opaque(self, name: str) -> bool:
+        while name not in self._opaque:
+            name, dot, _ = name.removesuffix(".*").rpartition(".")
+            if not dot:
+                return False
+            name += ".*"
+        return True
 
     def _annotated(self, values: Values) -> Values:
         if not self.trust:
@@ -318,12 +397,48 @@ class Types:
         out: set[Value] = set()
         for value in values:
             match value.kind:
-                case "class":
+                case "class" if not self.hierarchy.is_protocol(value.key):
                     out.add(Value("object", *value.key))
                 case "outside" if value.module.removeprefix("builtins.") in _PLAIN:
                     out.add(NOTHING)
+                case "outside" if value.module.rpartition(".")[2] in _BAGS:
+                    out.add(BAG)
+                case "outside" if value.module.partition(".")[0] not in _OPEN:
+                    out.add(Value("foreign", value.module.partition(".")[0]))
                 case "nothing":
                     out.add(NOTHING)
                 case _:
                     out.add(ANYTHING)
         return frozenset(out)
+
+    def _contained(self, values: Values) -> Values:
+        many = {Value("many", *v.key) for v in values if v.kind in ("object", "many")}
+        return frozenset(
+            [*many, *(v for v in values if v.kind == "nothing")]
+            + [BAG for v in values if v.kind not in ("object", "many", "nothing")]
+        )
+
+    def _taken(self, values: Values) -> Values:
+        out: set[Value] = set()
+        for value in values:
+            match value.kind:
+                case "many":
+                    out |= {Value("object", *value.key), value}
+                case "nothing":
+                    out.add(value)
+                case "foreign" if f"{value.module}.*" in self._opaque:
+                    out.add(value)
+                case "object":
+                    made = [
+                        self._called(step.values)
+                        for name in ("__getitem__", "__iter__")
+                        if (step := self._step(value, name)).values != UNKNOWN
+                    ]
+                    out.update(*made) if made else out.add(ANYTHING)
+                case _:
+                    out.add(ANYTHING)
+        return frozenset(out)
+
+
+def _is_annotation(path: str) -> bool:
+    return path.rstrip("*")[-1:] == "~"
