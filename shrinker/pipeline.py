@@ -22,6 +22,7 @@ from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
 from shrinker.fold.refine.surroundings import Surroundings
 from shrinker.graph.build import build_graph, missing_roots
+from shrinker.graph.symbols.dead import dead_spans, search_symbols
 from shrinker.report.effects import rule_effects
 from shrinker.report.measure import measure
 from shrinker.report.strict import strict_findings
@@ -74,6 +75,8 @@ class Request:
     cache: Path | None = None
     rules: Path | None = None
     """Folder with rule files and `profiles/`; this repository's when not given."""
+    symbols: bool = False
+    """Remove the definitions, statements and imports that nothing reachable names, too."""
     reuse: bool = True
     """Take results of earlier runs from the cache folder, and leave this run's there."""
 
@@ -119,6 +122,20 @@ def shrink(request: Request, progress: Progress) -> Result:
             reports = reports_folder(request.out, tree.identity, rules.profile, request.reports)
             staged = stack.enter_context(scratch_folder(reports, "choose another folder for the reports"))
         decided, manifest = _decide_and_emit(tree, rules, staging, request.jobs, timings, progress, cache)
+        decided = analyse(tree, rules, request.jobs, timings, progress, cache, symbols=request.symbols)
+        with _timed("emit", timings, progress):
+            manifest = emit_tree(
+                tree,
+                decided.folded,
+                decided.graph,
+                out=staging,
+                jobs=request.jobs,
+                profile=rules.profile,
+                rules_hash=rules.digest,
+                tool_version=__version__,
+                progress=progress.advance,
+                cache=cache,
+            )
         if request.strict:
             # Here and not above: only a strict run looks for them.
             from shrinker.verify.survivors import find_survivors
@@ -188,6 +205,8 @@ def analyse(
     progress: Progress,
     cache: Cache | None = None,
     unwritable: Mapping[str, str] | None = None,
+    *,
+    symbols: bool = False,
 ) -> Decided:
     """Facts, folding and reachability; writes nothing.
 
@@ -205,6 +224,7 @@ def analyse(
             progress=lambda done: progress.advance(done, None),
             cache=cache,
             unwritable=unwritable,
+            tree, environment, jobs=jobs, progress=lambda done: progress.advance(done, None), cache=cache, units=symbols
         ) as engine,
     ):
         surroundings: Surroundings | None = None
@@ -218,8 +238,28 @@ def analyse(
                 surroundings = Surroundings(tree, rules, graph.kept, gone)
             if not engine.refine(folded, surroundings):
                 break
+        if symbols:
+            with _timed("symbols", timings, progress):
+                graph, folded = _shake(tree, rules, engine, graph, folded)
     rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
     return Decided(graph, folded, rescued)
+
+
+def _shake(
+    tree: UpstreamTree, rules: Ruleset, engine: FoldEngine, graph: Graph, folded: dict[str, FoldedModule]
+) -> tuple[Graph, dict[str, FoldedModule]]:
+    """Drop what nothing reachable names, and the files that only it named."""
+    whole, units = graph, folded
+    stay: set[str] = set()
+    while True:
+        found = search_symbols(tree, rules, whole, units, stay)
+        engine.drop(dead_spans(found))
+        graph, folded = build_graph(tree, rules, engine.fold, rescued=engine.rescued)
+        # A file that the file graph keeps and the search did not load would miss what the search took to be dead.
+        missed = {module.module for module in folded.values()} - found.loaded.keys() - stay
+        if not missed:
+            return graph, folded
+        stay |= missed
 
 
 def verify_tree(

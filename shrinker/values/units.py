@@ -65,6 +65,8 @@ class Units:
     units: tuple[Unit, ...]
     exports: frozenset[str] = frozenset()
     """Names in ``__all__``."""
+    fixed: frozenset[str] = frozenset()
+    """Those whose entry cannot be deleted."""
 
 
 NO_UNITS = Units(())

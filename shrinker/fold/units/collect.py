@@ -9,6 +9,7 @@ from shrinker.facts.bindings import absolute
 from shrinker.facts.scopes import is_type_checking
 from shrinker.fold.context import span
 from shrinker.fold.definitions import dotted
+from shrinker.fold.exports import is_export
 from shrinker.fold.harvest import exported
 from shrinker.fold.units.paths import annotated, paths_of
 from shrinker.fold.units.purity import is_plain_class, is_pure_value, only_wraps
@@ -28,7 +29,15 @@ def collect_units(tree: ast.Module, package: str) -> Units:
     """
     collector = _Collector(package)
     collector.block(tree.body, -1, frozenset())
-    return Units(tuple(collector.units), frozenset(exported(tree)))
+    exports = exported(tree)
+    spelled = {
+        item.value
+        for node in tree.body
+        if is_export(node) and isinstance(node.value, ast.List | ast.Tuple)  # type: ignore[attr-defined]
+        for item in node.value.elts  # type: ignore[attr-defined]
+        if isinstance(item, ast.Constant) and isinstance(item.value, str)
+    }
+    return Units(tuple(collector.units), frozenset(exports), frozenset(exports - spelled))
 
 
 class _Collector:
@@ -57,6 +66,8 @@ class _Collector:
             case _:
                 uses = Uses(self.package)
                 uses.statement(node)
+                if is_export(node):
+                    uses.texts.clear()
                 self._add("effect", tuple(sorted(_bound(node))), node, parent, uses, runs=_acts(node), flags=flags)
 
     def _add(
@@ -211,6 +222,11 @@ class _Collector:
             self._add("main", tuple(sorted(_bound(node))), node, parent, uses, flags=flags)
             return
         uses = Uses(self.package)
+        if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
+            # A chain goes or stays as one.
+            uses.statement(node)
+            self._add("effect", tuple(sorted(_bound(node))), node, parent, uses, runs=_acts(node), flags=flags)
+            return
         uses.expression(node.test)
         index = self._add("if", (), node, parent, uses, runs=not is_pure_value(node.test), flags=flags)
         inner = flags | {"typing"} if is_type_checking(node.test) else flags

@@ -24,6 +24,7 @@ class Module:
         self.path = folded.path
         self.units = folded.units.units
         self.exports = folded.units.exports
+        self.fixed = folded.units.fixed
         self.symbols: dict[str, list[int]] = {}
         self.members: dict[int, dict[str, list[int]]] = {}
         self.children: dict[int, list[int]] = {}
@@ -98,16 +99,14 @@ class Program:
             for unit in module.units:
                 if unit.kind in ("member", "main"):
                     continue
-                if unit.kind == "import":
-                    if "typing" in unit.flags:
-                        continue
-                    for target in self.loads(*unit.imports[0]):
+                if unit.runs:
+                    found.add(name)
+                elif unit.kind in ("import", "effect") and "typing" not in unit.flags:
+                    for target in (t for i in unit.imports for t in self.loads(*i)):
                         if target in self.modules:
                             importers.setdefault(target, set()).add(name)
                         elif not self.is_quiet(target):
                             found.add(name)
-                elif unit.runs:
-                    found.add(name)
         stack = list(found)
         while stack:
             for importer in importers.get(stack.pop(), ()):

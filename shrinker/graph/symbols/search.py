@@ -7,8 +7,9 @@ one of which nothing is known.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
 
 from shrinker.graph.symbols.program import Key, Module, Program
 from shrinker.graph.symbols.types import Found, Touch, Types
@@ -41,15 +42,24 @@ class Outside:
     """Words of each kept Python file that is no module of the package."""
     texts: frozenset[str] = frozenset()
     """Words of entry points."""
-    edges: Mapping[str, tuple[tuple[int, str, str], ...]] = None  # type: ignore[assignment]
+    edges: Mapping[str, tuple[tuple[int, str, str], ...]] = field(default_factory=dict)
     """Of a module: line, kind and target of what the file graph found besides imports; line 0 for the whole module."""
+    stay: frozenset[str] = frozenset()
+    """Modules that stay as they are."""
+
+
+class Protocols(Protocol):
+    """What bases outside the tree look up."""
+
+    def get(self, base: str) -> Collection[str] | None:
+        """Names that the base looks up on its objects; None when it may be any."""
 
 
 class Search:
     """State of one search; `run` fills it."""
 
     def __init__(
-        self, program: Program, types: Types, outside: Outside, protocols: Mapping[str, Collection[str]]
+        self, program: Program, types: Types, outside: Outside, protocols: Protocols
     ) -> None:
         """
         Args:
@@ -87,6 +97,8 @@ class Search:
             if module in self.program.modules:
                 self._load(module, Reason("root", "root"))
                 self._public(self.program.modules[module])
+        for module in sorted(self._outside.stay):
+            self._load(module, Reason("file graph", "file"))
         for word in sorted(self._outside.texts):
             self._name(word, Reason("entry point", "string", word))
         for words in self._outside.words:
@@ -113,53 +125,41 @@ class Search:
             elif unit.kind == "import":
                 if unit.imports[0][1] == "*" or self._escapes(unit):
                     self._keep((name, number), Reason(name, "import"))
-            elif unit.runs and unit.kind != "member":
+            elif unit.kind != "member" and (unit.runs or (unit.kind == "effect" and self._may_act(unit))):
                 self._keep((name, number), Reason(name, "effect"))
         for line, kind, target in self._outside.edges.get(name, ()):
             if line <= 1:
                 self._edge(target, Reason(name, kind))
-        for word in ("__getattr__", "__dir__"):
+        for word in ("__getattr__", "__dir__", *sorted(module.fixed)):
             for number in module.symbols.get(word, ()):
                 self._keep((name, number), Reason(name, "protocol"))
 
+    def _may_act(self, unit: Unit) -> bool:
+        """True for a statement that binds nothing, or imports something that does more than define."""
+        targets = [t for i in unit.imports for t in self.program.loads(*i)]
+        return not unit.names or any(
+            t in self.program.loud or (t not in self.program.modules and not self.program.is_quiet(t)) for t in targets
+        )
+
     def _escapes(self, unit: Unit) -> bool:
         """True for an import of something outside the tree that does more than define."""
-        module, name = unit.imports[0]
         if "typing" in unit.flags:
             return False
-        return any(t not in self.program.modules and not self.program.is_quiet(t) for t in self.program.loads(module, name))
+        targets = self.program.loads(*unit.imports[0])
+        return any(t not in self.program.modules and not self.program.is_quiet(t) for t in targets)
 
     def _settle_imports(self) -> bool:
-        """Keep the cheapest name of each import that must run for what it loads."""
-        changed = False
+        """Keep one name of each import that must run for what it loads; True when there was something to do."""
         for name in sorted(self.loaded):
             module = self.program.modules[name]
-            groups: dict[tuple[str, int], list[int]] = {}
             for number, unit in enumerate(module.units):
-                if unit.kind == "import" and "typing" not in unit.flags and self._runs(name, unit):
-                    groups.setdefault((unit.imports[0][0], unit.parent), []).append(number)
-            for (source, _), numbers in sorted(groups.items()):
-                wanted = {
-                    t
-                    for n in numbers
-                    for t in self.program.loads(*module.units[n].imports[0])
-                    if t in self.program.loud and t not in self.loaded
-                }
-                alive = any((name, n) in self.live for n in numbers)
-                if wanted or (not alive and source in self.program.loud and self._only_here(source)):
-                    self._keep((name, numbers[0]), Reason(name, "import"))
-                    changed = True
-                    if self._stack:
-                        return True
-        return changed
-
-    def _only_here(self, module: str) -> bool:
-        return module not in self.loaded
-
-    def _runs(self, name: str, unit: Unit) -> bool:
-        while unit.parent >= 0:
-            unit = self.program.modules[name].units[unit.parent]
-        return True
+                if unit.kind != "import" or "typing" in unit.flags or (name, number) in self.live:
+                    continue
+                targets = [t for t in self.program.loads(*unit.imports[0]) if t in self.program.loud]
+                if any(t not in self.loaded for t in targets):
+                    self._keep((name, number), Reason(name, "import"))
+                    return True
+        return False
 
     def _public(self, module: Module) -> None:
         """Names of a root module that people import: what it exports, with the methods of classes."""
@@ -351,23 +351,18 @@ class Search:
 
 
 def dead_units(search: Search) -> dict[str, list[int]]:
-    """Units that nothing live can name, by module; of a dead class or block only itself."""
+    """Units of loaded modules that nothing live can name, by module; of a dead class or block only itself."""
     out: dict[str, list[int]] = {}
     for name, module in search.program.modules.items():
         if name not in search.loaded:
             continue
-        found = []
-        for number, unit in enumerate(module.units):
-            if (name, number) in search.live or unit.kind == "effect":
-                continue
-            if unit.parent >= 0 and (name, unit.parent) not in search.live:
-                continue
-            found.append(number)
+        found = [
+            number
+            for number, unit in enumerate(module.units)
+            if (name, number) not in search.live
+            and (unit.parent < 0 or (name, unit.parent) in search.live)
+            and (unit.names or unit.kind in ("if", "main"))
+        ]
         if found:
             out[name] = found
     return out
-
-
-def lines_of(units: Iterable[Unit]) -> int:
-    """Lines that they cover."""
-    return sum(unit.lines for unit in units)
