@@ -42,6 +42,8 @@ class Unit:
     """Globals that it sets, and computed names of attributes that it sets on objects other than its own."""
     gives: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = ()
     """Attributes that it sets on objects other than its own: name, paths of the object, paths of the value."""
+    enumerates: tuple[str, ...] = ()
+    """Paths of modules, classes and objects all of whose names it may look at; ``""`` for those around it."""
     types: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Attributes of its own object, and paths of what it gives them."""
     value: tuple[str, ...] = ()
@@ -52,7 +54,7 @@ class Unit:
     """Paths of a class's bases."""
     flags: frozenset[str] = frozenset()
     """``property``, ``static``, ``classmethod``, ``typing`` (an import that only a type checker runs), ``guarded``,
-    ``computed`` (sets attributes of its own object by computed names), ``plain`` (a class whose annotations nothing reads),
+    ``abstract``, ``computed`` (sets attributes of its own object by computed names), ``plain`` (a class whose annotations nothing reads),
     ``metaclass``."""
     classes: tuple[tuple[str, ...], ...] = ()
     """Bases of the classes that it defines inside."""

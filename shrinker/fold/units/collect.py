@@ -101,6 +101,7 @@ class _Collector:
                 stores=tuple(sorted(uses.stores)),
                 types=tuple(sorted((name, tuple(sorted(paths))) for name, paths in found.items())),
                 gives=tuple(sorted(uses.gives)),
+                enumerates=tuple(sorted(uses.enumerates)),
                 value=tuple(sorted(value)),
                 imports=tuple(uses.imports),
                 bases=bases,
@@ -177,6 +178,8 @@ class _Collector:
         elif not _OWN_CLASS.isdisjoint({node.name, *(decorators & {"classmethod"})}):
             flags.add("classmethod")
             first = "@cls"
+        if decorators & {"abstractmethod", "abstractproperty"}:
+            flags.add("abstract")
         if decorators & {"property", "cached_property", "setter", "getter", "deleter"}:
             flags.add("property")
         uses = Uses(self.package, own)

@@ -10,10 +10,11 @@ from shrinker.facts.walk import children
 from shrinker.fold.units.paths import ANYTHING, annotated, paths_of
 from shrinker.fold.units.scopes import COMPREHENSIONS, Function, Scope, bind_body, bind_target, item_of
 
-_NAMES = re.compile(r"[A-Za-z_][\w.:\-]*")
+_NAMES = re.compile(r"[A-Za-z_][\w.:\-,/|]*")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _PIECE = re.compile(r"[\w.:]*")
 _LONGEST = 200
+_ENUMERATES = frozenset({"globals", "vars", "dir", "getmembers", "locals", "getmembers_static", "__import__"})
 _LOOKUPS = frozenset({"getattr", "hasattr", "setattr", "delattr", "methodcaller", "attrgetter"})
 
 
@@ -39,6 +40,7 @@ class Uses:
         self.classes: list[tuple[str, ...]] = []
         self.returns: set[str] | None = None
         self.computed = False
+        self.enumerates: set[str] = set()
         self._scope: Scope | None = None
 
     # Functions
@@ -230,6 +232,10 @@ class Uses:
                 self.paths.update(p for p in paths_of(node, scope) if p[0] == "#")  # type: ignore[arg-type]
             return
         if kind is ast.Attribute:
+            if node.attr in ("__dict__", "__subclasses__") or (  # type: ignore[attr-defined]
+                node.attr == "modules" and getattr(node.value, "id", "") == "sys"  # type: ignore[attr-defined]
+            ):
+                self.enumerates.update(("", *paths_of(node.value, self._scope)))  # type: ignore[attr-defined]
             self.paths.update(p for p in paths_of(node, self._scope) if p[0] not in "0[")  # type: ignore[arg-type]
             self.expression(node.value)  # type: ignore[attr-defined]
             return
@@ -283,6 +289,9 @@ class Uses:
                     self._computed(asked, self.stores)
         elif name == "type" and len(arguments) == 3 and isinstance(arguments[1], ast.Tuple):
             self.classes.append(tuple("|".join(paths_of(b, self._scope)) for b in arguments[1].elts))
+        elif name in _ENUMERATES:
+            self.enumerates.update(p for a in arguments[:1] for p in paths_of(a, self._scope))
+            self.enumerates.add("")
         elif name == "super":
             self.paths.update(("@self", "@super"))
         self.expression(node.func)

@@ -70,9 +70,13 @@ class _Protocols:
     def get(self, base: str) -> frozenset[str] | None:
         """None for a base of which nothing is known."""
         if base not in self._known:
-            found = [rule for rule in self._rules if any(name_matches(p, base) for p in rule.bases)]
+            found = [rule for rule in self._rules if base in rule.bases or base != "*" and _names(rule.bases, base)]
             self._known[base] = frozenset(n for rule in found for n in rule.calls) if found else None
         return self._known[base]
+
+
+def _names(patterns: Iterable[str], base: str) -> bool:
+    return any(p != "*" and name_matches(p, base) for p in patterns)
 
 
 def _outside(

@@ -33,6 +33,7 @@ class Hierarchy:
         self._attributes: dict[Key, dict[str, list[tuple[Key, tuple[str, ...]]]]] = {}
         self._known: dict[tuple[Key, str], frozenset[Value]] = {}
         self._computed: set[Key] = set()
+        self._methods: dict[Key, frozenset[str]] = {}
 
     def build(self) -> None:
         """Resolve the bases of all classes; once, before anything else is asked."""
@@ -102,6 +103,31 @@ class Hierarchy:
     def outsiders(self, key: Key) -> set[str]:
         """Bases outside the tree, of the class and of what it inherits from."""
         return set().union(*(self.outside.get(k, ()) for k in self.ancestors(key)))
+
+    def forwards(self, key: Key) -> bool:
+        """True when an object of the class may answer for names that no class of the tree shows."""
+        return any(
+            not {"__getattr__", "__getattribute__"}.isdisjoint(self._program.modules[k[0]].members.get(k[1], ()))
+            for k in self.family(key)
+        )
+
+    def registers(self, key: Key) -> bool:
+        """True when making the class may tell others of it: a metaclass, or a base that is told of its subclasses."""
+        return any(
+            "metaclass" in self._program.unit(k).flags
+            or (k != key and "__init_subclass__" in self._program.modules[k[0]].members.get(k[1], ()))
+            for k in self.ancestors(key)
+            if k[1] >= 0
+        )
+
+    def methods(self, key: Key) -> frozenset[str]:
+        """Names of the members of the class and of all that it inherits from."""
+        if key not in self._methods:
+            found: set[str] = set()
+            for each in self.ancestors(key):
+                found.update(self._program.modules[each[0]].members.get(each[1], ()))
+            self._methods[key] = frozenset(found)
+        return self._methods[key]
 
     def is_enumeration(self, key: Key) -> bool:
         """True for an enumeration: its attributes are its objects."""

@@ -77,10 +77,14 @@ class Search:
         self.unknown_bases: dict[str, int] = {}
         self._outside = outside
         self._protocols = protocols
+        self._anywhere = frozenset(protocols.get("*") or ())
         self._stack: list[Key] = []
         self._marked: dict[Key, Reason] = {}
         self._borrowed: set[Key] = set()
-        self._asked: set[str] = set()
+        self._asked: set[Touch] = set()
+        self._looked: dict[Key, set[str]] = {}
+        """Classes that annotations name, and what is looked up on objects that they say are of them."""
+        self._heirs: dict[str, list[Key]] = {}
         self._escaped: dict[str, Reason] = {}
         self._by_name: dict[str, list[Key]] = {}
         self._names_in: dict[str, list[Key]] = {}
@@ -106,7 +110,7 @@ class Search:
         while True:
             while self._stack:
                 self._visit(self._stack.pop())
-            if not self._settle_imports():
+            if not self._settle_imports() and not self._settle_twins():
                 break
 
     # Loading
@@ -125,14 +129,25 @@ class Search:
             elif unit.kind == "import":
                 if unit.imports[0][1] == "*" or self._escapes(unit):
                     self._keep((name, number), Reason(name, "import"))
+            elif unit.kind == "class" and self._told(name, number):
+                self._keep((name, number), Reason(name, "subclass hook"))
             elif unit.kind != "member" and (unit.runs or (unit.kind == "effect" and self._may_act(unit))):
                 self._keep((name, number), Reason(name, "effect"))
+        for key in self._heirs.get(name, ()):
+            self._keep(key, Reason(name, "subclass hook"))
         for line, kind, target in self._outside.edges.get(name, ()):
             if line <= 1:
                 self._edge(target, Reason(name, kind))
         for word in ("__getattr__", "__dir__", *sorted(module.fixed)):
             for number in module.symbols.get(word, ()):
                 self._keep((name, number), Reason(name, "protocol"))
+
+    def _told(self, module: str, number: int) -> bool:
+        """True when making a class may do something: a base of which nothing is known, or one that is told."""
+        key = (module, number)
+        return self.types.hierarchy.registers(key) or any(
+            self._protocols.get(base) is None for base in self.types.hierarchy.outsiders(key)
+        )
 
     def _may_act(self, unit: Unit) -> bool:
         """True for a statement that binds nothing, or imports something that does more than define."""
@@ -160,6 +175,28 @@ class Search:
                     self._keep((name, number), Reason(name, "import"))
                     return True
         return False
+
+    def _settle_twins(self) -> bool:
+        """Annotations may be wrong: what is looked up on a class's objects is looked up on classes much like it."""
+        changed = False
+        hierarchy = self.types.hierarchy
+        classes = [key for key in self.live if self.program.unit(key).kind == "class"]
+        for key, names in self._looked.items():
+            asked = names & hierarchy.methods(key)
+            family = set(hierarchy.family(key))
+            for other in classes:
+                if other in family:
+                    continue
+                common = asked & hierarchy.methods(other)
+                if len(common) < 2 or 2 * len(common) < min(len(asked), len(hierarchy.methods(other))):
+                    continue
+                for name in common:
+                    for each in hierarchy.family(other):
+                        for number in self.program.modules[each[0]].members.get(each[1], {}).get(name, ()):
+                            if (each[0], number) not in self._marked:
+                                changed = True
+                                self._mark((each[0], number), Reason(key, "look-alike", name))
+        return changed
 
     def _public(self, module: Module) -> None:
         """Names of a root module that people import: what it exports, with the methods of classes."""
@@ -203,9 +240,15 @@ class Search:
         if key in self._marked:
             return
         self._marked[key] = reason
-        owner = (key[0], self.program.unit(key).parent)
+        unit = self.program.unit(key)
+        owner = (key[0], unit.parent)
         if owner in self.live:
             self._keep(key, reason)
+        if "abstract" in unit.flags:
+            # A class that does not override it can no longer be instantiated.
+            for heir in self.types.heirs(owner):
+                for number in self.program.modules[heir[0]].members.get(heir[1], {}).get(unit.names[0], ()):
+                    self._mark((heir[0], number), Reason(key, "abstract", unit.names[0]))
 
     def _name(self, name: str, reason: Reason) -> None:
         """A name was looked up on something unknown."""
@@ -217,15 +260,14 @@ class Search:
         for key in self._names_in.get(name, ()):
             self._keep(key, reason)
 
-    def _kin(self, asked: str, reason: Reason) -> None:
+    def _kin(self, asked: Touch, reason: Reason) -> None:
         """A name was looked up on an object of a package outside the tree, which may be of a class that inherits there."""
         if asked in self._asked:
             return
         self._asked.add(asked)
-        name, _, package = asked.partition(" ")
-        for key in self._by_name.get(name, ()):
+        for key in self._by_name.get(asked.name, ()):
             bases = self.types.hierarchy.outsiders((key[0], self.program.unit(key).parent))
-            if any(b == "?" or b.partition(".")[0] == package for b in bases):
+            if any(b == "?" or b.partition(".")[0] == asked.module for b in bases):
                 self._mark(key, reason)
 
     def _touch(self, found: Found, reason: Reason) -> None:
@@ -252,9 +294,16 @@ class Search:
             case "module":
                 self._load(touch.module, reason)
             case "name":
-                self._name(touch.module, reason)
+                self._name(touch.name, reason)
             case "kin":
-                self._kin(touch.module, reason)
+                self._kin(touch, reason)
+            case "looked":
+                self._looked.setdefault((touch.module, touch.unit), set()).add(touch.name)
+            case "heirs":
+                for key in self.types.heirs((touch.module, touch.unit)):
+                    self._heirs.setdefault(key[0], []).append(key)
+                    if key[0] in self.loaded:
+                        self._keep(key, reason)
 
     def _escape(self, name: str, reason: Reason) -> None:
         """A module was handed on as a value: names looked up on anything may be its own."""
@@ -314,11 +363,35 @@ class Search:
                 if name and name != "*":
                     for touch in self.types.imported(source, name).touches:
                         self._reach(touch, Reason(key, "import"))
+        if unit.enumerates:
+            self._enumerate(key, unit, owner)
         for line, kind, target in self._outside.edges.get(key[0], ()):
             if unit.span.line <= line <= unit.span.end_line and line > 1:
                 self._edge(target, Reason(key, kind))
         if unit.kind == "class":
             self._class(key, module)
+
+    def _enumerate(self, key: Key, unit: Unit, owner: int) -> None:
+        """The unit looks at all names of something."""
+        reason = Reason(key, "enumeration")
+        for number, each in enumerate(self.program.modules[key[0]].units):
+            if each.kind != "member":
+                self._keep((key[0], number), reason)
+        keys = [(key[0], owner)] if owner >= 0 else []
+        for path in unit.enumerates:
+            for value in self.types.follow(key[0], owner, path, key[1]).values if path else ():
+                if value.kind == "module" and value.module in self.program.modules:
+                    self._load(value.module, reason)
+                    for number, each in enumerate(self.program.modules[value.module].units):
+                        if each.kind != "member":
+                            self._keep((value.module, number), reason)
+                elif value.kind in ("class", "subclass", "object"):
+                    keys.append(value.key)
+        for own in keys:
+            for each_key in self.types.hierarchy.family(own):
+                for numbers in self.program.modules[each_key[0]].members.get(each_key[1], {}).values():
+                    for number in numbers:
+                        self._mark((each_key[0], number), reason)
 
     def _text(self, text: str, reason: Reason) -> None:
         self._name(text, reason)
@@ -332,7 +405,7 @@ class Search:
                 member = (key[0], number)
                 if member in self._marked:
                     self._keep(member, self._marked[member])
-                elif special or module.units[number].runs or called is None or name in called:
+                elif special or module.units[number].runs or called is None or name in called or name in self._anywhere:
                     self._keep(member, Reason(key, "protocol", name))
 
     def _called_from_outside(self, key: Key) -> set[str] | None:

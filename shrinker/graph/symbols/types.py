@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shrinker.graph.symbols.hierarchy import Hierarchy
 from shrinker.graph.symbols.program import Key, Program
@@ -30,6 +30,8 @@ class Value:
     module: str = ""
     """Of a module or what is defined in it; the dotted name of something outside."""
     unit: int = -1
+    declared: bool = False
+    """True when only an annotation says that an object is of this class."""
 
     @property
     def key(self) -> Key:
@@ -50,11 +52,13 @@ class Touch:
     """One thing that a look-up may find."""
 
     kind: str
-    """``unit`` (a symbol), ``member`` (of a class), ``borrowed`` (a method read from its class), ``module``, ``name``, or
-    ``kin`` (a name, looked up on an object of a package outside the tree; followed by the package)."""
+    """``unit`` (a symbol), ``member`` (of a class), ``borrowed`` (a method read from its class), ``heirs`` (classes that
+    inherit from it), ``looked`` (a name, on an object that an annotation says is of the class), ``module``, ``name``, or
+    ``kin`` (a name, looked up on an object of a package outside the tree)."""
     module: str
-    """Or the name."""
+    """Or package."""
     unit: int = -1
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,10 +229,14 @@ class Types:
             known = self._gifts[where] = frozenset(found)
         return known
 
+    def heirs(self, key: Key) -> list[Key]:
+        """Classes that inherit from it, but for those inside functions."""
+        return [k for k in self.hierarchy.below(key) if k[1] >= 0]
+
     def _may_be(self, value: Value, to: Value) -> bool:
         if value.kind in ("anything", "bag"):
             return True
-        if to.kind == "module" or value.kind == "module":
+        if to.kind in ("module", "foreign") or value.kind == "module":
             return value == to
         if value.kind == "foreign":
             return any(b == "?" or b.partition(".")[0] == value.module for b in self.hierarchy.outsiders(to.key))
@@ -294,17 +302,18 @@ class Types:
             case "outside":
                 return Found(frozenset({Value("outside", f"{value.module}.{name}")}), frozenset())
             case "many" | "taker":
-                return Found(frozenset({Value("taker", *value.key)}), frozenset())
+                return Found(frozenset({replace(value, kind="taker")}), frozenset())
             case "bag":
                 return Found(frozenset({BAG}), frozenset())
             case "foreign":
                 values = frozenset({value}) if f"{value.module}.*" in self._opaque else UNKNOWN
-                return Found(values, frozenset({Touch("kin", f"{name} {value.module}")}))
+                values |= self.given(name, value)
+                return Found(values, frozenset({Touch("kin", value.module, name=name)}))
             case "module":
                 return self._in_module(value.module, name)
             case "class" | "subclass" | "object" | "rest":
                 return self._in_class(value, name)
-        return Found(UNKNOWN, frozenset({Touch("name", name)}))
+        return Found(UNKNOWN, frozenset({Touch("name", "", name=name)}))
 
     def _in_module(self, module: str, name: str) -> Found:
         bound = self.program.bound(module, name)
@@ -321,19 +330,21 @@ class Types:
             values.add(ANYTHING)
         values |= self.given(name, Value("module", module))
         if not touches:
-            touches.add(Touch("name", name))
+            touches.add(Touch("name", "", name=name))
         return Found(frozenset(values), frozenset(touches))
 
     def _in_class(self, value: Value, name: str) -> Found:
         key = value.key
         if name == "__class__":
             return Found(frozenset({Value("subclass", *key)}), frozenset())
+        if name == "__subclasses__":
+            return Found(UNKNOWN, frozenset({Touch("heirs", *key)}))
         family = {
             "class": self.hierarchy.ancestors,
             "rest": self.hierarchy.rest,
         }.get(value.kind, self.hierarchy.family)(key)
         values: set[Value] = set()
-        touches: set[Touch] = set()
+        touches: set[Touch] = {Touch("looked", *key, name)} if value.declared else set()
         if value.kind in ("class", "subclass") and self.hierarchy.is_enumeration(key):
             if self.hierarchy.has_attribute(key, name):
                 return Found(frozenset({Value("object", *key)}), frozenset())
@@ -354,9 +365,9 @@ class Types:
         if values and not declared:
             values |= self.given(name, value)
         if not values:
-            if value.kind == "rest" or self.hierarchy.has_more(key):
-                return Found(UNKNOWN, frozenset())
-            return Found(UNKNOWN, frozenset({Touch("name", name)}))
+            if not self.hierarchy.forwards(key) and (value.kind == "rest" or self.hierarchy.has_more(key)):
+                return Found(UNKNOWN, frozenset(touches))
+            return Found(UNKNOWN, frozenset({*touches, Touch("name", "", name=name)}))
         return Found(frozenset(values), frozenset(touches))
 
     def _called(self, values: Values) -> Values:
@@ -368,7 +379,7 @@ class Types:
                 case "function":
                     out |= self.union(value.key, self.program.unit(value.key).value)
                 case "taker":
-                    out |= {Value("object", *value.key), Value("many", *value.key)}
+                    out |= {replace(value, kind="object"), replace(value, kind="many")}
                 case "outside" if value.module.removeprefix("builtins.") in _PLAIN:
                     out.add(NOTHING)
                 case "outside" if value.module.rpartition(".")[2] in _BAGS:
@@ -398,7 +409,7 @@ class Types:
         for value in values:
             match value.kind:
                 case "class" if not self.hierarchy.is_protocol(value.key):
-                    out.add(Value("object", *value.key))
+                    out.add(Value("object", *value.key, declared=True))
                 case "outside" if value.module.removeprefix("builtins.") in _PLAIN:
                     out.add(NOTHING)
                 case "outside" if value.module.rpartition(".")[2] in _BAGS:
@@ -412,7 +423,7 @@ class Types:
         return frozenset(out)
 
     def _contained(self, values: Values) -> Values:
-        many = {Value("many", *v.key) for v in values if v.kind in ("object", "many")}
+        many = {replace(v, kind="many") for v in values if v.kind in ("object", "many")}
         return frozenset(
             [*many, *(v for v in values if v.kind == "nothing")]
             + [BAG for v in values if v.kind not in ("object", "many", "nothing")]
@@ -423,7 +434,7 @@ class Types:
         for value in values:
             match value.kind:
                 case "many":
-                    out |= {Value("object", *value.key), value}
+                    out |= {replace(value, kind="object"), value}
                 case "nothing":
                     out.add(value)
                 case "foreign" if f"{value.module}.*" in self._opaque:
