@@ -90,4 +90,3 @@ def _bound(body: list[ast.stmt]) -> set[str]:
             case ast.Try():
                 found |= _bound([*node.body, *(s for h in node.handlers for s in h.body), *node.orelse])
     return found
-

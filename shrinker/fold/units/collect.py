@@ -153,7 +153,11 @@ class _Collector:
             else:
                 for name in _bound(statement):
                     types.setdefault(name, set()).add("?")
-        more = {"metaclass"} if any(k.arg != "metaclass" or "ABCMeta" not in dotted(k.value) for k in node.keywords) else ()
+        more = (
+            {"metaclass"}
+            if any(k.arg != "metaclass" or "ABCMeta" not in dotted(k.value) for k in node.keywords)
+            else ()
+        )
         index = self._add(
             "class",
             (node.name,),

@@ -20,7 +20,21 @@ _SAME = frozenset({"enumerate", "list", "sorted", "reversed", "tuple", "set", "i
 _ONE = frozenset({"next", "max", "min"})
 _COPIES = frozenset({"copy", "deepcopy"})
 _CONTAINERS = frozenset(
-    {"List", "list", "Sequence", "Iterable", "Iterator", "Set", "set", "Deque", "deque", "Tuple", "tuple", "Dict", "dict"}
+    {
+        "List",
+        "list",
+        "Sequence",
+        "Iterable",
+        "Iterator",
+        "Set",
+        "set",
+        "Deque",
+        "deque",
+        "Tuple",
+        "tuple",
+        "Dict",
+        "dict",
+    }
     | {"Mapping", "MutableMapping", "OrderedDict", "DefaultDict", "defaultdict", "FrozenSet", "frozenset", "Collection"}
     | {"Generator", "AsyncGenerator", "AsyncIterator", "AsyncIterable"}
 )

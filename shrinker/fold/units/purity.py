@@ -9,23 +9,89 @@ from shrinker.fold.definitions import dotted
 from shrinker.fold.definitions import only_wraps as wraps
 
 _PURE = frozenset(
-    {"logging.getLogger", "getLogger", "TypeVar", "ParamSpec", "typing.TypeVar", "NewType", "frozenset", "set", "dict", "list"}
+    {
+        "logging.getLogger",
+        "getLogger",
+        "TypeVar",
+        "ParamSpec",
+        "typing.TypeVar",
+        "NewType",
+        "frozenset",
+        "set",
+        "dict",
+        "list",
+    }
     | {"tuple", "namedtuple", "collections.namedtuple", "OrderedDict", "defaultdict", "deque", "Counter"}
     | {"collections.OrderedDict", "collections.defaultdict", "collections.deque", "range", "len", "min", "max", "sum"}
-    | {"field", "dataclasses.field", "Field", "auto", "enum.auto", "re.compile", "re.escape", "bool", "int", "str", "float"}
-    | {"bytes", "object", "sorted", "zip", "enumerate", "map", "isinstance", "issubclass", "hasattr", "getattr", "callable"}
+    | {
+        "field",
+        "dataclasses.field",
+        "Field",
+        "auto",
+        "enum.auto",
+        "re.compile",
+        "re.escape",
+        "bool",
+        "int",
+        "str",
+        "float",
+    }
+    | {
+        "bytes",
+        "object",
+        "sorted",
+        "zip",
+        "enumerate",
+        "map",
+        "isinstance",
+        "issubclass",
+        "hasattr",
+        "getattr",
+        "callable",
+    }
     | {"os.getenv", "os.environ.get", "os.path.join", "os.path.dirname", "os.path.abspath", "os.path.basename"}
     | {"os.path.expanduser", "Path", "pathlib.Path", "threading.Lock", "threading.RLock", "threading.local", "partial"}
-    | {"functools.partial", "contextvars.ContextVar", "ContextVar", "weakref.WeakKeyDictionary", "torch.device", "round"}
+    | {
+        "functools.partial",
+        "contextvars.ContextVar",
+        "ContextVar",
+        "weakref.WeakKeyDictionary",
+        "torch.device",
+        "round",
+    }
     | {"weakref.WeakValueDictionary", "torch.cuda.is_available", "importlib.util.find_spec", "asyncio.Lock", "iter"}
-    | {"torch.iinfo", "torch.finfo", "math.sqrt", "math.log", "cast", "typing.cast", "reversed", "any", "all", "abs", "itemgetter"}
+    | {
+        "torch.iinfo",
+        "torch.finfo",
+        "math.sqrt",
+        "math.log",
+        "cast",
+        "typing.cast",
+        "reversed",
+        "any",
+        "all",
+        "abs",
+        "itemgetter",
+    }
     | {"attrgetter", "operator.itemgetter", "operator.attrgetter", "struct.Struct", "struct.calcsize", "tl.constexpr"}
     | {"ctypes.c_void_p", "inspect.signature", "string.Template", "textwrap.dedent", "time.time", "time.perf_counter"}
     | {"ContextVar", "super", "type", "property"}
 )
 _PURE_METHODS = frozenset(
     {"startswith", "endswith", "lower", "upper", "split", "strip", "join", "format", "keys", "values", "items", "copy"}
-    | {"union", "intersection", "difference", "replace", "encode", "decode", "index", "count", "with_suffix", "rstrip", "lstrip"}
+    | {
+        "union",
+        "intersection",
+        "difference",
+        "replace",
+        "encode",
+        "decode",
+        "index",
+        "count",
+        "with_suffix",
+        "rstrip",
+        "lstrip",
+    }
 )
 
 
@@ -33,9 +99,7 @@ def only_wraps(decorator: ast.expr) -> bool:
     """True for a decorator that hands the definition back and tells nobody else of it."""
     return wraps(decorator) and all(
         is_pure_value(a)
-        for a in (
-            [*decorator.args, *(k.value for k in decorator.keywords)] if isinstance(decorator, ast.Call) else ()
-        )
+        for a in ([*decorator.args, *(k.value for k in decorator.keywords)] if isinstance(decorator, ast.Call) else ())
     )
 
 

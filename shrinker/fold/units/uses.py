@@ -306,9 +306,7 @@ class Uses:
             into.add(pattern)
 
     def _text(self, text: str) -> None:
-        if len(text) <= _LONGEST and _NAMES.fullmatch(text):
-            self.texts.update(_WORD.findall(text))
-        elif "sglang" in text or "import " in text:
+        if (len(text) <= _LONGEST and _NAMES.fullmatch(text)) or "sglang" in text or "import " in text:
             self.texts.update(_WORD.findall(text))
 
 
@@ -318,9 +316,7 @@ def pattern_of(node: ast.expr) -> str | None:
         case ast.Constant(value=str() as text):
             return text
         case ast.JoinedStr(values=values):
-            parts = [
-                v.value if isinstance(v, ast.Constant) and isinstance(v.value, str) else "*" for v in values
-            ]
+            parts = [v.value if isinstance(v, ast.Constant) and isinstance(v.value, str) else "*" for v in values]
             return re.sub(r"\*+", "*", "".join(parts))
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             one, other = pattern_of(left), pattern_of(right)

@@ -70,7 +70,7 @@ class _Protocols:
     def get(self, base: str) -> frozenset[str] | None:
         """None for a base of which nothing is known."""
         if base not in self._known:
-            found = [rule for rule in self._rules if base in rule.bases or base != "*" and _names(rule.bases, base)]
+            found = [rule for rule in self._rules if base in rule.bases or (base != "*" and _names(rule.bases, base))]
             self._known[base] = frozenset(n for rule in found for n in rule.calls) if found else None
         return self._known[base]
 
@@ -79,9 +79,7 @@ def _names(patterns: Iterable[str], base: str) -> bool:
     return any(p != "*" and name_matches(p, base) for p in patterns)
 
 
-def _outside(
-    tree: UpstreamTree, graph: Graph, folded: Mapping[str, FoldedModule], more: Iterable[str]
-) -> Outside:
+def _outside(tree: UpstreamTree, graph: Graph, folded: Mapping[str, FoldedModule], more: Iterable[str]) -> Outside:
     roots = {e.dst.partition(":")[2] for e in graph.edges if e.kind in ("root", "keep") and e.dst.startswith("module:")}
     edges: dict[str, list[tuple[int, str, str]]] = {}
     for edge in graph.edges:

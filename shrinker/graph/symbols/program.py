@@ -125,7 +125,12 @@ class Program:
         if not self.is_module(module):
             return [module] if module.partition(".")[0] not in self.top else []
         found = [module]
-        if name and name != "*" and f"{module}.{name}" in self.modules and name not in self.modules.get(module, _NONE).symbols:
+        if (
+            name
+            and name != "*"
+            and f"{module}.{name}" in self.modules
+            and name not in self.modules.get(module, _NONE).symbols
+        ):
             found.append(f"{module}.{name}")
         for each in list(found):
             while "." in each:

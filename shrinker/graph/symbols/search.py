@@ -58,9 +58,7 @@ class Protocols(Protocol):
 class Search:
     """State of one search; `run` fills it."""
 
-    def __init__(
-        self, program: Program, types: Types, outside: Outside, protocols: Protocols
-    ) -> None:
+    def __init__(self, program: Program, types: Types, outside: Outside, protocols: Protocols) -> None:
         """
         Args:
             program: all kept modules.

@@ -13,7 +13,9 @@ from shrinker.graph.symbols.hierarchy import Hierarchy
 from shrinker.graph.symbols.program import Key, Program
 
 _BUILTINS = frozenset(dir(builtins))
-_PLAIN = frozenset({"int", "str", "bool", "float", "bytes", "None", "complex", "len", "range", "sum", "isinstance", "hasattr"})
+_PLAIN = frozenset(
+    {"int", "str", "bool", "float", "bytes", "None", "complex", "len", "range", "sum", "isinstance", "hasattr"}
+)
 _BAGS = frozenset({"dict", "list", "tuple", "set", "frozenset", "deque", "Dict", "List", "Tuple", "Set", "defaultdict"})
 _OPEN = frozenset({"typing", "typing_extensions", "collections", "abc", "types", "builtins"})
 """Packages whose annotations say nothing of what the object is."""
@@ -258,7 +260,7 @@ class Types:
         return Found(step.values, step.touches | {Touch("module", module)})
 
     def _root(self, module: str, owner: int, name: str, unit: int) -> Found:
-        if name[0] == "?" or owner == -2 and name[0] == "@":
+        if name[0] == "?" or (owner == -2 and name[0] == "@"):
             return Found(UNKNOWN, frozenset())
         if name == "0":
             return Found(NONE, frozenset())
@@ -345,9 +347,9 @@ class Types:
         }.get(value.kind, self.hierarchy.family)(key)
         values: set[Value] = set()
         touches: set[Touch] = {Touch("looked", *key, name)} if value.declared else set()
-        if value.kind in ("class", "subclass") and self.hierarchy.is_enumeration(key):
-            if self.hierarchy.has_attribute(key, name):
-                return Found(frozenset({Value("object", *key)}), frozenset())
+        is_class = value.kind in ("class", "subclass")
+        if is_class and self.hierarchy.is_enumeration(key) and self.hierarchy.has_attribute(key, name):
+            return Found(frozenset({Value("object", *key)}), frozenset())
         for each in family:
             module = self.program.modules[each[0]]
             for number in module.members.get(each[1], {}).get(name, ()):
