@@ -60,6 +60,18 @@ def bind_target(scope: Scope, target: ast.expr, value: ast.expr | None) -> None:
                 bind_target(scope, item, item_of(value))
 
 
+def bind_paths(scope: Scope, target: ast.expr, paths: tuple[str, ...]) -> None:
+    """Bind the names of a target to what has these paths."""
+    if isinstance(target, ast.Name):
+        for path in paths:
+            scope.give(target.id, None if path == "?" else path)
+    elif isinstance(target, ast.Starred):
+        bind_paths(scope, target.value, paths)
+    elif isinstance(target, ast.Tuple | ast.List):
+        for item in target.elts:
+            bind_paths(scope, item, tuple(f"{p}%" if p != "?" else p for p in paths))
+
+
 def item_of(value: ast.expr | None) -> ast.expr | None:
     """What is taken out of a container, as an expression."""
     return ast.Subscript(value, ast.Constant(0), ast.Load()) if value is not None else None

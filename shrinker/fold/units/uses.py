@@ -7,8 +7,8 @@ import re
 
 from shrinker.facts.bindings import absolute
 from shrinker.facts.walk import children
-from shrinker.fold.units.paths import ANYTHING, annotated, paths_of
-from shrinker.fold.units.scopes import COMPREHENSIONS, Function, Scope, bind_body, bind_target, item_of
+from shrinker.fold.units.paths import ANYTHING, annotated, items_of, paths_of
+from shrinker.fold.units.scopes import COMPREHENSIONS, Function, Scope, bind_body, bind_paths, bind_target, item_of
 
 _NAMES = re.compile(r"[A-Za-z_][\w.:\-,/|]*")
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -232,7 +232,7 @@ class Uses:
                 self.paths.update(p for p in paths_of(node, scope) if p[0] == "#")  # type: ignore[arg-type]
             return
         if kind is ast.Attribute:
-            if node.attr in ("__dict__", "__subclasses__") or (  # type: ignore[attr-defined]
+            if node.attr == "__dict__" or (  # type: ignore[attr-defined]
                 node.attr == "modules" and getattr(node.value, "id", "") == "sys"  # type: ignore[attr-defined]
             ):
                 self.enumerates.update(("", *paths_of(node.value, self._scope)))  # type: ignore[attr-defined]
@@ -263,12 +263,19 @@ class Uses:
 
     def _comprehension(self, node: ast.AST) -> None:
         scope = Scope(self._scope)
-        generators = node.generators  # type: ignore[attr-defined]
-        for generator in generators:
+        first, *rest = node.generators  # type: ignore[attr-defined]
+        # What the first loop runs over is evaluated outside.
+        self.expression(first.iter)
+        bind_paths(scope, first.target, items_of(paths_of(first.iter, self._scope)))
+        for generator in rest:
             bind_target(scope, generator.target, item_of(generator.iter))
         before, self._scope = self._scope, scope
         for child in children(node):
-            self.expression(child)
+            if child is first:
+                for part in (first.target, *first.ifs):
+                    self.expression(part)
+            else:
+                self.expression(child)
         self._scope = before
 
     def _call(self, node: ast.Call) -> None:
@@ -302,7 +309,9 @@ class Uses:
 
     def _computed(self, node: ast.expr, into: set[str]) -> None:
         pattern = pattern_of(node)
-        if pattern is not None and "*" in pattern and _PIECE.fullmatch(pattern.replace("*", "")):
+        if pattern is not None and "*" not in pattern:
+            self._text(pattern)
+        elif pattern is not None and _PIECE.fullmatch(pattern.replace("*", "")):
             into.add(pattern)
 
     def _text(self, text: str) -> None:

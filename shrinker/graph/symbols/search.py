@@ -253,10 +253,20 @@ class Search:
         if name in self.names:
             return
         self.names[name] = reason
+        if name == "__subclasses__":
+            self._keep_heirs(reason)
         for key in self._by_name.get(name, ()):
             self._mark(key, reason)
         for key in self._names_in.get(name, ()):
             self._keep(key, reason)
+
+    def _keep_heirs(self, reason: Reason) -> None:
+        """Some class is asked for its subclasses."""
+        for key, bases in self.types.hierarchy.bases.items():
+            if bases and key[1] >= 0:
+                self._heirs.setdefault(key[0], []).append(key)
+                if key[0] in self.loaded:
+                    self._keep(key, reason)
 
     def _kin(self, asked: Touch, reason: Reason) -> None:
         """A name was looked up on an object of a package outside the tree, which may be of a class that inherits there."""
