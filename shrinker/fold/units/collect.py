@@ -11,7 +11,7 @@ from shrinker.fold.context import span
 from shrinker.fold.definitions import dotted
 from shrinker.fold.exports import is_export
 from shrinker.fold.harvest import exported
-from shrinker.fold.units.paths import annotated, paths_of
+from shrinker.fold.units.paths import UNKNOWN_ANNOTATION, annotated, paths_of
 from shrinker.fold.units.purity import is_plain_class, is_pure_value, only_wraps
 from shrinker.fold.units.scopes import Function
 from shrinker.fold.units.uses import Uses
@@ -279,9 +279,9 @@ def _returned(node: Function, uses: Uses) -> tuple[str, ...]:
         return ("?",)
     if node.returns is not None:
         declared = annotated(node.returns)
-        if "?" not in declared:
+        if UNKNOWN_ANNOTATION not in declared:
             # What the annotation says and what the code says: the search chooses.
-            return (*sorted(found - {"?"}), *declared, *(("?!",) if "?" in found else ()))
+            return (*sorted(found), *declared)
     return tuple(sorted(found)) or ("0",)
 
 

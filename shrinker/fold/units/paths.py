@@ -127,31 +127,45 @@ def _bounded(paths: object) -> tuple[str, ...]:
     return found
 
 
+UNKNOWN_ANNOTATION = "?~"
+"""An annotation that says nothing."""
+
+
 def annotated(node: ast.expr | None) -> tuple[str, ...]:
-    """Paths of an object that has this annotation, whose names belong to the module; `ANYTHING` for what says nothing."""
+    """Paths of an object that has this annotation, whose names belong to the module.
+
+    All of it or nothing: with a part that says nothing it is `UNKNOWN_ANNOTATION`, or ``[~`` for a container.
+    """
     match node:
         case None:
-            return (ANYTHING,)
+            return (UNKNOWN_ANNOTATION,)
         case ast.Constant(value=None):
-            return (NOTHING,)
+            return (f"{NOTHING}~",)
         case ast.Constant(value=str() as text):
             try:
                 return annotated(ast.parse(text, mode="eval").body)
             except SyntaxError:
-                return (ANYTHING,)
+                return (UNKNOWN_ANNOTATION,)
         case ast.Name() | ast.Attribute():
             return tuple(f"{p}~" for p in paths_of(node, None))
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
-            return _bounded([*annotated(left), *annotated(right)])
+            return _whole([*annotated(left), *annotated(right)])
         case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=inner) if name in _CONTAINERS:
             items = inner.elts if isinstance(inner, ast.Tuple) else [inner]
-            return _bounded(
-                f"{p}*" if p not in (ANYTHING, BAG) else BAG
-                for item in items
-                if not (isinstance(item, ast.Constant) and item.value is ...)
-                for p in annotated(item)
-            )
+            found = [p for i in items if not _is_ellipsis(i) for p in annotated(i)]
+            if UNKNOWN_ANNOTATION in found or f"{BAG}~" in found:
+                return (f"{BAG}~",)
+            return _whole([f"{p}*" for p in found])
         case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=inner) if name in _ALTERNATIVES:
             items = inner.elts if isinstance(inner, ast.Tuple) else [inner]
-            return _bounded(p for item in items for p in annotated(item))
-    return (ANYTHING,)
+            return _whole([p for item in items for p in annotated(item)])
+    return (UNKNOWN_ANNOTATION,)
+
+
+def _whole(paths: list[str]) -> tuple[str, ...]:
+    found = _bounded(paths)
+    return (UNKNOWN_ANNOTATION,) if UNKNOWN_ANNOTATION in found or ANYTHING in found else found
+
+
+def _is_ellipsis(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is ...

@@ -83,6 +83,7 @@ class Search:
         self._looked: dict[Key, set[str]] = {}
         """Classes that annotations name, and what is looked up on objects that they say are of them."""
         self._heirs: dict[str, list[Key]] = {}
+        self._read: dict[str, Reason] = {}
         self._escaped: dict[str, Reason] = {}
         self._by_name: dict[str, list[Key]] = {}
         self._names_in: dict[str, list[Key]] = {}
@@ -108,7 +109,7 @@ class Search:
         while True:
             while self._stack:
                 self._visit(self._stack.pop())
-            if not self._settle_imports() and not self._settle_twins():
+            if not self._settle_imports() and not self._settle_twins() and not self._settle_reads():
                 break
 
     # Loading
@@ -173,6 +174,15 @@ class Search:
                     self._keep((name, number), Reason(name, "import"))
                     return True
         return False
+
+    def _settle_reads(self) -> bool:
+        """A name that live code reads and that is left nowhere was looked up on something else than it seemed."""
+        before = len(self.live)
+        for name, reason in sorted(self._read.items(), key=lambda item: item[0]):
+            members = self._by_name.get(name, ())
+            if members and name not in self.names and not any(key in self.live for key in members):
+                self._name(name, reason)
+        return len(self.live) > before
 
     def _settle_twins(self) -> bool:
         """Annotations may be wrong: what is looked up on a class's objects is looked up on classes much like it."""
@@ -349,6 +359,8 @@ class Search:
         if key in self._borrowed:
             owner = -2
         for path in unit.uses:
+            for part in path.split(".")[1:]:
+                self._read.setdefault(part.rstrip("()~!%*"), Reason(key, "name", path))
             self._touch(self.types.follow(key[0], owner, path, key[1]), Reason(key, "name", path))
         for text in unit.texts:
             self._text(text, Reason(key, "string", text))

@@ -214,7 +214,7 @@ class Types:
 
     def is_declared(self, paths: Collection[str]) -> bool:
         """True when an annotation that is trusted says what something is."""
-        return self.trust and "?" not in [p for p in paths if p == "?~"] and any(_is_annotation(p) for p in paths)
+        return self.trust and "?~" not in paths and any(_is_annotation(p) for p in paths)
 
     def given(self, name: str, to: Value) -> Values:
         """What code other than a class's own gives an attribute of this name, of a module or of objects like `to`."""
@@ -418,8 +418,8 @@ class Types:
                     out.add(BAG)
                 case "outside" if value.module.partition(".")[0] not in _OPEN:
                     out.add(Value("foreign", value.module.partition(".")[0]))
-                case "nothing":
-                    out.add(NOTHING)
+                case "nothing" | "bag":
+                    out.add(value)
                 case _:
                     out.add(ANYTHING)
         return frozenset(out)
