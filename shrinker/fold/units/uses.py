@@ -14,7 +14,7 @@ _NAMES = re.compile(r"[A-Za-z_][\w.:\-,/|]*")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _PIECE = re.compile(r"[\w.:]*")
 _LONGEST = 200
-_ENUMERATES = frozenset({"globals", "vars", "dir", "getmembers", "locals", "getmembers_static", "__import__"})
+_ENUMERATES = frozenset({"globals", "vars", "dir", "getmembers", "getmembers_static"})
 _LOOKUPS = frozenset({"getattr", "hasattr", "setattr", "delattr", "methodcaller", "attrgetter"})
 
 
@@ -232,10 +232,10 @@ class Uses:
                 self.paths.update(p for p in paths_of(node, scope) if p[0] == "#")  # type: ignore[arg-type]
             return
         if kind is ast.Attribute:
-            if node.attr == "__dict__" or (  # type: ignore[attr-defined]
-                node.attr == "modules" and getattr(node.value, "id", "") == "sys"  # type: ignore[attr-defined]
-            ):
-                self.enumerates.update(("", *paths_of(node.value, self._scope)))  # type: ignore[attr-defined]
+            if node.attr == "__dict__":  # type: ignore[attr-defined]
+                self.enumerates.update(paths_of(node.value, self._scope))  # type: ignore[attr-defined]
+            elif node.attr == "modules" and getattr(node.value, "id", "") == "sys":  # type: ignore[attr-defined]
+                self.enumerates.add("")
             self.paths.update(p for p in paths_of(node, self._scope) if p[0] not in "0[")  # type: ignore[arg-type]
             self.expression(node.value)  # type: ignore[attr-defined]
             return
@@ -298,7 +298,8 @@ class Uses:
             self.classes.append(tuple("|".join(paths_of(b, self._scope)) for b in arguments[1].elts))
         elif name in _ENUMERATES:
             self.enumerates.update(p for a in arguments[:1] for p in paths_of(a, self._scope))
-            self.enumerates.add("")
+            if not arguments:
+                self.enumerates.add("")
         elif name == "super":
             self.paths.update(("@self", "@super"))
         self.expression(node.func)

@@ -18,6 +18,9 @@ from shrinker.values.graph import Graph
 from shrinker.values.upstream import UpstreamTree
 
 _WORDS = re.compile(r"[A-Za-z_]\w*")
+_IMPORTED = re.compile(r"(?:from|import)\s+([A-Za-z_]\w*)")
+_LOOKED = re.compile(r"[.\"']\s*([A-Za-z_]\w*)")
+"""An attribute, or the start of a string."""
 _DEEP = 20_000
 """Paths are followed recursively, through re-exports and classes."""
 
@@ -85,10 +88,16 @@ def _outside(tree: UpstreamTree, graph: Graph, folded: Mapping[str, FoldedModule
     for edge in graph.edges:
         if edge.dst.startswith("module:") and edge.src.startswith("module:") and edge.kind not in IMPORT_KINDS:
             edges.setdefault(edge.src[len("module:") :], []).append((edge.line, edge.kind, edge.dst[len("module:") :]))
-    words = tuple(
-        frozenset(_WORDS.findall(tree.read(path).decode("utf-8", "replace")))
+    top = {module.module.partition(".")[0] for module in folded.values()}
+    texts = (
+        tree.read(path).decode("utf-8", "replace")
         for path in graph.kept
         if path.endswith((".py", ".pyi")) and path not in folded
+    )
+    words = tuple(
+        (frozenset(_WORDS.findall(text)), frozenset(_LOOKED.findall(text)))
+        for text in texts
+        if any(name in top for name in _IMPORTED.findall(text))
     )
     scripts = frozenset(part for target in tree.declared.scripts.values() for part in _WORDS.findall(target))
     return Outside(

@@ -38,8 +38,8 @@ class Outside:
 
     roots: frozenset[str] = frozenset()
     """Modules that people run or import."""
-    words: tuple[frozenset[str], ...] = ()
-    """Words of each kept Python file that is no module of the package."""
+    words: tuple[tuple[frozenset[str], frozenset[str]], ...] = ()
+    """Of each kept Python file that imports the package and is no module of it: its words, and those that it may look up."""
     texts: frozenset[str] = frozenset()
     """Words of entry points."""
     edges: Mapping[str, tuple[tuple[int, str, str], ...]] = field(default_factory=dict)
@@ -104,8 +104,8 @@ class Search:
             self._load(module, Reason("file graph", "file"))
         for word in sorted(self._outside.texts):
             self._name(word, Reason("entry point", "string", word))
-        for words in self._outside.words:
-            self._words(words)
+        for words, looked in self._outside.words:
+            self._words(words, looked)
         while True:
             while self._stack:
                 self._visit(self._stack.pop())
@@ -225,16 +225,15 @@ class Search:
                     for number in numbers:
                         self._mark((each[0], number), Reason("root", "root", name))
 
-    def _words(self, words: frozenset[str]) -> None:
+    def _words(self, words: frozenset[str], looked: frozenset[str]) -> None:
         for name, module in self.program.modules.items():
             if words.issuperset(name.split(".")):
                 self._load(name, Reason("outside", "string"))
                 for symbol in module.symbols:
                     if symbol in words:
                         self._touch(self.types.imported(name, symbol), Reason("outside", "string", symbol))
-        if not words.isdisjoint(self.program.top):
-            for word in words:
-                self._name(word, Reason("outside", "string", word))
+        for word in looked:
+            self._name(word, Reason("outside", "string", word))
 
     # Marking
 
@@ -394,19 +393,22 @@ class Search:
     def _enumerate(self, key: Key, unit: Unit, owner: int) -> None:
         """The unit looks at all names of something."""
         reason = Reason(key, "enumeration")
-        for number, each in enumerate(self.program.modules[key[0]].units):
-            if each.kind != "member":
-                self._keep((key[0], number), reason)
-        keys = [(key[0], owner)] if owner >= 0 else []
+        modules = {key[0]} if "" in unit.enumerates else set()
+        keys: list[Key] = []
         for path in unit.enumerates:
             for value in self.types.follow(key[0], owner, path, key[1]).values if path else ():
-                if value.kind == "module" and value.module in self.program.modules:
-                    self._load(value.module, reason)
-                    for number, each in enumerate(self.program.modules[value.module].units):
-                        if each.kind != "member":
-                            self._keep((value.module, number), reason)
+                if value.kind == "module":
+                    modules.add(value.module)
                 elif value.kind in ("class", "subclass", "object"):
                     keys.append(value.key)
+                elif value.kind == "anything":
+                    # The class around is the likeliest; a name of another one is spelled somewhere.
+                    keys.extend([(key[0], owner)] if owner >= 0 else [])
+        for name in sorted(modules & self.program.modules.keys()):
+            self._load(name, reason)
+            for number, each in enumerate(self.program.modules[name].units):
+                if each.kind != "member":
+                    self._keep((name, number), reason)
         for own in keys:
             for each_key in self.types.hierarchy.family(own):
                 for numbers in self.program.modules[each_key[0]].members.get(each_key[1], {}).values():
