@@ -263,7 +263,8 @@ class Uses:
 
     def _comprehension(self, node: ast.AST) -> None:
         scope = Scope(self._scope)
-        first, *rest = node.generators  # type: ignore[attr-defined]
+        generators: list[ast.comprehension] = node.generators  # type: ignore[attr-defined]
+        first, rest = generators[0], generators[1:]
         # What the first loop runs over is evaluated outside.
         self.expression(first.iter)
         bind_paths(scope, first.target, items_of(paths_of(first.iter, self._scope)))
