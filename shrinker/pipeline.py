@@ -121,21 +121,9 @@ def shrink(request: Request, progress: Progress) -> Result:
             staging = stack.enter_context(staging_folder(request.out))
             reports = reports_folder(request.out, tree.identity, rules.profile, request.reports)
             staged = stack.enter_context(scratch_folder(reports, "choose another folder for the reports"))
-        decided, manifest = _decide_and_emit(tree, rules, staging, request.jobs, timings, progress, cache)
-        decided = analyse(tree, rules, request.jobs, timings, progress, cache, symbols=request.symbols)
-        with _timed("emit", timings, progress):
-            manifest = emit_tree(
-                tree,
-                decided.folded,
-                decided.graph,
-                out=staging,
-                jobs=request.jobs,
-                profile=rules.profile,
-                rules_hash=rules.digest,
-                tool_version=__version__,
-                progress=progress.advance,
-                cache=cache,
-            )
+        decided, manifest = _decide_and_emit(
+            tree, rules, staging, request.jobs, timings, progress, cache, symbols=request.symbols
+        )
         if request.strict:
             # Here and not above: only a strict run looks for them.
             from shrinker.verify.survivors import find_survivors
@@ -170,11 +158,13 @@ def _decide_and_emit(
     timings: dict[str, float],
     progress: Progress,
     cache: Cache,
+    *,
+    symbols: bool = False,
 ) -> tuple[Decided, Manifest]:
     """Analyse and write; once more, with the files as upstream wrote them, where what was decided cannot be written."""
     unwritable: dict[str, str] = {}
     while True:
-        decided = analyse(tree, rules, jobs, timings, progress, cache, unwritable)
+        decided = analyse(tree, rules, jobs, timings, progress, cache, unwritable, symbols=symbols)
         try:
             with _timed("emit", timings, progress):
                 manifest = emit_tree(
@@ -212,6 +202,7 @@ def analyse(
 
     Args:
         unwritable: files that stay as upstream wrote them, and why.
+        symbols: remove what nothing reachable names, too.
     """
     with _timed("facts", timings, progress):
         environment = build_environment(tree, rules, jobs=jobs, progress=progress.advance, cache=cache)
@@ -224,7 +215,7 @@ def analyse(
             progress=lambda done: progress.advance(done, None),
             cache=cache,
             unwritable=unwritable,
-            tree, environment, jobs=jobs, progress=lambda done: progress.advance(done, None), cache=cache, units=symbols
+            units=symbols,
         ) as engine,
     ):
         surroundings: Surroundings | None = None
@@ -240,17 +231,22 @@ def analyse(
                 break
         if symbols:
             with _timed("symbols", timings, progress):
-                graph, folded = _shake(tree, rules, engine, graph, folded)
+                graph, folded = _shake(tree, rules, engine, graph, folded, unwritable or {})
     rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
     return Decided(graph, folded, rescued)
 
 
 def _shake(
-    tree: UpstreamTree, rules: Ruleset, engine: FoldEngine, graph: Graph, folded: dict[str, FoldedModule]
+    tree: UpstreamTree,
+    rules: Ruleset,
+    engine: FoldEngine,
+    graph: Graph,
+    folded: dict[str, FoldedModule],
+    unwritable: Mapping[str, str],
 ) -> tuple[Graph, dict[str, FoldedModule]]:
     """Drop what nothing reachable names, and the files that only it named."""
     whole, units = graph, folded
-    stay: set[str] = set()
+    stay = {folded[path].module for path in unwritable if path in folded}
     while True:
         found = search_symbols(tree, rules, whole, units, stay)
         engine.drop(dead_spans(found))

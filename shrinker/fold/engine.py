@@ -128,10 +128,10 @@ class FoldEngine:
 
     def _refinement(self, path: str) -> Refinement:
         known = self.refinements.get(path, NOTHING)
+        if self._units:
+            known = replace(known, units=True)
         reason = self._unwritable.get(path)
         return known if reason is None else replace(known, unwritable=frozenset({reason}))
-        found = self.refinements.get(path, NOTHING)
-        return replace(found, units=True) if self._units else found
 
     def drop(self, dead: Mapping[str, frozenset[Span]]) -> None:
         """Fold again without what nothing reachable names; after the last round of refinement.

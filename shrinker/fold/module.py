@@ -27,9 +27,9 @@ from shrinker.fold.refine.tables import drop_tables
 from shrinker.fold.refusals import Look, find_looks, place_looks
 from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
-from shrinker.fold.unwritable import leave, opened
 from shrinker.fold.units import collect_units
 from shrinker.fold.unreachable import drop_unreachable
+from shrinker.fold.unwritable import leave, opened
 from shrinker.values.edits import Literal
 from shrinker.values.folded import FoldedModule
 from shrinker.values.form import digest
@@ -66,22 +66,6 @@ def fold_source(
         looks = find_looks(tree, context)
         replace_defaults(tree, context)
         _fold(tree, context, source, refinement)
-    context.unused, context.unloaded = refinement.unused, refinement.unloaded
-    context.bound = refinement.bound
-    scope = ModuleScope(environment, module, during_import=True)
-    drop_orphans(tree, context, refinement.orphans)
-    decide_attributes(tree, refinement.attributes)
-    derived = {name for _, name, _ in refinement.attributes}
-    derived |= decide_results(tree, module, environment, refinement.results)
-    derived |= decide_parameters(tree, module, environment, refinement.calls)
-    if _heat(context, tree, source, environment, derived):
-        tree.body = StatementFolder(context, scope, "module").block(tree.body)
-    drop_stores(tree, context, refinement.stores)
-    drop_tables(tree, context)
-    drop_parameters(tree, context, refinement.parameters, refinement.arguments)
-    if context.edits or refinement.unused or refinement.unloaded:
-        drop_unused(tree, context)
-    drop_unreachable(tree, context, refinement.dead)
     literals = {e.span for e in context.edits if isinstance(e, Literal)}
     summary = summarise(tree, package, context.lost, context.lost_own, literals)
     results, mixed = constant_results(tree, context.edits)
@@ -98,6 +82,7 @@ def fold_source(
         members=pack(member_uses(tree, context, refinement.watched)),
         unread=pack(unread_parameters(tree, context)),
     )
+    units = collect_units(tree, package) if refinement.units else NO_UNITS
     place_looks(tree, looks, context)
     return FoldedModule(
         path=path,
@@ -115,7 +100,7 @@ def fold_source(
         uncertain=tuple(context.uncertain),
         escapes=tuple(context.escapes),
         usage=usage,
-        units=collect_units(tree, package) if refinement.units else NO_UNITS,
+        units=units,
     )
 
 
@@ -137,6 +122,7 @@ def _fold(tree: ast.Module, context: Context, source: str, refinement: Refinemen
     drop_parameters(tree, context, refinement.parameters, refinement.arguments)
     if context.edits or refinement.unused or refinement.unloaded:
         drop_unused(tree, context)
+    drop_unreachable(tree, context, refinement.dead)
 
 
 def _decode(data: bytes) -> str:

@@ -45,7 +45,7 @@ class Outside:
     edges: Mapping[str, tuple[tuple[int, str, str], ...]] = field(default_factory=dict)
     """Of a module: line, kind and target of what the file graph found besides imports; line 0 for the whole module."""
     stay: frozenset[str] = frozenset()
-    """Modules that stay as they are."""
+    """Modules that stay as they are, with all that is in them."""
 
 
 class Protocols(Protocol):
@@ -101,7 +101,10 @@ class Search:
                 self._load(module, Reason("root", "root"))
                 self._public(self.program.modules[module])
         for module in sorted(self._outside.stay):
-            self._load(module, Reason("file graph", "file"))
+            reason = Reason("file graph", "file")
+            self._load(module, reason)
+            for number, unit in enumerate(self.program.modules[module].units) if module in self.program.modules else ():
+                self._mark((module, number), reason) if unit.kind == "member" else self._keep((module, number), reason)
         for word in sorted(self._outside.texts):
             self._name(word, Reason("entry point", "string", word))
         for words, looked in self._outside.words:
