@@ -6,6 +6,7 @@ Nothing here depends on what is live: an answer is computed once.
 from __future__ import annotations
 
 import builtins
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
@@ -17,6 +18,9 @@ _PLAIN = frozenset(
     {"int", "str", "bool", "float", "bytes", "None", "complex", "len", "range", "sum", "isinstance", "hasattr"}
 )
 _BAGS = frozenset({"dict", "list", "tuple", "set", "frozenset", "deque", "Dict", "List", "Tuple", "Set", "defaultdict"})
+_SCALAR_NAMES = frozenset(n for kind in (str, bytes, int, float, complex, type(None)) for n in dir(kind))
+_BAG_NAMES = frozenset(n for kind in (list, dict, set, tuple, deque, defaultdict, OrderedDict) for n in dir(kind))
+"""What literals and containers have: whatever else is looked up on one shows that it is something else."""
 _OPEN = frozenset({"typing", "typing_extensions", "collections", "abc", "types", "builtins"})
 """Packages whose annotations say nothing of what the object is."""
 
@@ -299,13 +303,13 @@ class Types:
 
     def _look(self, value: Value, name: str) -> Found:
         match value.kind:
-            case "nothing":
+            case "nothing" if name in _SCALAR_NAMES:
                 return Found(NONE, frozenset())
             case "outside":
                 return Found(frozenset({Value("outside", f"{value.module}.{name}")}), frozenset())
-            case "many" | "taker":
+            case "many" if name in _BAG_NAMES:
                 return Found(frozenset({replace(value, kind="taker")}), frozenset())
-            case "bag":
+            case "bag" if name in _BAG_NAMES:
                 return Found(frozenset({BAG}), frozenset())
             case "foreign":
                 values = frozenset({value}) if f"{value.module}.*" in self._opaque else UNKNOWN
