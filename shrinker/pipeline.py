@@ -22,6 +22,7 @@ from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
 from shrinker.fold.refine.surroundings import Surroundings
 from shrinker.graph.build import build_graph, missing_roots
+from shrinker.graph.symbols.dead import dead_spans, search_symbols
 from shrinker.report.effects import rule_effects
 from shrinker.report.measure import measure
 from shrinker.report.strict import strict_findings
@@ -74,6 +75,8 @@ class Request:
     cache: Path | None = None
     rules: Path | None = None
     """Folder with rule files and `profiles/`; this repository's when not given."""
+    symbols: bool = False
+    """Remove the definitions, statements and imports that nothing reachable names, too."""
     reuse: bool = True
     """Take results of earlier runs from the cache folder, and leave this run's there."""
 
@@ -118,7 +121,9 @@ def shrink(request: Request, progress: Progress) -> Result:
             staging = stack.enter_context(staging_folder(request.out))
             reports = reports_folder(request.out, tree.identity, rules.profile, request.reports)
             staged = stack.enter_context(scratch_folder(reports, "choose another folder for the reports"))
-        decided, manifest = _decide_and_emit(tree, rules, staging, request.jobs, timings, progress, cache)
+        decided, manifest = _decide_and_emit(
+            tree, rules, staging, request.jobs, timings, progress, cache, symbols=request.symbols
+        )
         if request.strict:
             # Here and not above: only a strict run looks for them.
             from shrinker.verify.survivors import find_survivors
@@ -153,11 +158,13 @@ def _decide_and_emit(
     timings: dict[str, float],
     progress: Progress,
     cache: Cache,
+    *,
+    symbols: bool = False,
 ) -> tuple[Decided, Manifest]:
     """Analyse and write; once more, with the files as upstream wrote them, where what was decided cannot be written."""
     unwritable: dict[str, str] = {}
     while True:
-        decided = analyse(tree, rules, jobs, timings, progress, cache, unwritable)
+        decided = analyse(tree, rules, jobs, timings, progress, cache, unwritable, symbols=symbols)
         try:
             with _timed("emit", timings, progress):
                 manifest = emit_tree(
@@ -188,11 +195,14 @@ def analyse(
     progress: Progress,
     cache: Cache | None = None,
     unwritable: Mapping[str, str] | None = None,
+    *,
+    symbols: bool = False,
 ) -> Decided:
     """Facts, folding and reachability; writes nothing.
 
     Args:
         unwritable: files that stay as upstream wrote them, and why.
+        symbols: remove what nothing reachable names, too.
     """
     with _timed("facts", timings, progress):
         environment = build_environment(tree, rules, jobs=jobs, progress=progress.advance, cache=cache)
@@ -205,6 +215,7 @@ def analyse(
             progress=lambda done: progress.advance(done, None),
             cache=cache,
             unwritable=unwritable,
+            units=symbols,
         ) as engine,
     ):
         surroundings: Surroundings | None = None
@@ -218,8 +229,33 @@ def analyse(
                 surroundings = Surroundings(tree, rules, graph.kept, gone)
             if not engine.refine(folded, surroundings):
                 break
+        if symbols:
+            with _timed("symbols", timings, progress):
+                graph, folded = _shake(tree, rules, engine, graph, folded, unwritable or {})
     rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
     return Decided(graph, folded, rescued)
+
+
+def _shake(
+    tree: UpstreamTree,
+    rules: Ruleset,
+    engine: FoldEngine,
+    graph: Graph,
+    folded: dict[str, FoldedModule],
+    unwritable: Mapping[str, str],
+) -> tuple[Graph, dict[str, FoldedModule]]:
+    """Drop what nothing reachable names, and the files that only it named."""
+    whole, units = graph, folded
+    stay = {folded[path].module for path in unwritable if path in folded}
+    while True:
+        found = search_symbols(tree, rules, whole, units, stay)
+        engine.drop(dead_spans(found))
+        graph, folded = build_graph(tree, rules, engine.fold, rescued=engine.rescued)
+        # A file that the file graph keeps and the search did not load would miss what the search took to be dead.
+        missed = {module.module for module in folded.values()} - found.loaded.keys() - stay
+        if not missed:
+            return graph, folded
+        stay |= missed
 
 
 def verify_tree(

@@ -46,6 +46,9 @@ def shrink(
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Take nothing from earlier runs, and leave nothing for later ones.")
     ] = False,
+    symbols: Annotated[
+        bool, typer.Option("--symbols/--no-symbols", help="Remove definitions and statements that nothing names, too.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Generate a tree, prove it at the levels form and references, and write its lock and reports."""
@@ -65,6 +68,7 @@ def shrink(
         place,
         rules=absolute(rules),
         reuse=not no_cache,
+        symbols=symbols,
     )
     with console_progress() as progress:
         result = generate(request, progress)

@@ -24,6 +24,7 @@ from shrinker.fold.refine.refinement import NOTHING, Refinement
 from shrinker.fold.refine.rounds import derive
 from shrinker.fold.refine.surroundings import Surroundings
 from shrinker.processes import WorkerPool, worker_context
+from shrinker.values.edits import Span
 from shrinker.values.errors import InputError, ShrinkerError
 from shrinker.values.folded import Escape, FoldedModule
 from shrinker.values.upstream import UpstreamTree, module_name
@@ -44,6 +45,7 @@ class FoldEngine:
         progress: Callable[[int], None] = lambda done: None,
         cache: Cache | None = None,
         unwritable: Mapping[str, str] | None = None,
+        units: bool = False,
     ) -> None:
         """
         Args:
@@ -53,7 +55,9 @@ class FoldEngine:
             progress: called with the number of modules folded so far.
             cache: results of earlier runs; by default none.
             unwritable: paths that stay as upstream wrote them, and why.
+            units: collect the units of the folded modules, for symbol-level reachability.
         """
+        self._units = units
         self.tree = tree
         self.environment = environment
         self.jobs = jobs
@@ -124,8 +128,24 @@ class FoldEngine:
 
     def _refinement(self, path: str) -> Refinement:
         known = self.refinements.get(path, NOTHING)
+        if self._units:
+            known = replace(known, units=True)
         reason = self._unwritable.get(path)
         return known if reason is None else replace(known, unwritable=frozenset({reason}))
+
+    def drop(self, dead: Mapping[str, frozenset[Span]]) -> None:
+        """Fold again without what nothing reachable names; after the last round of refinement.
+
+        Args:
+            dead: spans of statements and imported names by path; replaces what was dropped before.
+        """
+        for path, facts in list(self.refinements.items()):
+            if facts.dead:
+                self.refinements[path] = replace(facts, dead=frozenset())
+                self.folded.pop(path, None)
+        for path, spans in dead.items():
+            self.refinements[path] = replace(self.refinements.get(path, NOTHING), dead=spans)
+            self.folded.pop(path, None)
 
     def refine(self, folded: Mapping[str, FoldedModule], surroundings: Surroundings) -> bool:
         """Fold again, in rounds, what the kept modules together say of each other; see `refine`.

@@ -27,10 +27,13 @@ from shrinker.fold.refine.tables import drop_tables
 from shrinker.fold.refusals import Look, find_looks, place_looks
 from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
+from shrinker.fold.units import collect_units
+from shrinker.fold.unreachable import drop_unreachable
 from shrinker.fold.unwritable import leave, opened
 from shrinker.values.edits import Literal
 from shrinker.values.folded import FoldedModule
 from shrinker.values.form import digest
+from shrinker.values.units import NO_UNITS
 from shrinker.values.usage import pack
 
 _DOTTED = re.compile(r"sglang(?:\.\w+)+")
@@ -79,6 +82,7 @@ def fold_source(
         members=pack(member_uses(tree, context, refinement.watched)),
         unread=pack(unread_parameters(tree, context)),
     )
+    units = collect_units(tree, package) if refinement.units else NO_UNITS
     place_looks(tree, looks, context)
     return FoldedModule(
         path=path,
@@ -96,6 +100,7 @@ def fold_source(
         uncertain=tuple(context.uncertain),
         escapes=tuple(context.escapes),
         usage=usage,
+        units=units,
     )
 
 
@@ -117,6 +122,7 @@ def _fold(tree: ast.Module, context: Context, source: str, refinement: Refinemen
     drop_parameters(tree, context, refinement.parameters, refinement.arguments)
     if context.edits or refinement.unused or refinement.unloaded:
         drop_unused(tree, context)
+    drop_unreachable(tree, context, refinement.dead)
 
 
 def _decode(data: bytes) -> str:

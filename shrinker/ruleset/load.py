@@ -20,8 +20,10 @@ from shrinker.ruleset.models import (
     Fact,
     Keep,
     Label,
+    Outside,
     Platform,
     Profile,
+    Protocol,
     Pure,
     Refusal,
     Remove,
@@ -50,6 +52,8 @@ _KINDS: dict[str, tuple[str, type[Rule]]] = {
     "refusal": ("refusals", Refusal),
     "platform": ("platforms", Platform),
     "survivor": ("survivors", Survivor),
+    "protocol": ("protocols", Protocol),
+    "outside": ("outsides", Outside),
 }
 
 

@@ -200,6 +200,26 @@ class Survivor(Rule):
     """True: only what no kept code names, and what stands inside it."""
 
 
+class Protocol(Rule):
+    """Methods that a base outside the tree calls on objects of the classes that inherit from it. A base without such a
+    rule may call any."""
+
+    bases: tuple[str, ...] = Field(min_length=1)
+    """Qualified names; ``builtins.*`` for every base of a module."""
+    calls: tuple[str, ...] = ()
+    """Names that it looks up; those with two underscores on both sides need not be listed."""
+
+
+class Outside(Rule):
+    """What is known of packages outside the tree."""
+
+    inert: tuple[str, ...] = ()
+    """Packages whose import does nothing that other code could miss: an import of which no name is used may go."""
+    opaque: tuple[str, ...] = ()
+    """Functions and classes whose results are never objects of the tree, nor hold one; ``json.*`` for a whole package,
+    of which then everything that is reached through a result is its own, too."""
+
+
 class Ruleset(BaseModel):
     """All rules that a profile includes, in file order."""
 
@@ -219,6 +239,8 @@ class Ruleset(BaseModel):
     refusals: tuple[Refusal, ...] = ()
     platforms: tuple[Platform, ...] = ()
     survivors: tuple[Survivor, ...] = ()
+    protocols: tuple[Protocol, ...] = ()
+    outsides: tuple[Outside, ...] = ()
     profile: str = ""
     digest: str = ""
     """SHA-256 over the included rule files."""
@@ -228,7 +250,8 @@ class Ruleset(BaseModel):
     def all_rules(self) -> tuple[Rule, ...]:
         """Every rule that decides something about the tree, in the order of the kinds.
 
-        `platforms` and `survivors` decide nothing: they judge what was generated.
+        `platforms` and `survivors` decide nothing: they judge what was generated. `protocols` and `outsides` tell of what
+        is not in the tree.
         """
         return (
             *self.facts,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shrinker.values.edits import Edit, Span
+from shrinker.values.units import NO_UNITS, Units
 from shrinker.values.usage import EMPTY, Usage
 
 
@@ -106,6 +107,7 @@ class FoldedModule:
     uncertain: tuple[Uncertain, ...]
     escapes: tuple[Escape, ...] = ()
     usage: Usage = EMPTY
+    units: Units = NO_UNITS
 
     @property
     def changed(self) -> bool:

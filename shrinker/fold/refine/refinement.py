@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 
+from shrinker.values.edits import Span
+
 
 @dataclass(frozen=True, slots=True)
 class Refinement:
@@ -45,6 +47,11 @@ class Refinement:
 
     unwritable: frozenset[str] = frozenset()
     """Why emission cannot write what folding decides for the module, which then stays as upstream wrote it."""
+    dead: frozenset[Span] = frozenset()
+    """Statements and imported names that nothing reachable names."""
+
+    units: bool = False
+    """Collect the units of the module. No fact."""
 
     def joined(self, other: Refinement) -> Refinement:
         """The facts of both; of the calls of one function those of `other`, which is the later.

@@ -1,0 +1,364 @@
+"""The units of a module, in source order."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from shrinker.facts.bindings import absolute
+from shrinker.facts.scopes import is_type_checking
+from shrinker.fold.context import span
+from shrinker.fold.definitions import dotted
+from shrinker.fold.exports import is_export
+from shrinker.fold.harvest import exported
+from shrinker.fold.units.paths import UNKNOWN_ANNOTATION, annotated, paths_of
+from shrinker.fold.units.purity import is_plain_class, is_pure_value, only_wraps
+from shrinker.fold.units.scopes import Function
+from shrinker.fold.units.uses import Uses
+from shrinker.values.units import Unit, Units
+
+_OWN_CLASS = frozenset({"classmethod", "__new__", "__init_subclass__", "__class_getitem__"})
+
+
+def collect_units(tree: ast.Module, package: str) -> Units:
+    """All units of a folded module.
+
+    Args:
+        tree: the folded syntax tree, with the positions of the original file.
+        package: the package that relative imports start from.
+    """
+    collector = _Collector(package)
+    collector.block(tree.body, -1, frozenset())
+    exports = exported(tree)
+    spelled = {
+        item.value
+        for node in tree.body
+        if is_export(node) and isinstance(node.value, ast.List | ast.Tuple)  # type: ignore[attr-defined]
+        for item in node.value.elts  # type: ignore[attr-defined]
+        if isinstance(item, ast.Constant) and isinstance(item.value, str)
+    }
+    return Units(tuple(collector.units), frozenset(exports), frozenset(exports - spelled))
+
+
+class _Collector:
+    def __init__(self, package: str) -> None:
+        self.package = package
+        self.units: list[Unit] = []
+
+    def block(self, body: Sequence[ast.stmt], parent: int, flags: frozenset[str]) -> None:
+        for node in body:
+            self.statement(node, parent, flags)
+
+    def statement(self, node: ast.stmt, parent: int, flags: frozenset[str]) -> None:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                self._function(node, parent, flags)
+            case ast.ClassDef():
+                self._class(node, parent, flags)
+            case ast.Import() | ast.ImportFrom():
+                self._import(node, parent, flags)
+            case ast.If():
+                self._if(node, parent, flags)
+            case ast.Assign() | ast.AnnAssign():
+                self._assign(node, parent, flags)
+            case ast.Expr(value=ast.Constant()) | ast.Pass():
+                pass
+            case _:
+                uses = Uses(self.package)
+                uses.statement(node)
+                if is_export(node):
+                    uses.texts.clear()
+                self._add("effect", tuple(sorted(_bound(node))), node, parent, uses, runs=_acts(node), flags=flags)
+
+    def _add(
+        self,
+        kind: str,
+        names: tuple[str, ...],
+        node: ast.stmt,
+        parent: int,
+        uses: Uses,
+        *,
+        runs: bool = False,
+        value: Sequence[str] = (),
+        bases: tuple[str, ...] = (),
+        flags: frozenset[str] = frozenset(),
+        types: dict[str, set[str]] | None = None,
+    ) -> int:
+        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+        found = uses.types if types is None else types
+        self.units.append(
+            Unit(
+                kind=kind,
+                names=names,
+                span=span(node),
+                lines=(node.end_lineno or node.lineno) - first + 1,
+                parent=parent,
+                runs=runs,
+                uses=tuple(sorted(p for p in uses.paths if p[0] not in "0[" and p != "?")),
+                texts=tuple(sorted(uses.texts)),
+                patterns=tuple(sorted(uses.patterns)),
+                lookups=tuple(sorted(uses.lookups)),
+                stores=tuple(sorted(uses.stores)),
+                types=tuple(sorted((name, tuple(sorted(paths))) for name, paths in found.items())),
+                gives=tuple(sorted(uses.gives)),
+                enumerates=tuple(sorted(uses.enumerates)),
+                value=tuple(sorted(value)),
+                imports=tuple(uses.imports),
+                bases=bases,
+                flags=flags | ({"computed"} if uses.computed else frozenset()),
+                classes=tuple(uses.classes),
+            )
+        )
+        return len(self.units) - 1
+
+    def _function(self, node: Function, parent: int, flags: frozenset[str]) -> None:
+        uses = Uses(self.package)
+        uses.function(node, returns=True)
+        self._add(
+            "function",
+            (node.name,),
+            node,
+            parent,
+            uses,
+            runs=not all(only_wraps(d) for d in node.decorator_list),
+            value=_returned(node, uses),
+            flags=flags,
+        )
+
+    def _class(self, node: ast.ClassDef, parent: int, flags: frozenset[str]) -> None:
+        own = frozenset(name for statement in node.body for name in _bound(statement))
+        uses = Uses(self.package, own)
+        members: list[Function] = []
+        for part in (*node.decorator_list, *node.bases):
+            uses.expression(part)
+        for keyword in node.keywords:
+            uses.expression(keyword.value)
+        types: dict[str, set[str]] = {}
+        runs = not all(only_wraps(d) for d in node.decorator_list)
+        for statement in node.body:
+            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+                members.append(statement)
+                continue
+            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+                continue
+            uses.statement(statement)
+            runs = runs or not _is_quiet(statement)
+            if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+                given = paths_of(statement.value, None) if statement.value is not None else ()
+                types.setdefault(statement.target.id, set()).update((*annotated(statement.annotation), *given))
+            elif isinstance(statement, ast.Assign):
+                for target in statement.targets:
+                    if isinstance(target, ast.Name):
+                        types.setdefault(target.id, set()).update(paths_of(statement.value, None))
+            else:
+                for name in _bound(statement):
+                    types.setdefault(name, set()).add("?")
+        more = (
+            {"metaclass"}
+            if any(k.arg != "metaclass" or "ABCMeta" not in dotted(k.value) for k in node.keywords)
+            else ()
+        )
+        index = self._add(
+            "class",
+            (node.name,),
+            node,
+            parent,
+            uses,
+            runs=runs,
+            bases=tuple("|".join(paths_of(_unsubscripted(b), None)) for b in node.bases),
+            flags=flags | frozenset(more) | ({"plain"} if is_plain_class(node) else frozenset()),
+            types=types,
+        )
+        for member in members:
+            self._member(member, index, own)
+
+    def _member(self, node: Function, parent: int, own: frozenset[str]) -> None:
+        decorators = {dotted(d.func if isinstance(d, ast.Call) else d).rpartition(".")[2] for d in node.decorator_list}
+        flags: set[str] = set()
+        first = "@self"
+        if "staticmethod" in decorators:
+            flags.add("static")
+            first = ""
+        elif not _OWN_CLASS.isdisjoint({node.name, *(decorators & {"classmethod"})}):
+            flags.add("classmethod")
+            first = "@cls"
+        if decorators & {"abstractmethod", "abstractproperty"}:
+            flags.add("abstract")
+        if decorators & {"property", "cached_property", "setter", "getter", "deleter"}:
+            flags.add("property")
+        uses = Uses(self.package, own)
+        uses.function(node, first=first, returns=True)
+        quiet = all(only_wraps(d) or _belongs(d, own) for d in node.decorator_list)
+        self._add(
+            "member",
+            (node.name,),
+            node,
+            parent,
+            uses,
+            runs=not quiet,
+            value=_returned(node, uses),
+            flags=frozenset(flags),
+        )
+
+    def _import(self, node: ast.Import | ast.ImportFrom, parent: int, flags: frozenset[str]) -> None:
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+            return
+        for alias in node.names:
+            if isinstance(node, ast.ImportFrom):
+                imports = (absolute(node.module, node.level, self.package), alias.name)
+                bound = alias.asname or alias.name
+            else:
+                imports = (alias.name, "")
+                bound = alias.asname or alias.name.partition(".")[0]
+            self.units.append(
+                Unit(
+                    kind="import",
+                    names=(bound,) if bound != "*" else (),
+                    span=span(alias),
+                    lines=((node.end_lineno or node.lineno) - node.lineno + 1) if len(node.names) == 1 else 1,
+                    parent=parent,
+                    imports=(imports,),
+                    flags=flags | ({"whole"} if isinstance(node, ast.Import) and alias.asname is None else frozenset()),
+                )
+            )
+
+    def _if(self, node: ast.If, parent: int, flags: frozenset[str]) -> None:
+        if _is_main(node.test) and not node.orelse:
+            uses = Uses(self.package)
+            uses.body(node.body)
+            self._add("main", tuple(sorted(_bound(node))), node, parent, uses, flags=flags)
+            return
+        uses = Uses(self.package)
+        if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
+            # A chain goes or stays as one.
+            uses.statement(node)
+            self._add("effect", tuple(sorted(_bound(node))), node, parent, uses, runs=_acts(node), flags=flags)
+            return
+        uses.expression(node.test)
+        index = self._add("if", (), node, parent, uses, runs=not is_pure_value(node.test), flags=flags)
+        inner = flags | {"typing"} if is_type_checking(node.test) else flags
+        self.block(node.body, index, inner)
+        self.block(node.orelse, index, flags)
+
+    def _assign(self, node: ast.Assign | ast.AnnAssign, parent: int, flags: frozenset[str]) -> None:
+        uses = Uses(self.package)
+        uses.statement(node)
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        names = sorted(_bound(node))
+        plain = all(isinstance(t, ast.Name) for t in targets)
+        pure = node.value is None or is_pure_value(node.value)
+        value: tuple[str, ...] = ()
+        if plain:
+            value = paths_of(node.value, None) if node.value is not None else ()
+            if isinstance(node, ast.AnnAssign):
+                value = (*value, *annotated(node.annotation))
+        if "__all__" in names:
+            # Its texts name nothing by themselves.
+            uses.texts.clear()
+        self._add(
+            "assign",
+            tuple(names),
+            node,
+            parent,
+            uses,
+            runs=not (pure and (plain or _unpacks(targets))) or any(n.startswith("__") for n in names),
+            value=value if plain else ("?",),
+            flags=flags,
+        )
+
+
+def _returned(node: Function, uses: Uses) -> tuple[str, ...]:
+    """Paths of what a call gives: as annotated, and as returned."""
+    found = uses.returns or set()
+    if isinstance(node, ast.AsyncFunctionDef) or any(
+        isinstance(part, ast.Yield | ast.YieldFrom) for part in ast.walk(node)
+    ):
+        return ("?",)
+    local = {p for p in found if p[0] == "#"}
+    if local:
+        return ("?",)
+    if node.returns is not None:
+        declared = annotated(node.returns)
+        if UNKNOWN_ANNOTATION not in declared:
+            # What the annotation says and what the code says: the search chooses.
+            return (*sorted(found), *declared)
+    return tuple(sorted(found)) or ("0",)
+
+
+def _is_main(test: ast.expr) -> bool:
+    match test:
+        case ast.Compare(left=ast.Name(id="__name__"), ops=[ast.Eq()], comparators=[ast.Constant(value="__main__")]):
+            return True
+    return False
+
+
+def _unsubscripted(node: ast.expr) -> ast.expr:
+    return node.value if isinstance(node, ast.Subscript) else node
+
+
+def _unpacks(targets: Sequence[ast.expr]) -> bool:
+    return all(
+        isinstance(t, ast.Name) or (isinstance(t, ast.Tuple) and all(isinstance(e, ast.Name) for e in t.elts))
+        for t in targets
+    )
+
+
+def _belongs(decorator: ast.expr, own: frozenset[str]) -> bool:
+    """``@name.setter`` of a property of the class."""
+    return (
+        isinstance(decorator, ast.Attribute)
+        and decorator.attr in ("setter", "getter", "deleter")
+        and isinstance(decorator.value, ast.Name)
+        and decorator.value.id in own
+    )
+
+
+def _bound(node: ast.AST) -> set[str]:
+    """Names that a statement binds around it; definitions inside are one name."""
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return {node.name}
+        case ast.Import():
+            return {a.asname or a.name.partition(".")[0] for a in node.names}
+        case ast.ImportFrom():
+            return {a.asname or a.name for a in node.names}
+    found: set[str] = set()
+    stack: list[ast.AST] = [node]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
+            found.add(part.id)
+        elif isinstance(part, ast.ExceptHandler) and part.name:
+            found.add(part.name)
+        for child in ast.iter_child_nodes(part):
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom):
+                found |= _bound(child)
+            elif not isinstance(child, ast.Lambda):
+                stack.append(child)
+    return found
+
+
+def _acts(node: ast.AST) -> bool:
+    """True for a statement of the module level that does something besides binding names."""
+    match node:
+        case ast.Expr(value=value):
+            return not is_pure_value(value)
+        case ast.Try():
+            parts = (*node.body, *(s for h in node.handlers for s in h.body), *node.orelse, *node.finalbody)
+            return any(_acts(p) for p in parts)
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return not all(only_wraps(d) for d in node.decorator_list)
+        case ast.Import() | ast.ImportFrom() | ast.Pass():
+            return False
+        case ast.If():
+            return not is_pure_value(node.test) or any(_acts(p) for p in (*node.body, *node.orelse))
+        case ast.Assign(targets=targets, value=value):
+            return not (is_pure_value(value) and _unpacks(targets))
+        case ast.AnnAssign(target=ast.Name(), value=value):
+            return value is not None and not is_pure_value(value)
+    return True
+
+
+def _is_quiet(node: ast.stmt) -> bool:
+    """True for a statement of a class body that only binds."""
+    return not _acts(node)

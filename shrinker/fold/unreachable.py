@@ -1,0 +1,92 @@
+"""Deletes what reachability found that nothing names: definitions, assignments, imported names, blocks of them."""
+
+from __future__ import annotations
+
+import ast
+
+from shrinker.fold.context import Context, extent, span
+from shrinker.fold.control import written_pass
+from shrinker.fold.exports import Exports
+from shrinker.fold.idle import bound_name
+from shrinker.values.edits import DropAlias, Span
+
+_RULE = "unreachable"
+
+
+def drop_unreachable(tree: ast.Module, context: Context, dead: frozenset[Span]) -> None:
+    """Delete statements and names of imports by their position, after everything else was folded.
+
+    Args:
+        tree: the folded tree.
+        context: receives the edits.
+        dead: spans of statements, and of the aliases of imports.
+    """
+    if not dead:
+        return
+    before = _bound(tree.body)
+    tree.body = _without(tree.body, context, dead)
+    gone = before - _bound(tree.body)
+    exports = Exports(tree, context)
+    for name in gone:
+        exports.drop(name)
+    exports.finish()
+    context.settle()
+
+
+def _without(body: list[ast.stmt], context: Context, dead: frozenset[Span]) -> list[ast.stmt]:
+    kept: list[ast.stmt] = []
+    for node in body:
+        if span(node) in dead:
+            _drop(node, context)
+            continue
+        match node:
+            case ast.Import() | ast.ImportFrom():
+                aliases = [alias for alias in node.names if span(alias) not in dead]
+                if not aliases:
+                    _drop(node, context)
+                    continue
+                for alias in node.names:
+                    if alias not in aliases:
+                        context.edits.append(DropAlias(span(alias)))
+                        context.decide(alias, "import", {_RULE}, "removed", 0)
+                node.names = aliases
+            case ast.ClassDef():
+                node.body = _without(node.body, context, dead) or [written_pass()]
+            case ast.If():
+                node.body = _without(node.body, context, dead) or [written_pass()]
+                node.orelse = _without(node.orelse, context, dead) or ([written_pass()] if node.orelse else [])
+        kept.append(node)
+    return kept
+
+
+def _drop(node: ast.stmt, context: Context) -> None:
+    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+    whole = span(node)
+    start, end = Span(first, 0, first, 0), Span(whole.end_line, whole.end_col, whole.end_line, whole.end_col)
+    # What folding did inside needs not be done; a block that took the place of its statement is around it.
+    context.edits = [e for e in context.edits if not (start <= e.span < end and _within(e.span, whole))]
+    context.sweep(node)
+    context.decide(node, "symbol", {_RULE}, "removed", extent([node]))
+
+
+def _within(inner: Span, outer: Span) -> bool:
+    return (inner.end_line, inner.end_col) <= (outer.end_line, outer.end_col)
+
+
+def _bound(body: list[ast.stmt]) -> set[str]:
+    found: set[str] = set()
+    for node in body:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                found.add(node.name)
+            case ast.Import() | ast.ImportFrom():
+                found.update(bound_name(node, alias) for alias in node.names)
+            case ast.Assign():
+                found.update(n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name))
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                found.add(name)
+            case ast.If():
+                found |= _bound(node.body) | _bound(node.orelse)
+            case ast.Try():
+                found |= _bound([*node.body, *(s for h in node.handlers for s in h.body), *node.orelse])
+    return found

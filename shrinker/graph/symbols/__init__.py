@@ -1,0 +1,1 @@
+"""Reachability of symbols over the folded modules: what is live, and why."""

@@ -1,0 +1,105 @@
+"""From the kept modules and their file graph to what may go: the one entry to this package."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Mapping
+
+from shrinker.graph.reach import IMPORT_KINDS
+from shrinker.graph.symbols.program import Program
+from shrinker.graph.symbols.search import Outside, Search, dead_units
+from shrinker.graph.symbols.types import Types
+from shrinker.ruleset import Ruleset
+from shrinker.ruleset.match import name_matches
+from shrinker.values.edits import Span
+from shrinker.values.folded import FoldedModule
+from shrinker.values.graph import Graph
+from shrinker.values.upstream import UpstreamTree
+
+_WORDS = re.compile(r"[A-Za-z_]\w*")
+_IMPORTED = re.compile(r"(?:from|import)\s+([A-Za-z_]\w*)")
+_LOOKED = re.compile(r"[.\"']\s*([A-Za-z_]\w*)")
+"""An attribute, or the start of a string."""
+_DEEP = 20_000
+"""Paths are followed recursively, through re-exports and classes."""
+
+
+def search_symbols(
+    tree: UpstreamTree,
+    rules: Ruleset,
+    graph: Graph,
+    folded: Mapping[str, FoldedModule],
+    more: Iterable[str] = (),
+) -> Search:
+    """Everything that the roots can reach.
+
+    Args:
+        tree: upstream.
+        rules: of the profile.
+        graph: of files.
+        folded: every kept module, by path, with its units.
+        more: modules that stay whatever the search finds.
+    """
+    inert = {*sys.stdlib_module_names, *(name for rule in rules.outsides for name in rule.inert)}
+    program = Program(folded.values(), inert)
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _DEEP))
+    try:
+        types = Types(program, trust=True, opaque=[name for rule in rules.outsides for name in rule.opaque])
+        search = Search(program, types, _outside(tree, graph, folded, more), _Protocols(rules))
+        search.run()
+    finally:
+        sys.setrecursionlimit(before)
+    return search
+
+
+def dead_spans(search: Search) -> dict[str, frozenset[Span]]:
+    """Statements and imported names that nothing names, by path of their module."""
+    found: dict[str, frozenset[Span]] = {}
+    for name, numbers in dead_units(search).items():
+        module = search.program.modules[name]
+        found[module.path] = frozenset(module.units[n].span for n in numbers)
+    return found
+
+
+class _Protocols:
+    """Names that a base outside the tree looks up."""
+
+    def __init__(self, rules: Ruleset) -> None:
+        self._rules = rules.protocols
+        self._known: dict[str, frozenset[str] | None] = {}
+
+    def get(self, base: str) -> frozenset[str] | None:
+        """None for a base of which nothing is known."""
+        if base not in self._known:
+            found = [rule for rule in self._rules if base in rule.bases or (base != "*" and _names(rule.bases, base))]
+            self._known[base] = frozenset(n for rule in found for n in rule.calls) if found else None
+        return self._known[base]
+
+
+def _names(patterns: Iterable[str], base: str) -> bool:
+    return any(p != "*" and name_matches(p, base) for p in patterns)
+
+
+def _outside(tree: UpstreamTree, graph: Graph, folded: Mapping[str, FoldedModule], more: Iterable[str]) -> Outside:
+    roots = {e.dst.partition(":")[2] for e in graph.edges if e.kind in ("root", "keep") and e.dst.startswith("module:")}
+    edges: dict[str, list[tuple[int, str, str]]] = {}
+    for edge in graph.edges:
+        if edge.dst.startswith("module:") and edge.src.startswith("module:") and edge.kind not in IMPORT_KINDS:
+            edges.setdefault(edge.src[len("module:") :], []).append((edge.line, edge.kind, edge.dst[len("module:") :]))
+    top = {module.module.partition(".")[0] for module in folded.values()}
+    texts = (
+        tree.read(path).decode("utf-8", "replace")
+        for path in graph.kept
+        if path.endswith((".py", ".pyi")) and path not in folded
+    )
+    words = tuple(
+        (frozenset(_WORDS.findall(text)), frozenset(_LOOKED.findall(text)))
+        for text in texts
+        if any(name in top for name in _IMPORTED.findall(text))
+    )
+    scripts = frozenset(part for target in tree.declared.scripts.values() for part in _WORDS.findall(target))
+    return Outside(
+        frozenset(roots), words, scripts, {name: tuple(found) for name, found in edges.items()}, frozenset(more)
+    )

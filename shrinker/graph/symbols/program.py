@@ -1,0 +1,147 @@
+"""The units of all kept modules as one program: where names are bound, which module loads which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+
+from shrinker.values.folded import FoldedModule
+from shrinker.values.units import Unit
+
+Key = tuple[str, int]
+"""A unit: dotted name of its module, and its number."""
+
+
+class Module:
+    """The units of one module by the names that they bind."""
+
+    def __init__(self, folded: FoldedModule) -> None:
+        """
+        Args:
+            folded: the module.
+        """
+        self.name = folded.module
+        self.path = folded.path
+        self.units = folded.units.units
+        self.exports = folded.units.exports
+        self.fixed = folded.units.fixed
+        self.symbols: dict[str, list[int]] = {}
+        self.members: dict[int, dict[str, list[int]]] = {}
+        self.children: dict[int, list[int]] = {}
+        self.stars: list[tuple[int, str]] = []
+        self.globals = frozenset(name for unit in self.units for name in unit.stores)
+        for number, unit in enumerate(self.units):
+            if unit.parent >= 0:
+                self.children.setdefault(unit.parent, []).append(number)
+            if unit.kind == "member":
+                self.members.setdefault(unit.parent, {}).setdefault(unit.names[0], []).append(number)
+                continue
+            for name in unit.names:
+                self.symbols.setdefault(name, []).append(number)
+            if unit.kind == "import" and unit.imports[0][1] == "*":
+                self.stars.append((number, unit.imports[0][0]))
+
+
+class Program:
+    """Every kept module."""
+
+    def __init__(self, folded: Iterable[FoldedModule], inert: Iterable[str]) -> None:
+        """
+        Args:
+            folded: the kept modules.
+            inert: top-level packages outside the tree whose import does nothing that other code sees.
+        """
+        self.modules: dict[str, Module] = {m.module: Module(m) for m in folded}
+        self._inert = frozenset(inert)
+        self.packages = frozenset(n.rpartition(".")[0] for n in self.modules)
+        self.top = {n.partition(".")[0] for n in self.modules}
+
+    def unit(self, key: Key) -> Unit:
+        """The unit of a key."""
+        return self.modules[key[0]].units[key[1]]
+
+    def bound(self, module: str, name: str, seen: set[str] | None = None) -> list[Key]:
+        """Units that bind a name in a module, or in a module whose names it takes with a star."""
+        found = self.modules.get(module)
+        if found is None:
+            return []
+        own = found.symbols.get(name)
+        if own is not None:
+            return [(module, n) for n in own]
+        if not found.stars:
+            return []
+        seen = seen if seen is not None else set()
+        seen.add(module)
+        out: list[Key] = []
+        for number, source in found.stars:
+            if source not in seen:
+                more = self.bound(source, name, seen)
+                if more:
+                    out.append((module, number))
+                    out.extend(more)
+        return out
+
+    def is_module(self, name: str) -> bool:
+        """True for a kept module, or a folder of some."""
+        return name in self.modules or name in self.packages
+
+    def target(self, module: str, name: str) -> str | None:
+        """The submodule that `from module import name` may load."""
+        whole = f"{module}.{name}" if name else module
+        return whole if self.is_module(whole) else None
+
+    @cached_property
+    def loud(self) -> frozenset[str]:
+        """Modules whose import does something besides binding names, here or in what they import."""
+        importers: dict[str, set[str]] = {}
+        found: set[str] = set()
+        for name, module in self.modules.items():
+            for unit in module.units:
+                if unit.kind in ("member", "main"):
+                    continue
+                if unit.runs:
+                    found.add(name)
+                elif unit.kind in ("import", "effect") and "typing" not in unit.flags:
+                    for target in (t for i in unit.imports for t in self.loads(*i)):
+                        if target in self.modules:
+                            importers.setdefault(target, set()).add(name)
+                        elif not self.is_quiet(target):
+                            found.add(name)
+        stack = list(found)
+        while stack:
+            for importer in importers.get(stack.pop(), ()):
+                if importer not in found:
+                    found.add(importer)
+                    stack.append(importer)
+        return frozenset(found)
+
+    def is_quiet(self, module: str) -> bool:
+        """True for what is outside the tree and does nothing that other code sees when it is imported."""
+        top = module.partition(".")[0]
+        return top in self.top or top in self._inert
+
+    def loads(self, module: str, name: str) -> list[str]:
+        """Modules that an import loads, with the packages around them."""
+        if not self.is_module(module):
+            return [module] if module.partition(".")[0] not in self.top else []
+        found = [module]
+        if (
+            name
+            and name != "*"
+            and f"{module}.{name}" in self.modules
+            and name not in self.modules.get(module, _NONE).symbols
+        ):
+            found.append(f"{module}.{name}")
+        for each in list(found):
+            while "." in each:
+                each = each.rpartition(".")[0]
+                if each in self.modules:
+                    found.append(each)
+        return found
+
+
+class _Empty:
+    symbols: Mapping[str, list[int]] = {}
+
+
+_NONE: Module = _Empty()  # type: ignore[assignment]

@@ -1,0 +1,83 @@
+"""Archives of tests/programs/symbols: lines that end with ``# gone`` go, and every other line stays.
+
+Each archive has a `sglang/launch_server.py`, which runs the same in the tree that is left.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shrinker.pipeline import analyse
+from shrinker.ruleset import Ruleset
+from shrinker.ruleset.load import RULES_FOLDER, load_rules
+from tests.fold.programs import PROGRAMS, make_tree, read_program, rewrite
+
+ARCHIVES = sorted((PROGRAMS / "symbols").glob("*.txtar"), key=lambda p: (not p.name.startswith("noop_"), p.name))
+_ROOT = """
+[[root]]
+id = "root-launch"
+why = "The command of the small programs."
+modules = ["sglang.launch_server"]
+"""
+
+
+class _Silent:
+    def phase(self, name: str) -> None: ...
+
+    def note(self, line: str) -> None: ...
+
+    def advance(self, done: int, total: int | None) -> None: ...
+
+
+def _rules(folder: Path) -> Ruleset:
+    path = folder / "rules.toml"
+    path.write_text(_ROOT)
+    return load_rules([path, RULES_FOLDER / "protocols.toml"])
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.strip() and not line.strip().startswith("#")]
+
+
+def _wanted(text: str) -> list[str]:
+    return [line for line in _lines(text) if not line.endswith("# gone")]
+
+
+def _run(folder: Path) -> str:
+    command = [sys.executable, "-c", "import sglang.launch_server as m; m.main()"]
+    done = subprocess.run(
+        command, cwd=folder / "python", capture_output=True, text=True, timeout=60, env={"PYTHONDONTWRITEBYTECODE": "1"}
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_there_are_programs() -> None:
+    assert len(ARCHIVES) > 10
+
+
+@pytest.mark.parametrize("archive", ARCHIVES, ids=lambda p: p.stem)
+def test_program(archive: Path, tmp_path: Path) -> None:
+    files = {path: text for path, text in read_program(archive).files.items() if path.endswith(".py")}
+    upstream, left = tmp_path / "upstream", tmp_path / "left"
+    tree = make_tree(upstream, {"python/sglang/srt/utils.py": "", **files})
+    decided = analyse(tree, _rules(tmp_path), 1, {}, _Silent(), symbols=True)
+    for path, text in files.items():
+        wanted = _wanted(text)
+        emitted = rewrite(tree, decided.folded[path]) if path in decided.folded else ""
+        # An emptied block receives a `pass` of its own.
+        found = [line for line in _lines(emitted) if line.strip() != "pass" or line in wanted]
+        assert found == wanted, path
+        (left / path).parent.mkdir(parents=True, exist_ok=True)
+        if path in decided.folded:
+            (left / path).write_text(emitted)
+    (left / "python/sglang/__init__.py").touch()
+    (left / "python/sglang/srt").mkdir(exist_ok=True)
+    (left / "python/sglang/srt/__init__.py").touch()
+    ran = _run(upstream)
+    assert ran, "the program prints nothing: it cannot tell a difference"
+    assert _run(left) == ran
