@@ -67,7 +67,7 @@ def fold_source(
     literals = {e.span for e in context.edits if isinstance(e, Literal)}
     reading = Reading(tree)
     summary = summarise(reading, package, context.lost, context.lost_own, literals)
-    results, mixed = constant_results(tree, context.edits)
+    results, mixed = constant_results(reading, context.edits)
     calls, plain = call_shapes(reading, literals)
     if refinement.unwritable:
         calls = opened(calls)

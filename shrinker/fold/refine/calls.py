@@ -14,6 +14,7 @@ from shrinker.fold.refine.names import literal_of
 from shrinker.fold.refine.world import World
 from shrinker.values.edits import Span
 from shrinker.values.folded import FoldedModule
+from shrinker.values.usage import words_in
 
 OPEN = "(?)"
 """The name has a use that is no call."""
@@ -199,7 +200,7 @@ def shapes_of(world: World, names: Collection[str], *, classes: bool = False) ->
             if name not in seen:
                 # A string or another kind of name.
                 shapes[name].add(OPEN)
-        for name in names.intersection(module.usage.texts.split()):
+        for name in names.intersection(words_in(module.usage.texts)):
             if QUOTED not in seen.get(name, ()):
                 shapes[name].add(OPEN)
     return shapes
