@@ -58,15 +58,25 @@ BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 """Fields of a node that hold statements, or clauses that hold them."""
 
 
+class _Blocks(dict[type, tuple[str, ...]]):
+    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
+        found = self[kind] = tuple(name for name in BLOCKS if name in kind._fields)
+        return found
+
+
+_BLOCKS_OF = _Blocks()
+"""Those of each class: most statements have none."""
+
+
 def statements(node: ast.AST) -> Iterator[ast.stmt]:
     """Every statement below a node, nested functions and classes included; expressions are not entered."""
     stack: list[ast.AST] = [node]
+    known = _BLOCKS_OF
     while stack:
         current = stack.pop()
-        for name in BLOCKS:
-            value = getattr(current, name, None)
-            if value.__class__ is list:
-                for item in value:
-                    if isinstance(item, ast.stmt):
-                        yield item
+        for name in known[current.__class__]:
+            for item in getattr(current, name):
+                if isinstance(item, ast.stmt):
+                    yield item
+                if known[item.__class__]:
                     stack.append(item)

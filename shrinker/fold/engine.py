@@ -12,7 +12,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from pathlib import Path
 
-from shrinker.cache import Cache
+from shrinker.cache import Cache, pack, unpack
 from shrinker.facts.build import chunks, module_paths, outline_file
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Removed
@@ -112,7 +112,7 @@ class FoldEngine:
             for group in self._pool.map(
                 _fold_in_worker, ([(p, self._refinement(p)) for p in group] for group in chunks(self.tree, paths))
             ):
-                found.extend(group)
+                found.extend(map(_arrived, group))
                 self.progress(len(self.folded) + len(found))
         except BrokenProcessPool as error:
             raise InputError(
@@ -258,10 +258,15 @@ def _adopt(root: Path, world: _World) -> None:
     _WORKER["root"], _WORKER["world"] = root, world
 
 
-def _fold_in_worker(paths: list[tuple[str, Refinement]]) -> list[_Result]:
+def _fold_in_worker(paths: list[tuple[str, Refinement]]) -> list[bytes | Recorded]:
     root, world = _WORKER["root"], _WORKER["world"]
     assert isinstance(root, Path) and isinstance(world, _World)
-    return _fold_files(root, paths, world)
+    # Packed by `pack`, and once: what is kept holds the module already.
+    return [recorded or pack(module) for module, recorded in _fold_files(root, paths, world)]
+
+
+def _arrived(sent: bytes | Recorded) -> _Result:
+    return (unpack(sent), None) if isinstance(sent, bytes) else (unpack(sent.packed), sent)
 
 
 def _fold_files(root: Path, paths: list[tuple[str, Refinement]], world: _World) -> list[_Result]:
