@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.budgets import Budgets, Verdict, judge
-from benchmarks.figures import Figures, Ratio, Record, figures_of, ratio
+from benchmarks.figures import Figures, Ratio, Record, figures_of, parses_of, ratio
 from benchmarks.machine import Machine
 from benchmarks.memory import INTERVAL_SECONDS
 from benchmarks.pages import environment, replace_files, show
@@ -91,7 +91,14 @@ def summarise(
         for subject in subjects
     )
     judged = figures_of(by_name.get(budgets.subject, []))
-    verdicts = judge(budgets, judged, upstream=session.upstream, cores=session.machine.cores_used)
+    verdicts = judge(
+        budgets,
+        judged,
+        upstream=session.upstream,
+        cores=session.machine.cores_used,
+        warm=figures_of(by_name.get(budgets.warm_subject, [])),
+        deciding=parses_of(by_name.get(budgets.deciding_subject, [])),
+    )
     return Results(session, reference, rows, verdicts, tuple(records))
 
 

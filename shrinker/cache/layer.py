@@ -13,7 +13,8 @@ from typing import Any
 
 from shrinker.cache.identity import tool_identity
 
-LIMIT_BYTES = 512 * 2**20
+LIMIT_BYTES = 1024 * 2**20
+"""A tree leaves 35 to 75 MiB, once for each version of the tool: four trees stay, and results of older versions of the tool go first."""
 
 
 @dataclass(slots=True)

@@ -13,17 +13,17 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-_FORMAT = 1
+_FORMAT = 2
 _CHECK_BYTES = 16
 _WAIT_SECONDS = 5.0
 """How long to wait for another run that is writing."""
-_UNUSED_DAYS = 30
-_DAY_SECONDS = 86_400
+_UNUSED_HOURS = 30 * 24
+_HOUR_SECONDS = 3600
 
-_LOAD = "SELECT checked, value, day FROM entries JOIN uses USING (key) WHERE entries.key = ?"
+_LOAD = "SELECT checked, value, hour FROM entries JOIN uses USING (key) WHERE entries.key = ?"
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS entries (key BLOB PRIMARY KEY, checked BLOB NOT NULL, value BLOB NOT NULL)",
-    "CREATE TABLE IF NOT EXISTS uses (key BLOB PRIMARY KEY, day INTEGER NOT NULL, size INTEGER NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS uses (key BLOB PRIMARY KEY, hour INTEGER NOT NULL, size INTEGER NOT NULL) WITHOUT ROWID",
     f"PRAGMA user_version = {_FORMAT}",
 )
 
@@ -47,30 +47,30 @@ class Store:
         broken: list[bytes] = []
         if not self._file.is_file():
             return found
-        today = _today()
+        now = _this_hour()
         try:
             with self._open() as connection:
                 for key in keys:
                     row = connection.execute(_LOAD, (key,)).fetchone()
                     if row is None:
                         continue
-                    checked, value, day = row
+                    checked, value, hour = row
                     if not isinstance(value, bytes) or checked != _check(key, value):
                         broken.append(key)
                         continue
                     found[key] = value
-                    if day != today:
+                    if hour != now:
                         stale.append(key)
         except (sqlite3.Error, OSError) as error:
             self._discard(error)
             return {}
         if stale or broken:
-            self._write(lambda connection: _note(connection, today, stale, broken))
+            self._write(lambda connection: _note(connection, now, stale, broken))
         return found
 
     def save(self, entries: Mapping[bytes, bytes]) -> None:
         """Add entries, replacing those of the same key; all of them or, when the file cannot be written, none."""
-        today = _today()
+        now = _this_hour()
 
         def write(connection: sqlite3.Connection) -> None:
             connection.executemany(
@@ -79,19 +79,19 @@ class Store:
             )
             connection.executemany(
                 "INSERT OR REPLACE INTO uses VALUES (?, ?, ?)",
-                [(key, today, len(value)) for key, value in entries.items()],
+                [(key, now, len(value)) for key, value in entries.items()],
             )
-            self._drop_unused(connection, today)
+            self._drop_unused(connection, now)
 
         if entries:
             self._write(write)
 
-    def _drop_unused(self, connection: sqlite3.Connection, today: int) -> None:
-        gone = [row[0] for row in connection.execute("SELECT key FROM uses WHERE day < ?", (today - _UNUSED_DAYS,))]
+    def _drop_unused(self, connection: sqlite3.Connection, now: int) -> None:
+        gone = [row[0] for row in connection.execute("SELECT key FROM uses WHERE hour < ?", (now - _UNUSED_HOURS,))]
         total = connection.execute("SELECT total(size) FROM uses").fetchone()[0]
         if total > self._limit:
             # Down to three quarters, so that not every run that follows has to drop something.
-            for key, size in connection.execute("SELECT key, size FROM uses ORDER BY day, key"):
+            for key, size in connection.execute("SELECT key, size FROM uses ORDER BY hour, key"):
                 if total <= self._limit * 3 // 4:
                     break
                 gone.append(key)
@@ -132,14 +132,14 @@ class Store:
                     name.unlink()
 
 
-def _note(connection: sqlite3.Connection, today: int, used: list[bytes], broken: list[bytes]) -> None:
-    connection.executemany("UPDATE uses SET day = ? WHERE key = ?", [(today, key) for key in used])
+def _note(connection: sqlite3.Connection, now: int, used: list[bytes], broken: list[bytes]) -> None:
+    connection.executemany("UPDATE uses SET hour = ? WHERE key = ?", [(now, key) for key in used])
     for table in ("entries", "uses"):
         connection.executemany(f"DELETE FROM {table} WHERE key = ?", [(key,) for key in broken])
 
 
-def _today() -> int:
-    return int(time.time() // _DAY_SECONDS)
+def _this_hour() -> int:
+    return int(time.time() // _HOUR_SECONDS)
 
 
 def _check(key: bytes, value: bytes) -> bytes:

@@ -6,6 +6,7 @@ import ast
 import gc
 from collections.abc import Callable, Iterator
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from pathlib import Path
 
 from shrinker.cache import Cache
@@ -82,44 +83,51 @@ def build_environment(
     if not wanted:
         raise InputError("the tree holds no Python module of sglang", "check UPSTREAM: it must hold python/sglang")
     # An outline depends on the file's text and its place in the package, and on nothing else.
-    layer = (cache or Cache.off()).layer("outlines")
+    cache = cache or Cache.off()
+    layer = cache.layer("outlines")
     keys = {path: layer.key(path, tree.by_path[path].sha256) for path in wanted}
     packed = layer.load(keys)
+    found: dict[str, Outline | None] = {path: restore(data) for path, data in packed.items()}
     fresh: dict[str, bytes] = {}
-    for result in _outlines(tree, [path for path in wanted if path not in packed], jobs):
-        fresh.update(result)
-        progress(len(packed) + len(fresh), len(wanted))
+    for group in _outlines(tree, [path for path in wanted if path not in packed], jobs, kept=cache.enabled):
+        for path, result in group:
+            if isinstance(result, bytes):
+                fresh[path] = result
+                found[path] = restore(result)
+            else:
+                found[path] = result
+        progress(len(found), len(wanted))
     layer.save(keys, fresh)
-    packed |= fresh
-    outlines: dict[str, Outline] = {}
-    for path in wanted:
-        found = restore(packed[path])
-        if found is not None:
-            outlines[found.module] = found
+    # In the order of the tree, whatever was found where.
+    outlines = {each.module: each for path in wanted if (each := found[path]) is not None}
     return Environment(rules, outlines, names)
 
 
-def _outlines(tree: UpstreamTree, paths: list[str], jobs: int) -> Iterator[list[tuple[str, bytes]]]:
+_Outlined = list[tuple[str, bytes | Outline | None]]
+
+
+def _outlines(tree: UpstreamTree, paths: list[str], jobs: int, *, kept: bool) -> Iterator[_Outlined]:
     groups = list(chunks(tree, paths))
     if jobs == 1 or len(groups) <= 1:
         for group in groups:
-            yield _outline_files(tree.root, group)
+            yield _outline_files(tree.root, group, packed=kept, compared=kept)
         return
     with WorkerPool(jobs, mp_context=worker_context()) as pool:
         try:
-            yield from pool.map(_outline_files, [tree.root] * len(groups), groups)
+            yield from pool.map(partial(_outline_files, tree.root, packed=True, compared=kept), groups)
         except BrokenProcessPool as error:
             raise InputError(
                 "a worker process was killed while reading the tree", "free memory or lower JOBS, and run again"
             ) from error
 
 
-def _outline_files(root: Path, paths: list[str]) -> list[tuple[str, bytes]]:
-    """Packed outlines by path: they travel and are kept in this form."""
+def _outline_files(root: Path, paths: list[str], *, packed: bool, compared: bool) -> _Outlined:
+    """Outlines by path; packed to travel and to be kept."""
     enabled = gc.isenabled()
     gc.disable()
     try:
-        return [(path, store(outline_file(root, path))) for path in paths]
+        found = ((path, outline_file(root, path)) for path in paths)
+        return [(path, store(each, compared=compared) if packed else each) for path, each in found]
     finally:
         if enabled:
             gc.enable()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from functools import cached_property
 
 from shrinker.facts.bindings import Binding
 from shrinker.facts.lattice import UNKNOWN, Domain, Known, Ref, Removed, Value
@@ -63,14 +64,14 @@ class Environment:
         """Attribute names that an f-string reads: what they name must stay, since f-strings are not edited."""
         self.stored: frozenset[str] = frozenset().union(*(o.stored for o in outlines.values()))
 
-    @property
-    def words(self) -> set[str]:
+    @cached_property
+    def words(self) -> frozenset[str]:
         """Identifiers and strings that a statement must hold for a rule to say anything about it directly."""
         absent = {m.partition(".")[0] for m in self.absent} | {m.rpartition(".")[2] for m in self._missing}
         texts = {text for rule in self.rules.domains for text in rule.never}
         members = {name.rpartition(".")[2] for name in self._members}
         named = self._calls.words | self._names.words | self._definitions.words
-        return named | set(self.variables) | absent | texts | members
+        return frozenset(named | set(self.variables) | absent | texts | members)
 
     def called(self, name: str) -> Known | None:
         """The value that a fact gives to a call of this qualified name."""

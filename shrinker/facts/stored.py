@@ -42,11 +42,18 @@ class StoredOutline(Outline):
             return value
 
 
-def store(outline: Outline | None) -> bytes:
-    """An outline as bytes; None for a file that does not parse."""
+def store(outline: Outline | None, *, compared: bool = True) -> bytes:
+    """An outline as bytes.
+
+    Args:
+        outline: None for a file that does not parse.
+        compared: False when nobody will ask for its skeleton, which is half the cost.
+    """
     if outline is None:
         return pack(None)
-    return pack((skeleton(outline), tuple(getattr(outline, name) for name in _FIELDS), pack(outline.names)))
+    return pack(
+        (skeleton(outline) if compared else "", tuple(getattr(outline, name) for name in _FIELDS), pack(outline.names))
+    )
 
 
 def restore(data: bytes) -> Outline | None:

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 
+from shrinker.facts.bindings import absolute
 from shrinker.fold.definitions import dotted
+from shrinker.fold.reading import Reading
 
 _DYNAMIC = frozenset({"import_module", "__import__", "spec_from_file_location", "module_from_spec", "exec_module"})
 """Calls that give a module which no import names."""
@@ -22,88 +25,89 @@ OWN = "."
 """Stands for the module itself, of which code looks at all names."""
 
 
-class Accesses:
-    """Collects names, attributes and imports while `summary` walks a module."""
+def accesses(
+    reading: Reading, package: str, texts: Iterable[str], names: set[str]
+) -> tuple[set[str], set[str], set[str], bool]:
+    """What a module asks of others.
 
-    def __init__(self) -> None:
-        self._targets: dict[str, set[str]] = {}
-        self._stars: set[str] = set()
-        self._names: list[ast.Name] = []
-        self._attributes: list[ast.Attribute] = []
-        self._inner: set[int] = set()
-        self._texts: set[str] = set()
+    Args:
+        reading: the folded module.
+        package: of the module.
+        texts: its strings.
+        names: those of its strings that are a name.
 
-    def bind(self, alias: ast.alias, source: str | None) -> None:
-        """An import: of `source`, or of a whole module."""
-        if alias.name == "*":
-            self._stars.add(source or "")
-        elif source is not None:
-            self._targets.setdefault(alias.asname or alias.name, set()).add(f"{source}.{alias.name}")
-        elif alias.asname:
-            self._targets.setdefault(alias.asname, set()).add(alias.name)
+    Returns:
+        Absolute dotted names that are read, `OWN` among them; ``name=target`` of the imports from the tree; names
+        that the module may read of a module which it got as a value; whether it imports modules of computed names.
+    """
+    top = package.partition(".")[0]
+    targets, starred = _imported(reading, package)
+    own = {name: kept for name, found in targets.items() if (kept := _within(found, top))}
+    stars = _within(starred, top)
+    chains = {
+        text.replace(":", ".")
+        for whole in texts
+        if "." in whole and len(whole) < _LONGEST
+        for text in _DOTTED.findall(whole)
+        if text.startswith((f"{top}.", f"{top}:"))
+    }
+    attributes = [*reading.plain.attributes, *reading.typing.attributes]
+    inner = {id(node.value) for node in attributes}
+    read = [n for found in (reading.plain, reading.typing) for n in found.names if n.ctx.__class__ is not ast.Store]
+    roots = {n.id for n in read}
+    if not _OWN_NAMES.isdisjoint(roots - targets.keys()):
+        chains.add(OWN)
+    for name in {n.id for n in read if id(n) not in inner}:
+        chains.update(_absolute(name, "", own, stars, targets))
+    loose: set[str] = set()
+    for attribute in attributes:
+        if attribute.ctx.__class__ is ast.Store:
+            continue
+        base = attribute.value
+        while base.__class__ is ast.Attribute:
+            base = base.value
+        root = base.id if base.__class__ is ast.Name else ""
+        name = attribute.attr
+        if name == "modules" and dotted(attribute).endswith("sys.modules"):
+            chains.add(OWN)
+            roots.add("import_module")
+        if (root in own or (stars and root and root not in targets)) and id(attribute) not in inner:
+            chains.update(_absolute(root, dotted(attribute)[len(root) :], own, stars, targets))
+        if root != "self" and root != "cls" and (root in own or root not in targets):
+            loose.add(name)
+        roots.add(name)
+    binds = {f"{name}={target}" for name, found in own.items() for target in found}
+    return chains, binds, loose | names, not roots.isdisjoint(_DYNAMIC)
+
+
+def _imported(reading: Reading, package: str) -> tuple[dict[str, set[str]], set[str]]:
+    """Bound names to what they may be, and the modules of star imports."""
+    targets: dict[str, set[str]] = {}
+    stars: set[str] = set()
+    for node, _, _ in reading.imports:
+        if isinstance(node, ast.ImportFrom):
+            source = absolute(node.module, node.level, package)
+            for alias in node.names:
+                if alias.name == "*":
+                    stars.add(source)
+                else:
+                    targets.setdefault(alias.asname or alias.name, set()).add(f"{source}.{alias.name}")
         else:
-            top = alias.name.partition(".")[0]
-            self._targets.setdefault(top, set()).add(top)
+            for alias in node.names:
+                whole = alias.name if alias.asname else alias.name.partition(".")[0]
+                targets.setdefault(alias.asname or whole, set()).add(whole)
+    return targets, stars
 
-    def name(self, node: ast.Name) -> None:
-        """A name that is read."""
-        self._names.append(node)
 
-    def attribute(self, node: ast.Attribute) -> None:
-        """An attribute, read or set."""
-        self._inner.add(id(node.value))
-        if not isinstance(node.ctx, ast.Store):
-            self._attributes.append(node)
+def _within(names: set[str], top: str) -> set[str]:
+    return {name for name in names if name.partition(".")[0] == top}
 
-    def text(self, text: str) -> None:
-        """A string."""
-        if "." in text and len(text) < _LONGEST:
-            self._texts.update(_DOTTED.findall(text))
 
-    def finish(self, package: str, texts: set[str]) -> tuple[set[str], set[str], set[str], bool]:
-        """What was collected.
-
-        Args:
-            package: of the module.
-            texts: its strings that are a name.
-
-        Returns:
-            Absolute dotted names that are read, `OWN` among them; ``name=target`` of the imports from the tree; names
-            that the module may read of a module which it got as a value; whether it imports modules of computed names.
-        """
-        top = package.partition(".")[0]
-        own = {
-            name: {t for t in targets if t.partition(".")[0] == top}
-            for name, targets in self._targets.items()
-            if any(t.partition(".")[0] == top for t in targets)
-        }
-        stars = {s for s in self._stars if s.partition(".")[0] == top}
-        chains = {t.replace(":", ".") for t in self._texts if t.startswith((f"{top}.", f"{top}:"))}
-        roots: set[str] = set()
-        loose: set[str] = set()
-        for node in self._names:
-            if node.id in _OWN_NAMES and node.id not in self._targets:
-                chains.add(OWN)
-            if id(node) not in self._inner:
-                chains.update(self._absolute(node.id, "", own, stars))
-            roots.add(node.id)
-        for attribute in self._attributes:
-            whole = dotted(attribute)
-            root, _, rest = whole.partition(".")
-            if whole.endswith("sys.modules"):
-                chains.add(OWN)
-                roots.add("import_module")
-            if id(attribute) not in self._inner and root:
-                chains.update(self._absolute(root, "." + rest, own, stars))
-            roots.add(attribute.attr)
-            if root not in ("self", "cls") and (root in own or root not in self._targets):
-                loose.add(attribute.attr)
-        binds = {f"{name}={target}" for name, targets in own.items() for target in targets}
-        return chains, binds, loose | texts, not roots.isdisjoint(_DYNAMIC)
-
-    def _absolute(self, root: str, rest: str, own: dict[str, set[str]], stars: set[str]) -> set[str]:
-        if root in own:
-            return {target + rest for target in own[root]}
-        if stars and root not in self._targets:
-            return {f"{star}.{root}{rest}" for star in stars}
-        return set()
+def _absolute(
+    root: str, rest: str, own: dict[str, set[str]], stars: set[str], targets: dict[str, set[str]]
+) -> set[str]:
+    if root in own:
+        return {target + rest for target in own[root]}
+    if stars and root not in targets:
+        return {f"{star}.{root}{rest}" for star in stars}
+    return set()

@@ -15,7 +15,7 @@ from shrinker.facts.effects import is_pure
 from shrinker.facts.lattice import Known, Ref
 from shrinker.facts.scopes import ModuleScope, catches_import_error, is_type_checking
 from shrinker.facts.walk import BLOCKS, statements
-from shrinker.fold.context import Context, extent, span
+from shrinker.fold.context import Context, extent, first_line, span
 from shrinker.fold.control import READ_ALL_LOCALS
 from shrinker.fold.exports import Exports, is_export
 from shrinker.fold.idle import bound_name, loads, reads_in
@@ -25,7 +25,7 @@ from shrinker.values.edits import DropAlias, Literal, Span
 def drop_unused(tree: ast.Module, context: Context) -> None:
     """Remove module-level flags with an exact value that nobody reads, then imports of predicates."""
     exports = Exports(tree, context)
-    reads = _Reads(tree)
+    reads = _Reads(tree, context)
     kept = [s for s in tree.body if not _is_dead_flag(s, context, reads, exports)]
     if len(kept) < len(tree.body):
         # A flag may have been the last to read a predicate, or another flag that stands above it.
@@ -47,18 +47,39 @@ def drop_unused(tree: ast.Module, context: Context) -> None:
 
 
 class _Reads:
-    """Names that a module's statements read, counted once a statement."""
+    """Names that a module's statements read, as far as they are asked for.
 
-    def __init__(self, tree: ast.Module) -> None:
-        self._by_statement = {id(s): reads_in(s) for s in tree.body if not is_export(s)}
-        self._all: set[str] = set().union(*self._by_statement.values())
+    Few names are, and a statement that folding has not touched reads none that its text does not hold.
+    """
+
+    def __init__(self, tree: ast.Module, context: Context) -> None:
+        self._context = context
+        self._body = [s for s in tree.body if not is_export(s)]
+        self._known: dict[int, set[str]] = {}
+        self._edited = {id(s) for s in self._body if context.is_edited(s)}
 
     def __contains__(self, name: str) -> bool:
-        return name in self._all
+        lines: list[int] | None = None
+        for node in self._body:
+            if id(node) not in self._edited and id(node) not in self._known:
+                lines = self._context.lines_of(name) if lines is None else lines
+                index = bisect.bisect_left(lines, first_line(node))
+                if index == len(lines) or lines[index] > (node.end_lineno or node.lineno):
+                    continue
+            if name in self._of(node):
+                return True
+        return False
+
+    def _of(self, node: ast.stmt) -> set[str]:
+        found = self._known.get(id(node))
+        if found is None:
+            found = self._known[id(node)] = reads_in(node)
+        return found
 
     def keep(self, body: list[ast.stmt]) -> None:
         """Only these statements are left."""
-        self._all = set().union(*(self._by_statement.get(id(s), ()) for s in body))
+        left = {id(s) for s in body}
+        self._body = [s for s in self._body if id(s) in left]
 
 
 def _is_used(name: str, context: Context, reads: _Reads, exports: Exports) -> bool:
@@ -249,11 +270,22 @@ def drop_unused_locals(tree: ast.Module, context: Context) -> None:
             stack.extend(c for c in ast.iter_child_nodes(node) if isinstance(c, ast.stmt | ast.ExceptHandler))
 
 
+class _LocalReads:
+    """Names that a function may read; any name where it may read all of its own."""
+
+    def __init__(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        self._function = function
+        self._names: set[str] | None = None
+
+    def __contains__(self, name: str) -> bool:
+        if self._names is None:
+            self._names = reads_in(self._function)
+            self._names |= {n for s in statements(self._function) if isinstance(s, ast.Nonlocal) for n in s.names}
+        return name in self._names or not READ_ALL_LOCALS.isdisjoint(self._names)
+
+
 def _clean_function(function: ast.FunctionDef | ast.AsyncFunctionDef, context: Context, literals: set[Span]) -> None:
-    reads = reads_in(function)
-    if reads & READ_ALL_LOCALS:
-        return
-    reads |= {n for s in statements(function) if isinstance(s, ast.Nonlocal) for n in s.names}
+    reads = _LocalReads(function)
 
     def is_dead(node: ast.stmt, last: bool) -> bool:
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -263,7 +295,7 @@ def _clean_function(function: ast.FunctionDef | ast.AsyncFunctionDef, context: C
         ):
             return False
         name = node.targets[0].id
-        if name in reads or name not in context.touched or span(node.value) not in literals:
+        if name not in context.touched or span(node.value) not in literals or name in reads:
             return False
         context.sweep(node)
         context.decide(node, "flag", {"unused"}, "removed", extent([node]))

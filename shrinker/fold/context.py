@@ -113,15 +113,17 @@ class Context:
         self._hot = self._source.holding(wanted)
         return bool(self._hot)
 
+    def lines_of(self, word: str) -> list[int]:
+        """Numbers (from 1, ascending) of the source lines that hold a word."""
+        return self._source.of(word)
+
     def warm(self, words: Iterable[str]) -> None:
         """Look for further words too."""
         self.heat(self._words | frozenset(words))
 
     def is_hot(self, node: ast.stmt | ast.ExceptHandler) -> bool:
         """True when a line of the statement holds a word that the facts may decide."""
-        first = node.lineno
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.decorator_list:
-            first = node.decorator_list[0].lineno
+        first = first_line(node)
         index = bisect.bisect_left(self._hot, first)
         return index < len(self._hot) and self._hot[index] <= (node.end_lineno or first)
 
@@ -195,6 +197,13 @@ class Context:
     def decide_known(self, node: Node, kind: str, value: Known, lines: int, shown: Node | None = None) -> None:
         """Record a condition that the facts decided."""
         self.decide(node, kind, value.rules, "true" if value.truth else "false", lines, shown)
+
+
+def first_line(node: ast.stmt | ast.ExceptHandler) -> int:
+    """The line on which a statement starts, its decorators included."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.decorator_list:
+        return node.decorator_list[0].lineno
+    return node.lineno
 
 
 def extent(body: list[ast.stmt]) -> int:

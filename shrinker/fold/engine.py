@@ -12,7 +12,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from pathlib import Path
 
-from shrinker.cache import Cache
+from shrinker.cache import Cache, pack, unpack
 from shrinker.facts.build import chunks, module_paths, outline_file
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Removed
@@ -98,24 +98,25 @@ class FoldEngine:
         self.folded.update(self._memory.recall(missing, self.environment))
         for module, recorded in self._fold([p for p in missing if p not in self.folded]):
             self.folded[module.path] = module
-            self._memory.learn(module.path, missing[module.path], recorded, self.environment)
+            if recorded is not None:
+                self._memory.learn(module.path, missing[module.path], recorded, self.environment)
         self.progress(len(self.folded))
         return [self.folded[p] for p in paths]
 
     def _fold(self, paths: list[str]) -> Iterable[_Result]:
         size = sum(self.tree.by_path[p].size for p in paths)
         if self.jobs == 1 or size < _SERIAL_BYTES:
-            return _fold_files(self.tree.root, [(p, self._refinement(p)) for p in paths], self._answers())
+            return _fold_files(self.tree.root, [(p, self._refinement(p)) for p in paths], self._world())
         if self._pool is None:
             self._pool = WorkerPool(
-                self.jobs, mp_context=worker_context(), initializer=_adopt, initargs=(self.tree.root, self._answers())
+                self.jobs, mp_context=worker_context(), initializer=_adopt, initargs=(self.tree.root, self._world())
             )
         found: list[_Result] = []
         try:
             for group in self._pool.map(
                 _fold_in_worker, ([(p, self._refinement(p)) for p in group] for group in chunks(self.tree, paths))
             ):
-                found.extend(group)
+                found.extend(map(_arrived, group))
                 self.progress(len(self.folded) + len(found))
         except BrokenProcessPool as error:
             raise InputError(
@@ -123,8 +124,9 @@ class FoldEngine:
             ) from error
         return found
 
-    def _answers(self) -> Answers:
-        return self._memory.answers(self.environment)
+    def _world(self) -> _World:
+        # What nobody keeps needs no record.
+        return self._memory.answers(self.environment) if self._memory.enabled else self.environment
 
     def _refinement(self, path: str) -> Refinement:
         known = self.refinements.get(path, NOTHING)
@@ -266,30 +268,40 @@ class FoldEngine:
         return False
 
 
-_Result = tuple[FoldedModule, Recorded]
+_World = Answers | Environment
+_Result = tuple[FoldedModule, Recorded | None]
 _WORKER: dict[str, object] = {}
 
 
-def _adopt(root: Path, answers: Answers) -> None:
+def _adopt(root: Path, world: _World) -> None:
     gc.disable()
-    _WORKER["root"], _WORKER["answers"] = root, answers
+    _WORKER["root"], _WORKER["world"] = root, world
 
 
-def _fold_in_worker(paths: list[tuple[str, Refinement]]) -> list[_Result]:
-    root, answers = _WORKER["root"], _WORKER["answers"]
-    assert isinstance(root, Path) and isinstance(answers, Answers)
-    return _fold_files(root, paths, answers)
+def _fold_in_worker(paths: list[tuple[str, Refinement]]) -> list[bytes | Recorded]:
+    root, world = _WORKER["root"], _WORKER["world"]
+    assert isinstance(root, Path) and isinstance(world, _World)
+    # Packed by `pack`, and once: what is kept holds the module already.
+    return [recorded or pack(module) for module, recorded in _fold_files(root, paths, world)]
 
 
-def _fold_files(root: Path, paths: list[tuple[str, Refinement]], answers: Answers) -> list[_Result]:
+def _arrived(sent: bytes | Recorded) -> _Result:
+    return (unpack(sent), None) if isinstance(sent, bytes) else (unpack(sent.packed), sent)
+
+
+def _fold_files(root: Path, paths: list[tuple[str, Refinement]], world: _World) -> list[_Result]:
     found: list[_Result] = []
     for path, refinement in paths:
         name = module_name(path)
         assert name is not None
-        try:
+        recorder: RecordingEnvironment | None = None
+        environment = world
+        if isinstance(world, Answers):
             # It folds in the sight of a recorder: the result may serve later runs that would give the same answers.
-            recorder = RecordingEnvironment(answers, name)
+            recorder = RecordingEnvironment(world, name)
             environment = recorder.as_environment()
+        assert not isinstance(environment, Answers)
+        try:
             module = fold_source(
                 path, name, path.endswith("/__init__.py"), (root / path).read_bytes(), environment, refinement
             )
@@ -301,5 +313,6 @@ def _fold_files(root: Path, paths: list[tuple[str, Refinement]], answers: Answer
             raise InputError(
                 f"{path}:1: cannot be read as Python source: {error}", "mend the file in the upstream tree"
             ) from None
-        found.append((module, record(module, recorder.questions, answers)))
+        kept = record(module, recorder.questions, world) if recorder and isinstance(world, Answers) else None
+        found.append((module, kept))
     return found

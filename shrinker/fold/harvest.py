@@ -1,4 +1,4 @@
-"""Collect the words of a folded module while `summary` walks it: what it mentions, what it defines.
+"""The words of a folded module: what it mentions, what it defines.
 
 Mentions are counted by name, not by object: whoever writes a name anywhere in kept code keeps every definition of
 that name alive.
@@ -7,15 +7,18 @@ that name alive.
 from __future__ import annotations
 
 import ast
+import bisect
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import chain
 
 from shrinker.facts.walk import statements, walk
-from shrinker.fold.accesses import Accesses
+from shrinker.fold.accesses import accesses
 from shrinker.fold.definitions import is_free
 from shrinker.fold.idle import bound_name, described, idle_locals, module_imports
 from shrinker.fold.inertia import is_inert
+from shrinker.fold.reading import Reading
 from shrinker.values.edits import Span
 from shrinker.values.usage import Usage, pack
 
@@ -25,179 +28,325 @@ _FIELD = re.compile(r"\{[^{}]*\}")
 _LITERAL_CHARACTERS = 3
 """A computed name with fewer letters or digits of its own counts only beside a `getattr` of a computed name."""
 _BY_NAME = frozenset({"getattr", "hasattr", "attrgetter", "methodcaller"})
-OWN_ERROR = "shrinker: "
-"""How the message of a named error starts; it names what is gone, and mentions nothing."""
+_SETTERS = frozenset({"setattr", "delattr"})
+_SHORT = 200
+"""Characters: a longer string is no annotation and no name."""
 
 
-class Harvest:
-    """Words mentioned so far."""
+def harvest(
+    reading: Reading, package: str, lost: set[str], lost_own: set[str], literals: set[Span]
+) -> tuple[Usage, list[tuple[int, str]]]:
+    """The words of the module, and the computed strings of it with their lines.
 
-    def __init__(self) -> None:
-        self.words: set[str] = set()
-        self.loads: set[str] = set()
-        self._accesses = Accesses()
-        self._texts: set[str] = set()
+    Args:
+        reading: the folded module.
+        package: the package that relative imports start from.
+        lost: see `Usage`.
+        lost_own: see `Usage`.
+        literals: where folding wrote a literal.
+    """
+    tree = reading.tree
+    words = _Words(reading)
+    stores = _stores(reading)
+    patterns = _Patterns(reading)
+    patterns.calls(stores)
+    fields, decided = _fields(tree, stores, literals)
+    chains, binds, loose, dynamic = accesses(reading, package, words.strings, words.texts)
+    idle = _bound(tree) - words.loads
+    free, fixed = _definitions(tree)
+    usage = Usage(
+        words=pack(words.mentioned()),
+        loads=pack(words.loads),
+        reads=pack(loose),
+        dynamic=dynamic,
+        chains=pack(chains),
+        binds=pack(binds),
+        statements=pack(described(tree, package, idle)),
+        idle_locals=pack(idle_locals(tree, package, lost)),
+        texts=pack(words.texts),
+        patterns=pack(patterns.finish()),
+        exports=pack(exported(tree)),
+        idle=pack(idle),
+        free=pack(free),
+        fixed=pack(fixed),
+        subclassed=pack(_subclassed(reading)),
+        stores=pack(stores),
+        fields=pack(fields),
+        decided=pack(decided),
+        classes=pack({s.name for s in tree.body if isinstance(s, ast.ClassDef)}),
+        inert=is_inert(tree),
+        lost=pack(lost),
+        lost_own=pack(lost_own),
+    )
+    return usage, patterns.sites
+
+
+@lru_cache(maxsize=1 << 16)
+def said(text: str) -> tuple[str, ...]:
+    """Words of a string."""
+    return tuple(dict.fromkeys(_WORDS.findall(text)))
+
+
+class _Words:
+    """Words that a module mentions."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        plain, typing = reading.plain, reading.typing
+        self._names = [n for n in chain(plain.names, typing.names) if n.ctx.__class__ is not ast.Store]
+        self._attributes = [a for a in chain(plain.attributes, typing.attributes) if a.ctx.__class__ is not ast.Store]
+        self._constants = [*plain.texts, *plain.parts, *typing.texts, *typing.parts, *reading.shown]
+        self.strings = {str(c.value) for c in self._constants}
+        """Texts of strings."""
+        self.loads = {n.id for n in self._names}
+        """Names that are read."""
+        for outer in reading.outer:
+            self.loads.update(outer.names)
+        self.texts: set[str] = set()
+        """Strings that are a name, or end in one."""
+        spoken: set[str] = set()
+        for text in self.strings:
+            found = said(text)
+            spoken.update(found)
+            if len(text) < _SHORT:
+                # It may be an annotation.
+                self.loads.update(found)
+                tail = _DOTTED_TAIL.match(text)
+                if tail:
+                    self.texts.add(tail.group(1))
+        self._all = self.loads | spoken
+        self._all.update(a.attr for a in self._attributes)
+        for word, _ in self._others():
+            self._all.add(word)
+
+    def _others(self) -> Iterator[tuple[str, int]]:
+        """Mentions of the rarer kinds, with their lines."""
+        reading = self._reading
+        for call in chain(reading.plain.calls, reading.typing.calls):
+            for keyword in call.keywords:
+                if keyword.arg is not None:
+                    yield keyword.arg, keyword.lineno
+        for node, _, _ in reading.imports:
+            for alias in node.names:
+                for part in alias.name.split("."):
+                    yield part, node.lineno
+                if alias.asname and isinstance(node, ast.ImportFrom):
+                    yield alias.asname, node.lineno
+        for outer in reading.outer:
+            for name in outer.names:
+                yield name, outer.lineno
+        for matched in reading.matched:
+            for name in matched.kwd_attrs:
+                yield name, matched.lineno
+        for name, line in reading.augmented:
+            yield name, line
+
+    def mentioned(self) -> set[str]:
+        """All words; what a definition says of its own name is no mention, unless something may register it."""
+        places: dict[str, list[tuple[int, int]]] = {}
+        for node, _ in self._reading.definitions:
+            if node.name in self._all and is_free(node):
+                first = node.decorator_list[0].lineno if node.decorator_list else node.lineno
+                places.setdefault(node.name, []).append((first, node.end_lineno or node.lineno))
+        if not places:
+            return self._all
+        left = set(places)
+
+        def judge(name: str, line: int) -> None:
+            if name in left and not any(first <= line <= last for first, last in places[name]):
+                left.discard(name)
+
+        for read in self._names:
+            if read.id in left:
+                judge(read.id, read.lineno)
+        for attribute in self._attributes:
+            if attribute.attr in left:
+                judge(attribute.attr, attribute.lineno)
+        if left:
+            for name, line in self._others():
+                judge(name, line)
+        if left:
+            for constant in self._constants:
+                for name in left.intersection(said(constant.value)):
+                    judge(name, constant.lineno)
+        return self._all - left
+
+
+def _stores(reading: Reading) -> set[str]:
+    """Attributes that are given a value, as in `Usage.stores`."""
+    stores = {f"{target.attr}={_literal(value)}" for target, value in reading.stores}
+    alone = {id(target) for target, _ in reading.stores}
+    for found in (reading.plain, reading.typing):
+        for attribute in found.attributes:
+            if attribute.ctx.__class__ is not ast.Load and id(attribute) not in alone:
+                stores.add(f"{attribute.attr}=*")
+        stores.update(f"{k.arg}=*" for call in found.calls for k in call.keywords if k.arg is not None)
+    return stores
+
+
+class _Patterns:
+    """Names that the module puts together."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self.sites: list[tuple[int, str]] = []
+        """Computed strings, each computed part written ``*``."""
         self._patterns: set[str] = set()
-        self.stores: set[str] = set()
-        self._classes: list[str] = []
-        self._weak: set[str] = set()
-        """Patterns of the function at hand that say little."""
-        self._asks = False
-        """True when the function at hand reads an attribute of a computed name."""
-        self._depth = 0
-        self._subclassed: set[str] = set()
+        self._weak: list[tuple[int, str]] = []
+        """Patterns that say little, with their lines."""
+        self._asks: list[int] = []
+        """Lines that read an attribute of a computed name."""
 
-    @contextmanager
-    def definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[None]:
-        """What a definition says of its own name is no mention, unless something may register it."""
-        function = not isinstance(node, ast.ClassDef)
-        self._depth += function
-        if not function:
-            self._classes.append(node.name)
-        around = self.words
-        if is_free(node):
-            self.words = set()
-        yield
-        if self.words is not around:
-            self.words.discard(node.name)
-            around |= self.words
-            self.words = around
-        if not function:
-            self._classes.pop()
-        self._depth -= function
-        if not self._depth:
-            self.leave()
-
-    def leave(self) -> None:
-        """The code at hand ends: a function, or the module."""
-        if self._asks:
-            self._patterns |= self._weak
-        self._weak.clear()
-        self._asks = False
-
-    def name(self, node: ast.Name) -> None:
-        """A name that is read or deleted."""
-        if not isinstance(node.ctx, ast.Store):
-            self.words.add(node.id)
-            self.loads.add(node.id)
-            self._accesses.name(node)
-
-    def outer(self, names: list[str]) -> None:
-        """Names declared `global` or `nonlocal`."""
-        self.words.update(names)
-        self.loads.update(names)
-
-    def attribute(self, node: ast.Attribute) -> None:
-        """An attribute that is read or deleted, or set in another way than by an assignment."""
-        self._accesses.attribute(node)
-        if isinstance(node.ctx, ast.Store):
-            self.stores.add(f"{node.attr}=*")
-            return
-        self.words.add(node.attr)
-        if isinstance(node.ctx, ast.Del):
-            self.stores.add(f"{node.attr}=*")
-        base = node.value
-        if node.attr == "__subclasses__":
-            self._subclassed.add(base.id if isinstance(base, ast.Name) and base.id[:1].isupper() else "*")
-
-    def assignment(self, target: ast.expr, value: ast.expr | None) -> None:
-        """An attribute that an assignment of its own sets."""
-        if isinstance(target, ast.Attribute):
-            self._accesses.attribute(target)
-            self.stores.add(f"{target.attr}={_literal(value)}")
-
-    def alias(self, alias: ast.alias, source: str | None) -> None:
-        """An imported name: of `source`, or a whole module."""
-        self.words.update(alias.name.split("."))
-        self._accesses.bind(alias, source)
-        if alias.asname and source is not None:
-            self.words.add(alias.asname)
-
-    def text(self, text: str) -> None:
-        """A string other than a documentation string."""
-        found = _WORDS.findall(text)
-        self.words.update(found)
-        self._accesses.text(text)
-        if "{" in text and len(text) < 200:
-            self.pattern(_FIELD.sub("*", text))
-        if len(text) < 200:
-            # It may be an annotation.
-            self.loads.update(found)
-            tail = _DOTTED_TAIL.match(text)
-            if tail:
-                self._texts.add(tail.group(1))
-
-    def pattern(self, pattern: str) -> None:
-        """A string of which parts are computed."""
+    def _add(self, pattern: str, line: int) -> None:
         for part in re.split(r"[^\w*]+", pattern):
             # `f"{a}_{b}"` says as little as `name` does.
             if "*" in part and (part.startswith("_") or part.strip("*_")):
                 literal = part.replace("*", "").replace("_", "")
-                (self._patterns if len(literal) >= _LITERAL_CHARACTERS else self._weak).add(part)
+                if len(literal) >= _LITERAL_CHARACTERS:
+                    self._patterns.add(part)
+                else:
+                    self._weak.append((line, part))
 
-    def call(self, node: ast.Call, name: str, pattern: str | None) -> None:
-        """A call; `pattern` is the text of its second argument."""
-        for keyword in node.keywords:
-            if keyword.arg is not None:
-                self.words.add(keyword.arg)
-                self.stores.add(f"{keyword.arg}=*")
-        if name in ("setattr", "delattr") and pattern is not None and pattern.strip("*"):
-            first = node.args[0]
-            own = self._classes and "*" in pattern and isinstance(first, ast.Name) and first.id == "self"
-            self.stores.add(f"{pattern}=*@{self._classes[0]}" if own else f"{pattern}=*")
-        if name in _BY_NAME and pattern is not None and "*" in pattern:
+    def calls(self, stores: set[str]) -> None:
+        """Calls that get, set or join by a computed name; adds to `stores` what they set."""
+        reading = self._reading
+        stored: set[int] = set()
+        computed: list[ast.expr] = []
+        for found in (reading.plain, reading.typing):
+            computed += found.joined
+            computed += found.sums
+            for call in found.calls:
+                function = call.func
+                name = (
+                    function.attr
+                    if isinstance(function, ast.Attribute)
+                    else function.id
+                    if isinstance(function, ast.Name)
+                    else ""
+                )
+                if name == "join":
+                    computed.append(call)
+                elif name in _SETTERS or name in _BY_NAME:
+                    if name == "setattr" and len(call.args) > 1:
+                        stored.add(id(call.args[1]))
+                    self._by_name(call, name, stores)
+        for node in computed:
+            pattern = pattern_of(node)
+            if pattern is not None and pattern != "*":
+                self.sites.append((node.lineno, pattern))
+                if "*" in pattern and id(node) not in stored:
+                    self._add(pattern, node.lineno)
+        for found in (reading.plain, reading.typing):
+            for constant in chain(found.texts, found.parts, reading.shown if found is reading.plain else ()):
+                text = constant.value
+                if "{" in text and len(text) < _SHORT:  # type: ignore[operator,arg-type]
+                    self._add(_FIELD.sub("*", text), constant.lineno)  # type: ignore[arg-type]
+
+    def _by_name(self, call: ast.Call, name: str, stores: set[str]) -> None:
+        second = call.args[1] if len(call.args) > 1 else call.args[0] if call.args else None
+        if second is None:
+            return
+        pattern = pattern_of(second) or "*"
+        if name in _SETTERS:
+            for spelled in self._spelled_out(call, pattern) if name == "setattr" else (pattern,):
+                if spelled.strip("*"):
+                    first = call.args[0]
+                    own = isinstance(first, ast.Name) and first.id == "self" and "*" in spelled
+                    owner = self._class_around(call.lineno) if own else None
+                    stores.add(f"{spelled}=*@{owner}" if owner else f"{spelled}=*")
+        elif "*" in pattern:
             if pattern.strip("*"):
                 self._patterns.add(pattern)
             else:
-                self._asks = True
+                self._asks.append(call.lineno)
 
-    def subclass_hook(self, node: ast.ClassDef) -> None:
-        """A class whose subclasses may register themselves."""
-        if any(isinstance(s, ast.FunctionDef) and s.name == "__init_subclass__" for s in node.body) or any(
-            k.arg == "metaclass" and getattr(k.value, "attr", getattr(k.value, "id", "")) not in ("ABCMeta", "EnumMeta")
-            for k in node.keywords
+    def _spelled_out(self, call: ast.Call, pattern: str) -> Iterable[str]:
+        """``for key in ("a", "b"): setattr(x, f"_{key}", …)`` names what it sets."""
+        name = call.args[1] if len(call.args) > 1 else None
+        if isinstance(name, ast.JoinedStr):
+            computed = [v.value for v in name.values if isinstance(v, ast.FormattedValue)]
+            if len(computed) == 1 and isinstance(computed[0], ast.Name):
+                texts = self._texts_of_loop(computed[0].id, call.lineno)
+                if texts is not None:
+                    return [pattern.replace("*", text) for text in texts]
+        return (pattern,)
+
+    def _texts_of_loop(self, name: str, line: int) -> list[str] | None:
+        """What a name is in the innermost loop around a line that runs over texts and binds the name nowhere else."""
+        for node, bound, texts in reversed(self._reading.loops):
+            if bound != name or not node.body[0].lineno <= line <= (node.body[-1].end_lineno or 0):
+                continue
+            if not any(
+                isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
+                for s in node.body
+                for n in walk(s)
+            ):
+                return texts
+        return None
+
+    def _class_around(self, line: int) -> str | None:
+        """The outermost class around a line."""
+        for node, _ in self._reading.definitions:
+            if isinstance(node, ast.ClassDef) and node.lineno <= line <= (node.end_lineno or 0):
+                return node.name
+        return None
+
+    def finish(self) -> set[str]:
+        """All patterns: those that say little where code beside them reads an attribute of a computed name."""
+        if self._asks and self._weak:
+            ends = sorted(node.end_lineno or node.lineno for node, inner in self._reading.definitions if not inner)
+            asked = {bisect.bisect_left(ends, line) for line in self._asks}
+            self._patterns.update(part for line, part in self._weak if bisect.bisect_left(ends, line) in asked)
+        return self._patterns
+
+
+def _subclassed(reading: Reading) -> set[str]:
+    """Classes whose subclasses may register themselves, or that are asked for them."""
+    found: set[str] = set()
+    for node, _ in reading.definitions:
+        if isinstance(node, ast.ClassDef) and (
+            any(isinstance(s, ast.FunctionDef) and s.name == "__init_subclass__" for s in node.body)
+            or any(
+                k.arg == "metaclass"
+                and getattr(k.value, "attr", getattr(k.value, "id", "")) not in ("ABCMeta", "EnumMeta")
+                for k in node.keywords
+            )
         ):
-            self._subclassed.add(node.name)
+            found.add(node.name)
+    for attribute in chain(reading.plain.attributes, reading.typing.attributes):
+        if attribute.attr == "__subclasses__" and attribute.ctx.__class__ is not ast.Store:
+            base = attribute.value
+            found.add(base.id if isinstance(base, ast.Name) and base.id[:1].isupper() else "*")
+    return found
 
-    def finish(self, tree: ast.Module, package: str, lost: set[str], lost_own: set[str], literals: set[Span]) -> Usage:
-        """The words of the module.
 
-        Args:
-            tree: the folded tree that was walked.
-            package: the package that relative imports start from.
-            lost: see `Usage`.
-            lost_own: see `Usage`.
-            literals: where folding wrote a literal.
-        """
-        fields, decided = _fields(tree, self.stores, literals)
-        chains, binds, loose, dynamic = self._accesses.finish(package, self._texts)
-        idle = _bound(tree) - self.loads
-        free, fixed = _definitions(tree)
-        self.leave()
-        return Usage(
-            words=pack(self.words),
-            loads=pack(self.loads),
-            reads=pack(loose),
-            dynamic=dynamic,
-            chains=pack(chains),
-            binds=pack(binds),
-            statements=pack(described(tree, package, idle)),
-            idle_locals=pack(idle_locals(tree, package, lost)),
-            texts=pack(self._texts),
-            patterns=pack(self._patterns),
-            exports=pack(exported(tree)),
-            idle=pack(idle),
-            free=pack(free),
-            fixed=pack(fixed),
-            subclassed=pack(self._subclassed),
-            stores=pack(self.stores),
-            fields=pack(fields),
-            decided=pack(decided),
-            classes=pack({s.name for s in tree.body if isinstance(s, ast.ClassDef)}),
-            inert=is_inert(tree),
-            lost=pack(lost),
-            lost_own=pack(lost_own),
+def pattern_of(node: ast.AST) -> str | None:
+    """The text of a string expression, each computed part written ``*``."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else "*"
+    if isinstance(node, ast.JoinedStr):
+        return _squeeze(
+            "".join(v.value if isinstance(v, ast.Constant) and isinstance(v.value, str) else "*" for v in node.values)
         )
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Div):
+        left, right = pattern_of(node.left), pattern_of(node.right)
+        if left is None or right is None or (left == "*" and right == "*"):
+            return None
+        return _squeeze(left + ("/" if isinstance(node.op, ast.Div) else "") + right)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+        left = pattern_of(node.left)
+        return None if left is None else _squeeze(re.sub(r"%[sdr]", "*", left))
+    if isinstance(node, ast.Call):
+        attribute = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        if attribute == "join" and len(node.args) > 1:
+            parts = [pattern_of(a) or "*" for a in node.args]
+            return _squeeze("/".join(parts)) if any(p != "*" for p in parts) else None
+        return "*"
+    return "*"
+
+
+def _squeeze(text: str) -> str:
+    return re.sub(r"\*+", "*", text) if "**" in text else text
 
 
 def exported(tree: ast.Module) -> set[str]:

@@ -15,8 +15,9 @@ class Lines:
     """Lines of one file: only the ends of line that Python knows part them, a form feed does not."""
 
     def __init__(self, source: str) -> None:
-        self.text = source.replace("\r\n", "\n").replace("\r", "\n")
+        self.text = source.replace("\r\n", "\n").replace("\r", "\n") if "\r" in source else source
         self.rows = self.text.split("\n")
+        self._known: dict[str, list[int]] = {}
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -29,8 +30,36 @@ class Lines:
 
     def holding(self, words: Iterable[str]) -> list[int]:
         """Numbers (from 1, ascending) of the lines that hold one of these words as a whole."""
-        present = sorted(self.words.intersection(words))
-        if not present:
-            return []
-        found = re.compile(rf"\b(?:{'|'.join(present)})\b").finditer(self.text)
-        return sorted({bisect.bisect_right(self._starts, match.start()) for match in found})
+        found: set[int] = set()
+        for word in self.words.intersection(words):
+            found.update(self.of(word))
+        return sorted(found)
+
+    def of(self, word: str) -> list[int]:
+        """Numbers (from 1, ascending) of the lines that hold a word as a whole."""
+        known = self._known.get(word)
+        if known is None:
+            known = self._known[word] = self._find(word)
+        return known
+
+    def _find(self, word: str) -> list[int]:
+        # Word by word: to search for a text is ten times as fast as to try many at each place.
+        text, size, starts = self.text, len(word), self._starts
+        found: list[int] = []
+        place = text.find(word)
+        while place >= 0:
+            after = text[place + size : place + size + 1]
+            before = text[place - 1 : place] if place else ""
+            if _parts(before) and _parts(after):
+                line = bisect.bisect_right(starts, place)
+                found.append(line)
+                # One find is enough for a line.
+                place = text.find(word, starts[line])
+            else:
+                place = text.find(word, place + size)
+        return found
+
+
+def _parts(character: str) -> bool:
+    """True for what is no part of a word."""
+    return not (character.isalnum() or character == "_")

@@ -86,6 +86,11 @@ class FoldMemory:
         self._answers: Answers | None = None
         self._world: tuple[Environment, str] | None = None
 
+    @property
+    def enabled(self) -> bool:
+        """False when nothing is kept for later runs: then nothing need be recorded."""
+        return self._cache.enabled
+
     def answers(self, environment: Environment) -> Answers:
         """The answers of an environment, kept as long as it is the current one."""
         if self._answers is None or self._answers.environment is not environment:
@@ -123,13 +128,12 @@ class FoldMemory:
     def learn(self, path: str, refinement: Refinement, recorded: Recorded, environment: Environment) -> None:
         """Keep a result, before those that are known."""
         self._seen[path] = recorded.seen
-        if self._cache.enabled:
-            text = self._text(path, refinement)
-            known = self._variants.setdefault(text, [])
-            known.insert(0, recorded)
-            del known[_VARIANTS:]
-            self._new.add(text)
-            self._keep(path, text, (recorded.packed, recorded.seen), environment)
+        text = self._text(path, refinement)
+        known = self._variants.setdefault(text, [])
+        known.insert(0, recorded)
+        del known[_VARIANTS:]
+        self._new.add(text)
+        self._keep(path, text, (recorded.packed, recorded.seen), environment)
 
     def views(self, modules: Collection[FoldedModule]) -> list[FoldedModule]:
         """What a round may see of these modules."""
@@ -150,7 +154,7 @@ class FoldMemory:
         """The new facts of one round, found again or derived.
 
         Args:
-            modules: the kept modules by path, all of them folded by way of this memory.
+            modules: the kept modules by path; with a cache, all of them folded by way of this memory.
             surroundings: identity of what is kept beside them.
             known: facts of the rounds before, by path.
             environment: the closed world.

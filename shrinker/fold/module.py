@@ -14,6 +14,7 @@ from shrinker.facts.scopes import ModuleScope, function_scope
 from shrinker.fold.cleanup import drop_unused
 from shrinker.fold.context import Context
 from shrinker.fold.defaults import replace_defaults
+from shrinker.fold.reading import Reading
 from shrinker.fold.refine.attributes import decide_attributes, drop_stores
 from shrinker.fold.refine.calls import call_shapes
 from shrinker.fold.refine.members import decide_members
@@ -67,9 +68,10 @@ def fold_source(
         replace_defaults(tree, context)
         _fold(tree, context, source, refinement)
     literals = {e.span for e in context.edits if isinstance(e, Literal)}
-    summary = summarise(tree, package, context.lost, context.lost_own, literals)
-    results, mixed = constant_results(tree, context.edits)
-    calls, plain = call_shapes(tree, literals)
+    reading = Reading(tree)
+    summary = summarise(reading, package, context.lost, context.lost_own, literals)
+    results, mixed = constant_results(reading, context.edits)
+    calls, plain = call_shapes(reading, literals)
     if refinement.unwritable:
         calls = opened(calls)
     usage = replace(
@@ -137,7 +139,7 @@ def _heat(context: Context, tree: ast.Module, source: str, environment: Environm
     without such a word are not looked into.
     """
     module, package = context.module, context.package
-    words = environment.words | derived
+    words = {*environment.words, *derived}
     module_scope = ModuleScope(environment, module)
     found = environment.outlines[module]
     words |= environment.hot_names(module)

@@ -7,6 +7,7 @@ mention a hundred thousand of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,12 @@ class Usage:
 
 
 EMPTY = Usage()
+
+
+@lru_cache(maxsize=1 << 15)
+def words_in(packed: str) -> frozenset[str]:
+    """The words of one string; each round asks for those of every module again."""
+    return frozenset(packed.split())
 
 
 def pack(words: set[str]) -> str:

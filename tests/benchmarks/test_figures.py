@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from benchmarks.budgets import judge, load_budgets
-from benchmarks.figures import Spread, figures_of, ratio
+from benchmarks.figures import Spread, figures_of, parses_of, ratio
 from benchmarks.pages import show
 from tests.benchmarks.measured import BUDGETS, MIB, THREE_RUNS, record
 
@@ -53,12 +55,38 @@ def test_ratio_needs_a_pair():
 
 def test_the_worst_run_is_judged():
     figures = figures_of([record("ours", 1, 20.0), record("ours", 2, 25.1)])
-    wall, memory = judge(BUDGETS, figures, upstream="release:1.0", cores=2)
+    wall, memory, *_ = judge(BUDGETS, figures, upstream="release:1.0", cores=2)
     assert (wall.met, memory.met) == (False, True)
     assert wall.measured == 25.1
     at_limit = figures_of([record("ours", 1, 25.0, mib=2 * 1024 - 1)])
-    wall, memory = judge(BUDGETS, at_limit, upstream="release:1.0", cores=2)
+    wall, memory, *_ = judge(BUDGETS, at_limit, upstream="release:1.0", cores=2)
     assert (wall.met, memory.met) == (True, False), "at most 25 s, but under 2 GiB"
+
+
+def test_a_warm_run_and_deciding_have_budgets_of_their_own():
+    budgets = replace(BUDGETS, warm_subject="warm", warm_seconds=3.0, deciding_subject="deciding", deciding_parses=3.0)
+    deciding = [
+        replace(record("deciding", n, 9.0), phases={"deciding": seconds, "ast.parse": 2.0})
+        for n, seconds in enumerate([5.0, 6.2, 20.0])
+    ]
+    parses = parses_of([*deciding, record("deciding", 4, 1.0, problem="exit code 1")])
+    assert parses == Spread(2.5, 3.1, 10.0)
+    warm = figures_of([record("warm", 1, 2.0), record("warm", 2, 3.0)])
+    found = judge(budgets, figures_of(OURS), upstream="release:1.0", cores=2, warm=warm, deciding=parses)
+    assert [v.met for v in found] == [True, True, True, False]
+    assert [v.met for v in judge(budgets, figures_of(OURS), upstream="release:1.0", cores=2)] == [
+        True,
+        True,
+        None,
+        None,
+    ]
+    assert parses_of([]) is None
+
+
+def test_the_commit_of_the_budgets_is_judged_wherever_it_is_fetched_from():
+    budgets = replace(BUDGETS, commit="abc")
+    for upstream, met in (("git:a/b@abc", True), ("git:a/b@abcd", None), ("release:1.0", True), ("release:abc", None)):
+        assert judge(budgets, figures_of(OURS), upstream=upstream, cores=2)[0].met is met
 
 
 @pytest.mark.parametrize(

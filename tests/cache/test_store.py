@@ -105,11 +105,11 @@ def test_another_format_is_made_anew(tmp_path: Path) -> None:
 
 def test_what_was_not_used_for_longest_leaves_when_it_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = _store(tmp_path, limit=1000)
-    for day, key in enumerate([b"a", b"b", b"c"]):
-        monkeypatch.setattr(store, "_today", lambda day=day: 100 + day)
+    for hour, key in enumerate([b"a", b"b", b"c"]):
+        monkeypatch.setattr(store, "_this_hour", lambda hour=hour: 100 + hour)
         found.save({key: b"." * 300})
     assert set(found.load([b"a", b"b", b"c"])) == {b"a", b"b", b"c"}
-    monkeypatch.setattr(store, "_today", lambda: 104)
+    monkeypatch.setattr(store, "_this_hour", lambda: 104)
     assert set(found.load([b"a"])) == {b"a"}, "used: now the youngest"
     found.save({b"d": b"." * 300})
     assert set(found.load([b"a", b"b", b"c", b"d"])) == {b"a", b"d"}
@@ -117,11 +117,11 @@ def test_what_was_not_used_for_longest_leaves_when_it_is_full(tmp_path: Path, mo
 
 def test_what_was_not_used_for_a_month_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = _store(tmp_path)
-    monkeypatch.setattr(store, "_today", lambda: 100)
+    monkeypatch.setattr(store, "_this_hour", lambda: 100 * 24)
     found.save({b"a": b"1", b"b": b"1"})
-    monkeypatch.setattr(store, "_today", lambda: 120)
+    monkeypatch.setattr(store, "_this_hour", lambda: 120 * 24)
     found.load([b"b"])
-    monkeypatch.setattr(store, "_today", lambda: 140)
+    monkeypatch.setattr(store, "_this_hour", lambda: 140 * 24)
     found.save({b"c": b"1"})
     assert set(found.load([b"a", b"b", b"c"])) == {b"b", b"c"}
 

@@ -150,6 +150,7 @@ class World:
                 mock.patch.dict(os.environ, self.environment(**extra), clear=True),
                 mock.patch.object(sys, "argv", ["shrinker", *arguments]),
                 mock.patch("shrinker.cli.ending.answer_signals"),
+                mock.patch("shrinker.cli.ending.leave", sys.exit),
                 mock.patch("shrinker.source.index.time.sleep"),
                 contextlib.redirect_stdout(out),
                 contextlib.redirect_stderr(err),

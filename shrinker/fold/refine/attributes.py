@@ -8,6 +8,7 @@ or a definition of that name, and the attribute is open.
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 from shrinker.facts.lattice import Known
 from shrinker.facts.walk import BLOCKS, walk
@@ -15,6 +16,7 @@ from shrinker.fold.context import Context, extent
 from shrinker.fold.control import written_pass
 from shrinker.fold.refine.names import is_own_name
 from shrinker.fold.refine.world import World
+from shrinker.values.usage import words_in
 
 _RULE = "attribute-constant"
 _LITERALS: dict[str, bool | None] = {"True": True, "False": False, "None": None}
@@ -40,8 +42,8 @@ def find_attributes(world: World) -> tuple[dict[str, set[tuple[str, str, str]]],
         return reads, stores
     owners = {name: _owners(world, name) for name in constant}
     for module in world.modules:
-        stored = {s.rpartition("=")[0] for s in module.usage.stores.split()}
-        mentioned = set(module.usage.words.split())
+        stored = _stored(module.usage.stores)
+        mentioned = words_in(module.usage.words)
         for name, value in constant.items():
             if name in stored and not world.mentions(name) and owners[name]:
                 stores.setdefault(module.path, set()).add(name)
@@ -56,15 +58,20 @@ def find_attributes(world: World) -> tuple[dict[str, set[tuple[str, str, str]]],
 def _find_unread(world: World, stores: dict[str, set[str]]) -> None:
     """Attributes, of whatever values, of which folding dropped a read and that nothing reads any more."""
     # `self.flag = flag`: the attribute keeps the parameter whose reads folding dropped.
-    kept = world.lost & {name for module in world.modules for name in module.usage.plain.split()}
+    kept = world.lost & {name for module in world.modules for name in words_in(module.usage.plain)}
     candidates = {
         n for n in world.stores if (n in world.lost_own or (n in kept and is_own_name(n))) and _is_candidate(world, n)
     }
     candidates = {n for n in candidates if not world.reads_attribute(n) and _owners(world, n)}
     for module in world.modules if candidates else ():
-        stored = {s.rpartition("=")[0] for s in module.usage.stores.split()} & candidates
+        stored = _stored(module.usage.stores) & candidates
         if stored:
             stores.setdefault(module.path, set()).update(stored)
+
+
+@lru_cache(maxsize=1 << 13)
+def _stored(stores: str) -> frozenset[str]:
+    return frozenset(store.rpartition("=")[0] for store in stores.split())
 
 
 def _is_candidate(world: World, name: str) -> bool:

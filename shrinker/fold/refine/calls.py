@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 
-from shrinker.facts.walk import walk
+from shrinker.fold.harvest import said
+from shrinker.fold.reading import Reading
 from shrinker.fold.refine.names import literal_of
 from shrinker.fold.refine.world import World
 from shrinker.values.edits import Span
 from shrinker.values.folded import FoldedModule
+from shrinker.values.usage import words_in
 
 OPEN = "(?)"
 """The name has a use that is no call."""
@@ -30,114 +32,122 @@ _WORDS = re.compile(r"[A-Za-z_]\w*")
 _TAIL = re.compile(r"^(?:[A-Za-z_]\w*[.:])*([A-Za-z_]\w*)$")
 
 
-def call_shapes(tree: ast.Module, literals: set[Span]) -> tuple[set[str], set[str]]:
+def call_shapes(reading: Reading, literals: set[Span]) -> tuple[set[str], set[str]]:
     """How a module calls what, as words of `Usage.calls`, and words of `Usage.plain`.
 
     Args:
-        tree: the folded tree.
+        reading: the folded module.
         literals: where folding wrote a literal.
     """
-    shapes: dict[str, set[str]] = {}
+    both = (reading.plain, reading.typing)
     callees: set[int] = set()
-    imported: set[str] = set()
-    valued: set[str] = set()
-    mentions: list[tuple[int, str]] = []
-    texts: list[ast.Constant] = []
-    plain: set[str] = set()
-    firm: set[str] = set()
-    shown: set[int] = set()
-    nodes = list(walk(tree))
-    typing = {id(part) for place in _typing_only(nodes) for part in walk(place)}
-    for node in nodes:
-        kind = node.__class__
-        if kind is ast.Name or kind is ast.Attribute:
-            name = node.id if kind is ast.Name else node.attr  # type: ignore[attr-defined]
-            if node.ctx.__class__ is not ast.Store:  # type: ignore[attr-defined]
-                mentions.append((id(node), name))
-                if kind is ast.Attribute:
-                    firm.add(name)
-            elif kind is ast.Name:
-                # What is called so may be the variable.
-                valued.add(name)
-        elif kind is ast.Constant:
-            if node.value.__class__ is str:  # type: ignore[attr-defined]
-                texts.append(node)  # type: ignore[arg-type]
-        elif isinstance(node, ast.Call):
+    called: dict[str, list[tuple[ast.Call, bool]]] = {}
+    arguments = {a.arg for found in both for a in found.arguments}
+    plain = {*arguments, *(k.arg for k in reading.keywords if k.arg is not None)}
+    for found in both:
+        for node in found.calls:
             callee = node.func
-            if isinstance(callee, ast.Subscript):
+            if callee.__class__ is ast.Subscript:
                 # `kernel[grid](x)`
                 callee = callee.value
-            name = ANYTHING
-            if isinstance(callee, ast.Name | ast.Attribute):
+            name, bound = ANYTHING, False
+            if callee.__class__ is ast.Name:
                 callees.add(id(callee))
-                name = callee.id if isinstance(callee, ast.Name) else callee.attr
+                name = callee.id
+            elif callee.__class__ is ast.Attribute:
+                callees.add(id(callee))
+                name, bound = callee.attr, True
             if name not in _BUILTINS:
-                bound = isinstance(callee, ast.Attribute)
-                shapes.setdefault(name, set()).add(_shape(node, bound, literals))
-        elif isinstance(node, ast.arg):
-            valued.add(node.arg)
-            plain.add(node.arg)
-        elif isinstance(node, ast.keyword):
-            if node.arg is not None:
-                plain.add(node.arg)
-        elif isinstance(node, ast.Expr):
-            if isinstance(node.value, ast.Constant):
-                shown.add(id(node.value))
-        elif isinstance(node, ast.AugAssign):
-            if isinstance(node.target, ast.Attribute):
-                firm.add(node.target.attr)
-        elif isinstance(node, ast.alias):
-            firm.add(node.name)
-        elif isinstance(node, ast.MatchClass):
-            firm.update(node.kwd_attrs)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            # Asked for below when only its own body mentions it.
-            shapes.setdefault(node.name, set())
-        elif isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                (valued if alias.asname else imported).add(alias.name)
-    soft: set[str] = set()
-    for place, name in mentions:
-        if place in typing and _CLASS_NAME.match(name):
-            soft.add(name)
-        elif place not in callees:
-            valued.add(name)
-    quoted = {w for t in texts if id(t) in typing for w in _WORDS.findall(t.value) if _CLASS_NAME.match(w)}  # type: ignore[arg-type]
-    quoted -= {m.group(1) for t in texts if id(t) not in typing and (m := _TAIL.match(t.value))}  # type: ignore[arg-type]
-    words = {f"{name}{_IMPORTED}" for name in imported - valued if not shapes.get(name)}
+                called.setdefault(name, []).append((node, bound))
+            for keyword in node.keywords:
+                if keyword.arg is not None:
+                    plain.add(keyword.arg)
+    for definition, _ in reading.definitions:
+        # Asked for below when only its own body mentions it.
+        called.setdefault(definition.name, [])
+    valued, soft, imported = _uses(reading, callees)
+    valued |= arguments
+    quoted = _quoted(reading)
+    words = {f"{name}{_IMPORTED}" for name in imported - valued if not called.get(name)}
     words.update(f"{name}{TYPING}" for name in soft - valued)
     words.update(f"{name}{QUOTED}" for name in quoted)
-    for name, found in shapes.items():
+    for name, nodes in called.items():
         if name in valued:
             words.add(f"{name}{OPEN}")
         else:
-            words.update(f"{name}{shape}" for shape in found)
+            words.update(f"{name}{_shape(node, bound, literals)}" for node, bound in nodes)
+    return words, plain - _firm(reading)
+
+
+def _uses(reading: Reading, callees: set[int]) -> tuple[set[str], set[str], set[str]]:
+    """Names that are used as a value, classes that are named where only their type counts, imported names."""
+    valued: set[str] = set()
+    soft: set[str] = set()
+    # What an attribute is read of, is not called.
+    bases = {
+        id(a.value)
+        for found in (reading.plain, reading.typing)
+        for a in found.attributes
+        if a.value.__class__ is ast.Name and not a.attr.startswith("__")
+    }
+    for name in reading.plain.names:
+        if name.ctx.__class__ is ast.Store:
+            # What is called so may be the variable.
+            valued.add(name.id)
+        elif id(name) in bases and _CLASS_NAME.match(name.id):
+            soft.add(name.id)
+        elif id(name) not in callees:
+            valued.add(name.id)
+    for attribute in reading.plain.attributes:
+        if attribute.ctx.__class__ is not ast.Store and id(attribute) not in callees:
+            valued.add(attribute.attr)
+    for typed in reading.typing.names:
+        if typed.ctx.__class__ is ast.Store:
+            valued.add(typed.id)
+        elif _CLASS_NAME.match(typed.id):
+            soft.add(typed.id)
+        elif id(typed) not in callees:
+            valued.add(typed.id)
+    for part in reading.typing.attributes:
+        if part.ctx.__class__ is not ast.Store:
+            if _CLASS_NAME.match(part.attr):
+                soft.add(part.attr)
+            elif id(part) not in callees:
+                valued.add(part.attr)
+    imported: set[str] = set()
+    for node, _, _ in reading.imports:
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                (valued if alias.asname else imported).add(alias.name)
+    return valued, soft, imported
+
+
+def _quoted(reading: Reading) -> set[str]:
+    """Classes that all strings which are the name mention in an annotation."""
+    typed = {t.value for t in (*reading.typing.texts, *reading.typing.parts)}
+    quoted = {w for text in typed for w in _WORDS.findall(text) if _CLASS_NAME.match(w)}  # type: ignore[arg-type]
+    if quoted:
+        plain = reading.plain
+        others = (*plain.texts, *plain.parts, *reading.shown, *reading.exported, *reading.silent)
+        texts = {t.value for t in (*others, *reading.documentation)}
+        quoted -= {m.group(1) for text in texts if (m := _TAIL.match(text))}  # type: ignore[arg-type]
+    return quoted
+
+
+def _firm(reading: Reading) -> set[str]:
+    """Names that are more than a keyword or a parameter."""
+    firm: set[str] = {name for name, _ in reading.augmented}
+    texts: set[str] = {str(t.value) for t in (*reading.exported, *reading.silent)}
+    for found in (reading.plain, reading.typing):
+        firm.update(a.attr for a in found.attributes if a.ctx.__class__ is not ast.Store)
+        texts.update(str(t.value) for t in (*found.texts, *found.parts))
     for text in texts:
-        if id(text) not in shown:
-            firm.update(_WORDS.findall(text.value))  # type: ignore[arg-type]
-    return words, plain - firm
-
-
-def _typing_only(nodes: list[ast.AST]) -> Iterator[ast.expr]:
-    """Expressions of which nothing is called: annotations, the classes of `isinstance`, what an attribute is read of."""
-    for node in nodes:
-        kind = node.__class__
-        if kind is ast.Attribute:
-            if node.value.__class__ is ast.Name and not node.attr.startswith("__"):  # type: ignore[attr-defined]
-                yield node.value  # type: ignore[attr-defined]
-        elif isinstance(node, ast.arg | ast.AnnAssign):
-            if node.annotation is not None:
-                yield node.annotation
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            if node.returns is not None:
-                yield node.returns
-        elif (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and node.func.id in ("isinstance", "issubclass")
-            and len(node.args) == 2
-        ):
-            yield node.args[1]
+        firm.update(said(text))
+    for node, _, _ in reading.imports:
+        firm.update(alias.name for alias in node.names)
+    for matched in reading.matched:
+        firm.update(matched.kwd_attrs)
+    return firm
 
 
 def _shape(node: ast.Call, bound: bool, literals: set[Span]) -> str:
@@ -190,7 +200,7 @@ def shapes_of(world: World, names: Collection[str], *, classes: bool = False) ->
             if name not in seen:
                 # A string or another kind of name.
                 shapes[name].add(OPEN)
-        for name in names.intersection(module.usage.texts.split()):
+        for name in names.intersection(words_in(module.usage.texts)):
             if QUOTED not in seen.get(name, ()):
                 shapes[name].add(OPEN)
     return shapes

@@ -8,6 +8,7 @@ from __future__ import annotations
 from shrinker.facts.lattice import Known, Ref
 from shrinker.fold.refine.world import World
 from shrinker.values.folded import FoldedModule
+from shrinker.values.usage import words_in
 
 
 def find_unused(world: World) -> dict[str, frozenset[str]]:
@@ -20,7 +21,7 @@ def find_unused(world: World) -> dict[str, frozenset[str]]:
     for module in world.modules:
         names = frozenset(
             name
-            for name in module.usage.idle.split()
+            for name in words_in(module.usage.idle)
             if name in world.lost
             and name not in world.public
             and not world.uses_of(module.module, name)
@@ -39,8 +40,8 @@ def _was_used(world: World, module: FoldedModule, name: str) -> bool:
         or module.module in environment.starred
         or name in environment.read
         or name in world.asked_by_removed
-        or name in module.usage.exports.split()
-        or name in module.usage.lost.split()
+        or name in words_in(module.usage.exports)
+        or name in words_in(module.usage.lost)
     )
 
 

@@ -14,6 +14,7 @@ from shrinker.fold.exports import Exports
 from shrinker.fold.refine.world import World
 from shrinker.values.edits import DropStatement
 from shrinker.values.folded import FoldedModule
+from shrinker.values.usage import words_in
 
 _RULE = "orphan"
 
@@ -23,8 +24,8 @@ def find_orphans(world: World) -> dict[str, frozenset[str]]:
     found: dict[str, list[tuple[FoldedModule, str]]] = {}
     fixed: set[str] = set()
     for module in world.modules:
-        fixed.update(module.usage.fixed.split())
-        for qualified in module.usage.free.split():
+        fixed.update(words_in(module.usage.fixed))
+        for qualified in words_in(module.usage.free):
             name = qualified.rpartition(".")[2]
             if name in world.lost and not world.mentions(name):
                 found.setdefault(name, []).append((module, qualified))

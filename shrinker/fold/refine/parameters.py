@@ -20,6 +20,7 @@ from shrinker.fold.definitions import dotted
 from shrinker.fold.refine.calls import OPEN, items_of, shapes_of
 from shrinker.fold.refine.names import LITERALS, is_own_name, literal_of
 from shrinker.fold.refine.world import World
+from shrinker.values.usage import words_in
 
 _RULE = "constant-parameter"
 _SHAPES = 64
@@ -40,13 +41,13 @@ def find_parameters(world: World) -> dict[str, set[tuple[str, str]]]:
     Returns:
         ``function`` or ``Class.method``, and a shape.
     """
-    candidates = {word.partition("(")[0] for m in world.modules for word in m.usage.calls.split() if "!" in word}
+    candidates = {word.partition("(")[0] for m in world.modules for word in words_in(m.usage.calls) if "!" in word}
     candidates = {n for n in candidates if n not in world.outside and n not in world.texts and not world.computes(n)}
     shapes = shapes_of(world, candidates)
     found: dict[str, set[tuple[str, str]]] = {}
     open_names = {n for n, known in shapes.items() if OPEN in known or len(known) > _SHAPES or not _agree(known)}
     for module in world.modules:
-        for qualified in module.usage.free.split():
+        for qualified in words_in(module.usage.free):
             owner, _, name = qualified.rpartition(".")
             if name in candidates and name not in open_names and is_closed(world, module.module, owner, name):
                 found.setdefault(module.path, set()).update((qualified, shape) for shape in shapes[name])

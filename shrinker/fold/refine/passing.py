@@ -21,6 +21,7 @@ from shrinker.fold.refine.parameters import SAME_PARAMETERS, is_closed
 from shrinker.fold.refine.world import World
 from shrinker.values.edits import DropElement, Span
 from shrinker.values.folded import FoldedModule
+from shrinker.values.usage import words_in
 
 _RULE = "unread-parameter"
 _WORDS = re.compile(r"\w+")
@@ -44,10 +45,10 @@ def unread_parameters(tree: ast.Module, context: Context) -> set[str]:
         elif isinstance(node, ast.ClassDef):
             for method in node.body:
                 if isinstance(method, Function) and context.is_edited(method):
-                    if method.name == _CONSTRUCTOR and (node.decorator_list or _makes_itself(node)):
-                        continue
                     static = any(dotted(d) == "staticmethod" for d in method.decorator_list)
-                    words = _unread(method, lost, lines, 0 if static else 1)
+                    words = list(_unread(method, lost, lines, 0 if static else 1))
+                    if words and method.name == _CONSTRUCTOR and (node.decorator_list or _makes_itself(node)):
+                        continue
                     found.update(f"{node.name}.{method.name}:{word}" for word in words)
     return found
 
@@ -110,7 +111,7 @@ def find_unpassed(world: World) -> tuple[dict[str, set[tuple[str, str]]], dict[s
     arguments: dict[str, set[tuple[str, str]]] = {}
     unread: list[tuple[FoldedModule, str, str, str]] = []
     for module in world.modules:
-        for word in module.usage.unread.split():
+        for word in words_in(module.usage.unread):
             qualified, name, limit = word.split(":")
             if name not in world.texts and not world.computes(name):
                 unread.append((module, qualified, name, limit))
@@ -121,8 +122,8 @@ def find_unpassed(world: World) -> tuple[dict[str, set[tuple[str, str]]], dict[s
     definitions: dict[str, int] = {}
     fixed: set[str] = set()
     for module in world.modules:
-        fixed.update(module.usage.fixed.split(), module.usage.mixed.split())
-        for qualified in module.usage.free.split():
+        fixed.update(words_in(module.usage.fixed), words_in(module.usage.mixed))
+        for qualified in words_in(module.usage.free):
             name = qualified.rpartition(".")[2]
             definitions[name] = definitions.get(name, 0) + 1
     shapes = {False: shapes_of(world, functions), True: shapes_of(world, classes, classes=True)}

@@ -13,11 +13,13 @@ from collections.abc import Iterable
 from shrinker.facts.environment import Environment
 from shrinker.facts.hierarchy import CALLED_BY_TORCH
 from shrinker.facts.lattice import Known, Ref
-from shrinker.facts.walk import statements, walk
+from shrinker.facts.walk import children, walk
+from shrinker.fold.reading import Reading
 from shrinker.fold.refine.names import LITERALS, is_own_name, literal_of, own_parameter, roots_outside
 from shrinker.fold.refine.world import World
 from shrinker.values.edits import Edit
 from shrinker.values.folded import FoldedModule
+from shrinker.values.usage import words_in
 
 _RULE = "constant-result"
 _CACHES = frozenset({"lru_cache", "cache", "staticmethod", "classmethod"})
@@ -26,11 +28,11 @@ _CACHES = frozenset({"lru_cache", "cache", "staticmethod", "classmethod"})
 # What one folded module says
 
 
-def constant_results(tree: ast.Module, edits: Iterable[Edit]) -> tuple[set[str], set[str]]:
+def constant_results(reading: Reading, edits: Iterable[Edit]) -> tuple[set[str], set[str]]:
     """Definitions with a constant result, and names of which the module holds other definitions.
 
     Args:
-        tree: the folded tree.
+        reading: the folded module.
         edits: what folding did.
 
     Returns:
@@ -39,10 +41,12 @@ def constant_results(tree: ast.Module, edits: Iterable[Edit]) -> tuple[set[str],
     places = sorted((e.span.line, e.span.col) for e in edits)
     results: set[str] = set()
     mixed: set[str] = set()
-    _of_block(tree.body, "", places, results, mixed)
-    for node in statements(tree):
+    body = reading.tree.body
+    _of_block(body, "", places, results, mixed)
+    outer = {id(node) for node in body}
+    for node, _ in reading.definitions:
         if isinstance(node, ast.ClassDef):
-            outermost = node in tree.body
+            outermost = id(node) in outer
             if outermost:
                 _of_block(node.body, f"{node.name}.", places, results, mixed)
             mixed |= _bound_in_class(node, definitions=not outermost)
@@ -79,7 +83,7 @@ def _bound_in_class(node: ast.ClassDef, *, definitions: bool) -> set[str]:
             if isinstance(part.ctx, ast.Store):
                 found.add(part.id)
         elif not isinstance(part, ast.Lambda):
-            stack.extend(ast.iter_child_nodes(part))
+            stack.extend(children(part))
     return found
 
 
@@ -130,8 +134,8 @@ def find_results(world: World) -> dict[str, set[tuple[str, str]]]:
     changed: set[str] = set()
     mixed: set[str] = set()
     for module in world.modules:
-        mixed.update(module.usage.mixed.split(), module.usage.fixed.split())
-        for word in module.usage.results.split():
+        mixed.update(words_in(module.usage.mixed), words_in(module.usage.fixed))
+        for word in words_in(module.usage.results):
             qualified, _, value = word.partition("=")
             kind = "()" if qualified.endswith("()") else ""
             qualified = qualified.removesuffix("()")
@@ -149,7 +153,7 @@ def find_results(world: World) -> dict[str, set[tuple[str, str]]]:
         and not world.may_store(n)
     }
     for module in world.modules:
-        for qualified in module.usage.free.split():
+        for qualified in words_in(module.usage.free):
             name = qualified.rpartition(".")[2]
             if name in wanted and (module.path, qualified) not in found[name]:
                 wanted.discard(name)

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from shrinker.facts.walk import BLOCKS, statements, walk
+from shrinker.facts.walk import BLOCKS, HOLDERS, statements, walk
 from shrinker.fold.context import Context, extent
 from shrinker.fold.control import READ_ALL_LOCALS, Function
 from shrinker.fold.definitions import dotted
@@ -23,11 +23,24 @@ def drop_tables(tree: ast.Module, context: Context) -> None:
     """Delete what nothing reads any more: in functions, and at module level what a round found unused."""
     if not context.lost:
         return
-    for node in walk(tree):
-        if isinstance(node, Function) and context.is_edited(node):
-            _clean(node, context)
+    for function in _edited_functions(tree, context):
+        _clean(function, context)
     if not context.unused.isdisjoint(n for n, _ in _assigned(tree.body)):
         _clean_module(tree, context)
+
+
+def _edited_functions(tree: ast.Module, context: Context) -> Iterator[Function]:
+    stack: list[ast.AST] = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.stmt):
+            if not context.is_edited(node):
+                continue
+            if isinstance(node, Function):
+                yield node
+        for name in HOLDERS[node.__class__]:
+            if name in BLOCKS:
+                stack.extend(getattr(node, name))
 
 
 def _clean_module(tree: ast.Module, context: Context) -> None:

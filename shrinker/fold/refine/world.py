@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from shrinker.facts.environment import Environment
 from shrinker.facts.hierarchy import Hierarchy
 from shrinker.fold.refine.asked import Asked
 from shrinker.ruleset.match import name_matches
 from shrinker.values.folded import FoldedModule
+from shrinker.values.usage import words_in
+
+
+@lru_cache(maxsize=1 << 15)
+def _pairs(packed: str, sign: str) -> tuple[tuple[str, str], ...]:
+    """What stands before and after the last sign of each word."""
+    return tuple((first, last) for first, _, last in (word.rpartition(sign) for word in packed.split()))
 
 
 def _any_of(patterns: set[str]) -> re.Pattern[str]:
@@ -76,35 +83,32 @@ class World:
         self._loads: dict[str, frozenset[str]] = {}
         self._forwarders: set[str] = set()
         self._bound: dict[str, frozenset[str]] = {}
-        self._words_of: dict[str, frozenset[str]] = {}
         patterns: set[str] = set()
         attributes: set[str] = set()
         for module in self.modules:
             usage = module.usage
             self._by_name[module.module] = module
-            self.words.update(usage.words.split())
-            attributes.update(usage.reads.split())
+            self.words.update(words_in(usage.words))
+            attributes.update(words_in(usage.reads))
             if usage.dynamic:
-                self.reads.update(usage.reads.split())
-            self.texts.update(usage.texts.split())
-            self.lost.update(usage.lost.split())
-            self.lost_own.update(usage.lost_own.split())
-            self.subclassed.update(usage.subclassed.split())
-            patterns.update(p for p in usage.patterns.split() if not _is_label(environment, module.module, p))
-            self.decided.update(usage.decided.split())
-            self.defined.update(usage.fixed.split())
-            self.defined.update(q.rpartition(".")[2] for q in usage.free.split())
-            for store in usage.stores.split():
-                name, _, value = store.rpartition("=")
+                self.reads.update(words_in(usage.reads))
+            self.texts.update(words_in(usage.texts))
+            self.lost.update(words_in(usage.lost))
+            self.lost_own.update(words_in(usage.lost_own))
+            self.subclassed.update(words_in(usage.subclassed))
+            patterns.update(p for p in words_in(usage.patterns) if not _is_label(environment, module.module, p))
+            self.decided.update(words_in(usage.decided))
+            self.defined.update(words_in(usage.fixed))
+            self.defined.update(name for _, name in _pairs(usage.free, "."))
+            for name, value in _pairs(usage.stores, "="):
                 if value.startswith("*@"):
                     self._own_stores.append((_any_of({name}), f"{module.module}.{value[2:]}"))
                     continue
                 self.stores.setdefault(name, set()).add(value)
-            for field in usage.fields.split():
-                owner, _, name = field.rpartition(".")
+            for owner, name in _pairs(usage.fields, "."):
                 self.fields.setdefault(name, set()).add(f"{module.module}.{owner}")
             if module.module in roots:
-                self.public.update(usage.exports.split())
+                self.public.update(words_in(usage.exports))
             for site in module.imports:
                 if site.name == "*":
                     self._starred_by.setdefault(site.module, set()).add(module.module)
@@ -114,7 +118,7 @@ class World:
                 self._forwarders.add(module.module)
         self._pattern = _any_of(patterns)
         self._stored_pattern = _any_of({p for p in self.stores if "*" in p})
-        loose = (m.usage.patterns.split() for m in self.modules if m.usage.dynamic)
+        loose = (words_in(m.usage.patterns) for m in self.modules if m.usage.dynamic)
         self._loose_pattern = _any_of({p for found in loose for p in found})
         self.asked = Asked(self._by_name)
         self._attributes = frozenset(attributes)
@@ -144,7 +148,7 @@ class World:
     def _firm(self) -> frozenset[str]:
         found = set(self.outside)
         for module in self.modules:
-            found |= self.words_of(module).difference(module.usage.plain.split())
+            found |= self.words_of(module).difference(words_in(module.usage.plain))
         return frozenset(found)
 
     def computes(self, name: str) -> bool:
@@ -161,9 +165,7 @@ class World:
 
     def words_of(self, module: FoldedModule) -> frozenset[str]:
         """What one module mentions."""
-        if module.path not in self._words_of:
-            self._words_of[module.path] = frozenset(module.usage.words.split())
-        return self._words_of[module.path]
+        return words_in(module.usage.words)
 
     def may_compute_store(self, name: str, owners: set[str]) -> bool:
         """True when a `setattr` of a computed name may mean this attribute of an instance of one of these classes."""
@@ -239,7 +241,7 @@ class World:
     def _read_by(self, module: str) -> frozenset[str]:
         if module not in self._loads:
             found = self._by_name.get(module)
-            self._loads[module] = frozenset(found.usage.loads.split()) if found is not None else frozenset()
+            self._loads[module] = words_in(found.usage.loads) if found is not None else frozenset()
         return self._loads[module]
 
     @cached_property

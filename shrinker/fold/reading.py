@@ -1,0 +1,336 @@
+"""One walk over a folded module, from which all words of it are taken: its nodes by kind.
+
+A walk costs as much as half of what is done with the nodes, so that there is one for all who ask. Statements are
+entered in order, with what stands around them; of expressions the order is open.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any, Final
+
+from shrinker.facts.scopes import catches_import_error, is_type_checking
+from shrinker.facts.walk import HOLDERS, children
+
+OWN_ERROR: Final = "shrinker: "
+"""How the message of a named error starts; it names what is gone, and mentions nothing."""
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_INSTANCE_TESTS = frozenset({"isinstance", "issubclass"})
+_COMPUTING = (ast.Add, ast.Div, ast.Mod)
+
+
+class Expressions:
+    """The nodes of some expressions."""
+
+    def __init__(self) -> None:
+        self.names: list[ast.Name] = []
+        self.attributes: list[ast.Attribute] = []
+        self.texts: list[ast.Constant] = []
+        """Strings, but for those that are part of another one."""
+        self.parts: list[ast.Constant] = []
+        """Constant parts of f-strings."""
+        self.calls: list[ast.Call] = []
+        self.joined: list[ast.JoinedStr] = []
+        self.sums: list[ast.BinOp] = []
+        """``+``, ``/`` and ``%``, which may compute a string."""
+        self.arguments: list[ast.arg] = []
+
+
+class Reading:
+    """The nodes of a folded module."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        """
+        Args:
+            tree: the folded module; not changed.
+        """
+        self.tree = tree
+        self.plain = Expressions()
+        self.typing = Expressions()
+        """What stands in annotations and in the second argument of `isinstance`: nothing of it is called."""
+        self.silent: list[ast.Constant] = []
+        """Strings that are said in named errors and in format specifications."""
+        self.exported: list[ast.Constant] = []
+        """Entries of ``__all__``."""
+        self.shown: list[ast.Constant] = []
+        """Strings that are a statement, but for documentation strings."""
+        self.documentation: list[ast.Constant] = []
+        self.imports: list[tuple[ast.Import | ast.ImportFrom, str, bool]] = []
+        """With the kind of the `ImportSite`, and whether a handler catches ImportError."""
+        self.definitions: list[tuple[Definition, bool]] = []
+        """In order; True for one within a function."""
+        self.stores: list[tuple[ast.Attribute, ast.expr | None]] = []
+        """Attributes that an assignment of its own sets, and to what."""
+        self.augmented: list[tuple[str, int]] = []
+        """Attributes that are changed in place, with their lines."""
+        self.outer: list[ast.Global | ast.Nonlocal] = []
+        self.keywords: list[ast.keyword] = []
+        """Those of class definitions."""
+        self.loops: list[tuple[ast.For, str, list[str]]] = []
+        """Loops of a name over spelled out texts, in order."""
+        self.matched: list[ast.MatchClass] = []
+        self._depth = 0
+        self._open: list[ast.AST] = []
+        self._typed: list[ast.AST] = []
+        self._body(tree.body, "import", False)
+        # In this order: an `isinstance` within an expression adds to what is typed.
+        self._read(self._open, self.plain)
+        self._read(self._typed, self.typing)
+
+    # Statements
+
+    def _body(self, body: list[ast.stmt], kind: str, guarded: bool, first: bool = True) -> None:
+        methods = _STATEMENTS
+        for node in body:
+            if node.__class__ is ast.Expr and node.value.__class__ is ast.Constant:
+                value = node.value
+                if value.value.__class__ is str:
+                    (self.documentation if first else self.shown).append(value)
+                first = False
+                continue
+            first = False
+            method = methods.get(node.__class__)
+            if method is not None:
+                method(self, node, kind, guarded)
+            else:
+                self._other(node, kind, guarded)
+
+    def _other(self, node: ast.AST, kind: str, guarded: bool) -> None:
+        push = self._open.append
+        for item in children(node):
+            if isinstance(item, ast.expr):
+                push(item)
+            elif isinstance(item, ast.stmt):
+                self._body([item], kind, guarded, False)
+            else:
+                self._other(item, kind, guarded)
+
+    def _expr(self, node: ast.Expr, kind: str, guarded: bool) -> None:
+        self._open.append(node.value)
+
+    def _return(self, node: ast.Return, kind: str, guarded: bool) -> None:
+        if node.value is not None:
+            self._open.append(node.value)
+
+    def _import(self, node: ast.Import | ast.ImportFrom, kind: str, guarded: bool) -> None:
+        self.imports.append((node, kind, guarded))
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, kind: str, guarded: bool) -> None:
+        self.definitions.append((node, self._depth > 0))
+        self._depth += 1
+        self._body(node.body, kind if kind == "import-type" else "import-local", guarded)
+        self._depth -= 1
+        self._open += node.decorator_list
+        self._arguments(node.args, self._open)
+        if node.returns is not None:
+            self._typed.append(node.returns)
+
+    def _arguments(self, node: ast.arguments, stack: list[ast.AST]) -> None:
+        found = [*node.posonlyargs, *node.args, *node.kwonlyargs]
+        if node.vararg is not None:
+            found.append(node.vararg)
+        if node.kwarg is not None:
+            found.append(node.kwarg)
+        self.plain.arguments += found
+        self._typed += [a.annotation for a in found if a.annotation is not None]
+        stack += node.defaults
+        stack += [d for d in node.kw_defaults if d is not None]
+
+    def _class(self, node: ast.ClassDef, kind: str, guarded: bool) -> None:
+        self.definitions.append((node, self._depth > 0))
+        self._body(node.body, kind, guarded)
+        self._open += node.decorator_list
+        self._open += node.bases
+        self.keywords += node.keywords
+        self._open += [k.value for k in node.keywords]
+
+    def _global(self, node: ast.Global | ast.Nonlocal, kind: str, guarded: bool) -> None:
+        self.outer.append(node)
+
+    def _raise(self, node: ast.Raise, kind: str, guarded: bool) -> None:
+        match node.exc:
+            case ast.Call(args=[ast.Constant(value=str() as text) as said]) if text.startswith(OWN_ERROR):
+                self.silent.append(said)
+                return
+        self._other(node, kind, guarded)
+
+    def _assign(self, node: ast.Assign, kind: str, guarded: bool) -> None:
+        match node.targets:
+            case [ast.Name(id="__all__")]:
+                self._exports(node.value)
+                return
+        for target in node.targets:
+            if target.__class__ is ast.Attribute:
+                self.stores.append((target, node.value))
+        self._open += node.targets
+        self._open.append(node.value)
+
+    def _augmented(self, node: ast.AugAssign, kind: str, guarded: bool) -> None:
+        match node.target:
+            case ast.Name(id="__all__"):
+                self._exports(node.value)
+                return
+            case ast.Attribute(attr=name):
+                # It reads before it writes.
+                self.augmented.append((name, node.lineno))
+        self._open.append(node.target)
+        self._open.append(node.value)
+
+    def _exports(self, value: ast.expr) -> None:
+        if isinstance(value, ast.List | ast.Tuple):
+            for item in value.elts:
+                if isinstance(item, ast.Constant) and isinstance(item.value, str):
+                    self.exported.append(item)
+                else:
+                    self._open.append(item)
+        else:
+            self._open.append(value)
+
+    def _annotated(self, node: ast.AnnAssign, kind: str, guarded: bool) -> None:
+        if isinstance(node.target, ast.Attribute):
+            self.stores.append((node.target, node.value))
+        self._open.append(node.target)
+        self._typed.append(node.annotation)
+        if node.value is not None:
+            self._open.append(node.value)
+
+    def _if(self, node: ast.If, kind: str, guarded: bool) -> None:
+        self._open.append(node.test)
+        self._body(node.body, "import-type" if is_type_checking(node.test) else kind, guarded)
+        if node.orelse:
+            self._body(node.orelse, kind, guarded)
+
+    def _try(self, node: ast.Try, kind: str, guarded: bool) -> None:
+        self._body(node.body, kind, guarded or any(catches_import_error(h) for h in node.handlers))
+        for handler in node.handlers:
+            if handler.type is not None:
+                self._open.append(handler.type)
+            self._body(handler.body, kind, guarded)
+        self._body(node.orelse, kind, guarded)
+        self._body(node.finalbody, kind, guarded)
+
+    def _for(self, node: ast.For, kind: str, guarded: bool) -> None:
+        self._open.append(node.target)
+        self._open.append(node.iter)
+        match node:
+            case ast.For(target=ast.Name(id=name), iter=ast.Tuple(elts=items) | ast.List(elts=items)):
+                texts = [i.value for i in items if isinstance(i, ast.Constant) and isinstance(i.value, str)]
+                if len(texts) == len(items):
+                    self.loops.append((node, name, texts))
+        self._body(node.body, kind, guarded, False)
+        self._body(node.orelse, kind, guarded, False)
+
+    def _while(self, node: ast.While, kind: str, guarded: bool) -> None:
+        self._open.append(node.test)
+        self._body(node.body, kind, guarded, False)
+        self._body(node.orelse, kind, guarded, False)
+
+    def _with(self, node: ast.With | ast.AsyncWith, kind: str, guarded: bool) -> None:
+        for item in node.items:
+            self._open.append(item.context_expr)
+            if item.optional_vars is not None:
+                self._open.append(item.optional_vars)
+        self._body(node.body, kind, guarded, False)
+
+    def _match(self, node: ast.Match, kind: str, guarded: bool) -> None:
+        self._open.append(node.subject)
+        for case in node.cases:
+            self._open.append(case.pattern)
+            if case.guard is not None:
+                self._open.append(case.guard)
+            self._body(case.body, kind, guarded)
+
+    # Expressions
+
+    def _read(self, stack: list[ast.AST], found: Expressions) -> None:
+        pop, push = stack.pop, stack.append
+        name, attribute, text, call = (
+            found.names.append,
+            found.attributes.append,
+            found.texts.append,
+            found.calls.append,
+        )
+        typed = self._typed.append if found is self.plain else push
+        while stack:
+            node: Any = pop()
+            kind = node.__class__
+            if kind is ast.Name:
+                name(node)
+            elif kind is ast.Attribute:
+                attribute(node)
+                push(node.value)
+            elif kind is ast.Constant:
+                if node.value.__class__ is str:
+                    text(node)
+            elif kind is ast.Call:
+                call(node)
+                function = node.func
+                push(function)
+                arguments = node.args
+                if function.__class__ is ast.Name and function.id in _INSTANCE_TESTS and len(arguments) == 2:
+                    push(arguments[0])
+                    typed(arguments[1])
+                else:
+                    stack += arguments
+                for keyword in node.keywords:
+                    push(keyword.value)
+            elif kind is ast.JoinedStr:
+                found.joined.append(node)
+                self._parts(node, found, push)
+            elif kind is ast.Lambda:
+                self._arguments(node.args, stack)
+                push(node.body)
+            else:
+                if kind is ast.BinOp:
+                    if isinstance(node.op, _COMPUTING):
+                        found.sums.append(node)
+                elif kind is ast.MatchClass:
+                    self.matched.append(node)
+                values = node.__dict__
+                for field in HOLDERS[kind]:
+                    value = values.get(field)
+                    if value.__class__ is list:
+                        stack += [item for item in value if isinstance(item, ast.AST)]
+                    elif isinstance(value, ast.AST):
+                        push(value)
+
+    def _parts(self, node: ast.JoinedStr, found: Expressions, push: Callable[[ast.AST], None]) -> None:
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                push(part.value)
+                if isinstance(part.format_spec, ast.JoinedStr):
+                    self._specification(part.format_spec, push)
+            elif isinstance(part, ast.Constant) and isinstance(part.value, str):
+                found.parts.append(part)
+
+    def _specification(self, node: ast.JoinedStr, push: Callable[[ast.AST], None]) -> None:
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                push(part.value)
+            elif isinstance(part, ast.Constant) and isinstance(part.value, str):
+                self.silent.append(part)
+
+
+_STATEMENTS: dict[type, Callable[..., None]] = {
+    ast.Expr: Reading._expr,
+    ast.Return: Reading._return,
+    ast.Import: Reading._import,
+    ast.ImportFrom: Reading._import,
+    ast.FunctionDef: Reading._function,
+    ast.AsyncFunctionDef: Reading._function,
+    ast.ClassDef: Reading._class,
+    ast.Global: Reading._global,
+    ast.Nonlocal: Reading._global,
+    ast.Raise: Reading._raise,
+    ast.Assign: Reading._assign,
+    ast.AugAssign: Reading._augmented,
+    ast.AnnAssign: Reading._annotated,
+    ast.If: Reading._if,
+    ast.Try: Reading._try,
+    ast.For: Reading._for,
+    ast.While: Reading._while,
+    ast.With: Reading._with,
+    ast.AsyncWith: Reading._with,
+    ast.Match: Reading._match,
+}
