@@ -126,7 +126,7 @@ def shrink(request: Request, progress: Progress) -> Result:
             with _timed("survivors", timings, progress):
                 effects = rule_effects(rules, decided.graph, decided.folded, measure(tree, manifest))
                 left = find_survivors(tree, staging, manifest, rules, jobs=request.jobs)
-            found = strict_findings(rules, effects, missing_roots(tree, rules), decided.folded, left)
+            found = strict_findings(rules, effects, missing_roots(tree, rules), decided.folded, left, tree)
             _refuse(found, "strict mode", _SHOWN_STRICT)
         evidence = verify_tree(tree, staging, manifest, EVIDENCE_LEVELS, request.jobs, timings, progress, cache)
         for item in evidence:

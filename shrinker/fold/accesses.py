@@ -9,12 +9,16 @@ from __future__ import annotations
 import ast
 import re
 
+from shrinker.facts.walk import children, walk
 from shrinker.fold.definitions import dotted
 
 _DYNAMIC = frozenset({"import_module", "__import__", "spec_from_file_location", "module_from_spec", "exec_module"})
 """Calls that give a module which no import names."""
 _OWN_NAMES = frozenset({"globals", "exec", "eval"})
 """Builtins that read names of the module they are called in."""
+_SCOPES = (
+    ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp
+) | ast.GeneratorExp
 _DOTTED = re.compile(r"\b[A-Za-z_]\w*(?:[.:][A-Za-z_]\w*)+")
 _LONGEST = 1000
 """Characters: a longer string is no path."""
@@ -60,12 +64,13 @@ class Accesses:
         if "." in text and len(text) < _LONGEST:
             self._texts.update(_DOTTED.findall(text))
 
-    def finish(self, package: str, texts: set[str]) -> tuple[set[str], set[str], set[str], bool]:
+    def finish(self, package: str, texts: set[str], tree: ast.Module) -> tuple[set[str], set[str], set[str], bool]:
         """What was collected.
 
         Args:
             package: of the module.
             texts: its strings that are a name.
+            tree: the module.
 
         Returns:
             Absolute dotted names that are read, `OWN` among them; ``name=target`` of the imports from the tree; names
@@ -81,9 +86,10 @@ class Accesses:
         chains = {t.replace(":", ".") for t in self._texts if t.startswith((f"{top}.", f"{top}:"))}
         roots: set[str] = set()
         loose: set[str] = set()
+        suspects = {node.id for node in self._names} & _OWN_NAMES - self._targets.keys()
+        if suspects and _looks_at_own_names(tree, suspects):
+            chains.add(OWN)
         for node in self._names:
-            if node.id in _OWN_NAMES and node.id not in self._targets:
-                chains.add(OWN)
             if id(node) not in self._inner:
                 chains.update(self._absolute(node.id, "", own, stars))
             roots.add(node.id)
@@ -107,3 +113,32 @@ class Accesses:
         if stars and root not in self._targets:
             return {f"{star}.{root}{rest}" for star in stars}
         return set()
+
+
+def _looks_at_own_names(tree: ast.Module, builtins: set[str]) -> bool:
+    """True when code of the module asks one of these builtins, which read names of their module.
+
+    A variable that only shares its name with one (`exec = None`) is none: a name that a function gives a value is the
+    function's own, all through it.
+    """
+    stack: list[tuple[ast.AST, frozenset[str]]] = [(tree, frozenset())]
+    while stack:
+        node, local = stack.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (bound := _rebound_builtins(node)):
+            local |= bound
+        for child in children(node):
+            if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load) and child.id in builtins - local:
+                return True
+            stack.append((child, local))
+    return False
+
+
+def _rebound_builtins(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
+    stored = {n.id for n in walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)} & _OWN_NAMES
+    if not stored:
+        return frozenset()
+    # What a function inside it binds is that one's own, and what is declared `global` is the module's.
+    inner = [n for n in walk(function) if n is not function and isinstance(n, _SCOPES)]
+    elsewhere = {n.id for i in inner for n in walk(i) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    outer = {name for n in walk(function) if isinstance(n, ast.Global | ast.Nonlocal) for name in n.names}
+    return frozenset(stored - elsewhere - outer)

@@ -26,11 +26,12 @@ def drop_unused(tree: ast.Module, context: Context) -> None:
     """Remove module-level flags with an exact value that nobody reads, then imports of predicates."""
     exports = Exports(tree, context)
     reads = _Reads(tree)
-    kept = [s for s in tree.body if not _is_dead_flag(s, context, reads, exports)]
-    if len(kept) < len(tree.body):
+    edits = len(context.edits)
+    kept = _keep_flags(tree.body, context, reads, exports)
+    if len(context.edits) > edits:
         # A flag may have been the last to read a predicate, or another flag that stands above it.
         reads.keep(kept)
-        tree.body = [s for s in kept if not _is_dead_flag(s, context, reads, exports)]
+        tree.body = _keep_flags(kept, context, reads, exports)
         reads.keep(tree.body)
     while True:
         before = len(tree.body)
@@ -57,7 +58,10 @@ class _Reads:
         return name in self._all
 
     def keep(self, body: list[ast.stmt]) -> None:
-        """Only these statements are left."""
+        """Only these statements are left, blocks with what is left in them."""
+        for node in body:
+            if isinstance(node, ast.If | ast.Try):
+                self._by_statement[id(node)] = reads_in(node)
         self._all = set().union(*(self._by_statement.get(id(s), ()) for s in body))
 
 
@@ -70,6 +74,41 @@ def _is_used(name: str, context: Context, reads: _Reads, exports: Exports) -> bo
         return True
     environment = context.environment
     return (context.module, name) in environment.imported or context.module in environment.starred
+
+
+def _keep_flags(
+    body: list[ast.stmt],
+    context: Context,
+    reads: _Reads,
+    exports: Exports,
+    *,
+    outermost: bool = True,
+    watched: bool = False,
+) -> list[ast.stmt]:
+    """What is left of a block of the module level once unread flags went.
+
+    Args:
+        body: the block.
+        outermost: False in a branch, which is never emptied.
+        watched: True where a handler waits for what the block raises: only what raises nothing goes there.
+    """
+    kept: list[ast.stmt] = []
+    for index, node in enumerate(body):
+        last = not outermost and index == len(body) - 1 and not kept
+        if isinstance(node, ast.If):
+            node.body = _keep_flags(node.body, context, reads, exports, outermost=False, watched=watched)
+            node.orelse = _keep_flags(node.orelse, context, reads, exports, outermost=False, watched=watched)
+        elif isinstance(node, ast.Try):
+            inner = watched or bool(node.handlers)
+            node.body = _keep_flags(node.body, context, reads, exports, outermost=False, watched=inner)
+        elif (
+            not last
+            and (not watched or isinstance(getattr(node, "value", None), ast.Constant))
+            and _is_dead_flag(node, context, reads, exports)
+        ):
+            continue
+        kept.append(node)
+    return kept
 
 
 def _is_dead_flag(node: ast.stmt, context: Context, reads: _Reads, exports: Exports) -> bool:

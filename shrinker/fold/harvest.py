@@ -133,7 +133,11 @@ class Harvest:
             # `f"{a}_{b}"` says as little as `name` does.
             if "*" in part and (part.startswith("_") or part.strip("*_")):
                 literal = part.replace("*", "").replace("_", "")
-                (self._patterns if len(literal) >= _LITERAL_CHARACTERS else self._weak).add(part)
+                if len(literal) >= _LITERAL_CHARACTERS:
+                    self._patterns.add(part)
+                elif " " not in pattern:
+                    # Of a sentence (`f"the {kind}s"`) a part that says so little is no name.
+                    self._weak.add(part)
 
     def call(self, node: ast.Call, name: str, pattern: str | None) -> None:
         """A call; `pattern` is the text of its second argument."""
@@ -170,7 +174,7 @@ class Harvest:
             literals: where folding wrote a literal.
         """
         fields, decided = _fields(tree, self.stores, literals)
-        chains, binds, loose, dynamic = self._accesses.finish(package, self._texts)
+        chains, binds, loose, dynamic = self._accesses.finish(package, self._texts, tree)
         idle = _bound(tree) - self.loads
         free, fixed = _definitions(tree)
         self.leave()

@@ -2,7 +2,21 @@
 
 from shrinker.ruleset.load import load_profile
 from shrinker.ruleset.match import module_matches, path_matches
-from shrinker.ruleset.models import Absent, Asset, Fact, Keep, Platform, Profile, Remove, Root, Ruleset, Survivor, Walk
+from shrinker.ruleset.models import (
+    Absent,
+    Asset,
+    Fact,
+    Keep,
+    Platform,
+    Profile,
+    Pure,
+    Remove,
+    Root,
+    Rule,
+    Ruleset,
+    Survivor,
+    Walk,
+)
 
 __all__ = [
     "Absent",
@@ -11,8 +25,10 @@ __all__ = [
     "Keep",
     "Platform",
     "Profile",
+    "Pure",
     "Remove",
     "Root",
+    "Rule",
     "Ruleset",
     "Survivor",
     "Walk",
