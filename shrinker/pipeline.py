@@ -19,6 +19,7 @@ from shrinker.emit.staging import install, scratch_folder, staging_folder
 from shrinker.emit.tree import emit_tree
 from shrinker.emit.workers import Unwritable
 from shrinker.facts.build import build_environment
+from shrinker.fold.companions import fold_companions
 from shrinker.fold.engine import FoldEngine
 from shrinker.fold.refine.surroundings import Surroundings
 from shrinker.graph.build import build_graph, missing_roots
@@ -218,6 +219,7 @@ def analyse(
                 surroundings = Surroundings(tree, rules, graph.kept, gone)
             if not engine.refine(folded, surroundings):
                 break
+        folded |= fold_companions(tree, engine.environment, graph.kept)
     rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
     return Decided(graph, folded, rescued)
 

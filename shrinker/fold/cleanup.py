@@ -11,13 +11,13 @@ import bisect
 from collections.abc import Callable
 
 from shrinker.facts.bindings import absolute
-from shrinker.facts.effects import is_pure
 from shrinker.facts.lattice import Known, Ref
 from shrinker.facts.scopes import ModuleScope, catches_import_error, is_type_checking
 from shrinker.facts.walk import BLOCKS, statements
 from shrinker.fold.context import Context, extent, span
 from shrinker.fold.control import READ_ALL_LOCALS
 from shrinker.fold.exports import Exports, is_export
+from shrinker.fold.flags import keep_flags
 from shrinker.fold.idle import bound_name, loads, reads_in
 from shrinker.values.edits import DropAlias, Literal, Span
 
@@ -26,16 +26,20 @@ def drop_unused(tree: ast.Module, context: Context) -> None:
     """Remove module-level flags with an exact value that nobody reads, then imports of predicates."""
     exports = Exports(tree, context)
     reads = _Reads(tree)
+
+    def is_used(name: str) -> bool:
+        return _is_used(name, context, reads, exports)
+
     edits = len(context.edits)
-    kept = _keep_flags(tree.body, context, reads, exports)
+    kept = keep_flags(tree.body, context, is_used, exports)
     if len(context.edits) > edits:
         # A flag may have been the last to read a predicate, or another flag that stands above it.
         reads.keep(kept)
-        tree.body = _keep_flags(kept, context, reads, exports)
+        tree.body = keep_flags(kept, context, is_used, exports)
         reads.keep(tree.body)
     while True:
         before = len(tree.body)
-        tree.body = _keep_imports(tree.body, context, lambda name: _is_used(name, context, reads, exports))
+        tree.body = _keep_imports(tree.body, context, is_used)
         if len(tree.body) == before:
             break
         # What stood under `TYPE_CHECKING` may have been the last to ask for it.
@@ -74,67 +78,6 @@ def _is_used(name: str, context: Context, reads: _Reads, exports: Exports) -> bo
         return True
     environment = context.environment
     return (context.module, name) in environment.imported or context.module in environment.starred
-
-
-def _keep_flags(
-    body: list[ast.stmt],
-    context: Context,
-    reads: _Reads,
-    exports: Exports,
-    *,
-    outermost: bool = True,
-    watched: bool = False,
-) -> list[ast.stmt]:
-    """What is left of a block of the module level once unread flags went.
-
-    Args:
-        body: the block.
-        outermost: False in a branch, which is never emptied.
-        watched: True where a handler waits for what the block raises: only what raises nothing goes there.
-    """
-    kept: list[ast.stmt] = []
-    for index, node in enumerate(body):
-        last = not outermost and index == len(body) - 1 and not kept
-        if isinstance(node, ast.If):
-            node.body = _keep_flags(node.body, context, reads, exports, outermost=False, watched=watched)
-            node.orelse = _keep_flags(node.orelse, context, reads, exports, outermost=False, watched=watched)
-        elif isinstance(node, ast.Try):
-            inner = watched or bool(node.handlers)
-            node.body = _keep_flags(node.body, context, reads, exports, outermost=False, watched=inner)
-        elif (
-            not last
-            and (not watched or isinstance(getattr(node, "value", None), ast.Constant))
-            and _is_dead_flag(node, context, reads, exports)
-        ):
-            continue
-        kept.append(node)
-    return kept
-
-
-def _is_dead_flag(node: ast.stmt, context: Context, reads: _Reads, exports: Exports) -> bool:
-    if not (isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)):
-        return False
-    name = node.targets[0].id
-    if _is_used(name, context, reads, exports) or name in context.environment.shown:
-        return False
-    value = context.environment.resolve(context.module, name)
-    if not (isinstance(value, Known) and value.rules):
-        return False
-    if isinstance(node.value, ast.Constant) and value.exact:
-        if not isinstance(node.value.value, bool):
-            return False  # A number or a text is a setting, not a flag.
-    else:
-        # Reads of an exact constant have all become literals. Of another one only the tests are gone:
-        # none may be left here or elsewhere, and asking must have no effect.
-        if (name in context.environment.read and name not in context.unused) or not is_pure(
-            node.value, ModuleScope(context.environment, context.module)
-        ):
-            return False
-        context.forget(node.value)
-    exports.drop(name)
-    context.sweep(node)
-    context.decide(node, "flag", value.rules, "removed", extent([node]))
-    return True
 
 
 def _keep_imports(

@@ -5,6 +5,7 @@ from shrinker.ruleset.match import module_matches, path_matches
 from shrinker.ruleset.models import (
     Absent,
     Asset,
+    Companion,
     Fact,
     Keep,
     Platform,
@@ -21,6 +22,7 @@ from shrinker.ruleset.models import (
 __all__ = [
     "Absent",
     "Asset",
+    "Companion",
     "Fact",
     "Keep",
     "Platform",

@@ -15,6 +15,7 @@ from shrinker.ruleset.contradictions import refuse_contradictions
 from shrinker.ruleset.models import (
     Absent,
     Asset,
+    Companion,
     Default,
     Domain,
     Fact,
@@ -48,6 +49,7 @@ _KINDS: dict[str, tuple[str, type[Rule]]] = {
     "asset": ("assets", Asset),
     "default": ("defaults", Default),
     "refusal": ("refusals", Refusal),
+    "companion": ("companions", Companion),
     "platform": ("platforms", Platform),
     "survivor": ("survivors", Survivor),
 }

@@ -171,6 +171,14 @@ class Default(Rule):
     by: str = Field(min_length=1)
 
 
+class Companion(Rule):
+    """A package that travels beside the served one, and whose Python is folded by the same facts. Which of its files
+    are kept is for `root` and `keep` rules to say."""
+
+    folder: str = Field(pattern=r"^[^/](.*[^/])?$")
+    """Of the package itself, in the layout of upstream's repository; its last component is the package's name."""
+
+
 class Platform(Rule):
     """A platform, for the judge of the generated tree: the words by which one sees a trace of it."""
 
@@ -217,6 +225,7 @@ class Ruleset(BaseModel):
     assets: tuple[Asset, ...] = ()
     defaults: tuple[Default, ...] = ()
     refusals: tuple[Refusal, ...] = ()
+    companions: tuple[Companion, ...] = ()
     platforms: tuple[Platform, ...] = ()
     survivors: tuple[Survivor, ...] = ()
     profile: str = ""
@@ -243,6 +252,7 @@ class Ruleset(BaseModel):
             *self.assets,
             *self.defaults,
             *self.refusals,
+            *self.companions,
         )
 
 

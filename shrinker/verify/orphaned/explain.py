@@ -49,21 +49,19 @@ def _reason(item: Leftover, sources: Sources, loading: Loading, readers: Readers
         return ""
     if place.watched:
         return f"the `try` of line {place.watched} waits for its failure"
-    if len(place.block) == 1:
+    if len(place.block) == 1 and place.block is not tree.body:
         return "it is all that is left of its block"
     bound = place.alias.asname or (
         place.alias.name if isinstance(place.node, ast.ImportFrom) else place.alias.name.partition(".")[0]
     )
-    if not place.function:
-        reader = readers.reader(item.path, bound)
-        if reader is not None:
-            return reader
     alone = place.node if len(place.node.names) == 1 else None
     loaded = loading.loaded(item.path, alone if not place.function else None)
     for module in _loads(place, sources, item.path):
         effect = loading.effect(module, loaded)
         if effect is not None:
             return effect
+    if not place.function:
+        return readers.reader(item.path, bound) or ""
     return ""
 
 

@@ -76,9 +76,9 @@ class Loading:
             loaded: modules that are loaded anyway.
         """
         seen: set[str] = set()
-        queue = [(name, name) for name in reversed(list(_with_packages(module)))]
+        queue = list(reversed(list(_with_packages(module))))
         while queue:
-            name, asked = queue.pop(0)
+            name = queue.pop(0)
             if name in seen or name in loaded:
                 continue
             seen.add(name)
@@ -87,12 +87,12 @@ class Loading:
                 top = name.partition(".")[0]
                 inside = any(m == top for m in self._sources.modules)
                 if not inside and top not in sys.stdlib_module_names and top != "__future__":
-                    return f"importing {asked} loads {name}, which is outside the tree and may do anything"
+                    return f"importing {module} loads {name}, which is outside the tree and may do anything"
                 continue
             line = first_effect(self._sources.tree(path).body)
             if line:
-                return f"importing {asked} runs {path}:{line}"
-            queue.extend((other, asked) for other in sorted(self.direct(path)))
+                return f"importing {module} runs {path}:{line}"
+            queue.extend(sorted(self.direct(path)))
         return None
 
 

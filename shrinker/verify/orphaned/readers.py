@@ -57,13 +57,11 @@ class Readers:
     def _said(self, path: str, name: str) -> str | None:
         """A string of the file itself that says the name: it may be an annotation."""
         word = re.compile(rf"\b{re.escape(name)}\b")
-        documentation = {
-            id(node.value) for node in ast.walk(self._sources.tree(path)) if isinstance(node, ast.Expr)
-        }
+        documentation = {id(node.value) for node in ast.walk(self._sources.tree(path)) if isinstance(node, ast.Expr)}
         for node in ast.walk(self._sources.tree(path)):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
-                if word.search(node.value):
-                    return f"the string of line {node.lineno} says its name, as an annotation does"
+            text = node.value if isinstance(node, ast.Constant) and id(node) not in documentation else None
+            if isinstance(text, str) and word.search(text):
+                return f"the string of line {getattr(node, 'lineno', 0)} says its name, as an annotation does"
         return None
 
     def _holders(self, module: str, name: str) -> Iterator[tuple[str, str]]:
@@ -84,9 +82,9 @@ class Readers:
     def _starred(self) -> dict[str, list[tuple[str, int]]]:
         if self._stars is None:
             self._stars = {}
-            for path, _ in list(self._sources.holding("*", r"^\s*from\b[^\n]*\bimport\s*\*")):
+            for path, _ in self._sources.holding("*", r"^\s*from\b[^\n]*\bimport\s*\*"):
                 importer = self._sources.name(path) or ""
-                for node in ast.walk(self._sources.tree(path)):
+                for node in self._sources.imports(path):
                     if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
                         self._stars.setdefault(self._sources.source(node, path), []).append((importer, node.lineno))
         return self._stars
@@ -103,25 +101,24 @@ class Readers:
             if (name not in text or re.search(word, text) is None) and whole.search(text) is None:
                 # It neither names the name nor imports the module as a whole.
                 continue
-            tree = self._sources.tree(path)
-            bound: dict[str, str] = {}
-            for node in ast.walk(tree):
+            bound: set[str] = set()
+            for node in self._sources.imports(path):
                 if isinstance(node, ast.ImportFrom):
                     source = self._sources.source(node, path)
                     for alias in node.names:
                         if source == module and alias.name == name and path != own:
                             return f"{path}:{node.lineno} imports it"
                         if f"{source}.{alias.name}" == module:
-                            bound[alias.asname or alias.name] = ""
-                elif isinstance(node, ast.Import):
-                    for alias in node.names:
-                        if alias.name == module:
-                            bound[alias.asname or module] = ""
-                elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                    if module in node.value and re.search(word, node.value):
-                        return f"{path}:{node.lineno} names it in a string"
+                            bound.add(alias.asname or alias.name)
+                else:
+                    bound.update(alias.asname or module for alias in node.names if alias.name == module)
+            if module in text and name in text:
+                for part in ast.walk(self._sources.tree(path)):
+                    said = part.value if isinstance(part, ast.Constant) else None
+                    if isinstance(said, str) and module in said and re.search(word, said):
+                        return f"{path}:{getattr(part, 'lineno', 0)} names it in a string"
             if bound:
-                read, value = _uses(tree, set(bound), name)
+                read, value = _uses(self._sources.tree(path), bound, name)
                 if read:
                     return f"{path}:{read} reads it as an attribute"
                 handed = handed or (f"{path}:{value}" if value else "")

@@ -13,6 +13,13 @@ from shrinker.values.upstream import module_name
 _PIECE = re.compile(r"\{[^{}]*\}")
 _PUT_TOGETHER = re.compile(r"""["']([^"'\n]*\{[^"'\n]*)["']""")
 _BETWEEN_NAMES = re.compile(r"[^\w*]+")
+_LETTERS = 3
+
+
+def _says_enough(part: str, text: str) -> bool:
+    letters = part.replace("*", "").replace("_", "")
+    # Of a sentence (`f"the {kind}s"`) a part that says so little is no name.
+    return len(letters) >= _LETTERS or (bool(letters) and " " not in text)
 
 
 class Sources:
@@ -34,6 +41,7 @@ class Sources:
                 self.modules[name] = path
         self._texts: dict[str, str] = {}
         self._trees: dict[str, ast.Module] = {}
+        self._imports: dict[str, list[ast.Import | ast.ImportFrom]] = {}
         self._made: dict[str, list[tuple[re.Pattern[str], int]]] = {}
 
     def name(self, path: str) -> str | None:
@@ -56,6 +64,12 @@ class Sources:
             except (SyntaxError, ValueError):
                 self._trees[path] = ast.Module([], [])
         return self._trees[path]
+
+    def imports(self, path: str) -> list[ast.Import | ast.ImportFrom]:
+        """All its imports, wherever they stand."""
+        if path not in self._imports:
+            self._imports[path] = [n for n in ast.walk(self.tree(path)) if isinstance(n, ast.Import | ast.ImportFrom)]
+        return self._imports[path]
 
     def package(self, path: str) -> str:
         """The package that relative imports of a file start from."""
@@ -91,6 +105,6 @@ class Sources:
                 (re.compile(re.escape(part).replace(r"\*", r"\w*")), text.count("\n", 0, found.start()) + 1)
                 for found in _PUT_TOGETHER.finditer(text)
                 for part in _BETWEEN_NAMES.split(_PIECE.sub("*", found.group(1)))
-                if "*" in part and part.strip("*_")
+                if "*" in part and _says_enough(part, found.group(1))
             ]
         return self._made[path]
