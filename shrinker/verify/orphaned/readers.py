@@ -38,10 +38,14 @@ class Readers:
         said = self._said(path, name)
         if said is not None:
             return said
+        line = self._bare(path, name)
+        if line:
+            return f"line {line} reads another `{name}`: names are compared as they are written, not by their scopes"
         for holder, star in self._holders(module, name):
             found = self._named(holder, name, path)
             if found is None and star:
-                found = self._bare(self._sources.modules[holder], name)
+                line = self._bare(self._sources.modules[holder], name)
+                found = f"{self._sources.modules[holder]}:{line} reads it" if line else None
             if found is not None:
                 return f"{star}{found}"
         return self._computed(path, name)
@@ -128,11 +132,12 @@ class Readers:
                 return f"{handed} hands the module on as a value, and {asked}"
         return None
 
-    def _bare(self, path: str, name: str) -> str | None:
+    def _bare(self, path: str, name: str) -> int:
+        """Line that reads a name of this spelling in a file, 0 when none does."""
         for node in ast.walk(self._sources.tree(path)):
             if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
-                return f"{path}:{node.lineno} reads it"
-        return None
+                return node.lineno
+        return 0
 
     def _asked_anywhere(self, name: str) -> str | None:
         """A place that reads an attribute of the name, or of a computed name that may be this one, of anything."""
