@@ -98,3 +98,13 @@ def test_reason_in_the_file_and_what_it_loads(tmp_path: Path, source: str, name:
 def test_reason_in_another_file(tmp_path: Path, other: str, said: str) -> None:
     found = reason(tmp_path, "from sglang.quiet import f\n", "sglang.quiet.f", other=other)
     assert said in found and bool(said) == bool(found)
+
+
+def test_a_statement_of_which_no_name_is_used_is_no_other_way_to_load_its_module(tmp_path: Path) -> None:
+    files = {**BASE, "here.py": "from sglang.loud import (\n    a,\n    b,\n)\n\nx = 1\n"}
+    write(tmp_path, files)
+    items = [Leftover("orphaned imports", HERE, line, f"sglang.loud.{name}") for line, name in ((2, "a"), (3, "b"))]
+    paths = [f"python/sglang/{path}" for path in files]
+    assert all("loud.py:1" in item.reason for item in explain_imports(tmp_path, paths, items))
+    # With one of them in use the other one may go.
+    assert [item.reason for item in explain_imports(tmp_path, paths, items[:1])] == [""]

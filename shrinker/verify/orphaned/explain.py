@@ -26,7 +26,9 @@ def explain_imports(out: Path, paths: Iterable[str], orphaned: Iterable[Leftover
     """
     sources = Sources(out, paths)
     loading, readers = Loading(sources), Readers(sources)
-    return [replace(item, reason=_reason(item, sources, loading, readers)) for item in orphaned]
+    items = list(orphaned)
+    unused = {(item.path, item.line) for item in items}
+    return [replace(item, reason=_reason(item, unused, sources, loading, readers)) for item in items]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ class _Place:
     """Line of a `try` around it that catches ImportError, 0 without one."""
 
 
-def _reason(item: Leftover, sources: Sources, loading: Loading, readers: Readers) -> str:
+def _reason(item: Leftover, unused: set[tuple[str, int]], sources: Sources, loading: Loading, readers: Readers) -> str:
     tree = sources.tree(item.path)
     last = item.text.split(" as ")[0].rpartition(".")[2]
     place = next((p for p in _imports(tree.body) if p.alias.lineno == item.line and _last(p.alias) == last), None)
@@ -54,7 +56,8 @@ def _reason(item: Leftover, sources: Sources, loading: Loading, readers: Readers
     bound = place.alias.asname or (
         place.alias.name if isinstance(place.node, ast.ImportFrom) else place.alias.name.partition(".")[0]
     )
-    alone = place.node if len(place.node.names) == 1 else None
+    # Another name of the statement that is used loads the module all the same.
+    alone = place.node if all((item.path, alias.lineno) in unused for alias in place.node.names) else None
     loaded = loading.loaded(item.path, alone if not place.function else None)
     for module in _loads(place, sources, item.path):
         effect = loading.effect(module, loaded)
