@@ -228,6 +228,8 @@ class Ruleset(BaseModel):
     companions: tuple[Companion, ...] = ()
     platforms: tuple[Platform, ...] = ()
     survivors: tuple[Survivor, ...] = ()
+    scope: tuple[str, ...] = ()
+    """Ids of rules about what is served, see `Profile.scope`."""
     profile: str = ""
     digest: str = ""
     """SHA-256 over the included rule files."""
@@ -263,3 +265,6 @@ class Profile(BaseModel):
 
     description: str
     include: tuple[str, ...]
+    scope: tuple[str, ...] = ()
+    """Those of the included files that say what is served and nothing of platforms: the judge of what is left of other
+    platforms does not look for what their facts and domains name."""
