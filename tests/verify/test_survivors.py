@@ -275,3 +275,11 @@ def test_what_is_served_is_no_trace_of_a_platform() -> None:
     )
     assert "is_mamba" in build_vocabulary(rules).predicates
     assert "is_mamba" not in build_vocabulary(rules.model_copy(update={"scope": ("mamba",)})).predicates
+
+
+def test_shrinkers_own_files_are_not_judged(case: Build) -> None:
+    own = {"refused.py": 'NAMES = ("SGLANG_FAST",)\n'}
+    built = case({"a.py": "x = 1\n"}, {"a.py": "x = 1\n", **own})
+    assert not find_survivors(built.tree, built.out, built.manifest, RULES, jobs=1).survivors
+    built = case({"a.py": "x = 1\n", **own}, {"a.py": "x = 1\n", **own})
+    assert find_survivors(built.tree, built.out, built.manifest, RULES, jobs=1).survivors
