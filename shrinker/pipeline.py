@@ -19,6 +19,7 @@ from shrinker.emit.staging import install, scratch_folder, staging_folder
 from shrinker.emit.tree import emit_tree
 from shrinker.emit.workers import Unwritable
 from shrinker.facts.build import build_environment
+from shrinker.fold.companions import fold_companions
 from shrinker.fold.engine import FoldEngine
 from shrinker.fold.refine.surroundings import Surroundings
 from shrinker.graph.build import build_graph, missing_roots
@@ -131,7 +132,7 @@ def shrink(request: Request, progress: Progress) -> Result:
             with _timed("survivors", timings, progress):
                 effects = rule_effects(rules, decided.graph, decided.folded, measure(tree, manifest))
                 left = find_survivors(tree, staging, manifest, rules, jobs=request.jobs)
-            found = strict_findings(rules, effects, missing_roots(tree, rules), decided.folded, left)
+            found = strict_findings(rules, effects, missing_roots(tree, rules), decided.folded, left, tree)
             _refuse(found, "strict mode", _SHOWN_STRICT)
         evidence = verify_tree(tree, staging, manifest, EVIDENCE_LEVELS, request.jobs, timings, progress, cache)
         for item in evidence:
@@ -232,6 +233,7 @@ def analyse(
         if symbols:
             with _timed("symbols", timings, progress):
                 graph, folded = _shake(tree, rules, engine, graph, folded, unwritable or {})
+        folded |= fold_companions(tree, engine.environment, graph.kept)
     rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
     return Decided(graph, folded, rescued)
 

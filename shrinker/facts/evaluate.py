@@ -66,7 +66,7 @@ def evaluate(node: ast.expr, scope: Scope, *, condition: bool = False, depth: in
                 # `if is_cuda:` asks the function itself, which is always true.
                 asked = scope.environment.called(found.name)
                 return found if asked is None else Known(True, False, asked.rules)
-            return _in_domain(node.id, scope) if isinstance(found, Unknown) else found
+            return _in_domain(node.id, scope, found)
         case ast.Attribute():
             decided: Value | None = getattr(node, "decided", None)
             if decided is not None:
@@ -134,10 +134,14 @@ def written(node: ast.expr) -> str:
     return ""
 
 
-def _in_domain(name: str, scope: Scope) -> Value:
-    """What a rule says of a variable or attribute by the name that is written."""
+def _in_domain(name: str, scope: Scope, found: Value = UNKNOWN) -> Value:
+    """What a rule says of a variable or attribute by the name that is written, beside what is found out about it."""
     qualified = f"{scope.module}.{name}"
-    return scope.environment.named(qualified) or scope.environment.domain(qualified) or UNKNOWN
+    if isinstance(found, Unknown):
+        return scope.environment.named(qualified) or scope.environment.domain(qualified) or UNKNOWN
+    if isinstance(found, Domain) and (stated := scope.environment.domain(qualified)) is not None:
+        return Domain(found.never | stated.never, found.rules | stated.rules)
+    return found
 
 
 def _attribute(node: ast.Attribute, base: Value, scope: Scope) -> Value:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 
 from shrinker.facts.bindings import absolute
+from shrinker.facts.walk import children, walk
 from shrinker.fold.definitions import dotted
 from shrinker.fold.reading import Reading
 
@@ -18,6 +19,9 @@ _DYNAMIC = frozenset({"import_module", "__import__", "spec_from_file_location", 
 """Calls that give a module which no import names."""
 _OWN_NAMES = frozenset({"globals", "exec", "eval"})
 """Builtins that read names of the module they are called in."""
+_SCOPES = (
+    ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp
+) | ast.GeneratorExp
 _DOTTED = re.compile(r"\b[A-Za-z_]\w*(?:[.:][A-Za-z_]\w*)+")
 _LONGEST = 1000
 """Characters: a longer string is no path."""
@@ -55,7 +59,8 @@ def accesses(
     inner = {id(node.value) for node in attributes}
     read = [n for found in (reading.plain, reading.typing) for n in found.names if n.ctx.__class__ is not ast.Store]
     roots = {n.id for n in read}
-    if not _OWN_NAMES.isdisjoint(roots - targets.keys()):
+    suspects = roots & _OWN_NAMES - targets.keys()
+    if suspects and _looks_at_own_names(reading.tree, suspects):
         chains.add(OWN)
     for name in {n.id for n in read if id(n) not in inner}:
         chains.update(_absolute(name, "", own, stars, targets))
@@ -111,3 +116,32 @@ def _absolute(
     if stars and root not in targets:
         return {f"{star}.{root}{rest}" for star in stars}
     return set()
+
+
+def _looks_at_own_names(tree: ast.Module, builtins: set[str]) -> bool:
+    """True when code of the module asks one of these builtins, which read names of their module.
+
+    A variable that only shares its name with one (`exec = None`) is none: a name that a function gives a value is the
+    function's own, all through it.
+    """
+    stack: list[tuple[ast.AST, frozenset[str]]] = [(tree, frozenset())]
+    while stack:
+        node, local = stack.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (bound := _rebound_builtins(node)):
+            local |= bound
+        for child in children(node):
+            if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load) and child.id in builtins - local:
+                return True
+            stack.append((child, local))
+    return False
+
+
+def _rebound_builtins(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
+    stored = {n.id for n in walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)} & _OWN_NAMES
+    if not stored:
+        return frozenset()
+    # What a function inside it binds is that one's own, and what is declared `global` is the module's.
+    inner = [n for n in walk(function) if n is not function and isinstance(n, _SCOPES)]
+    elsewhere = {n.id for i in inner for n in walk(i) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    outer = {name for n in walk(function) if isinstance(n, ast.Global | ast.Nonlocal) for name in n.names}
+    return frozenset(stored - elsewhere - outer)

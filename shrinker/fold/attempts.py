@@ -9,8 +9,8 @@ from shrinker.facts.lattice import Removed
 from shrinker.facts.scopes import catches_import_error, failing_import
 from shrinker.facts.walk import statements, walk
 from shrinker.fold.context import EvaluatesRemoved, extent, span
-from shrinker.fold.control import asks_for_exception, filled
-from shrinker.values.edits import DropBlock, DropStatement, TakeBlock
+from shrinker.fold.control import asks_for_exception, filled, leaves
+from shrinker.values.edits import DropBlock, DropStatement, DropTail, TakeBlock
 from shrinker.values.folded import Uncertain
 
 if TYPE_CHECKING:
@@ -23,13 +23,17 @@ _LEAVES = (ast.Return, ast.Break, ast.Continue)
 def fold_try(folder: StatementFolder, node: ast.Try) -> tuple[Body, bool]:
     """Fold a `try` with its clauses."""
     context = folder.context
+    ends = False
     failing = failing_import(node, folder.scope)
     if failing is not None and not node.finalbody:
         live = _take_handler(folder, node, failing)
         if live is not None:
             return live, True
-        reason = "import of an absent module fails, but its handler uses the exception"
-        context.uncertain.append(Uncertain(context.path, node.lineno, reason))
+        if _is_absent(folder, node.body[0]):
+            ends = _cut_after_import(folder, node, failing)
+        else:
+            reason = "import of a removed module fails, but its handler uses the exception"
+            context.uncertain.append(Uncertain(context.path, node.lineno, reason))
     edits = len(context.edits)
     catches = any(catches_import_error(h) for h in node.handlers)
     context.catching += catches
@@ -44,7 +48,9 @@ def fold_try(folder: StatementFolder, node: ast.Try) -> tuple[Body, bool]:
     folder.orelse(node)
     if node.finalbody:
         node.finalbody = filled(folder.block(node.finalbody))
-    return [node], False
+    if ends:
+        folder.ends.add(id(node))
+    return [node], ends
 
 
 def _take_handler(folder: StatementFolder, node: ast.Try, failing: str) -> Body | None:
@@ -69,6 +75,34 @@ def _take_handler(folder: StatementFolder, node: ast.Try, failing: str) -> Body 
     context.edits.append(taken if live else DropStatement(span(node)))
     context.taken.append((taken, list(live)))
     return live
+
+
+def _is_absent(folder: StatementFolder, node: ast.stmt) -> bool:
+    """True for the import of a module outside the tree that is not installed."""
+    module = node.names[0].name if isinstance(node, ast.Import) else getattr(node, "module", "")
+    return folder.context.environment.is_absent(module) is not None
+
+
+def _cut_after_import(folder: StatementFolder, node: ast.Try, rule: str) -> bool:
+    """Keep an import that fails for the exception that it raises: what follows in the body does not run.
+
+    Returns:
+        True when the handler leaves, so that nothing after the `try` runs either.
+    """
+    context = folder.context
+    handler = next(h for h in node.handlers if catches_import_error(h))
+    dead = [*node.body[1:], *node.orelse]
+    for statement in dead:
+        folder.forget(statement)
+    if node.body[1:]:
+        context.edits.append(DropTail(span(node.body[1])))
+    if node.orelse:
+        context.edits.append(DropBlock(span(node), "orelse"))
+    if dead:
+        lines = extent(node.body[1:]) + extent(node.orelse)
+        context.decide(node, "try", {rule}, "removed", lines, node.body[0])
+    node.body, node.orelse = node.body[:1], []
+    return leaves(handler.body[-1])
 
 
 def _fold_handlers(folder: StatementFolder, node: ast.Try) -> list[ast.ExceptHandler]:

@@ -38,6 +38,7 @@ def fold_if(folder: StatementFolder, node: ast.If) -> tuple[Body, bool]:
     body = folder.block(node.body)
     orelse = folder.block(node.orelse) if node.orelse else []
     if not body and not orelse and is_pure(node.test, folder.scope):
+        folder.forget(node.test)
         context.edits.append(_emptied(context, node, elif_arm))
         context.decide(node, "if", {"emptied"}, "removed", extent([node]))
         return [], True

@@ -11,13 +11,13 @@ import bisect
 from collections.abc import Callable
 
 from shrinker.facts.bindings import absolute
-from shrinker.facts.effects import is_pure
 from shrinker.facts.lattice import Known, Ref
 from shrinker.facts.scopes import ModuleScope, catches_import_error, is_type_checking
 from shrinker.facts.walk import BLOCKS, statements
 from shrinker.fold.context import Context, extent, first_line, span
 from shrinker.fold.control import READ_ALL_LOCALS
 from shrinker.fold.exports import Exports, is_export
+from shrinker.fold.flags import keep_flags
 from shrinker.fold.idle import bound_name, loads, reads_in
 from shrinker.values.edits import DropAlias, Literal, Span
 
@@ -26,15 +26,20 @@ def drop_unused(tree: ast.Module, context: Context) -> None:
     """Remove module-level flags with an exact value that nobody reads, then imports of predicates."""
     exports = Exports(tree, context)
     reads = _Reads(tree, context)
-    kept = [s for s in tree.body if not _is_dead_flag(s, context, reads, exports)]
-    if len(kept) < len(tree.body):
+
+    def is_used(name: str) -> bool:
+        return _is_used(name, context, reads, exports)
+
+    edits = len(context.edits)
+    kept = keep_flags(tree.body, context, is_used, exports)
+    if len(context.edits) > edits:
         # A flag may have been the last to read a predicate, or another flag that stands above it.
         reads.keep(kept)
-        tree.body = [s for s in kept if not _is_dead_flag(s, context, reads, exports)]
+        tree.body = keep_flags(kept, context, is_used, exports)
         reads.keep(tree.body)
     while True:
         before = len(tree.body)
-        tree.body = _keep_imports(tree.body, context, lambda name: _is_used(name, context, reads, exports))
+        tree.body = _keep_imports(tree.body, context, is_used)
         if len(tree.body) == before:
             break
         # What stood under `TYPE_CHECKING` may have been the last to ask for it.
@@ -77,7 +82,10 @@ class _Reads:
         return found
 
     def keep(self, body: list[ast.stmt]) -> None:
-        """Only these statements are left."""
+        """Only these statements are left, blocks with what is left in them."""
+        for node in body:
+            if isinstance(node, ast.If | ast.Try):
+                self._known[id(node)] = reads_in(node)
         left = {id(s) for s in body}
         self._body = [s for s in self._body if id(s) in left]
 
@@ -91,32 +99,6 @@ def _is_used(name: str, context: Context, reads: _Reads, exports: Exports) -> bo
         return True
     environment = context.environment
     return (context.module, name) in environment.imported or context.module in environment.starred
-
-
-def _is_dead_flag(node: ast.stmt, context: Context, reads: _Reads, exports: Exports) -> bool:
-    if not (isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)):
-        return False
-    name = node.targets[0].id
-    if _is_used(name, context, reads, exports) or name in context.environment.shown:
-        return False
-    value = context.environment.resolve(context.module, name)
-    if not (isinstance(value, Known) and value.rules):
-        return False
-    if isinstance(node.value, ast.Constant) and value.exact:
-        if not isinstance(node.value.value, bool):
-            return False  # A number or a text is a setting, not a flag.
-    else:
-        # Reads of an exact constant have all become literals. Of another one only the tests are gone:
-        # none may be left here or elsewhere, and asking must have no effect.
-        if (name in context.environment.read and name not in context.unused) or not is_pure(
-            node.value, ModuleScope(context.environment, context.module)
-        ):
-            return False
-        context.forget(node.value)
-    exports.drop(name)
-    context.sweep(node)
-    context.decide(node, "flag", value.rules, "removed", extent([node]))
-    return True
 
 
 def _keep_imports(
@@ -199,9 +181,13 @@ def keep_import(
         # What is read as `module.name` elsewhere stays, unless every such read is folded too.
         lost = name in context.touched and (local or name not in context.environment.read)
         # The import is gone with what importing does, unless a round found that it need not be done here.
-        asked = {m.lstrip("?") for m in modules}
-        idle = not runs or asked <= context.unloaded
         parts = {m[1:] for m in modules if m.startswith("?") and m[1:] in context.environment.modules}
+        # Of a module of the tree it is certain that any other name is no module.
+        outside = {
+            m.lstrip("?") for m in modules if m.lstrip("?").partition(".")[0] not in context.environment.packages
+        }
+        asked = {m for m in modules if not m.startswith("?")} | parts | outside
+        idle = not runs or asked <= context.unloaded
         may_go = idle or (isinstance(node, ast.ImportFrom) and parts <= context.unloaded)
         if may_go and (rules or lost or name in context.unused):
             gone.append((alias, rules, idle))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import evaluate
-from shrinker.facts.lattice import Removed
+from shrinker.facts.lattice import Known, Removed
 from shrinker.fold.context import EvaluatesRemoved
 from shrinker.fold.displays import fold_display
 from shrinker.fold.domains import drop_elements
@@ -35,6 +35,9 @@ def fold_comparison(folder: ExpressionFolder, node: ast.Compare, condition: bool
             node.comparators = [fold_display(folder, display, type(display).__name__)]
             if not cast(ast.Tuple, display).elts and is_pure(node.left, folder.scope):
                 return folder.constant(node, isinstance(single, ast.NotIn), "compare", "removed-rows")
+        elif single is not None and isinstance(single, ast.In | ast.NotIn) and _is_decided(folder, node.comparators[0]):
+            # Not for the sake of writing `x in None`.
+            pass
         else:
             first, *others = node.comparators
             node.comparators = [folder.fold(first), *(folder.when_reached(c) for c in others)]
@@ -48,6 +51,11 @@ def fold_comparison(folder: ExpressionFolder, node: ast.Compare, condition: bool
             return folder.constant(node, isinstance(single, ast.IsNot | ast.NotEq), "compare", poison.removed.rule)
         raise
     return node
+
+
+def _is_decided(folder: ExpressionFolder, node: ast.expr) -> bool:
+    value = evaluate(node, folder.scope)
+    return isinstance(value, Known) and bool(value.rules)
 
 
 def _names_member(folder: ExpressionFolder, node: ast.Tuple | ast.List | ast.Set) -> bool:

@@ -204,7 +204,8 @@ class _Patterns:
                 literal = part.replace("*", "").replace("_", "")
                 if len(literal) >= _LITERAL_CHARACTERS:
                     self._patterns.add(part)
-                else:
+                elif " " not in pattern:
+                    # Of a sentence (`f"the {kind}s"`) a part that says so little is no name.
                     self._weak.append((line, part))
 
     def calls(self, stores: set[str]) -> None:

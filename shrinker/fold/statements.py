@@ -40,6 +40,8 @@ class StatementFolder:
         self.scope = scope
         self.kind = kind
         self.expressions = ExpressionFolder(context, scope)
+        self.ends: set[int] = set()
+        """`try` statements (by id) of which the facts say that control never passes them."""
 
     def inside(self, scope: Scope, kind: str, owner: str = "") -> StatementFolder:
         """The folder of a body within this one."""
@@ -61,7 +63,8 @@ class StatementFolder:
                     self._keep_readers(poison.removed)
                 folded, changed = self._replace_removed(statement, poison.removed), True
             result.extend(folded)
-            if changed and folded and leaves(folded[-1]) and index + 1 < len(body):
+            ends = bool(folded) and (leaves(folded[-1]) or id(folded[-1]) in self.ends)
+            if changed and ends and index + 1 < len(body):
                 self._drop_tail(body[index + 1 :], raised=isinstance(folded[-1], ast.Raise))
                 break
         return result

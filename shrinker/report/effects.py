@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from shrinker.report.measure import Measured
-from shrinker.ruleset import Ruleset, Walk
+from shrinker.ruleset import Companion, Rule, Ruleset, Walk
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
 
@@ -28,7 +28,7 @@ class RuleEffect:
     lines: int
     """Lines of those files."""
     kept: int
-    """Nodes that it names as a root, keep, asset or walk target."""
+    """Nodes that it names as a root, keep, asset, walk target or module of a companion."""
 
     @property
     def idle(self) -> bool:
@@ -55,6 +55,15 @@ def rule_effects(
             removed_lines[removal.rule] += file.before
     named = Counter(edge.src.partition(":")[2] for edge in graph.edges if edge.src.startswith(("root:", "asset:")))
     walked = {edge.dst.partition(":")[2] for edge in graph.edges if edge.kind == "walk"}
+
+    def kept(rule: Rule) -> int:
+        match rule:
+            case Walk():
+                return sum(name.startswith(rule.package + ".") for name in walked)
+            case Companion():
+                return sum(path.startswith(rule.folder + "/") for path in folded)
+        return named[rule.id]
+
     return [
         RuleEffect(
             id=rule.id,
@@ -64,9 +73,7 @@ def rule_effects(
             folded_lines=folded_lines[rule.id],
             files=removed[rule.id],
             lines=removed_lines[rule.id],
-            kept=sum(name.startswith(rule.package + ".") for name in walked)
-            if isinstance(rule, Walk)
-            else named[rule.id],
+            kept=kept(rule),
         )
         for rule in rules.all_rules()
     ]

@@ -10,12 +10,14 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from shrinker.report.effects import RuleEffect
+from shrinker.report.occurrence import occurring
 from shrinker.report.proposals import propose_acceptance, propose_fact, propose_platform, propose_survivor
 from shrinker.ruleset import Fact, Ruleset, Survivor, module_matches
 from shrinker.values.folded import FoldedModule, Uncertain
 from shrinker.values.outcome import Finding
 from shrinker.values.survivors import KINDS, Kind, Survivors
 from shrinker.values.survivors import Survivor as Found
+from shrinker.values.upstream import UpstreamTree
 
 REFUSED: frozenset[Kind] = frozenset({"predicates", "flags", "environment", "absent imports"})
 """Kinds of survivors that must have their reason. Texts and names are listed by `shrinker survivors` alone."""
@@ -30,6 +32,7 @@ def strict_findings(
     missing_roots: Sequence[tuple[str, str]],
     folded: Mapping[str, FoldedModule] | None = None,
     left: Survivors | None = None,
+    tree: UpstreamTree | None = None,
 ) -> list[Finding]:
     """What strict mode refuses.
 
@@ -39,6 +42,7 @@ def strict_findings(
         missing_roots: rule id and module of each root that the tree does not have.
         folded: the kept modules, for what folding could not decide.
         left: what is left of other platforms.
+        tree: upstream: a rule that decides nothing has its match where upstream still writes what it names.
     """
     optional = {rule.id for rule in rules.all_rules() if rule.optional}
     found = [
@@ -54,6 +58,9 @@ def strict_findings(
     constructs = [u for module in (folded or {}).values() for u in module.uncertain]
     accepted, open_constructs = _constructs(rules, constructs, folded or {})
     idle = [effect.id for effect in effects if effect.idle and effect.id not in optional]
+    if tree is not None and idle:
+        spoken = occurring(tree, (rule for rule in rules.all_rules() if rule.id in set(idle)))
+        idle = [rule for rule in idle if rule not in spoken]
     idle += [r.id for r in rules.survivors if _about_constructs(r) and r.id not in accepted and not r.optional]
     idle += list(left.unmatched) if left is not None else []
     found += [_unmatched(rules, rule) for rule in idle]
@@ -68,6 +75,12 @@ def strict_findings(
                 f"{propose_fact(suspect.name + '()')}\n    else:\n{propose_platform(suspect.name)}",
             )
             for suspect in left.suspects
+        ]
+        found += [
+            Finding(
+                "leftover", item.path, item.line, f"folding left {item.kind[:-1]} `{item.text}`, with no reason to stay"
+            )
+            for item in left.forbidden
         ]
         found += sorted(_unexplained(rules, left), key=lambda finding: _ORDER.index(finding.check))
     return found

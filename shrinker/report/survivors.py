@@ -47,7 +47,10 @@ def survivors_lines(found: Survivors, why: Mapping[str, str], everything: bool) 
     yield ""
     yield "What folding left behind (upstream's own not counted):"
     for kind, count in found.leftover_counts().items():
+        open_ones = sum(item.kind == kind for item in found.forbidden)
         note = "" if kind in FORBIDDEN_LEFTOVERS else "  allowed: beside what has an effect"
+        if kind == "orphaned imports" and count:
+            note = f"  {count - open_ones:,} with a reason, {open_ones:,} without"
         yield f"  {kind:<20}{count:>8,}{note}"
     for kind in KINDS:
         rows = [s for s in found.unexplained if s.kind == kind]
@@ -87,4 +90,5 @@ def _row(survivor: Survivor) -> str:
 
 
 def _leftover(item: Leftover) -> str:
-    return f"  {item.path}:{item.line}: {item.text}"
+    reason = f"  ({item.reason})" if item.reason else ""
+    return f"  {item.path}:{item.line}: {item.text}{reason}"

@@ -2,17 +2,35 @@
 
 from shrinker.ruleset.load import load_profile
 from shrinker.ruleset.match import module_matches, path_matches
-from shrinker.ruleset.models import Absent, Asset, Fact, Keep, Platform, Profile, Remove, Root, Ruleset, Survivor, Walk
+from shrinker.ruleset.models import (
+    Absent,
+    Asset,
+    Companion,
+    Fact,
+    Keep,
+    Platform,
+    Profile,
+    Pure,
+    Remove,
+    Root,
+    Rule,
+    Ruleset,
+    Survivor,
+    Walk,
+)
 
 __all__ = [
     "Absent",
     "Asset",
+    "Companion",
     "Fact",
     "Keep",
     "Platform",
     "Profile",
+    "Pure",
     "Remove",
     "Root",
+    "Rule",
     "Ruleset",
     "Survivor",
     "Walk",

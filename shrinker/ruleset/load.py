@@ -15,6 +15,7 @@ from shrinker.ruleset.contradictions import refuse_contradictions
 from shrinker.ruleset.models import (
     Absent,
     Asset,
+    Companion,
     Default,
     Domain,
     Fact,
@@ -50,6 +51,7 @@ _KINDS: dict[str, tuple[str, type[Rule]]] = {
     "asset": ("assets", Asset),
     "default": ("defaults", Default),
     "refusal": ("refusals", Refusal),
+    "companion": ("companions", Companion),
     "platform": ("platforms", Platform),
     "survivor": ("survivors", Survivor),
     "protocol": ("protocols", Protocol),
@@ -83,7 +85,16 @@ def load_profile(name: str, folder: Path = RULES_FOLDER) -> Ruleset:
                 f"rule files here: {', '.join(known)}",
             )
         paths.append(path)
-    return load_rules(paths, name, profile_path.read_bytes())
+    unknown = sorted(set(profile.scope) - set(profile.include))
+    if unknown:
+        raise InputError(
+            f"{profile_path.name}:{_line_of(text, 'scope')}: {unknown[0]!r} is not included"
+            f"{_nearest(unknown[0], list(profile.include))}",
+            "name files of `include` in `scope`",
+        )
+    rules = load_rules(paths, name, profile_path.read_bytes())
+    scope = {rule for rule, place in rules.places.items() if place.rpartition(".toml:")[0] in profile.scope}
+    return rules.model_copy(update={"scope": tuple(sorted(scope))})
 
 
 def load_rules(paths: Sequence[Path], profile: str = "", salt: bytes = b"") -> Ruleset:

@@ -171,6 +171,14 @@ class Default(Rule):
     by: str = Field(min_length=1)
 
 
+class Companion(Rule):
+    """A package that travels beside the served one, and whose Python is folded by the same facts. Which of its files
+    are kept is for `root` and `keep` rules to say."""
+
+    folder: str = Field(pattern=r"^[^/](.*[^/])?$")
+    """Of the package itself, in the layout of upstream's repository; its last component is the package's name."""
+
+
 class Platform(Rule):
     """A platform, for the judge of the generated tree: the words by which one sees a trace of it."""
 
@@ -237,10 +245,13 @@ class Ruleset(BaseModel):
     assets: tuple[Asset, ...] = ()
     defaults: tuple[Default, ...] = ()
     refusals: tuple[Refusal, ...] = ()
+    companions: tuple[Companion, ...] = ()
     platforms: tuple[Platform, ...] = ()
     survivors: tuple[Survivor, ...] = ()
     protocols: tuple[Protocol, ...] = ()
     outsides: tuple[Outside, ...] = ()
+    scope: tuple[str, ...] = ()
+    """Ids of rules about what is served, see `Profile.scope`."""
     profile: str = ""
     digest: str = ""
     """SHA-256 over the included rule files."""
@@ -266,6 +277,7 @@ class Ruleset(BaseModel):
             *self.assets,
             *self.defaults,
             *self.refusals,
+            *self.companions,
         )
 
 
@@ -276,3 +288,6 @@ class Profile(BaseModel):
 
     description: str
     include: tuple[str, ...]
+    scope: tuple[str, ...] = ()
+    """Those of the included files that say what is served and nothing of platforms: the judge of what is left of other
+    platforms does not look for what their facts and domains name."""

@@ -79,6 +79,8 @@ class Leftover:
     path: str
     line: int
     text: str
+    reason: str = ""
+    """Why it stays all the same, for an orphaned import; empty when nothing says so."""
 
 
 LEFTOVERS = ("constant tests", "constant operands", "empty else", "empty if", "undefined names", "orphaned imports")
@@ -88,7 +90,8 @@ LEFTOVERS = ("constant tests", "constant operands", "empty else", "empty if", "u
 finds them (F821-F823, F401)."""
 
 FORBIDDEN_LEFTOVERS = frozenset(LEFTOVERS) - {"constant operands", "empty if"}
-"""What must be 0. The two others are right where evaluating the rest has an effect."""
+"""What must be 0, but for orphaned imports that have their reason. The two others are right where evaluating the rest
+has an effect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +127,12 @@ class Survivors:
     @property
     def clean(self) -> bool:
         """True when every survivor has its reason and folding left nothing behind that must not be."""
-        return not self.unexplained and not any(item.kind in FORBIDDEN_LEFTOVERS for item in self.leftovers)
+        return not self.unexplained and not self.forbidden
+
+    @property
+    def forbidden(self) -> tuple[Leftover, ...]:
+        """What folding left behind that must not be there."""
+        return tuple(item for item in self.leftovers if item.kind in FORBIDDEN_LEFTOVERS and not item.reason)
 
     def counts(self) -> dict[str, dict[str, int]]:
         """By kind: how many, how many of them explained."""

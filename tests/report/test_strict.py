@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from shrinker.report.effects import RuleEffect
+from shrinker.report.occurrence import occurring
 from shrinker.report.strict import strict_findings
-from shrinker.ruleset import Fact, Ruleset, Survivor
+from shrinker.ruleset import Absent, Fact, Remove, Ruleset, Survivor
 from shrinker.ruleset.load import load_rules
 from shrinker.values.folded import FoldedModule, Uncertain
 from shrinker.values.outcome import Finding
 from shrinker.values.survivors import Leftover, Survivors, Suspect
 from shrinker.values.survivors import Survivor as Found
+from tests.verify.trees import upstream_tree, write
 
 WHY = "A rule of a test."
 PATH = "python/sglang/srt/a.py"
@@ -140,6 +143,43 @@ def test_every_proposal_loads(tmp_path: Any) -> None:
         load_rules([path])
 
 
-def test_leftovers_alone_are_not_refused() -> None:
-    found_left = Survivors(1, (), (Leftover("constant tests", PATH, 1, "if True"),), (), ())
-    assert refused(found_left) == [] and not found_left.clean
+def test_what_folding_left_behind_is_refused_unless_it_may_stay() -> None:
+    allowed = (
+        Leftover("constant operands", PATH, 1, "f() and False"),
+        Leftover("orphaned imports", PATH, 2, "a.b", "importing a runs a.py:1"),
+    )
+    assert refused(Survivors(1, (), allowed, (), ())) == []
+    left_over = (Leftover("constant tests", PATH, 3, "if True"), Leftover("orphaned imports", PATH, 4, "a.c"))
+    found_left = Survivors(1, (), (*allowed, *left_over), (), ())
+    assert not found_left.clean
+    assert [(f.check, f.line) for f in refused(found_left)] == [("leftover", 3), ("leftover", 4)]
+
+
+def test_a_rule_has_its_match_wherever_upstream_writes_the_name(tmp_path: Path) -> None:
+    files = {
+        "gone/npu.py": "from other import thing\nif thing.is_npu():\n    import torch_npu\n",
+        "kernels/mlapo.py": "def is_enabled(): pass\n",
+        "text.txt": "is_hpu\n",
+    }
+    write(tmp_path, files)
+    rules = Ruleset(
+        facts=(
+            Fact(id="method", why=WHY, calls=(".is_npu",), value=False),
+            Fact(id="nested", why=WHY, calls=("sglang.**.mlapo.is_enabled",), value=False),
+            Fact(id="open", why=WHY, calls=("sglang.**.mlapo.is_*",), value=False),
+            # Not there: no such word, a word of a text that is no Python, a module of another name, half a word.
+            Fact(id="no-word", why=WHY, calls=("sglang.**.is_xpu",), value=False),
+            Fact(id="no-python", why=WHY, calls=(".is_hpu",), value=False),
+            Fact(id="no-module", why=WHY, calls=("sglang.**.other_name.is_enabled",), value=False),
+            Fact(id="half", why=WHY, attributes=(".is_np",), value=False),
+        ),
+        absents=(
+            Absent(id="absent", why=WHY, modules=("torch_npu",)),
+            Absent(id="no-absent", why=WHY, modules=("torch_hpu",)),
+        ),
+        removes=(Remove(id="remove", why=WHY, feature="NPU", modules=("sglang.gone.npu",)),),
+    )
+    tree = upstream_tree(tmp_path)
+    assert occurring(tree, rules.all_rules()) == {"method", "nested", "open", "absent"}
+    idle = [effect(rule, 0) for rule in ("method", "no-word")]
+    assert [f.message.split()[1] for f in strict_findings(rules, idle, [], tree=tree)] == ["no-word"]

@@ -132,3 +132,12 @@ def test_an_unknown_profile(tmp_path: Path) -> None:
     assert "small" in caught.value.next_step
     with pytest.raises(InputError, match="no profile"):
         load_profile("../profiles/small", tmp_path)
+
+
+def test_rules_about_what_is_served(tmp_path: Path) -> None:
+    place = folder(tmp_path, FACT, 'description = "x"\ninclude = ["world", "more"]\nscope = ["more"]\n')
+    (place / "more.toml").write_text(FACT.replace('"hip"', '"mamba"').replace("is_hip", "is_mamba"))
+    assert load_profile("small", place).scope == ("mamba",)
+    (place / "profiles/small.toml").write_text('description = "x"\ninclude = ["world"]\nscope = ["wrld"]\n')
+    with pytest.raises(InputError, match=r"small.toml:3: 'wrld' is not included \(did you mean 'world'"):
+        load_profile("small", place)

@@ -267,3 +267,19 @@ def test_a_file_that_cannot_be_read(case: Build) -> None:
     (built.out / "python/sglang/a.py").unlink()
     with pytest.raises(InputError, match=r"a\.py"):
         look(built)
+
+
+def test_what_is_served_is_no_trace_of_a_platform() -> None:
+    rules = RULES.model_copy(
+        update={"facts": (*RULES.facts, Fact(id="mamba", why=WHY, calls=("sglang.**.is_mamba",), value=False))}
+    )
+    assert "is_mamba" in build_vocabulary(rules).predicates
+    assert "is_mamba" not in build_vocabulary(rules.model_copy(update={"scope": ("mamba",)})).predicates
+
+
+def test_shrinkers_own_files_are_not_judged(case: Build) -> None:
+    own = {"refused.py": 'NAMES = ("SGLANG_FAST",)\n'}
+    built = case({"a.py": "x = 1\n"}, {"a.py": "x = 1\n", **own})
+    assert not find_survivors(built.tree, built.out, built.manifest, RULES, jobs=1).survivors
+    built = case({"a.py": "x = 1\n", **own}, {"a.py": "x = 1\n", **own})
+    assert find_survivors(built.tree, built.out, built.manifest, RULES, jobs=1).survivors

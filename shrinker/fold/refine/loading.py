@@ -42,7 +42,7 @@ class Loading:
     def __init__(self, world: World) -> None:
         self._world = world
         self._statements: dict[str, list[_Statement]] = {}
-        self._edges: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+        self._edges: dict[str, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {}
         self._loaders: dict[str, set[str]] | None = None
         """Modules that certainly load each module, before this round's drops."""
         self._cycles = Cycles({module.module: module for module in world.modules})
@@ -110,7 +110,7 @@ class Loading:
         if name in loaded or module is None:
             return False
         loaded.add(name)
-        own, _ = self._certain(module)
+        own, _, _ = self._certain(module)
         return not module.usage.inert or any(self._does_something(other, loaded) for other in sorted(own))
 
     def _may_enter(self, importer: FoldedModule, name: str, before: list[_Statement]) -> bool:
@@ -148,23 +148,32 @@ class Loading:
             self._statements[name] = [statement for _, statement in sorted(found, key=lambda item: item[0])]
         return self._statements[name]
 
-    def _certain(self, module: FoldedModule) -> tuple[frozenset[str], frozenset[str]]:
-        """What the module level certainly loads: modules of the tree with their packages, and others with theirs."""
+    def _certain(self, module: FoldedModule) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+        """What the module level certainly loads.
+
+        Returns:
+            Modules of the tree with their packages; others with theirs; imported names that may be modules of others.
+        """
         known = self._edges.get(module.module)
         if known is None:
             own: set[str] = set()
             others: set[str] = set()
+            perhaps: set[str] = set()
             names = {
-                name.lstrip("?")
+                name
                 for statement in self._of(module)
                 if statement.runs == CERTAIN
                 for _, modules in statement.names
                 for name in modules
             }
             for name in (*names, module.module):
-                for each in (name, *_parents(name)):
+                bare = name.lstrip("?")
+                if bare != name and bare not in self._world.environment.modules:
+                    perhaps.add(bare)
+                    continue
+                for each in (bare, *_parents(bare)):
                     (others if self._world.module(each) is None else own).add(each)
-            known = self._edges[module.module] = frozenset(own), frozenset(others)
+            known = self._edges[module.module] = frozenset(own), frozenset(others), frozenset(perhaps)
         return known
 
     def _is_loaded_with(self, importer: FoldedModule, wanted: str) -> bool:
@@ -177,10 +186,11 @@ class Loading:
         found = {importer.module}
         stack = [importer]
         while stack:
-            own, others = self._certain(stack.pop())
+            own, others, perhaps = self._certain(stack.pop())
             found |= own
             found |= others
-            if wanted in own or wanted in others:
+            found |= perhaps
+            if wanted in found:
                 break
             for name in own - seen:
                 seen.add(name)
@@ -202,15 +212,16 @@ class Loading:
             may_load = "." in name and (not is_perhaps or top in _LAZY)
             if top not in _LOUD and not (may_load and self._world.leans_on(importer, name)):
                 return True
-        if self._is_loaded_with(importer, name):
+        if self._is_loaded_with(importer, name) or self._world.is_folder(name):
             return True
         if module is None or not module.usage.inert or name in self._world.asked.submodules:
             # What is outside the tree may do anything when it is loaded.
             return False
         if any(self._world.is_found_by_its_base(f"{name}.{own}") for own in module.usage.classes.split()):
             return False
-        own, others = self._certain(module)
-        return all(self._adds_nothing(importer, other, judged) for other in (*sorted(own), *sorted(others)))
+        own, others, perhaps = self._certain(module)
+        needed = (*sorted(own), *sorted(others), *(f"?{other}" for other in sorted(perhaps)))
+        return all(self._adds_nothing(importer, other, judged) for other in needed)
 
 
 def _parents(name: str) -> Iterator[str]:

@@ -127,6 +127,16 @@ class World:
         """The kept module of this dotted name."""
         return self._by_name.get(name)
 
+    def is_folder(self, name: str) -> bool:
+        """True for a package of the tree without an ``__init__.py``: there is nothing to run."""
+        environment = self.environment
+        return (
+            name in environment.modules
+            and name not in environment.outlines
+            and environment.removed_module(name) is None
+            and any(other.startswith(name + ".") for other in self._by_name)
+        )
+
     def is_found_by_its_base(self, name: str) -> bool:
         """True for a class (by qualified name) that one of its bases may know without naming it."""
         ancestors = self.hierarchy.ancestors(name)

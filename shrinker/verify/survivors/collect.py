@@ -16,6 +16,7 @@ from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
 from shrinker.values.survivors import Leftover, Survivor, Survivors
 from shrinker.values.upstream import UpstreamTree, module_name
+from shrinker.verify.orphaned import explain_imports
 from shrinker.verify.survivors.leftovers import leftovers
 from shrinker.verify.survivors.reasons import explain, mark_idle
 from shrinker.verify.survivors.scan import Scanner
@@ -59,7 +60,8 @@ def find_survivors(tree: UpstreamTree, out: Path, manifest: Manifest, rules: Rul
         InputError: a file of the tree cannot be read or parsed, or ruff is missing.
         ShrinkerError: a worker process was killed.
     """
-    entries = [entry for entry in manifest.files if entry.path.endswith(".py")]
+    # A file of shrinker's own names what it refuses, and is no code that upstream left.
+    entries = [entry for entry in manifest.files if entry.path.endswith(".py") and entry.path in tree.by_path]
     changed = [entry.path for entry in entries if entry.changed and entry.path in tree.by_path]
     ours = _Ruff(out, changed)
     theirs = _Ruff(tree.root, changed)
@@ -75,7 +77,10 @@ def find_survivors(tree: UpstreamTree, out: Path, manifest: Manifest, rules: Rul
     found = mark_idle((s for look in looks for s in look.survivors), uses)
     explained = explain(sorted(found, key=lambda s: (s.path, s.line, s.kind, s.text)), rules.survivors)
     behind = [item for look in looks for item in look.leftovers]
-    behind += _named_by_ruff(ours.result(), theirs.result())
+    named = _named_by_ruff(ours.result(), theirs.result())
+    orphaned = [item for item in named if item.kind == "orphaned imports"]
+    behind += [item for item in named if item.kind != "orphaned imports"]
+    behind += explain_imports(out, [entry.path for entry in entries], orphaned)
     matched = {s.rule for s in explained}
     return Survivors(
         files=len(entries),

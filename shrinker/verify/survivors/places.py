@@ -95,6 +95,12 @@ def annotated(generic: ast.expr, item: ast.expr) -> Position:
     return "help-text" if described and name != "Literal" else "annotation"
 
 
+def is_counted(value: ast.Call) -> bool:
+    """True for ``auto()`` of the enumerations."""
+    root, parts = dotted(value.func)
+    return (parts[-1] if parts else root.id if isinstance(root, ast.Name) else "") == "auto"
+
+
 def is_plain_decorator(decorator: ast.expr) -> bool:
     """True for a decorator that files its definition nowhere."""
     root, parts = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)

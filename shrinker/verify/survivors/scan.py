@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from shrinker.values.survivors import Survivor
 from shrinker.verify.survivors.expressions import Expressions
-from shrinker.verify.survivors.places import assigned_value, is_plain_decorator, raised
+from shrinker.verify.survivors.places import assigned_value, is_counted, is_plain_decorator, raised
 from shrinker.verify.survivors.vocabulary import Vocabulary, is_constant
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -115,7 +115,8 @@ class Scanner(Expressions):
         self._where, self._in_class = outer, in_class
 
     def assignment(self, targets: list[ast.expr], value: ast.expr | None) -> None:
-        declares = self._in_class and isinstance(value, ast.Call)
+        # A call declares a variable; `auto()` counts a member of an enumeration.
+        declares = self._in_class and isinstance(value, ast.Call) and not is_counted(value)
         for target in targets:
             if declares and isinstance(target, ast.Name) and is_constant(target.id):
                 if self.words.is_foreign(target.id) or target.id in self.words.variables:

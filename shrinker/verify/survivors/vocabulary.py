@@ -158,15 +158,16 @@ def is_constant(name: str) -> bool:
 
 def build_vocabulary(rules: Ruleset) -> Vocabulary:
     """The words of a profile: `[[platform]]` rules, and whatever the other rules name."""
-    decided = [fact for fact in rules.facts if isinstance(fact.value, bool)]
+    facts = [fact for fact in rules.facts if fact.id not in rules.scope]
+    decided = [fact for fact in facts if isinstance(fact.value, bool)]
     calls = {pattern for fact in decided for pattern in fact.calls}
-    stated = {p for fact in rules.facts if not fact.value for p in (*fact.names, *fact.attributes)}
+    stated = {p for fact in facts if not fact.value for p in (*fact.names, *fact.attributes)}
     named = {p for p in calls | stated if p.startswith((".", "sglang."))}
     return Vocabulary(
         predicates=frozenset(_last(named)) | {p for platform in rules.platforms for p in platform.predicates},
         outside=frozenset(p for p in (calls | stated) - named if "*" not in p),
-        variables=frozenset(v for fact in rules.facts for v in fact.environment),
-        texts=frozenset(text for domain in rules.domains for text in domain.never),
+        variables=frozenset(v for fact in facts for v in fact.environment),
+        texts=frozenset(t for domain in rules.domains if domain.id not in rules.scope for t in domain.never),
         absent=tuple(sorted({m for rule in rules.absents for m in rule.modules})),
         removed=tuple((pattern, rule.unless) for rule in rules.removes for pattern in rule.modules),
         foreign=Words.of(word for platform in rules.platforms if not platform.own for word in platform.words),

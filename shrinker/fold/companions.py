@@ -1,0 +1,63 @@
+"""Fold packages that travel beside the one that is served, such as the Python of its kernel library.
+
+Which files of them are kept is for `root` and `keep` rules: here only their branches are decided, by the same facts. They
+see the served package; it does not see them, so that a release, which comes without them, gives the same Python as its
+commit.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection
+
+from shrinker.facts.environment import Environment
+from shrinker.facts.outline import Outline, outline
+from shrinker.fold.module import fold_source
+from shrinker.values.folded import FoldedModule
+from shrinker.values.upstream import UpstreamTree, module_name
+
+
+def fold_companions(tree: UpstreamTree, environment: Environment, kept: Collection[str]) -> dict[str, FoldedModule]:
+    """Folded modules of the companions, by path, sorted.
+
+    Args:
+        tree: upstream.
+        environment: the closed world of the served package; its rules name the companions.
+        kept: paths of all kept files.
+    """
+    names: dict[str, str] = {}
+    for rule in environment.rules.companions:
+        around, _, _ = rule.folder.rpartition("/")
+        for path in kept:
+            if path.startswith(rule.folder + "/") and path.endswith(".py"):
+                dotted = path[len(around) + bool(around) : -len(".py")].replace("/", ".")
+                names[path] = dotted.removesuffix(".__init__")
+    if not names:
+        return {}
+    outlines: dict[str, Outline] = {}
+    # Tests and benchmarks beside a companion import from it: what they ask for stays.
+    for path in sorted(p for p in kept if p.endswith(".py") and module_name(p) is None):
+        name = names.get(path, path.removesuffix(".py").replace("/", "."))
+        found = _outline(tree, path, name)
+        if found is not None:
+            outlines[name] = found
+    own = set(names.values())
+    own |= {name.rpartition(".")[0] for name in own if "." in name}
+    world = Environment(
+        environment.rules, {**environment.outlines, **outlines}, environment.modules | own, environment.rescued
+    )
+    return {
+        path: fold_source(path, name, path.endswith("/__init__.py"), tree.read(path), world)
+        for path, name in sorted(names.items())
+        if name in outlines
+    }
+
+
+def _outline(tree: UpstreamTree, path: str, name: str) -> Outline | None:
+    """Outline of a file, None when it does not parse: it stays as it is."""
+    data = tree.read(path)
+    try:
+        parsed = ast.parse(data, path)
+    except (SyntaxError, ValueError):
+        return None
+    return outline(name, path.endswith("/__init__.py"), parsed, walrus=b":=" in data)
