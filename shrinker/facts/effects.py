@@ -68,7 +68,9 @@ def is_pure(node: ast.expr, scope: Scope, depth: int = 0) -> bool:
     while stack:
         part = stack.pop()
         match part:
-            case ast.Await() | ast.Yield() | ast.YieldFrom() | ast.NamedExpr():
+            case ast.Await() | ast.Yield() | ast.YieldFrom():
+                return False
+            case ast.NamedExpr() if not getattr(part, "unread", False):
                 return False
             case ast.BoolOp():
                 stack.extend(_reached(part, scope, depth))

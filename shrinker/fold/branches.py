@@ -10,6 +10,7 @@ from shrinker.facts.evaluate import truth
 from shrinker.facts.lattice import Known
 from shrinker.fold.context import Context, extent, span
 from shrinker.fold.control import filled
+from shrinker.fold.named import has_no_effect
 from shrinker.values.edits import DropBlock, DropStatement, DropTail, TakeBlock
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ def fold_if(folder: StatementFolder, node: ast.If) -> tuple[Body, bool]:
     """Take the branch that the facts decide; an `if` without an effect whose blocks are empty goes."""
     context = folder.context
     elif_arm = context.is_elif(node)
-    value = truth(node.test, folder.scope)
-    if value is None or not value.rules or not is_pure(node.test, folder.scope):
+    known = value = _decided_test(folder, node)
+    if value is None or not has_no_effect(node.test, folder.scope, context):
         value = None
         decisions = len(context.decisions)
         test = folder.expressions.fold(node.test, condition=True)
@@ -32,7 +33,7 @@ def fold_if(folder: StatementFolder, node: ast.If) -> tuple[Body, bool]:
     if value is not None:
         return _decided(folder, node, value, elif_arm)
     node.test = test
-    certain = _decided_beside(test)
+    certain = _decided_beside(test) or known
     if certain is not None:
         return _asked_in_vain(folder, node, certain)
     body = folder.block(node.body)
@@ -46,6 +47,12 @@ def fold_if(folder: StatementFolder, node: ast.If) -> tuple[Body, bool]:
         context.edits.append(DropBlock(span(node), "orelse"))
     node.body, node.orelse = filled(body), orelse
     return [node], True
+
+
+def _decided_test(folder: StatementFolder, node: ast.If | ast.While) -> Known | None:
+    """What the facts say of a test, whatever asking it does."""
+    value = truth(node.test, folder.scope)
+    return value if value is not None and value.rules else None
 
 
 def _decided(folder: StatementFolder, node: ast.If, value: Known, elif_arm: bool) -> tuple[Body, bool]:
@@ -104,11 +111,12 @@ def _emptied(context: Context, node: ast.If, elif_arm: bool) -> TakeBlock | Drop
 
 def fold_while(folder: StatementFolder, node: ast.While) -> tuple[Body, bool]:
     """A loop that never runs goes."""
-    value = truth(node.test, folder.scope)
-    if value is not None and value.rules and not value.truth and not node.orelse and is_pure(node.test, folder.scope):
-        return folder.drop(node, value.rules, "while")
+    known = _decided_test(folder, node)
+    if known is not None and not known.truth and not node.orelse:
+        if has_no_effect(node.test, folder.scope, folder.context):
+            return folder.drop(node, known.rules, "while")
     node.test = folder.expressions.fold(node.test, condition=True)
-    value = _decided_beside(node.test)
+    value = _decided_beside(node.test) or known
     if value is not None and not value.truth:
         # Asked once, for what asking does.
         context = folder.context

@@ -14,6 +14,7 @@ from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Known
 from shrinker.fold.context import EvaluatesRemoved, span
+from shrinker.fold.named import has_no_effect
 from shrinker.fold.literals import without_removed
 from shrinker.values.edits import DropElement, TakeOperand
 
@@ -26,7 +27,7 @@ def fold_not(folder: ExpressionFolder, node: ast.UnaryOp, condition: bool) -> as
     if not isinstance(node.op, ast.Not):
         return folder.children(node)
     value = folder.truth(node)
-    if value is not None and value.rules and is_pure(node, folder.scope):
+    if value is not None and value.rules and has_no_effect(node, folder.scope, folder.context):
         return folder.literal(node, Known(value.truth, True, value.rules)) or node
     original = node.operand
     node.operand = folder.fold(node.operand, condition=True)
@@ -38,7 +39,7 @@ def fold_not(folder: ExpressionFolder, node: ast.UnaryOp, condition: bool) -> as
 def fold_ternary(folder: ExpressionFolder, node: ast.IfExp, condition: bool) -> ast.expr:
     """`a if test else b`."""
     value = folder.truth(node.test)
-    if value is not None and value.rules and is_pure(node.test, folder.scope):
+    if value is not None and value.rules and has_no_effect(node.test, folder.scope, folder.context):
         return _take_arm(folder, node, value.truth, "ternary", value.rules, condition)
     test = folder.fold(node.test, condition=True)
     if isinstance(test, ast.Constant) and test is not node.test:
@@ -79,7 +80,7 @@ def fold_chain(folder: ExpressionFolder, node: ast.BoolOp, condition: bool) -> a
     is_and = isinstance(node.op, ast.And)
     if condition:
         whole = folder.truth(node)
-        if whole is not None and whole.rules and is_pure(node, folder.scope):
+        if whole is not None and whole.rules and has_no_effect(node, folder.scope, folder.context):
             return folder.literal(node, Known(whole.truth, True, whole.rules)) or node
     else:
         folded = folder.literal(node, without_removed(evaluate(node, folder.scope)))
@@ -117,7 +118,8 @@ def fold_chain(folder: ExpressionFolder, node: ast.BoolOp, condition: bool) -> a
             _drop_operand(folder, operand, node, rule=poison.removed.rule)
             cut = True
             continue
-        if decided and value is not None and value.truth is not is_and:
+        if value is not None and value.rules and value.truth is not is_and:
+            # It ends the chain, whatever asking it does.
             cut = True
     if not kept:
         return folder.constant(node, is_and, "boolean", "constant")

@@ -54,7 +54,11 @@ def fold_class(folder: StatementFolder, node: ast.ClassDef) -> tuple[Body, bool]
     scope = LocalScope(folder.scope, collect(node.body, folder.context.package), frozenset(), is_class=True)
     inside = folder.inside(scope, "class", f"{folder.owner or folder.context.module}.{node.name}")
     _drop_members(inside, node)
-    node.body = filled(inside.block(node.body))
+    folder.context.bodies.append(None)
+    try:
+        node.body = filled(inside.block(node.body))
+    finally:
+        folder.context.bodies.pop()
     return [node], False
 
 

@@ -60,6 +60,8 @@ class Context:
         self._written: dict[tuple[type[ast.stmt], int, int], ast.stmt] | None = None
         self.functions: list[frozenset[str]] = []
         """Names that the functions around the place bind, the innermost last."""
+        self.bodies: list[ast.FunctionDef | ast.AsyncFunctionDef | None] = []
+        """The functions and classes (None) around the place, the innermost last."""
         self.edits: list[Edit] = []
         self.decisions: list[Decision] = []
         self.uncertain: list[Uncertain] = []

@@ -54,6 +54,7 @@ def fold_function(folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunc
     before = frozenset(scope.bindings.names)
     folder.context.tables.update(local_tables(node.body, scope))
     context.functions.append(before)
+    context.bodies.append(node)
     try:
         node.body = filled(folder.inside(scope, "function").block(node.body))
         _poison_unbound(folder, node, before, decisions)
@@ -64,6 +65,7 @@ def fold_function(folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunc
         reason = whole.reason
     finally:
         context.functions.pop()
+        context.bodies.pop()
     if reason is None:
         return [node], False
     del context.edits[edits:]

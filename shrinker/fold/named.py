@@ -1,0 +1,122 @@
+"""Named expressions: `if (cfg := model.config):` binds a name, and binding counts as an effect.
+
+Where the facts decide the test and nothing that still runs reads the name, there is nothing to bind it for.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from shrinker.facts.effects import is_pure
+from shrinker.facts.evaluate import Scope, truth
+from shrinker.facts.lattice import Known
+from shrinker.facts.walk import walk
+from shrinker.fold.context import Context
+from shrinker.fold.control import READ_ALL_LOCALS, leaves
+
+_SCOPES = (
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+    ast.Lambda,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+)
+
+
+def has_no_effect(node: ast.expr, scope: Scope, context: Context) -> bool:
+    """True when an expression may go whole: evaluating it has no effect, and no name that it binds is read without it.
+
+    Args:
+        node: the expression, whose truth the facts decide.
+        scope: where its names are looked up.
+        context: of the module; it knows the function around the place.
+    """
+    if is_pure(node, scope):
+        return True
+    named = [part for part in walk(node) if isinstance(part, ast.NamedExpr)]
+    function = context.bodies[-1] if context.bodies else None
+    if not named or function is None:
+        # In a module or class a name is an attribute, which others may read.
+        return False
+    reads = _reads(function, scope, node)
+    if reads & (READ_ALL_LOCALS | {part.target.id for part in named}):
+        return False
+    for part in named:
+        part.unread = True  # type: ignore[attr-defined]
+    if is_pure(node, scope):
+        return True
+    for part in named:
+        del part.unread  # type: ignore[attr-defined]
+    return False
+
+
+def _reads(function: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, gone: ast.expr) -> set[str]:
+    """Names that a function's own body and the functions in it read, branches that the facts refute left out."""
+    found: set[str] = set()
+    stack: list[ast.AST] = list(_block(function.body, scope))
+    while stack:
+        part = stack.pop()
+        if part is gone:
+            continue
+        if isinstance(part, _SCOPES):
+            # Its names are looked up elsewhere: nothing is left out.
+            for inner in walk(part):
+                found.update(_named_by(inner))
+            continue
+        found.update(_named_by(part))
+        stack.extend(_reached(part, scope))
+    return found
+
+
+def _named_by(node: ast.AST) -> Iterable[str]:
+    match node:
+        case ast.Name(id=name, ctx=ast.Load() | ast.Del()) | ast.AugAssign(target=ast.Name(id=name)):
+            return (name,)
+        case ast.Global(names=names) | ast.Nonlocal(names=names):
+            return names
+        case _:
+            return ()
+
+
+def _reached(node: ast.AST, scope: Scope) -> Iterator[ast.AST]:
+    """Parts of a node that may run."""
+    if isinstance(node, ast.BoolOp):
+        for operand in node.values:
+            yield operand
+            value = truth(operand, scope)
+            if isinstance(value, Known) and value.rules and value.truth is isinstance(node.op, ast.Or):
+                return
+        return
+    dead = _refuted(node, scope)
+    for name, value in ast.iter_fields(node):
+        if name == dead:
+            continue
+        if isinstance(value, ast.AST):
+            yield value
+        elif isinstance(value, list):
+            yield from _block([part for part in value if isinstance(part, ast.AST)], scope)
+
+
+def _block(parts: Iterable[ast.AST], scope: Scope) -> Iterator[ast.AST]:
+    """The parts up to an `if` of which the facts take a block that leaves."""
+    for part in parts:
+        yield part
+        if isinstance(part, ast.If):
+            dead = _refuted(part, scope)
+            live = part.body if dead == "orelse" else part.orelse
+            if dead and live and leaves(live[-1]):
+                return
+
+
+def _refuted(node: ast.AST, scope: Scope) -> str:
+    """The field of a statement or ternary that never runs; empty for none."""
+    if not isinstance(node, ast.If | ast.IfExp | ast.While):
+        return ""
+    value = truth(node.test, scope)
+    if value is None or not value.rules:
+        return ""
+    return "body" if not value.truth else "" if isinstance(node, ast.While) else "orelse"
