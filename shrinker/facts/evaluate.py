@@ -164,7 +164,9 @@ def _attribute(node: ast.Attribute, base: Value, scope: Scope) -> Value:
         if found is not None:
             return found
     if ")" in qualified:
-        return environment.read_on_any(name) or Ref(qualified)
+        # No definition: what a call returns. A rule may speak of it by the name that is written.
+        said = environment.read_on_any(name) or _in_domain(written(node), scope)
+        return Ref(qualified) if isinstance(said, Unknown) else said
     return Ref(qualified)
 
 

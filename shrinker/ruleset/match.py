@@ -1,6 +1,8 @@
 """Patterns over dotted names and paths.
 
-`*` stands for any text within one component, `**` for any number of whole components.
+`*` stands for any text within one component, `**` for any number of whole components. In a dotted name neither stands
+for a call: what ``Recorder().is_hip`` names is no definition that ``sglang.**.is_hip`` speaks of. A pattern writes the
+``()`` itself (``sglang.**.get_platform().is_hip``).
 """
 
 from __future__ import annotations
@@ -29,13 +31,14 @@ def _compile_exactly(patterns: Sequence[str], separator: str) -> re.Pattern[str]
 
 
 def _text(pattern: str, separator: str) -> str:
-    inner = f"[^{re.escape(separator)}]*"
+    dotted = separator == "."
+    inner = r"[^.()]*" if dotted else f"[^{re.escape(separator)}]*"
     parts: list[str] = []
     components = pattern.split(separator)
     for index, component in enumerate(components):
         last = index == len(components) - 1
         if component == "**":
-            parts.append(".*" if last else f"(?:{inner}{re.escape(separator)})*")
+            parts.append((r"[^()]*" if dotted else ".*") if last else f"(?:{inner}{re.escape(separator)})*")
         else:
             text = "".join(inner if c == "*" else re.escape(c) for c in component)
             parts.append(text if last else text + re.escape(separator))
@@ -87,9 +90,9 @@ def _overlap(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     if not one or not other:
         return all(component == "**" for component in (*one, *other))
     if one[0] == "**":
-        return _overlap(one[1:], other) or _overlap(one, other[1:])
+        return _overlap(one[1:], other) or ("(" not in other[0] and _overlap(one, other[1:]))
     if other[0] == "**":
-        return _overlap(one, other[1:]) or _overlap(one[1:], other)
+        return _overlap(one, other[1:]) or ("(" not in one[0] and _overlap(one[1:], other))
     return _component_overlap(one[0], other[0]) and _overlap(one[1:], other[1:])
 
 
@@ -98,6 +101,8 @@ def _component_overlap(one: str, other: str) -> bool:
         return _compile(other, ".").fullmatch(one) is not None
     if "*" not in other:
         return _compile(one, ".").fullmatch(other) is not None
+    if one.endswith("()") is not other.endswith("()"):
+        return False
     heads = sorted((one.partition("*")[0], other.partition("*")[0]), key=len)
     tails = sorted((one.rpartition("*")[2], other.rpartition("*")[2]), key=len)
     return heads[1].startswith(heads[0]) and tails[1].endswith(tails[0])

@@ -172,6 +172,11 @@ def test_no_profile_contradicts_itself(profile: str) -> None:
         ("a.is_*", "a.has_*", False),
         ("a.*_npu", "a.*_hip", False),
         (".is_hip", "sglang.**.is_hip", False),
+        ("a.**.is_hip", "a.get().is_hip", False),
+        ("a.**.get().is_hip", "a.b.get().is_hip", True),
+        ("a.*.is_hip", "a.get().is_hip", False),
+        ("a.*.is_hip", "a.get_*().is_hip", False),
+        ("a.*().is_hip", "a.get_*().is_hip", True),
     ],
 )
 def test_overlap(one: str, other: str, expected: bool) -> None:

@@ -46,6 +46,15 @@ def test_modules(pattern: str, name: str, matches: bool) -> None:
         ("torch.version.hip", "torch.version.hip", True),
         ("torch.version.hip", "torchxversion.hip", False),
         ("sglang.hooks.maybe_*", "sglang.hooks.maybe_free", True),
+        ("sglang.**.is_hip", "sglang.srt.Recorder().is_hip", False),
+        ("sglang.**.is_hip", "sglang.srt.Recorder().inner.is_hip", False),
+        ("sglang.srt.*.is_hip", "sglang.srt.Recorder().is_hip", False),
+        ("sglang.srt.**", "sglang.srt.Recorder().is_hip", False),
+        ("sglang.srt.*", "sglang.srt.Recorder()", False),
+        ("sglang.**.Recorder().is_hip", "sglang.srt.Recorder().is_hip", True),
+        ("sglang.**.get_*().is_hip", "sglang.srt.get_platform().is_hip", True),
+        ("sglang.Envs().*.get", "sglang.Envs().SWITCH.get", True),
+        ("sglang.Envs().*.get", "sglang.Envs().of().get", False),
     ],
 )
 def test_names(pattern: str, name: str, matches: bool) -> None:
