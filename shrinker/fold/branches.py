@@ -93,15 +93,26 @@ def _asked_in_vain(folder: StatementFolder, node: ast.If, value: Known) -> tuple
             context.edits.append(DropBlock(span(node), "orelse"))
         node.body, node.orelse = filled(folder.block(node.body)), []
     else:
-        if not all(isinstance(s, ast.Pass) for s in dead):
-            context.edits.append(DropTail(span(dead[0])))
-        node.body = filled([])
+        node.body = _only_pass(context, dead)
         if node.orelse:
             orelse = folder.block(node.orelse)
             if not orelse:
                 context.edits.append(DropBlock(span(node), "orelse"))
             node.orelse = orelse
     return [node], True
+
+
+def never_run(folder: StatementFolder, body: Body) -> Body:
+    """What is left of a block that never runs, of a statement that must be asked all the same: `pass`."""
+    for statement in body:
+        folder.forget(statement)
+    return _only_pass(folder.context, body)
+
+
+def _only_pass(context: Context, body: Body) -> Body:
+    if not all(isinstance(s, ast.Pass) for s in body):
+        context.edits.append(DropTail(span(body[0])))
+    return filled([])
 
 
 def _emptied(context: Context, node: ast.If, elif_arm: bool) -> TakeBlock | DropStatement:
@@ -112,20 +123,16 @@ def _emptied(context: Context, node: ast.If, elif_arm: bool) -> TakeBlock | Drop
 def fold_while(folder: StatementFolder, node: ast.While) -> tuple[Body, bool]:
     """A loop that never runs goes."""
     known = _decided_test(folder, node)
-    if known is not None and not known.truth and not node.orelse:
-        if has_no_effect(node.test, folder.scope, folder.context):
-            return folder.drop(node, known.rules, "while")
+    skipped = known is not None and not known.truth and not node.orelse
+    if known is not None and skipped and has_no_effect(node.test, folder.scope, folder.context):
+        return folder.drop(node, known.rules, "while")
     node.test = folder.expressions.fold(node.test, condition=True)
     value = _decided_beside(node.test) or known
     if value is not None and not value.truth:
         # Asked once, for what asking does.
         context = folder.context
         context.decide_known(node, "while", value, extent(node.body), node.test)
-        for statement in node.body:
-            folder.forget(statement)
-        if not all(isinstance(s, ast.Pass) for s in node.body):
-            context.edits.append(DropTail(span(node.body[0])))
-        node.body = filled([])
+        node.body = never_run(folder, node.body)
     else:
         node.body = filled(folder.block(node.body))
     folder.orelse(node)

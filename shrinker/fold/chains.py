@@ -14,8 +14,8 @@ from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Known
 from shrinker.fold.context import EvaluatesRemoved, span
-from shrinker.fold.named import has_no_effect
 from shrinker.fold.literals import without_removed
+from shrinker.fold.named import has_no_effect
 from shrinker.values.edits import DropElement, TakeOperand
 
 if TYPE_CHECKING:

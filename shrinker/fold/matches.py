@@ -1,4 +1,4 @@
-"""`match`: cases that the subject never is go."""
+"""`match`: cases that the subject never is, or whose guard never holds, go; so does a guard that always holds."""
 
 from __future__ import annotations
 
@@ -6,49 +6,26 @@ import ast
 from typing import TYPE_CHECKING
 
 from shrinker.facts.effects import is_pure
-from shrinker.facts.evaluate import Scope, evaluate
-from shrinker.facts.lattice import Domain, Known, Removed
-from shrinker.fold.context import Context, span
+from shrinker.facts.evaluate import Scope, evaluate, truth
+from shrinker.facts.lattice import Domain, Known, Removed, Value
+from shrinker.fold.branches import never_run
+from shrinker.fold.context import Context, extent, span
 from shrinker.fold.control import filled
-from shrinker.values.edits import DropBlock, DropElement, DropStatement
+from shrinker.fold.named import has_no_effect, is_read
+from shrinker.values.edits import DropBlock, DropElement, DropStatement, TakeBlock
 
 if TYPE_CHECKING:
     from shrinker.fold.statements import Body, StatementFolder
 
 
 def fold_match(folder: StatementFolder, node: ast.Match) -> tuple[Body, bool]:
-    """Drop what never matches, fold the rest."""
-    if not _drop_cases(folder.context, folder.scope, node):
-        return [], True
-    node.subject = folder.expressions.fold(node.subject)
-    for case in node.cases:
-        if case.guard is not None:
-            case.guard = folder.expressions.fold(case.guard, condition=True)
-        case.body = filled(folder.block(case.body))
-    return [node], False
-
-
-def _drop_cases(context: Context, scope: Scope, node: ast.Match) -> bool:
-    """Cases of a `match` that its subject never is.
-
-    Returns:
-        False when no case is left and asking the subject has no effect: the statement goes.
-    """
+    """Drop the cases that never run, fold the rest; of a `match` without any only an effect of its subject is left."""
+    context, scope = folder.context, folder.scope
     subject = evaluate(node.subject, scope)
-    kept: list[ast.match_case] = []
-    gone: list[tuple[int, ast.match_case, frozenset[str]]] = []
-    for index, case in enumerate(node.cases):
-        rules = _never_matches(case.pattern, subject, scope)
-        if rules is None:
-            kept.append(case)
-        else:
-            gone.append((index, case, rules))
-    if not kept and not is_pure(node.subject, scope):
-        return True
-    for case in kept:
-        case.pattern = _thinned(context, case.pattern, subject, scope)
-    if not gone:
-        return True
+    kept, gone = _sorted(folder, node, subject)
+    if not kept and not _stands_alone(node.subject) and not is_pure(node.subject, scope):
+        # `match x := ask():`, which cannot be written without the `match`.
+        kept, gone = node.cases, []
     for index, case, rules in gone:
         if kept:
             context.edits.append(DropBlock(span(node), f"case:{index}"))
@@ -56,10 +33,92 @@ def _drop_cases(context: Context, scope: Scope, node: ast.Match) -> bool:
         first = case.body[0]
         lines = (case.body[-1].end_lineno or first.lineno) - case.pattern.lineno + 1
         context.decide(first, "case", rules, "removed", lines)
-    node.cases = kept
     if not kept:
+        return _without_cases(folder, node)
+    node.cases = kept
+    node.subject = folder.expressions.fold(node.subject)
+    for case in kept:
+        case.pattern = _thinned(context, case.pattern, subject, scope)
+        _fold_case(folder, case)
+    return [node], False
+
+
+_Gone = list[tuple[int, ast.match_case, frozenset[str]]]
+
+
+def _sorted(folder: StatementFolder, node: ast.Match, subject: Value) -> tuple[list[ast.match_case], _Gone]:
+    """Cases that may run, and those that never do with their place and rules. A guard that always holds goes."""
+    context, scope = folder.context, folder.scope
+    kept: list[ast.match_case] = []
+    gone: _Gone = []
+    closed: frozenset[str] | None = None
+    for index, case in enumerate(node.cases):
+        rules = closed or _never_matches(case.pattern, subject, scope)
+        guard = None
+        if rules is None and case.guard is not None:
+            guard = truth(case.guard, scope)
+            if guard is None or not guard.rules or not has_no_effect(case.guard, scope, context):
+                guard = None
+            elif not guard.truth and not is_read(_captured(case.pattern), case, scope, context):
+                # What a pattern captures is bound before the guard is asked.
+                rules = guard.rules
+        if rules is not None:
+            gone.append((index, case, rules))
+            continue
+        kept.append(case)
+        if case.guard is not None and guard is not None and guard.truth:
+            context.edits.append(DropElement(span(case.guard), "guard"))
+            context.decide_known(case.guard, "guard", guard, 0)
+            context.forget(case.guard)
+            case.guard = None
+            if _matches_all(case.pattern):
+                # Python does not compile a case below one that matches everything.
+                closed = guard.rules
+    return kept, gone
+
+
+def _fold_case(folder: StatementFolder, case: ast.match_case) -> None:
+    if case.guard is not None:
+        known = truth(case.guard, folder.scope)
+        case.guard = folder.expressions.fold(case.guard, condition=True)
+        if known is not None and known.rules and not known.truth:
+            folder.context.decide_known(case.guard, "guard", known, extent(case.body))
+            case.body = never_run(folder, case.body)
+            return
+    case.body = filled(folder.block(case.body))
+
+
+def _without_cases(folder: StatementFolder, node: ast.Match) -> tuple[Body, bool]:
+    context = folder.context
+    if is_pure(node.subject, folder.scope):
+        context.forget(node.subject)
         context.edits.append(DropStatement(span(node)))
-    return bool(kept)
+        return [], True
+    subject = folder.expressions.fold(node.subject)
+    context.edits.append(TakeBlock(span(node), "subject"))
+    return [ast.copy_location(ast.Expr(subject), node)], True
+
+
+def _stands_alone(node: ast.expr) -> bool:
+    """True for an expression that is a statement without more parentheses than it has."""
+    parts = node.elts if isinstance(node, ast.Tuple) else [node]
+    return not any(isinstance(part, ast.NamedExpr) for part in parts)
+
+
+def _captured(pattern: ast.pattern) -> set[str]:
+    """Names that a pattern binds."""
+    names = (getattr(p, "rest", None) or getattr(p, "name", None) for p in ast.walk(pattern))
+    return {name for name in names if isinstance(name, str)}
+
+
+def _matches_all(pattern: ast.pattern) -> bool:
+    match pattern:
+        case ast.MatchAs():
+            return pattern.pattern is None or _matches_all(pattern.pattern)
+        case ast.MatchOr():
+            return _matches_all(pattern.patterns[-1])
+        case _:
+            return False
 
 
 def _thinned(context: Context, pattern: ast.pattern, subject: object, scope: Scope) -> ast.pattern:

@@ -38,12 +38,7 @@ def has_no_effect(node: ast.expr, scope: Scope, context: Context) -> bool:
     if is_pure(node, scope):
         return True
     named = [part for part in walk(node) if isinstance(part, ast.NamedExpr)]
-    function = context.bodies[-1] if context.bodies else None
-    if not named or function is None:
-        # In a module or class a name is an attribute, which others may read.
-        return False
-    reads = _reads(function, scope, node)
-    if reads & (READ_ALL_LOCALS | {part.target.id for part in named}):
+    if not named or is_read({part.target.id for part in named}, node, scope, context):
         return False
     for part in named:
         part.unread = True  # type: ignore[attr-defined]
@@ -54,7 +49,16 @@ def has_no_effect(node: ast.expr, scope: Scope, context: Context) -> bool:
     return False
 
 
-def _reads(function: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, gone: ast.expr) -> set[str]:
+def is_read(names: set[str], gone: ast.AST, scope: Scope, context: Context) -> bool:
+    """True when code beside `gone` that may run reads one of the names, which are bound in it."""
+    if not names:
+        return False
+    function = context.bodies[-1] if context.bodies else None
+    # In a module or class a name is an attribute, which others may read.
+    return function is None or bool(_reads(function, scope, gone) & (READ_ALL_LOCALS | names))
+
+
+def _reads(function: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, gone: ast.AST) -> set[str]:
     """Names that a function's own body and the functions in it read, branches that the facts refute left out."""
     found: set[str] = set()
     stack: list[ast.AST] = list(_block(function.body, scope))

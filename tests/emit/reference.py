@@ -76,6 +76,9 @@ class Reference:
                 continue
             if taken:
                 name, _, number = taken[0].block.partition(":")
+                if name == "subject":
+                    out.append(ast.Expr(self.expression(node.subject)))  # type: ignore[attr-defined]
+                    continue
                 found = node.handlers[int(number)].body if number else getattr(node, name)  # type: ignore[attr-defined]
                 # An emptied block has its `pass` before it is taken.
                 out.extend(self.block(found) or ([ast.Pass()] if found and not is_elif(node, name) else []))
@@ -128,6 +131,8 @@ class Reference:
             case ast.ClassDef():
                 node.bases = [a for a in node.bases if not self.gone("ClassDef", a)]
                 node.keywords = [k for k in node.keywords if not self.gone("ClassDef", k)]
+            case ast.match_case() if node.guard is not None and self.gone("guard", node.guard):
+                node.guard = None
             case ast.comprehension():
                 node.ifs = [i for i in node.ifs if not self.gone("comprehension", i)]
             case ast.arguments():

@@ -242,6 +242,18 @@ def test_loops_and_match() -> None:
     assert rewrite(source, drop_block("match a:", "case:0")) == "match a:\n    # two\n    case 2: c\n"
 
 
+def test_the_subject_of_a_match() -> None:
+    source = (
+        "if a:\n    # about it\n    match f(), (\n        g\n    ):  # goes\n        # one\n        case 1: b\n    c\n"
+    )
+    after = "if a:\n    # about it\n    f(), (\n        g\n    )\n    c\n"
+    assert rewrite(source, take("match f(), (", "subject"), drop_block("match f(), (", "case:0")) == after
+    within = rewrite("match f(a and F):\n    case 1: b\n", take("match f(a and F):", "subject"), element("F", "BoolOp"))
+    assert within == "f(a)\n"
+    with pytest.raises(RewriteError):
+        rewrite("if a: b\n", take("if a: b", "subject"))
+
+
 def test_drop_the_else() -> None:
     assert rewrite(CHAIN, drop_block("if a:  # first", "orelse")).startswith("# about the chain\nif a:  # first\n")
     assert rewrite("if a:\n    b\nelse:\n    c\n", drop_block("if a:", "orelse"), drop("c")) == "if a:\n    b\n"

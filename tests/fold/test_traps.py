@@ -53,6 +53,12 @@ TRAPS: dict[str, tuple[str, ...]] = {
     "a try that cannot fail any more": ("noop_try_may_fail", "try_cannot_fail"),
     "a lambda that is made and never called": ("lambda_bodies",),
     "a function that only the guard of a case calls": ("noop_guard_of_a_case",),
+    "a name that a test or a pattern binds": (
+        "named_expressions",
+        "noop_named_expressions",
+        "match_guards",
+        "noop_captured",
+    ),
     # Undefined names after folding.
     "arms of enumeration members that only another platform produces": (
         "enumeration_members",

@@ -65,6 +65,8 @@ def taken(node: cst.BaseCompoundStatement, block: str, sites: Sites) -> tuple[li
     if part is None:
         return [], ()
     above: Sequence[cst.EmptyLine] = node.leading_lines
+    if isinstance(part, cst.BaseExpression):
+        return [cst.SimpleStatementLine([cst.Expr(part)], above)], ()
     if isinstance(part, cst.If):
         # The `elif` becomes the `if`.
         return [part.with_changes(leading_lines=(*above, *without_leading_blanks(part.leading_lines)))], ()

@@ -1,4 +1,4 @@
-"""DropElement on `case A | B | C`: alternatives of a pattern go."""
+"""DropElement on a `case`: alternatives of its pattern, or its guard."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import libcst as cst
 
+from shrinker.emit.rewrite.gaps import NOTHING
 from shrinker.emit.rewrite.sites import Sites
 
 Action = Callable[[cst.CSTNode], cst.CSTNode]
@@ -27,6 +28,13 @@ def find_alternatives(node: cst.MatchOr, sites: Sites) -> Action | None:
         return updated.with_changes(patterns=kept)
 
     return act
+
+
+def find_guard(node: cst.MatchCase, sites: Sites) -> Action | None:
+    """The action for the `if` part of a `case`; None when it stays."""
+    if node.guard is None or not sites.element("guard", node.guard):
+        return None
+    return lambda updated: updated.with_changes(guard=None, whitespace_before_if=NOTHING, whitespace_after_if=NOTHING)
 
 
 def _stands_for(pattern: cst.MatchPattern) -> tuple[cst.CSTNode, ...]:

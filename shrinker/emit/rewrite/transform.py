@@ -24,7 +24,7 @@ from shrinker.emit.rewrite.errors import RewriteError
 from shrinker.emit.rewrite.imports import find_aliases
 from shrinker.emit.rewrite.operands import find_operand
 from shrinker.emit.rewrite.parentheses import note_free
-from shrinker.emit.rewrite.patterns import find_alternatives
+from shrinker.emit.rewrite.patterns import find_alternatives, find_guard
 from shrinker.emit.rewrite.positions import Source, line_end
 from shrinker.emit.rewrite.signatures import find_parameters
 from shrinker.emit.rewrite.sites import Sites
@@ -43,6 +43,7 @@ _FINDERS: dict[type[cst.CSTNode], tuple[Finder, ...]] = {
     cst.Try: (find_clauses,),
     cst.TryStar: (find_clauses,),
     cst.Match: (find_clauses,),
+    cst.MatchCase: (find_guard,),
     cst.MatchOr: (find_alternatives,),
     cst.FunctionDef: (find_definition, find_parameters),
     cst.ClassDef: (find_definition,),
