@@ -102,6 +102,7 @@ class World:
     """A folder with an upstream, rules, a cache and an output."""
 
     folder: Path
+    profile: str = "small"
 
     @property
     def upstream(self) -> Path:
@@ -137,7 +138,7 @@ class World:
     def arguments(self, *more: str, upstream: str | None = None, jobs: int = 1) -> list[str]:
         """Of `shrink` in this world."""
         spec = f"path:{self.upstream}" if upstream is None else upstream
-        places = ["--out", str(self.out), "--rules", str(self.rules), "--profile", "small", "--jobs", str(jobs)]
+        places = ["--out", str(self.out), "--rules", str(self.rules), "--profile", self.profile, "--jobs", str(jobs)]
         return ["shrink", "--upstream", spec, *places, *more]
 
     def run(self, arguments: Sequence[str], **extra: str) -> Done:

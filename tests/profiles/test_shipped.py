@@ -1,0 +1,47 @@
+"""The shipped profiles, from the widest to the narrowest: each takes away more, and only more."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from shrinker.ruleset.load import RULES_FOLDER, load_profile
+
+PROFILES = ("deepseek", "deepseek-r1-nvfp4", "deepseek-r1-minimal")
+
+REMOVED_BY = {
+    "refuse-attention-backends": ("backend-name", "remove-linear-attention", "remove-dual-chunk"),
+    "refuse-ktransformers": ("no-ktransformers",),
+    "refuse-reasoning-parsers": ("reasoning-parsers",),
+    "refuse-tool-call-parsers": ("tool-call-parsers",),
+}
+"""Refusals in whose words no `remove` rule speaks, and the rules that take away what they refuse."""
+
+
+def test_the_profiles_are_those() -> None:
+    assert {path.stem for path in (RULES_FOLDER / "profiles").glob("*.toml")} == set(PROFILES)
+
+
+@pytest.mark.parametrize(("wide", "narrow"), list(pairwise(PROFILES)))
+def test_a_narrower_profile_has_all_rules_of_the_wider_one(wide: str, narrow: str) -> None:
+    before = {rule.id: rule for rule in load_profile(wide).all_rules()}
+    after = {rule.id: rule for rule in load_profile(narrow).all_rules()}
+    assert before.items() <= after.items()
+    assert len(after) > len(before)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_what_is_refused_is_taken_away(profile: str) -> None:
+    rules = load_profile(profile)
+    features = {rule.feature for rule in rules.removes}
+    never = {text for rule in rules.domains for text in rule.never}
+    takes = {rule.id for rule in (*rules.removes, *rules.domains, *rules.facts)}
+    listed = set()
+    for refusal in rules.refusals:
+        if refusal.feature in features or (refusal.values and never.issuperset(refusal.values)):
+            continue
+        listed.add(refusal.id)
+        assert takes.issuperset(REMOVED_BY[refusal.id]), refusal.id
+    if profile == PROFILES[-1]:
+        assert listed == REMOVED_BY.keys(), "an entry that no refusal needs"
