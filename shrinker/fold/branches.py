@@ -84,7 +84,7 @@ def _asked_in_vain(folder: StatementFolder, node: ast.If, value: Known) -> tuple
     """The facts decide a test that must be asked all the same: the dead block goes, `pass` may take its place."""
     context = folder.context
     dead = node.orelse if value.truth else node.body
-    if dead:
+    if dead and not _is_pass(dead):
         context.decide_known(node, "elif" if context.is_elif(node) else "if", value, extent(dead), node.test)
         for statement in dead:
             folder.forget(statement)
@@ -109,8 +109,12 @@ def never_run(folder: StatementFolder, body: Body) -> Body:
     return _only_pass(folder.context, body)
 
 
+def _is_pass(body: Body) -> bool:
+    return all(isinstance(s, ast.Pass) for s in body)
+
+
 def _only_pass(context: Context, body: Body) -> Body:
-    if not all(isinstance(s, ast.Pass) for s in body):
+    if not _is_pass(body):
         context.edits.append(DropTail(span(body[0])))
     return filled([])
 
@@ -130,8 +134,8 @@ def fold_while(folder: StatementFolder, node: ast.While) -> tuple[Body, bool]:
     value = _decided_beside(node.test) or known
     if value is not None and not value.truth:
         # Asked once, for what asking does.
-        context = folder.context
-        context.decide_known(node, "while", value, extent(node.body), node.test)
+        if not _is_pass(node.body):
+            folder.context.decide_known(node, "while", value, extent(node.body), node.test)
         node.body = never_run(folder, node.body)
     else:
         node.body = filled(folder.block(node.body))

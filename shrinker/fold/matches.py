@@ -82,7 +82,8 @@ def _fold_case(folder: StatementFolder, case: ast.match_case) -> None:
         known = truth(case.guard, folder.scope)
         case.guard = folder.expressions.fold(case.guard, condition=True)
         if known is not None and known.rules and not known.truth:
-            folder.context.decide_known(case.guard, "guard", known, extent(case.body))
+            if not all(isinstance(s, ast.Pass) for s in case.body):
+                folder.context.decide_known(case.guard, "guard", known, extent(case.body))
             case.body = never_run(folder, case.body)
             return
     case.body = filled(folder.block(case.body))
