@@ -81,7 +81,7 @@ def fold_source(
         calls=pack(calls),
         plain=pack(plain),
         cut=pack(context.cut),
-        members=pack(member_uses(tree, context, refinement.watched)),
+        members=pack(member_uses(reading, context, refinement.watched)),
         unread=pack(unread_parameters(tree, context)),
     )
     units = collect_units(tree, package) if refinement.units else NO_UNITS

@@ -8,14 +8,17 @@ any of its members.
 from __future__ import annotations
 
 import ast
+import bisect
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 
 from shrinker.facts.bindings import absolute
-from shrinker.facts.walk import walk
-from shrinker.fold.context import Context
+from shrinker.facts.walk import statements, walk
+from shrinker.fold.context import Context, first_line
 from shrinker.fold.control import Function, is_counted, runs_something
 from shrinker.fold.definitions import only_wraps
+from shrinker.fold.reading import Reading
 
 _PLAIN = frozenset({"Enum", "enum.Enum"})
 _NUMBERS = frozenset({"IntEnum", "enum.IntEnum"})
@@ -24,11 +27,13 @@ _EQUAL = (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)
 _HOLDS = (ast.In, ast.NotIn)
 
 
-def member_uses(tree: ast.Module, context: Context, watched: frozenset[str]) -> set[str]:
+def member_uses(reading: Reading, context: Context, watched: frozenset[str]) -> set[str]:
     """Uses of some members in a folded module.
 
+    Only statements whose text holds one of the words are walked: the others name no member and no such class.
+
     Args:
-        tree: the folded tree.
+        reading: the folded module.
         context: of the module.
         watched: ``Class.MEMBER``, the class by its last name.
 
@@ -37,11 +42,12 @@ def member_uses(tree: ast.Module, context: Context, watched: frozenset[str]) -> 
         which it may hand out any member; ``Class%`` for one that it defines and whose members are numbers,
         ``Class=name`` for what it compares with members, and ``#name`` for what it gives another number.
     """
-    return _Uses(tree, context, watched).found if watched else set()
+    return _Uses(reading, context, watched).found if watched else set()
 
 
 class _Uses:
-    def __init__(self, tree: ast.Module, context: Context, watched: frozenset[str]) -> None:
+    def __init__(self, reading: Reading, context: Context, watched: frozenset[str]) -> None:
+        tree = reading.tree
         self.found: set[str] = set()
         self._context = context
         self._owners: dict[str, set[str]] = {}
@@ -49,8 +55,10 @@ class _Uses:
             owner, _, member = word.partition(".")
             self._owners.setdefault(member, set()).add(owner)
         self._classes = frozenset(word.partition(".")[0] for word in watched)
-        nodes = list(walk(tree))
-        self._others = _named_classes(nodes) - self._classes
+        words = self._classes | self._owners.keys()
+        self._lines = sorted({line for word in words for line in context.lines_of(word)})
+        nodes = list(self._near(tree.body))
+        self._others = _named_classes(statements(tree)) - self._classes
         self._asked: set[int] = set()
         self._free: set[int] = set()
         self._variables(tree.body)
@@ -59,10 +67,35 @@ class _Uses:
                 self._definition(statement)
         for node in nodes:
             self._positions(node)
-        self._tables(tree)
+        if any(self._has_member_key(node) for node in nodes):
+            self._tables(tree)
         for node in nodes:
             self._use(node, tree)
-        self._equal_numbers(nodes)
+        self._equal_numbers(statements(tree))
+        for call in chain(reading.plain.calls, reading.typing.calls):
+            self.found.update(f"#{k.arg}" for k in call.keywords if k.arg is not None and _is_number(k.value))
+
+    def _near(self, body: Iterable[ast.stmt]) -> Iterator[ast.AST]:
+        """What stands in the statements that hold one of the words, of a class only the members that do."""
+        for node in body:
+            if not self._holds(node):
+                continue
+            if isinstance(node, ast.ClassDef) and node.name not in self._classes:
+                yield node
+                for part in (*node.decorator_list, *node.bases, *node.keywords):
+                    yield from walk(part)
+                yield from self._near(node.body)
+            else:
+                yield from walk(node)
+
+    def _holds(self, node: ast.stmt) -> bool:
+        index = bisect.bisect_left(self._lines, first_line(node))
+        return index < len(self._lines) and self._lines[index] <= (node.end_lineno or node.lineno)
+
+    def _has_member_key(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.Dict) and any(
+            isinstance(key, ast.Attribute) and key.attr in self._owners for key in node.keys
+        )
 
     # Positions in which a member or its class is only asked for
 
@@ -124,6 +157,8 @@ class _Uses:
     def _tables(self, tree: ast.Module) -> None:
         """Keys of dictionaries that are only asked for a key."""
         for body, outer in _scopes(tree):
+            if not any(map(self._holds, body)):
+                continue
             for table in _only_asked(body, self._is_shared if outer else lambda name: False):
                 for key, value in zip(table.keys, table.values, strict=True):
                     if isinstance(key, ast.Attribute) and not runs_something(value):
@@ -202,8 +237,6 @@ class _Uses:
                     given = [target]
                 case ast.AugAssign(target=target):
                     given = [target]
-                case ast.keyword(arg=str() as name, value=value) if _is_number(value):
-                    given = [ast.Name(name)]
                 case _:
                     continue
             self.found.update(
@@ -286,7 +319,7 @@ def _named_classes(nodes: Iterable[ast.AST]) -> frozenset[str]:
 def _scopes(tree: ast.Module) -> Iterator[tuple[list[ast.stmt], bool]]:
     """The bodies of the module, which is the outer one, and of its functions."""
     yield tree.body, True
-    for node in walk(tree):
+    for node in statements(tree):
         if isinstance(node, Function):
             yield node.body, False
 
