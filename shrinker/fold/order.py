@@ -12,9 +12,30 @@ from shrinker.facts.lattice import Removed
 
 def fails_first(node: ast.stmt, scope: Scope) -> bool:
     """True when the first thing that a statement does, beside reading, is to fail for what is not installed."""
-    match node:
-        case ast.Import() | ast.ImportFrom():
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return True
+    head = _head(node)
+    return head is not None and _fails(head, scope) is True
+
+
+def reads_surely(node: ast.stmt, name: str) -> bool:
+    """True when running a statement cannot but read a name, whatever else it does before."""
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
+        return True
+    head = _head(node)
+    stack = [] if head is None else [head]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, ast.Name) and part.id == name:
             return True
+        stack.extend(_evaluated(part)[0])
+    return False
+
+
+def _head(node: ast.stmt) -> ast.expr | None:
+    """The expression that a statement evaluates first, when it is a plain one."""
+    head: ast.expr | None
+    match node:
         case ast.Expr(value=head) | ast.Return(value=head) | ast.Assign(value=head) | ast.AnnAssign(value=head):
             pass
         case ast.If(test=head) | ast.While(test=head) | ast.Assert(test=head):
@@ -26,8 +47,8 @@ def fails_first(node: ast.stmt, scope: Scope) -> bool:
         case ast.AugAssign(target=ast.Name(), value=head):
             pass
         case _:
-            return False
-    return head is not None and _fails(head, scope) is True
+            return None
+    return head
 
 
 def _fails(node: ast.expr, scope: Scope) -> bool | None:

@@ -17,7 +17,7 @@ from shrinker.fold.expressions import ExpressionFolder
 from shrinker.fold.functions import fold_function
 from shrinker.fold.imports import fold_exports, fold_import, fold_import_from
 from shrinker.fold.matches import fold_match
-from shrinker.fold.order import fails_first
+from shrinker.fold.order import fails_first, reads_surely
 from shrinker.values.edits import DropBlock, DropStatement, DropTail, Raise
 
 Body = list[ast.stmt]
@@ -59,8 +59,7 @@ class StatementFolder:
             try:
                 folded, changed = self._statement(statement)
             except EvaluatesRemoved as poison:
-                if poison.deferred:
-                    self._keep_readers(poison.removed)
+                self._keep_readers(statement, poison)
                 folded, changed = self._replace_removed(statement, poison.removed), True
             result.extend(folded)
             ends = bool(folded) and (leaves(folded[-1]) or id(folded[-1]) in self.ends)
@@ -78,15 +77,19 @@ class StatementFolder:
             self.forget(statement)
         self.context.decide(tail[0], "dead-code", {"dead-code"}, "removed", extent(tail))
 
-    def _keep_readers(self, removed: Removed) -> None:
-        """A lambda reads a local name that only dead branches bind: making it is no error, so the branches stay.
+    def _keep_readers(self, node: ast.stmt, poison: EvaluatesRemoved) -> None:
+        """What reads a local name that only dead branches bind is an error where it is read for certain. Where it may
+        not be (an arm of a ternary, a lambda), the branches stay.
 
         Raises:
             KeepsWhole: a function around binds the name.
         """
+        removed = poison.removed
         name = removed.name.rpartition(".")[2]
-        if not removed.module and any(name in names for names in self.context.functions):
-            raise KeepsWhole(name, f"a lambda reads {name}, which only a dead branch binds")
+        if removed.module or not any(name in names for names in self.context.functions):
+            return
+        if poison.deferred or not (removed.missing or reads_surely(node, name)):
+            raise KeepsWhole(name, f"{name}, which only a dead branch binds, may be read or not")
 
     def _replace_removed(self, node: ast.stmt, removed: Removed) -> Body:
         if removed.eager and (self.kind == "function" or runs_something(node)):

@@ -121,8 +121,9 @@ class _Maker:
                 arms = [(f"elif {self.condition()}", deeper.block(2)) for _ in range(random.randint(1, 3))]
                 if random.random() < 0.25:
                     # At module level there is no argument, and reading a name is taken to be free of effects.
-                    asked = ("elif a", "elif b") if self.function else ("elif x", "elif y")
-                    arms[-1] = (random.choice((arms[-1][0], *asked)), self.never(other))
+                    names = "ab" if self.function else "xy"
+                    asked_for = random.choice((arms[-1][0], *(f"elif {name}" for name in names)))
+                    arms[-1] = (asked_for, self.never(other))
                 return Compound(((f"if {test}", body), *arms, *orelse))
             case "for":
                 return Compound((("for x in (1, 2)", looping.block()), *orelse))
