@@ -70,7 +70,8 @@ def emit_tree(
     """
     writer = _Writer(out)
     own = _own_files(tree, graph, rules.profile, tool_version, required)
-    refused = refusals_module(rules.refusals, _switches(rules), folded, sorted(graph.kept))
+    features = {rule.id: rule.feature for rule in rules.removes}
+    refused = refusals_module(rules.refusals, _switches(rules), folded, graph.kept, graph.removed, features)
     if refused is not None:
         own[f"{PACKAGE_PREFIX}{REFUSALS_FILE}"] = refused.encode()
     paths = [path for path in sorted(graph.kept) if path not in own]

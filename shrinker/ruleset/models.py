@@ -163,6 +163,13 @@ class Refusal(Rule):
         return self
 
 
+class Guard(Rule):
+    """Where the generated tree starts to look at imports: one of a module that was removed ends with the named error."""
+
+    module: str
+    """The module, as a rule the package itself, whose first line it becomes."""
+
+
 class Default(Rule):
     """What takes over where upstream would choose something removed by itself."""
 
@@ -270,6 +277,7 @@ class Ruleset(BaseModel):
     defaults: tuple[Default, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     companions: tuple[Companion, ...] = ()
+    guards: tuple[Guard, ...] = ()
     distributions: tuple[Distribution, ...] = ()
     listings: tuple[Listing, ...] = ()
     platforms: tuple[Platform, ...] = ()
@@ -304,6 +312,7 @@ class Ruleset(BaseModel):
             *self.defaults,
             *self.refusals,
             *self.companions,
+            *self.guards,
         )
 
 
