@@ -6,6 +6,7 @@ names the modules that went: importing one ends with the same error.
 
 import os
 import sys
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 
@@ -50,10 +51,9 @@ class _Guard:
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
         """Raises RemovedFeatureError where a removed module is imported; None where one only looks whether it exists."""
-        # The machinery of imports asks for both in the same way; only who asks it differs.
-        frame = sys._getframe(1)
-        asking = frame.f_back if frame.f_code.co_name == "_find_spec" else None
-        if asking is None or asking.f_code.co_name != "_find_and_load_unlocked":
+        # The machinery of imports asks for both in the same way; only who called it differs.
+        who = _callers()
+        if next(who, "") == "importlib.util" and next(who, "") != "runpy":
             return
         module = name
         while module and module not in MODULES:
@@ -70,6 +70,16 @@ class _Guard:
             f"shrinker: the module {name} is not part of this server ({FEATURES[rule]}, removed by rule {rule}). "
             f"To get it back, take rule {rule} out of the profile and run `make shrink`."
         )
+
+
+def _callers() -> Iterator[str]:
+    """Modules that asked for an import, nearest first, the machinery itself left out."""
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        if name not in ("importlib._bootstrap", "_frozen_importlib", __name__):
+            yield name
+        frame = frame.f_back
 
 
 def guard() -> None:

@@ -81,6 +81,13 @@ import sglang, sglang.srt.models.one, sglang.mixed.kept
 from sglang.removed_features import guard
 guard()
 assert [type(f).__name__ for f in sys.meta_path].count("_Guard") == 1
+for name in ("sglang.vision.deep", "sglang.plain.lost"):
+    try:
+        importlib.util.find_spec(name)
+    except ModuleNotFoundError:
+        pass
+    else:
+        raise AssertionError(name)
 for name in ("sglang.lost", "sglang.vision", "sglang.srt.models.llama", "sglang.mixed.gone", "nothing"):
     assert importlib.util.find_spec(name) is None, name
 assert [m.name for m in pkgutil.iter_modules(sglang.__path__)] == ["removed_features", "srt"]
@@ -121,11 +128,14 @@ def test_the_named_error(tree: Path, code: str, said: str) -> None:
     assert "ModuleNotFoundError" not in text
 
 
-def test_command_line(tree: Path) -> None:
+@pytest.mark.parametrize(
+    ("module", "said"), [("sglang.vision.deep", "removed by rule vision"), ("sglang.lost", "nothing kept uses it")]
+)
+def test_command_line(tree: Path, module: str, said: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "sglang.vision.deep"], cwd=tree, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-m", module], cwd=tree, capture_output=True, text=True, timeout=60, check=False
     )
-    assert done.returncode and "removed by rule vision" in done.stderr
+    assert done.returncode and said in done.stderr
 
 
 def test_rows() -> None:
