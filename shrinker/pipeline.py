@@ -23,7 +23,9 @@ from shrinker.fold.companions import fold_companions
 from shrinker.fold.engine import FoldEngine
 from shrinker.fold.refine.surroundings import Surroundings
 from shrinker.graph.build import build_graph, missing_roots
+from shrinker.graph.distributions import decide_distributions, with_uncertain
 from shrinker.graph.symbols.dead import dead_spans, search_symbols
+from shrinker.graph.written import Written, written_imports
 from shrinker.report.effects import rule_effects
 from shrinker.report.measure import measure
 from shrinker.report.strict import strict_findings
@@ -33,6 +35,7 @@ from shrinker.ruleset.load import RULES_FOLDER
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
 from shrinker.source.pins import load_pins
+from shrinker.values.distributions import Distributions
 from shrinker.values.errors import EvidenceError
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
@@ -103,6 +106,9 @@ class Decided:
     graph: Graph
     folded: dict[str, FoldedModule]
     rescued: dict[str, str]
+    written: Written
+    """Imports of all of upstream, as they are written."""
+    distributions: Distributions
 
 
 def shrink(request: Request, progress: Progress) -> Result:
@@ -142,7 +148,18 @@ def shrink(request: Request, progress: Progress) -> Result:
                 _refuse(_lock_findings(reports / LOCK, manifest), "the lock")
             peak = peak_memory(request.jobs)
             summary = write_reports(
-                staged, tree, rules, decided.graph, decided.folded, manifest, timings, peak, evidence, cache
+                staged,
+                tree,
+                rules,
+                decided.graph,
+                decided.folded,
+                manifest,
+                timings,
+                peak,
+                evidence,
+                cache,
+                written=decided.written,
+                distributions=decided.distributions,
             )
             names = sorted(file.name for file in staged.iterdir())
             write_lock(staged / LOCK, manifest)
@@ -176,6 +193,7 @@ def _decide_and_emit(
                     jobs=jobs,
                     rules=rules,
                     tool_version=__version__,
+                    required=decided.distributions,
                     progress=progress.advance,
                     cache=cache,
                 )
@@ -235,7 +253,10 @@ def analyse(
                 graph, folded = _shake(tree, rules, engine, graph, folded, unwritable or {})
         folded |= fold_companions(tree, engine.environment, graph.kept)
     rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
-    return Decided(graph, folded, rescued)
+    with _timed("distributions", timings, progress):
+        written = written_imports(tree, cache)
+        distributions = decide_distributions(tree, rules, graph, folded, written)
+    return Decided(with_uncertain(graph, distributions), folded, rescued, written, distributions)
 
 
 def _shake(

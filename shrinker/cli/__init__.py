@@ -1,4 +1,4 @@
-"""The command line: `shrinker shrink | verify | survivors | why | why-not`.
+"""The command line: `shrinker shrink | verify | survivors | dependencies | why | why-not`.
 
 Exit codes: 0 done, 1 evidence failed, 2 bad usage or input, 130 interrupted (Ctrl-C, SIGTERM).
 
@@ -16,6 +16,7 @@ from typing import Annotated
 import typer
 
 from shrinker import __version__
+from shrinker.cli.dependencies import dependencies
 from shrinker.cli.ending import run
 from shrinker.cli.options import CORES, DEFAULT_OUT, Jobs, Json, Out, Reports, absolute, print_json
 from shrinker.cli.survivors import survivors
@@ -139,6 +140,7 @@ def verify(
 
 
 app.command()(survivors)
+app.command()(dependencies)
 
 
 @app.command()
@@ -167,7 +169,7 @@ def why(
 
 @app.command("why-not")
 def why_not(
-    name: Annotated[str, typer.Argument(help="Module, path or file name.")],
+    name: Annotated[str, typer.Argument(help="Module, path, file name or distribution.")],
     out: Out = DEFAULT_OUT,
     reports: Reports = None,
     as_json: Json = False,

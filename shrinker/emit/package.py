@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Container
+from collections.abc import Container, Iterable
 
 from packaging.version import InvalidVersion, Version
 
+from shrinker.values.distributions import Distributions
 from shrinker.values.upstream import DeclaredPackage
 
 
-def pyproject(declared: DeclaredPackage, version: str | None, kept: Container[str]) -> str:
+def pyproject(
+    declared: DeclaredPackage, version: str | None, kept: Container[str], required: Distributions | None = None
+) -> str:
     """Text of `python/pyproject.toml`.
 
     Args:
         declared: what upstream declares.
         version: of the package; ``0.0.0`` when it is not known.
         kept: paths of the tree; an entry point of a module that went is left out.
+        required: requirements and extras that are left; all that is declared when it is not given.
     """
     lines = [
         "[build-system]",
@@ -31,7 +35,11 @@ def pyproject(declared: DeclaredPackage, version: str | None, kept: Container[st
     ]
     if declared.requires_python:
         lines.append(f"requires-python = {_string(declared.requires_python)}")
-    lines += ["dependencies = [", *(f"  {_string(d)}," for d in declared.dependencies), "]"]
+    extras = declared.extras if required is None else required.extras
+    lines += _array("dependencies", (declared if required is None else required).dependencies)
+    if extras:
+        lines += ["", "[project.optional-dependencies]"]
+        lines += [line for name, rows in sorted(extras.items()) for line in _array(_string(name), rows)]
     scripts = {name: target for name, target in sorted(declared.scripts.items()) if _is_kept(target, kept)}
     if scripts:
         lines += ["", "[project.scripts]", *(f"{_string(n)} = {_string(t)}" for n, t in scripts.items())]
@@ -72,6 +80,10 @@ def version_tuple(version: str) -> tuple[int | str, ...]:
     if parsed.local is not None:
         found.append(parsed.local)
     return tuple(found)
+
+
+def _array(key: str, items: Iterable[str]) -> list[str]:
+    return [f"{key} = [", *(f"  {_string(item)}," for item in items), "]"]
 
 
 def _is_kept(target: str, kept: Container[str]) -> bool:

@@ -7,8 +7,10 @@ from pathlib import Path
 
 from shrinker.ruleset.match import name_matches
 from shrinker.ruleset.models import Refusal
-from shrinker.values.edits import Refuse
+from shrinker.values.edits import Guard, Refuse
 from shrinker.values.folded import FoldedModule
+from shrinker.values.graph import Removal
+from shrinker.values.upstream import module_name
 
 _TEMPLATE = Path(__file__).with_name("removed_features.py")
 
@@ -18,15 +20,20 @@ def refusals_module(
     switches: Iterable[tuple[str, str]],
     folded: Mapping[str, FoldedModule],
     kept: Iterable[str],
+    removed: Mapping[str, Removal] | None = None,
+    features: Mapping[str, str] | None = None,
 ) -> str | None:
-    """Text of the module; None when no kept function looks.
+    """Text of the module; None when no kept function looks and no kept module guards imports.
 
     Args:
         rules: in the order in which they count.
         switches: environment variables that the closed world says are off, and the rule that says so.
         folded: folded modules by path.
         kept: paths of the tree.
+        removed: path of every other file of upstream to what removed it; for a guard of imports.
+        features: rule to the feature that it removes.
     """
+    kept = sorted(kept)
     rows: dict[str, None] = {}
     looks = sorted(_looks(folded, kept))
     for rule in rules:
@@ -34,8 +41,11 @@ def refusals_module(
             if name_matches(rule.function, place):
                 fields = (place, rule.attribute, rule.values, rule.only, rule.feature, rule.id, rule.instead)
                 rows[f"    Refusal({', '.join(map(ascii, fields))}),\n"] = None
-    if not looks:
+    guards = any(isinstance(edit, Guard) for path in kept if path in folded for edit in folded[path].edits)
+    if not looks and not guards:
         return None
+    modules = removed_modules(removed or {}, kept) if guards else {}
+    asked = {rule: feature for rule, feature in sorted((features or {}).items()) if rule in modules.values()}
     text = _TEMPLATE.read_text("utf-8")
     for name, kind, lines in (
         ("REFUSALS", "tuple[Refusal, ...]", rows),
@@ -44,7 +54,39 @@ def refusals_module(
         empty = f"{name}: {kind} = ()"
         assert empty in text, "the template holds the empty tables"
         text = text.replace(empty, f"{name}: {kind} = (\n{''.join(lines)})")
+    for name, table in (("MODULES", modules), ("FEATURES", asked)):
+        empty = f"{name}: dict[str, str] = {{}}"
+        assert empty in text, "the template holds the empty tables"
+        body = "".join(f"    {key!a}: {value!a},\n" for key, value in table.items())
+        text = text.replace(empty, f"{name}: dict[str, str] = {{\n{body}}}")
     return text
+
+
+def removed_modules(removed: Mapping[str, Removal], kept: Iterable[str]) -> dict[str, str]:
+    """Removed modules to what removed them, sorted; one row for a package that went as a whole by one rule.
+
+    Args:
+        removed: paths of removed files; those that are no modules of the package are left out.
+        kept: paths of the tree.
+    """
+    gone = {name: removal.rule for path, removal in removed.items() if (name := module_name(path)) is not None}
+    below: dict[str, set[str]] = {}
+    for name, rule in [*gone.items(), *((name, "") for path in kept if (name := module_name(path)) is not None)]:
+        # A package is also what only holds modules, without an `__init__`.
+        while name:
+            below.setdefault(name, set()).add(rule)
+            name = name.rpartition(".")[0]
+    found: dict[str, str] = {}
+    for name in sorted(below):
+        above = name.rpartition(".")[0]
+        while above and above not in found:
+            above = above.rpartition(".")[0]
+        if above and below[name] == {found[above]}:
+            continue
+        if name in gone or "" not in below[name]:
+            # A folder without an `__init__` went by several rules: one that a person wrote says most.
+            found[name] = gone.get(name) or min(below[name], key=lambda rule: (rule == "unreachable", rule))
+    return found
 
 
 def _looks(folded: Mapping[str, FoldedModule], kept: Iterable[str]) -> set[str]:

@@ -1,9 +1,12 @@
 """Refuse runs that ask for what is not part of this server. Written by shrinker; see NOTICE and SHRINK.json.
 
-Each row names the function that looks, the attribute it looks at, and what is refused there.
+Each row of `REFUSALS` names the function that looks, the attribute it looks at, and what is refused there. `MODULES`
+names the modules that went: importing one ends with the same error.
 """
 
 import os
+import sys
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 
@@ -22,13 +25,67 @@ class Refusal(NamedTuple):
 
 
 class RemovedFeatureError(ValueError):
-    """The run asks for something that was removed from this server."""
+    """The run asks for something that was removed from this server.
+
+    No ImportError, also where a module is imported: what catches that error would go on without the feature, as if it
+    were not installed. No code of this server imports such a module, so that none of it relied on the ImportError.
+    """
 
 
 REFUSALS: tuple[Refusal, ...] = ()
 
 SWITCHES: tuple[tuple[str, str], ...] = ()
 """Environment variables that no run of this server sets, and the rule that says so."""
+
+
+MODULES: dict[str, str] = {}
+"""Modules and packages that went, and the rule; what is below one went with it. Those of the rule `unreachable` went
+because nothing that is left of the server uses them."""
+
+FEATURES: dict[str, str] = {}
+"""Rule to what it removed, in words."""
+
+
+class _Guard:
+    """Stands last among the finders: what it is asked for, no other found."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        """Raises RemovedFeatureError where a removed module is imported; None where one only looks whether it exists."""
+        # The machinery of imports asks for both in the same way; only who called it differs.
+        who = _callers()
+        if next(who, "") == "importlib.util" and next(who, "") != "runpy":
+            return
+        module = name
+        while module and module not in MODULES:
+            module = module.rpartition(".")[0]
+        if not module:
+            return
+        rule = MODULES[module]
+        if rule not in FEATURES:
+            raise RemovedFeatureError(
+                f"shrinker: the module {name} is not part of this server (unreachable: nothing kept uses it). To get it "
+                f"back, name it in a [[keep]] rule of the profile and run `make shrink`."
+            )
+        raise RemovedFeatureError(
+            f"shrinker: the module {name} is not part of this server ({FEATURES[rule]}, removed by rule {rule}). "
+            f"To get it back, take rule {rule} out of the profile and run `make shrink`."
+        )
+
+
+def _callers() -> Iterator[str]:
+    """Modules that asked for an import, nearest first, the machinery itself left out."""
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        if name not in ("importlib._bootstrap", "_frozen_importlib", __name__):
+            yield name
+        frame = frame.f_back
+
+
+def guard() -> None:
+    """Look at imports from now on."""
+    if not any(type(finder) is _Guard for finder in sys.meta_path):
+        sys.meta_path.append(_Guard())
 
 
 def refuse(place: str, argument: Any) -> None:

@@ -17,6 +17,7 @@ from shrinker.emit.refusals import refusals_module
 from shrinker.emit.staging import MANIFEST, install, staging_folder
 from shrinker.emit.workers import Rewritten, Task, Unwritable, rewrite_all
 from shrinker.ruleset.models import Ruleset
+from shrinker.values.distributions import Distributions
 from shrinker.values.errors import InputError
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
@@ -44,6 +45,7 @@ def emit_tree(
     jobs: int,
     rules: Ruleset,
     tool_version: str,
+    required: Distributions | None = None,
     progress: Progress | None = None,
     cache: Cache | None = None,
 ) -> Manifest:
@@ -57,6 +59,7 @@ def emit_tree(
         graph: says which files are kept.
         out: an empty folder, see `staging_folder`; `install` puts it in its place.
         rules: the profile, for its name and digest and what the generated tree refuses.
+        required: what the package still requires; all that upstream declares when it is not given.
         jobs: number of worker processes.
         cache: files that were rewritten before; by default none.
 
@@ -66,8 +69,9 @@ def emit_tree(
         ShrinkerError: a worker was killed.
     """
     writer = _Writer(out)
-    own = _own_files(tree, graph, rules.profile, tool_version)
-    refused = refusals_module(rules.refusals, _switches(rules), folded, sorted(graph.kept))
+    own = _own_files(tree, graph, rules.profile, tool_version, required)
+    features = {rule.id: rule.feature for rule in rules.removes}
+    refused = refusals_module(rules.refusals, _switches(rules), folded, graph.kept, graph.removed, features)
     if refused is not None:
         own[f"{PACKAGE_PREFIX}{REFUSALS_FILE}"] = refused.encode()
     paths = [path for path in sorted(graph.kept) if path not in own]
@@ -199,13 +203,15 @@ def _read(tree: UpstreamTree, path: str) -> bytes:
     return data
 
 
-def _own_files(tree: UpstreamTree, graph: Graph, profile: str, tool_version: str) -> dict[str, bytes]:
+def _own_files(
+    tree: UpstreamTree, graph: Graph, profile: str, tool_version: str, required: Distributions | None
+) -> dict[str, bytes]:
     upstream_notice = _read(tree, "NOTICE").decode("utf-8", "replace") if "NOTICE" in tree.by_path else None
     text = notice(tree.identity, profile=profile, tool_version=tool_version, upstream_notice=upstream_notice)
     own = {"NOTICE": text.encode(), "LICENSE": _license(tree)}
     version = tree.identity.version
     if any(path.startswith(PACKAGE_PREFIX) for path in graph.kept):
-        own["python/pyproject.toml"] = pyproject(tree.declared, version, graph.kept).encode()
+        own["python/pyproject.toml"] = pyproject(tree.declared, version, graph.kept, required).encode()
         if version is not None:
             own[f"{PACKAGE_PREFIX}_version.py"] = version_module(version).encode()
     return own

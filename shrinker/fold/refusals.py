@@ -1,4 +1,5 @@
-"""Place the look at an argument where a function begins that a `[[refusal]]` rule names.
+"""Place the look at an argument where a function begins that a `[[refusal]]` rule names, and the guard of imports where
+a module begins that a `[[guard]]` rule names.
 
 The line stands before the first statement as upstream wrote it, so that its place is found before folding; the folded
 tree receives it when everything else is decided, since what it names is shrinker's own.
@@ -12,9 +13,9 @@ from dataclasses import dataclass
 
 from shrinker.fold.context import Context
 from shrinker.ruleset.match import name_matches
-from shrinker.values.edits import Refuse, Span
-from shrinker.values.folded import Uncertain
-from shrinker.values.refusals import refusal_line
+from shrinker.values.edits import Guard, Refuse, Span
+from shrinker.values.folded import Decision, Uncertain
+from shrinker.values.refusals import GUARD_LINE, refusal_line
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -24,20 +25,21 @@ class Look:
     """A line that is to be inserted."""
 
     name: str
-    """The function, below its module."""
+    """The function, below its module; empty for the module itself."""
     line: int
     """Where the function stands."""
-    edit: Refuse
+    edit: Refuse | Guard
     rules: frozenset[str]
 
 
 def find_looks(tree: ast.Module, context: Context) -> list[Look]:
     """The lines that the rules ask for in this file, before it is folded.
 
-    A function that has no such parameter, or is written on one line, is listed as uncertain.
+    A function that has no such parameter, or is written on one line, is listed as uncertain; a module in which nothing
+    stands has nothing to guard.
     """
     rules = [r for r in context.environment.rules.refusals if _may_be_in(r.function, context.module)]
-    found: list[Look] = []
+    found: list[Look] = list(_guards(tree, context))
     for name, node in _functions(tree.body, "") if rules else ():
         wanted = [r for r in rules if name_matches(r.function, f"{context.module}.{name}")]
         for argument in dict.fromkeys(r.argument for r in wanted):
@@ -54,14 +56,21 @@ def find_looks(tree: ast.Module, context: Context) -> list[Look]:
 def place_looks(tree: ast.Module, looks: Iterable[Look], context: Context) -> None:
     """Insert the lines into the folded tree, with the edits that write them."""
     wanted = {(look.name, look.line): look for look in looks}
+    for look in wanted.values():
+        if isinstance(look.edit, Guard):
+            context.edits.append(look.edit)
+            text = context.lines[look.line - 1].strip()[:120]
+            context.decisions.append(Decision(look.line, "+".join(sorted(look.rules)), "refusal", text, "refuses", 0))
+            index = _head(tree)
+            tree.body[index:index] = ast.parse(GUARD_LINE).body
     for name, node in _functions(tree.body, "") if wanted else ():
-        look = wanted.get((name, node.lineno))
-        if look is None:
+        found = wanted.get((name, node.lineno))
+        if found is None or isinstance(found.edit, Guard):
             continue
-        context.edits.append(look.edit)
-        context.decide(node, "refusal", look.rules, "refuses", 0)
+        context.edits.append(found.edit)
+        context.decide(node, "refusal", found.rules, "refuses", 0)
         index = int(ast.get_docstring(node, clean=False) is not None)
-        node.body[index:index] = ast.parse(refusal_line(look.edit.place, look.edit.argument)).body
+        node.body[index:index] = ast.parse(refusal_line(found.edit.place, found.edit.argument)).body
 
 
 def _may_be_in(pattern: str, module: str) -> bool:
@@ -83,7 +92,34 @@ def _place(node: Function, argument: str, context: Context) -> Span | None:
     index = int(ast.get_docstring(node, clean=False) is not None)
     if index >= len(node.body):
         return None
-    first = node.body[index]
+    return _before(node.body[index], context)
+
+
+def _guards(tree: ast.Module, context: Context) -> Iterator[Look]:
+    rules = [rule for rule in context.environment.rules.guards if rule.module == context.module]
+    index = _head(tree)
+    if not rules or index >= len(tree.body):
+        return
+    place = _before(tree.body[index], context)
+    if place is None:
+        reason = "no place for the guard of imports, which would refuse what was removed"
+        context.uncertain.append(Uncertain(context.path, tree.body[index].lineno, reason))
+    else:
+        yield Look("", place.line, Guard(place), frozenset(rule.id for rule in rules))
+
+
+def _head(tree: ast.Module) -> int:
+    """Number of statements that nothing may stand before: the docstring, and imports from the future."""
+    index = int(ast.get_docstring(tree, clean=False) is not None)
+    while index < len(tree.body):
+        node = tree.body[index]
+        if not (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
+            break
+        index += 1
+    return index
+
+
+def _before(first: ast.stmt, context: Context) -> Span | None:
     decorators = getattr(first, "decorator_list", None)
     line = min(first.lineno, decorators[0].lineno) if decorators else first.lineno
     text = context.lines[line - 1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 _NATIVE = "c cc cpp cxx cu cuh h hh hpp hxx inl inc ipp s ptx cubin fatbin so pyd dylib mm metal"
@@ -34,6 +35,11 @@ def suffix(path: str) -> str:
 def module_node(dotted: str) -> str:
     """Node id of a module of the package."""
     return f"module:{dotted}"
+
+
+def distribution_name(name: str) -> str:
+    """The name of a distribution in the form that the index compares (PEP 503); nothing is loaded for it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def file_node(path: str) -> str:

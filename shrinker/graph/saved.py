@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from shrinker.graph.nodes import file_node, module_node
+from shrinker.graph.nodes import distribution_name, file_node, module_node
+from shrinker.values.distributions import Distribution, Distributions
 from shrinker.values.errors import InputError
 from shrinker.values.folded import FoldedModule
-from shrinker.values.graph import Graph
+from shrinker.values.graph import Edge, Graph
 from shrinker.values.upstream import module_name
 
 FORMAT = 1
@@ -26,17 +27,26 @@ def graph_data(
     profile: str = "",
     upstream: str = "",
     importers: Mapping[str, Sequence[Importer]] | None = None,
+    distributions: Distributions | None = None,
+    dropped: Mapping[str, Sequence[Importer]] | None = None,
 ) -> dict[str, Any]:
     """What `explain` and `explain_removed` read, ready for JSON.
 
     Args:
         importers: path of a removed file to the places in upstream that import it.
+        distributions: what the generated package requires.
+        dropped: the same of a distribution that it does not require any more.
     """
+    required = (distributions or Distributions()).rows
+    edges = [*graph.edges, *_requirements(required)]
     nodes = sorted(
-        {edge.src for edge in graph.edges} | {edge.dst for edge in graph.edges} | {_node(p) for p in graph.kept}
+        {edge.src for edge in edges}
+        | {edge.dst for edge in edges}
+        | {_node(p) for p in graph.kept}
+        | {f"distribution:{row.name}" for row in required if row.kept}
     )
-    kinds = sorted({edge.kind for edge in graph.edges})
-    paths = sorted({edge.path for edge in graph.edges})
+    kinds = sorted({edge.kind for edge in edges})
+    paths = sorted({edge.path for edge in edges})
     node_at, kind_at, path_at = ({name: n for n, name in enumerate(table)} for table in (nodes, kinds, paths))
     return {
         "format": FORMAT,
@@ -45,7 +55,7 @@ def graph_data(
         "nodes": nodes,
         "kinds": kinds,
         "paths": paths,
-        "edges": [[node_at[e.src], node_at[e.dst], kind_at[e.kind], path_at[e.path], e.line] for e in graph.edges],
+        "edges": [[node_at[e.src], node_at[e.dst], kind_at[e.kind], path_at[e.path], e.line] for e in edges],
         "kept": list(graph.kept),
         "removed": {path: [removal.rule, removal.reason] for path, removal in graph.removed.items()},
         "uncertain": [[u.path, u.line, u.reason] for u in graph.uncertain],
@@ -56,7 +66,31 @@ def graph_data(
         },
         "defines": {module.module: [[name, line] for name, line in module.defines] for module in folded.values()},
         "importers": {path: [list(row) for row in rows] for path, rows in (importers or {}).items()},
+        "distributions": {
+            row.name: {
+                "state": row.state,
+                "reason": row.reason,
+                "rule": row.rule,
+                "imports": list(row.imports),
+                "importers": [list(site) for site in (dropped or {}).get(row.name, ())],
+            }
+            for row in required
+        },
     }
+
+
+def _requirements(rows: Iterable[Distribution]) -> Iterator[Edge]:
+    """What requires each distribution that stays: the modules that import it, or the one that loads it."""
+    names = {row.name for row in rows}
+    for row in rows:
+        node = f"distribution:{row.name}"
+        for path, line in row.users:
+            yield Edge(_node(path), node, "requires", path, line)
+        if row.needed_by:
+            loader = distribution_name(row.needed_by)
+            yield Edge(
+                f"distribution:{loader}" if loader in names else f"external:{row.needed_by}", node, "loads", "", 0
+            )
 
 
 def load_graph(path: Path) -> dict[str, Any]:

@@ -6,15 +6,15 @@ Only the standard library is imported here: an answer takes less time than loadi
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shrinker.graph.nodes import file_node, module_node
+from shrinker.graph.nodes import distribution_name, file_node, module_node
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE_PREFIX, module_name
 
-_KINDS = ("module:", "data:", "native:", "external:", "kernel:", "root:", "asset:")
+_KINDS = ("module:", "data:", "native:", "external:", "kernel:", "root:", "asset:", "distribution:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,21 +67,30 @@ def explain(data: Mapping[str, Any], query: str) -> list[Chain]:
         removed = _removed_paths(data, query)
         if removed:
             raise InputError(f"{removed[0]} is not in the generated tree", f"ask `shrinker why-not {query}`")
+        _refuse_dropped(data, query)
         near = _nearest(data, query)
         raise InputError(f"nothing kept is named {query!r}{near}", "give a module, path, file, distribution or kernel")
     first = _search(data)
     doubt = {row[0]: row[2] for row in data["uncertain"] if row[1] == 0}
     files = _files(data)
-    return [Chain(node, _chain(data, first, node), doubt.get(files.get(node, ""), "")) for node in targets]
+    return [
+        Chain(node, _chain(data, first, node), doubt.get(files.get(node, ""), "") or _doubt(data, node))
+        for node in targets
+    ]
 
 
 def explain_removed(data: Mapping[str, Any], query: str) -> list[Unreached]:
-    """What removed the files that `query` names (a module, a path, a file name or a package).
+    """What removed the files that `query` names (a module, a path, a file name or a package), or a distribution.
 
     Raises:
-        InputError: no removed file has that name.
+        InputError: no removed file or distribution has that name.
     """
     paths = _removed_paths(data, query)
+    if not paths and (dropped := _dropped(data, query)):
+        return [
+            Unreached(f"distribution:{name}", row["rule"] or "unreachable", row["reason"], _importers(row["importers"]))
+            for name, row in dropped.items()
+        ]
     if not paths:
         if _targets(data, query):
             raise InputError(f"{query} is kept", f"ask `shrinker why {query}`")
@@ -92,10 +101,32 @@ def explain_removed(data: Mapping[str, Any], query: str) -> list[Unreached]:
             path,
             rule=data["removed"][path][0],
             reason=data["removed"][path][1],
-            importers=tuple((p, line, fate) for p, line, fate in data["importers"].get(path, ())),
+            importers=_importers(data["importers"].get(path, ())),
         )
         for path in paths
     ]
+
+
+def _importers(rows: Iterable[Iterable[Any]]) -> tuple[tuple[str, int, str], ...]:
+    return tuple((path, line, fate) for path, line, fate in rows)
+
+
+def _dropped(data: Mapping[str, Any], query: str) -> dict[str, Any]:
+    """Distributions that are no longer required, by their name or that of a module that they install."""
+    query = query.strip().removeprefix("distribution:")
+    found = {name: row for name, row in data["distributions"].items() if row["state"] == "dropped"}
+    exact = distribution_name(query)
+    return {exact: found[exact]} if exact in found else {n: row for n, row in found.items() if query in row["imports"]}
+
+
+def _refuse_dropped(data: Mapping[str, Any], query: str) -> None:
+    for name in _dropped(data, query):
+        raise InputError(f"{name} is not required by the generated package", f"ask `shrinker why-not {query}`")
+
+
+def _doubt(data: Mapping[str, Any], node: str) -> str:
+    row = data["distributions"].get(node.removeprefix("distribution:"))
+    return row["reason"] if row is not None and row["state"] == "uncertain" else ""
 
 
 def _search(data: Mapping[str, Any]) -> dict[int, list[int]]:
@@ -147,6 +178,8 @@ def _targets(data: Mapping[str, Any], query: str) -> list[str]:
     found = [node for node in nodes if node.startswith("kernel:") and node.endswith("." + query)]
     if found:
         return found
+    if (distribution := f"distribution:{distribution_name(query)}") in known:
+        return [distribution]
     if "/" not in query:
         files = _files(data)
         found = [node for node, path in files.items() if path.rpartition("/")[2] == query]

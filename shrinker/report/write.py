@@ -12,15 +12,18 @@ from typing import Any
 from shrinker.cache import Cache
 from shrinker.graph.nodes import module_node
 from shrinker.graph.saved import graph_data
+from shrinker.graph.written import Written
 from shrinker.report.dependencies import dependencies
+from shrinker.report.distributions import distributions_data, extras_text
 from shrinker.report.effects import rule_effects
-from shrinker.report.importers import removed_importers
+from shrinker.report.importers import dropped_importers, removed_importers
 from shrinker.report.lists import errors_list, keep_list, remove_list, uncertain_list
 from shrinker.report.measure import Measured, Tally, measure, tally
 from shrinker.report.picture import graphviz_svg, mermaid, package_edges
 from shrinker.report.structure import cycles, dominators, structure
 from shrinker.report.summary import build_summary
 from shrinker.ruleset import Remove, Ruleset
+from shrinker.values.distributions import Distributions
 from shrinker.values.errors import InputError
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
@@ -45,6 +48,9 @@ def write_reports(
     peak_memory: int,
     evidence: Sequence[Evidence],
     cache: Cache | None = None,
+    *,
+    written: Written,
+    distributions: Distributions,
 ) -> dict[str, Any]:
     """Write lists, pages, summary and graph.
 
@@ -54,6 +60,8 @@ def write_reports(
         timings: seconds by phase; they go to ``run.json`` alone.
         peak_memory: bytes, also for ``run.json``.
         cache: results of earlier runs; what it found is counted in ``run.json``.
+        written: imports of all of upstream.
+        distributions: what the generated package requires.
 
     Returns:
         The content of ``summary.json``, for `summary_table`.
@@ -69,7 +77,9 @@ def write_reports(
         folded,
         profile=manifest.profile,
         upstream=manifest.upstream.spec,
-        importers=removed_importers(tree, graph, folded, cache),
+        importers=removed_importers(graph, folded, written),
+        distributions=distributions,
+        dropped=dropped_importers(distributions, graph, folded),
     )
     pairs = package_edges(graph)
     texts = {
@@ -78,8 +88,9 @@ def write_reports(
         "uncertain.txt": uncertain_list(graph),
         "errors.txt": errors_list(folded),
         "summary.json": json.dumps(summary, indent=1, sort_keys=True) + "\n",
+        "dependencies.json": json.dumps(distributions_data(distributions), indent=1, sort_keys=True) + "\n",
         "graph.json": json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n",
-        **_pages(rules, graph, folded, manifest, files, mermaid(pairs), cache),
+        **_pages(rules, graph, folded, manifest, files, mermaid(pairs), cache, distributions),
         "run.json": json.dumps(_run(timings, peak_memory, cache), indent=1) + "\n",
     }
     try:
@@ -104,6 +115,7 @@ def _pages(
     files: Sequence[Measured],
     chart: str,
     cache: Cache,
+    distributions: Distributions,
 ) -> dict[str, str]:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -118,6 +130,7 @@ def _pages(
     environment.filters["n"] = lambda number: f"{number:,}"
     # A bar would end the cell of a Markdown table.
     environment.filters["cell"] = lambda text: " ".join(str(text).split()).replace("|", "\\|")
+    environment.filters["extras"] = extras_text
     head = {"upstream": manifest.upstream, "profile": manifest.profile}
     found = structure(graph, cache)
     lines = {module_node(folded[f.path].module): f.after for f in files if f.kept and f.path in folded}
@@ -139,6 +152,7 @@ def _pages(
         "DEPENDENCIES.md": environment.get_template("DEPENDENCIES.md.jinja").render(
             head,
             page=dependencies(graph, folded, files),
+            distributions=distributions,
             chart=chart,
             cycles=cycles(found),
             dominators=dominators(found, lines),

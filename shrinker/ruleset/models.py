@@ -95,6 +95,8 @@ class Remove(Rule):
     definition goes, with the decorators that register it."""
     paths: tuple[str, ...] = ()
     """Patterns over files and folders of upstream that are not modules."""
+    extras: tuple[str, ...] = ()
+    """Patterns over the package's extras (``srt-*-hip``), their names normalised."""
     unless: tuple[str, ...] = ()
     """Modules or paths that the patterns would take but that stay."""
     only_when_asked: tuple[str, ...] = ()
@@ -161,6 +163,13 @@ class Refusal(Rule):
         return self
 
 
+class Guard(Rule):
+    """Where the generated tree starts to look at imports: one of a module that was removed ends with the named error."""
+
+    module: str
+    """The module, as a rule the package itself, whose first line it becomes."""
+
+
 class Default(Rule):
     """What takes over where upstream would choose something removed by itself."""
 
@@ -177,6 +186,28 @@ class Companion(Rule):
 
     folder: str = Field(pattern=r"^[^/](.*[^/])?$")
     """Of the package itself, in the layout of upstream's repository; its last component is the package's name."""
+
+
+class Distribution(Rule):
+    """What is known of a distribution of the package index that its name does not say."""
+
+    name: str
+    """As it is declared; case, dots, dashes and underscores count alike."""
+    imports: tuple[str, ...] = ()
+    """Modules that it installs (``zmq`` of ``pyzmq``), dotted where several distributions share a package. Without them
+    the module is taken to have the distribution's own name."""
+    commands: tuple[str, ...] = ()
+    """Programs that it installs and that code may start (``py-spy``)."""
+    needed_by: tuple[str, ...] = ()
+    """Distributions or modules that load it without an import in the tree: it stays when one of them does."""
+    always: StrictBool = False
+    """True: it stays in any case."""
+
+
+class Listing(Rule):
+    """Modules that only list distributions, to show their versions: a name there is no use of it."""
+
+    modules: tuple[str, ...] = Field(min_length=1)
 
 
 class Platform(Rule):
@@ -246,6 +277,9 @@ class Ruleset(BaseModel):
     defaults: tuple[Default, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     companions: tuple[Companion, ...] = ()
+    guards: tuple[Guard, ...] = ()
+    distributions: tuple[Distribution, ...] = ()
+    listings: tuple[Listing, ...] = ()
     platforms: tuple[Platform, ...] = ()
     survivors: tuple[Survivor, ...] = ()
     protocols: tuple[Protocol, ...] = ()
@@ -262,7 +296,7 @@ class Ruleset(BaseModel):
         """Every rule that decides something about the tree, in the order of the kinds.
 
         `platforms` and `survivors` decide nothing: they judge what was generated. `protocols` and `outsides` tell of what
-        is not in the tree.
+        is not in the tree, `distributions` and `listings` of the package index, whatever this upstream declares.
         """
         return (
             *self.facts,
@@ -278,6 +312,7 @@ class Ruleset(BaseModel):
             *self.defaults,
             *self.refusals,
             *self.companions,
+            *self.guards,
         )
 
 

@@ -1,7 +1,7 @@
 """The closed list of edits: everything that `emit` may do to a file, decided by `fold`.
 
 A span names a node of the ORIGINAL file's `ast`: 1-based lines, 0-based UTF-8 byte columns, as
-`ast` gives them. Edits only delete, dedent or simplify; `Literal`, `Raise` and `Refuse` add the
+`ast` gives them. Edits only delete, dedent or simplify; `Literal`, `Raise`, `Refuse` and `Guard` add the
 few tokens of the closed list in DESIGN section 5.
 """
 
@@ -110,7 +110,7 @@ class DropAlias:
 @dataclass(frozen=True, slots=True)
 class Refuse:
     """Insert, on a line of its own before a statement, the look at an argument that ends a run which asks for
-    something removed. The only edit that replaces nothing."""
+    something removed. Like `Guard` it replaces nothing."""
 
     span: Span
     """Of the statement that it stands before, which begins its line."""
@@ -120,6 +120,24 @@ class Refuse:
     """The parameter that it looks at."""
 
 
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Insert, on a line of its own before a statement, the guard of imports: it replaces nothing."""
+
+    span: Span
+    """Of the statement that it stands before, which begins its line."""
+
+
 Edit = (
-    DropStatement | DropTail | TakeBlock | DropBlock | Raise | Literal | TakeOperand | DropElement | DropAlias | Refuse
+    DropStatement
+    | DropTail
+    | TakeBlock
+    | DropBlock
+    | Raise
+    | Literal
+    | TakeOperand
+    | DropElement
+    | DropAlias
+    | Refuse
+    | Guard
 )

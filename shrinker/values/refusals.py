@@ -1,6 +1,7 @@
-"""The look at an argument that ends a run which asks for something removed, as a line of the generated tree.
+"""The lines of a generated tree that end a run which asks for something removed: the look at an argument where a
+function begins, and the guard of imports where the package begins.
 
-The line calls a function of a file that shrinker writes into the tree, `sglang/removed_features.py`, which holds
+They call functions of a file that shrinker writes into the tree, `sglang/removed_features.py`, which holds
 the table of what is refused. `fold` places the line, `emit` writes the file, `verify` knows both.
 """
 
@@ -9,6 +10,10 @@ from __future__ import annotations
 MODULE = "sglang.removed_features"
 FILE = "removed_features.py"
 """Path below the package."""
+
+
+GUARD_LINE = f"from {MODULE} import guard as _guard; _guard()"
+"""Starts to look at imports."""
 
 
 def refusal_line(place: str, argument: str) -> str:

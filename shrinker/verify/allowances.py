@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from shrinker.values.refusals import FILE as REFUSALS_FILE
-from shrinker.values.refusals import refusal_line
+from shrinker.values.refusals import GUARD_LINE, refusal_line
 
 OWN_FILES = frozenset(
     {
@@ -38,6 +38,7 @@ ELSE_FOR_ELIF = "else for elif"
 NAMED_ERROR = "named error"
 DEFAULT = "default that a rule replaces"
 REFUSAL = "refusal of a removed feature"
+GUARD = "guard of imports"
 ONE_TUPLE_COMMA = "comma of a one-tuple"
 PARENTHESES = "grouping parentheses"
 
@@ -52,6 +53,7 @@ NAMES = (
     NAMED_ERROR,
     DEFAULT,
     REFUSAL,
+    GUARD,
     ONE_TUPLE_COMMA,
     PARENTHESES,
 )
@@ -84,6 +86,14 @@ def is_refusal(tokens: Sequence[str]) -> bool:
     (place, _), (argument, _) = open_tokens
     fixed = all(ours == theirs or theirs in {'""', "_"} for ours, theirs in zip(tokens, _REFUSAL, strict=True))
     return fixed and place[0] == place[-1] == '"' and argument.isidentifier()
+
+
+_GUARD = tuple(re.findall(r"\w+|[^\w\s]", GUARD_LINE))
+
+
+def is_guard(tokens: Sequence[str]) -> bool:
+    """True for the line that starts to look at imports; it is inserted, whole and once a file."""
+    return tuple(tokens) == _GUARD
 
 
 Defaults = Mapping[str, frozenset[str]]

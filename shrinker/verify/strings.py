@@ -6,17 +6,23 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from shrinker.values.outcome import Finding
+from shrinker.values.refusals import FILE as REFUSALS_FILE
 from shrinker.values.upstream import PACKAGE_PREFIX
 from shrinker.verify.resolve import Modules
 from shrinker.verify.symbols import ModuleSymbols
 
+_REMOVED = f"{PACKAGE_PREFIX}{REFUSALS_FILE}"
+
 
 def dangling_paths(kept: Iterable[ModuleSymbols], generated: Modules, upstream: Modules) -> tuple[int, list[Finding]]:
-    """Dotted paths that resolve in upstream and not here. Returns how many were looked at, and those."""
+    """Dotted paths that resolve in upstream and not here. Returns how many were looked at, and those.
+
+    The table of removed modules is left out: what the tree has not is what it names.
+    """
     looked = 0
     findings: list[Finding] = []
     for symbols in kept:
-        for line, text in symbols.paths:
+        for line, text in symbols.paths if symbols.path != _REMOVED else ():
             looked += 1
             if ":" in text and not generated.dotted_path(text.partition(":")[0]):
                 continue  # The module alone was reported, in the string that names it.

@@ -58,12 +58,15 @@ def align(generated: list[Tokens], ours: list[Tokens], defaults: allowances.Defa
     sets: list[frozenset[str] | None] = [None] * len(ours)
     mismatches: list[tuple[int, str]] = []
     frontier: list[_Place] = [(0, 0, 0, None)]
-    upstream, refusals = set(ours), 0
+    upstream, refusals, guards = set(ours), 0, 0
     for number, wanted in enumerate(generated):
         if number == header:
             continue
         if allowances.is_refusal(wanted) and wanted not in upstream:
             refusals += 1
+            continue
+        if not guards and allowances.is_guard(wanted) and wanted not in upstream:
+            guards = 1
             continue
         if len(frontier) == 1:
             at, offset, cost, used = frontier[0]
@@ -88,6 +91,8 @@ def align(generated: list[Tokens], ours: list[Tokens], defaults: allowances.Defa
     counts[allowances.HEADER] += header is not None
     if refusals:
         counts[allowances.REFUSAL] += refusals
+    if guards:
+        counts[allowances.GUARD] += guards
     return Alignment(sum(map(len, generated)), dict(counts), tuple(mismatches))
 
 

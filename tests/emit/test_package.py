@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 
 import pytest
 
 from shrinker.emit.notice import HEADER, notice
 from shrinker.emit.package import pyproject, version_module, version_tuple
+from shrinker.values.distributions import Distributions
 from shrinker.values.upstream import DeclaredPackage, Identity
 
 DECLARED = DeclaredPackage(
@@ -27,6 +29,18 @@ def test_pyproject() -> None:
     assert data["project"]["dependencies"] == list(DECLARED.dependencies)
     assert data["project"]["scripts"] == {"sglang": "sglang.cli.main:main"}
     assert data["tool"]["setuptools"]["packages"]["find"]["include"] == ["sglang*"]
+
+
+def test_pyproject_with_extras_and_what_is_left_of_them() -> None:
+    declared = replace(DECLARED, extras={"spans": ("spans-sdk", "spans-bus")})
+    assert tomllib.loads(pyproject(declared, None, set()))["project"]["optional-dependencies"] == {
+        "spans": ["spans-sdk", "spans-bus"]
+    }
+    left = Distributions(dependencies=("numpy",), extras={"spans": ("spans-bus",)})
+    project = tomllib.loads(pyproject(declared, None, set(), left))["project"]
+    assert project["dependencies"] == ["numpy"]
+    assert project["optional-dependencies"] == {"spans": ["spans-bus"]}
+    assert "optional-dependencies" not in tomllib.loads(pyproject(declared, None, set(), Distributions()))["project"]
 
 
 def test_pyproject_of_an_unknown_version() -> None:

@@ -11,6 +11,7 @@ import pytest
 from shrinker.graph.build import build_graph
 from shrinker.graph.saved import graph_data, load_graph
 from shrinker.graph.why import explain, explain_removed
+from shrinker.graph.written import written_imports
 from shrinker.report.importers import removed_importers
 from shrinker.ruleset import Remove, Root, Ruleset
 from shrinker.values.errors import InputError
@@ -43,7 +44,9 @@ def data(tmp_path: Path) -> dict[str, Any]:
     )
     graph, folded = build_graph(tree, rules, plain_fold(tree))
     saved = tmp_path / "graph.json"
-    saved.write_text(json.dumps(graph_data(graph, folded, importers=removed_importers(tree, graph, folded))))
+    saved.write_text(
+        json.dumps(graph_data(graph, folded, importers=removed_importers(graph, folded, written_imports(tree))))
+    )
     return load_graph(saved)
 
 

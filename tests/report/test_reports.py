@@ -11,6 +11,8 @@ import pytest
 from rich.console import Console
 
 from shrinker.graph.build import build_graph
+from shrinker.graph.distributions import decide_distributions
+from shrinker.graph.written import written_imports
 from shrinker.report.importers import removed_importers
 from shrinker.report.measure import area, count_lines, language
 from shrinker.report.summary import summary_table
@@ -71,7 +73,20 @@ def run(
         files.append(EmittedFile(path, tree.by_path[path].sha256, lines, after, after != lines, None))
     files.append(EmittedFile("NOTICE", "", 0, 3, False, None))
     manifest = Manifest("0", "deepseek", "hash", tree.identity, tuple(sorted(files, key=lambda file: file.path)))
-    summary = write_reports(out, tree, RULES, graph, folded, manifest, {"fold": seconds}, 1024, EVIDENCE)
+    written = written_imports(tree)
+    summary = write_reports(
+        out,
+        tree,
+        RULES,
+        graph,
+        folded,
+        manifest,
+        {"fold": seconds},
+        1024,
+        EVIDENCE,
+        written=written,
+        distributions=decide_distributions(tree, RULES, graph, folded, written),
+    )
     return summary, tree, graph, folded
 
 
@@ -91,6 +106,7 @@ def test_files_written(reports: Path) -> None:
         "errors.txt",
         "REMOVED_FILES.md",
         "DEPENDENCIES.md",
+        "dependencies.json",
         "rules.md",
         "graph.json",
         "summary.json",
@@ -147,7 +163,7 @@ def test_removed_page(reports: Path) -> None:
 
 def test_importers_name_the_decision(tmp_path: Path) -> None:
     _, tree, graph, folded = run(tmp_path, tmp_path / "out")
-    rows = removed_importers(tree, graph, folded)["python/sglang/gone.py"]
+    rows = removed_importers(graph, folded, written_imports(tree))["python/sglang/gone.py"]
     assert rows == [("python/sglang/launch_server.py", 3, "folded away by no-hip: `is_hip()` is false (line 2)")]
 
 

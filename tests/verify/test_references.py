@@ -261,3 +261,11 @@ def test_without_ruff_it_says_how_to_get_it(case: Build, monkeypatch: pytest.Mon
     monkeypatch.setattr(sysconfig, "get_path", lambda name: "/nowhere")
     with pytest.raises(InputError, match="ruff is not installed"):
         case({"a.py": ""}, {"a.py": "="}).evidence("references")
+
+
+def test_the_table_of_removed_modules_names_what_is_gone(case: Callable[[Files, Files], Case]) -> None:
+    table = "MODULES = {'sglang.gone': 'a-rule'}\n"
+    upstream = {"a.py": "x = 1\n", "gone.py": "", "removed_features.py": table, "other.py": table}
+    assert case(upstream, {"a.py": "=", "removed_features.py": table, "other.py": "="}).findings("references") == [
+        ("string paths", "other.py")
+    ]
