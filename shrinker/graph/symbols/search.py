@@ -167,16 +167,25 @@ class Search:
 
     def _settle_imports(self) -> bool:
         """Keep one name of each import that must run for what it loads; True when there was something to do."""
+        found = False
         for name in sorted(self.loaded):
             module = self.program.modules[name]
+            beside = {
+                t
+                for number, unit in enumerate(module.units)
+                if unit.kind == "import" and unit.parent < 0 and (name, number) in self.live
+                for t in self.program.loads(*unit.imports[0])
+            }
             for number, unit in enumerate(module.units):
                 if unit.kind != "import" or "typing" in unit.flags or (name, number) in self.live:
                     continue
-                targets = [t for t in self.program.loads(*unit.imports[0]) if t in self.program.loud]
-                if any(t not in self.loaded for t in targets):
+                # That a module is loaded elsewhere says nothing of when: a function may do it, which nothing calls.
+                targets = {t for t in self.program.loads(*unit.imports[0]) if t in self.program.loud}
+                if not targets <= beside:
                     self._keep((name, number), Reason(name, "import"))
-                    return True
-        return False
+                    beside |= targets
+                    found = True
+        return found
 
     def _settle_reads(self) -> bool:
         """A name that live code reads and that is left nowhere was looked up on something else than it seemed."""
