@@ -30,6 +30,8 @@ def fold_if(folder: StatementFolder, node: ast.If) -> tuple[Body, bool]:
             # Folding the parts decided the whole: a test for a removed class, say.
             rules = {r for d in context.decisions[decisions:] for r in d.rule.split("+")}
             value = Known(test.value, True, frozenset(rules))
+        elif test is not node.test:
+            value = _decided_now(folder, test)
     if value is not None:
         return _decided(folder, node, value, elif_arm)
     node.test = test
@@ -67,6 +69,12 @@ def _decided(folder: StatementFolder, node: ast.If, value: Known, elif_arm: bool
     folder.context.edits.append(taken if live else _emptied(context, node, elif_arm))
     context.taken.append((taken, list(live)))
     return live, True
+
+
+def _decided_now(folder: StatementFolder, test: ast.expr) -> Known | None:
+    """What the facts say of what is left of a test: an arm of a ternary that took the place of the whole, say."""
+    value = truth(test, folder.scope)
+    return value if value is not None and value.rules and is_pure(test, folder.scope) else None
 
 
 def _decided_beside(test: ast.expr) -> Known | None:
@@ -148,7 +156,11 @@ def fold_assert(folder: StatementFolder, node: ast.Assert) -> tuple[Body, bool]:
     value = truth(node.test, folder.scope)
     if value is not None and value.rules and value.truth and is_pure(node.test, folder.scope):
         return folder.drop(node, value.rules, "assert")
-    node.test = folder.expressions.fold(node.test, condition=True)
+    test = folder.expressions.fold(node.test, condition=True)
+    value = _decided_now(folder, test) if test is not node.test else None
+    if value is not None and value.truth:
+        return folder.drop(node, value.rules, "assert")
+    node.test = test
     if node.msg is not None:
         node.msg = folder.expressions.when_reached(node.msg)
     return [node], False

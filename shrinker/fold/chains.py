@@ -44,6 +44,9 @@ def fold_ternary(folder: ExpressionFolder, node: ast.IfExp, condition: bool) -> 
     test = folder.fold(node.test, condition=True)
     if isinstance(test, ast.Constant) and test is not node.test:
         return _take_arm(folder, node, bool(test.value), "ternary", frozenset({"constant"}), condition)
+    value = folder.truth(test) if test is not node.test else None
+    if value is not None and value.rules and is_pure(test, folder.scope):
+        return _take_arm(folder, node, value.truth, "ternary", value.rules, condition)
     node.test = test
     arms: dict[str, ast.expr] = {}
     poison: EvaluatesRemoved | None = None
@@ -109,6 +112,13 @@ def fold_chain(folder: ExpressionFolder, node: ast.BoolOp, condition: bool) -> a
                     cut = True
                 elif condition or not last:
                     _drop_operand(folder, operand, node)
+                    continue
+            elif folded is not operand and (condition or not last):
+                # An arm of a ternary took its place, say: what is left may be decided.
+                value = folder.truth(folded)
+                pure = value is not None and bool(value.rules) and is_pure(folded, folder.scope)
+                if pure and value is not None and value.truth is is_and:
+                    _drop_operand(folder, operand, node, value)
                     continue
             kept.append((index, folded))
         except EvaluatesRemoved as poison:

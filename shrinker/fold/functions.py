@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
+import copy
 from typing import TYPE_CHECKING
 
-from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Removed
 from shrinker.facts.scopes import function_scope, shadowed
 from shrinker.facts.walk import walk
@@ -88,12 +88,20 @@ def _changes_kind(node: ast.FunctionDef | ast.AsyncFunctionDef, generator: bool,
 
 
 def _fold_default(folder: StatementFolder, node: ast.expr) -> ast.expr:
-    """A default is evaluated with the definition, in every run: a member in it is named, and stays."""
-    for part in walk(node):
-        value = evaluate(part, folder.scope) if isinstance(part, ast.Attribute) else None
-        if isinstance(value, Removed) and value.member:
-            return node
-    return folder.expressions.fold(node)
+    """A default is evaluated with the definition, in every run: a removed member that it gives is named, and stays."""
+    context = folder.context
+    edits, decisions, touched = len(context.edits), len(context.decisions), set(context.touched)
+    spare = copy.deepcopy(node)
+    try:
+        return folder.expressions.fold(node)
+    except EvaluatesRemoved as poison:
+        gives_member = poison.removed.member and not any(map(folder.names_removed, walk(spare)))
+        if not gives_member:
+            raise
+    del context.edits[edits:]
+    del context.decisions[decisions:]
+    context.touched = touched
+    return spare
 
 
 def removed_definition(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from shrinker.facts.evaluate import Scope
+from shrinker.facts.evaluate import Scope, evaluate
 from shrinker.facts.lattice import Removed
 from shrinker.fold.assignments import drop_unasked, fold_annotated
 from shrinker.fold.attempts import fold_try
@@ -107,6 +107,13 @@ class StatementFolder:
         self.context.decide(node, "use", {removed.rule}, "raises", lines)
         call = ast.Call(ast.Name(removed.error, ast.Load()), [ast.Constant(message(removed))], [])
         return [ast.fix_missing_locations(ast.copy_location(ast.Raise(call, None), node))]
+
+    def names_removed(self, node: ast.AST) -> bool:
+        """True for a name of what is gone with its module or branch."""
+        if not isinstance(node, ast.Name | ast.Attribute):
+            return False
+        value = evaluate(node, self.scope)
+        return isinstance(value, Removed) and not value.member
 
     def forget(self, node: ast.AST) -> None:
         """See `Context.forget`."""

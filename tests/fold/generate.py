@@ -196,7 +196,12 @@ class _Maker:
     def absent(self, body: Block, other: Block, orelse: tuple[tuple[str, Block], ...], number: int) -> Compound:
         random = self.random
         load = random.choice(
-            ("import aiter", "from aiter.ops import gemm", "import torch_npu as x", "import sglang.loud as noisy, aiter")
+            (
+                "import aiter",
+                "from aiter.ops import gemm",
+                "import torch_npu as x",
+                "import sglang.loud as noisy, aiter",
+            )
         )
         caught = random.choice(("ImportError", "(ImportError, AttributeError)", "ModuleNotFoundError", "Exception"))
         name = random.choice(("", "", " as error"))

@@ -16,12 +16,16 @@ MUTANTS = (
         "",
     ),
     Mutant("an operand before the one that decides has no effect", "values[: index + 1]", "values[index : index + 1]"),
-    Mutant("an assignment expression has no effect", "ast.YieldFrom() | ast.NamedExpr():", "ast.YieldFrom():"),
+    Mutant(
+        "an assignment expression has no effect",
+        'case ast.NamedExpr() if not getattr(part, "unread", False):',
+        "case ast.NamedExpr() if False:",
+    ),
     Mutant("`x or True` is True", "            same = all_known or (", "            same = True or ("),
     Mutant(
         "a loop that never runs takes its `else` with it",
-        "not value.truth and not node.orelse and",
-        "not value.truth and",
+        "known is not None and not known.truth and not node.orelse",
+        "known is not None and not known.truth",
     ),
     Mutant(
         "a `finally` goes with its `try`", "if failing is not None and not node.finalbody:", "if failing is not None:"

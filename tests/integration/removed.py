@@ -14,6 +14,10 @@ PLATFORM = re.compile(
     r"|/wave_[^/]*\.py$"
     r"|[^/]*_hip\.(py|cu|cpp|h)$"
 )
+REVIEWED = re.compile(
+    r"/(fla|dllm|multimodal)/|/(mm_utils|multimodal|multimodal_cache|mamba|deepseek_ocr|encoding_dsv4)\.py$"
+)
+"""Rescues of removed features that a person has looked at: one helper of each is read on every run."""
 MODELS = "python/sglang/srt/models/"
 KEPT_MODELS = re.compile(r"(__init__|deepseek|deepseek_v2|deepseek_nextn|registry|utils)\.py|deepseek_common/.*")
 PROCESSORS = "python/sglang/srt/multimodal/processors/"
@@ -36,4 +40,5 @@ def check(shrunk: Shrunk, upstream: list[str]) -> None:
     assert sum(1 for path in upstream if PLATFORM.search(f"/{path}")) > 20
     assert other_platforms(shrunk) == []
     assert other_models(shrunk) == []
-    assert len(shrunk.uncertain) <= 2, "a rescue has to be looked at by a person before this number goes up"
+    rescued = {p for p in shrunk.uncertain if p.endswith(".py") and not REVIEWED.search(p)}
+    assert len(rescued) <= 2, f"a rescue has to be looked at by a person before this number goes up: {sorted(rescued)}"

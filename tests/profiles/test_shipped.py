@@ -11,7 +11,6 @@ from shrinker.ruleset.load import RULES_FOLDER, load_profile
 PROFILES = ("deepseek", "deepseek-r1-nvfp4", "deepseek-r1-minimal")
 
 REMOVED_BY = {
-    "refuse-attention-backends": ("backend-name", "remove-linear-attention", "remove-dual-chunk"),
     "refuse-ktransformers": ("no-ktransformers",),
     "refuse-reasoning-parsers": ("reasoning-parsers",),
     "refuse-tool-call-parsers": ("tool-call-parsers",),
