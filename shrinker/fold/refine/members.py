@@ -53,8 +53,17 @@ def find_members(
         asked = _naming(world, owner, member)
         unasked = [m for m in asked if word not in known.get(m.path, NOTHING).watched]
         if unasked:
+            # Of the whole class at once: its other members may be candidates of a later round.
+            family = {
+                f"{owner}.{other}"
+                for module, qualified in places
+                for name, others in world.environment.outlines[module.module].members.items()
+                if qualified.startswith(f"{module.module}.{name}.")
+                for other in others
+                if other.isupper()
+            }
             for module in unasked:
-                watched.setdefault(module.path, set()).add(word)
+                watched.setdefault(module.path, set()).update({word} | family)
             continue
         uses = [frozenset(m.usage.members.split()) for m in asked]
         open_ = (
