@@ -41,6 +41,7 @@ def show(spread: Spread | None, unit: float, digits: int) -> str:
 
 def replace_files(texts: Mapping[str, str], folder: Path) -> list[Path]:
     """Write files by name, each beside its place and then into it; returns their paths. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
         new = folder / f".{name}.new"
         new.write_text(text, "utf-8")

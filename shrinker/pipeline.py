@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import resource
 import sys
 import time
@@ -26,6 +25,7 @@ from shrinker.graph.build import build_graph, missing_roots
 from shrinker.graph.distributions import decide_distributions, with_uncertain
 from shrinker.graph.symbols.dead import dead_spans, search_symbols
 from shrinker.graph.written import Written, written_imports
+from shrinker.processes import without_gc
 from shrinker.report.effects import rule_effects
 from shrinker.report.measure import measure
 from shrinker.report.strict import strict_findings
@@ -120,7 +120,7 @@ def shrink(request: Request, progress: Progress) -> Result:
     """
     timings: dict[str, float] = {}
     cache = Cache((request.cache or default_folder()).absolute()) if request.reuse else Cache.off()
-    with _quiet_collector(), ExitStack() as stack:
+    with without_gc(), ExitStack() as stack:
         with _timed("source", timings, progress):
             rules = load_profile(request.profile, request.rules or RULES_FOLDER)
             tree = open_upstream(request.upstream, cache=request.cache, repository=REPOSITORY, progress=progress.note)
@@ -358,20 +358,6 @@ def _timed(name: str, timings: dict[str, float], progress: Progress) -> Iterator
         yield
     finally:
         timings[name] = timings.get(name, 0.0) + time.perf_counter() - start
-
-
-@contextmanager
-def _quiet_collector() -> Iterator[None]:
-    """Syntax trees are millions of objects without cycles: the collector would only walk them."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            # What the run made is kept to its end: the collector need not look at all of it once more.
-            gc.freeze()
-            gc.enable()
 
 
 __all__ = ["Request", "Result", "analyse", "lock_evidence", "shrink", "verify_tree"]

@@ -7,11 +7,10 @@ import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from shrinker.processes import WorkerPool, worker_context
+from shrinker.processes import WorkerPool, without_gc, worker_context
 from shrinker.values.edits import Edit
 from shrinker.values.errors import InputError, ShrinkerError
 
@@ -83,7 +82,7 @@ def rewrite_all(tasks: Sequence[Task], jobs: int, meanwhile: Callable[[], None] 
 def _in_this_process(tasks: Sequence[Task], meanwhile: Callable[[], None]) -> Iterator[Rewritten]:
     meanwhile()
     for task in tasks:
-        with _quiet_collector():
+        with without_gc():
             result = _rewrite(task)
         yield result
 
@@ -157,15 +156,3 @@ def _rewrite(task: Task) -> Rewritten:
         return Rewritten(task.path, b"", str(error), fault=True)
     except (OSError, SyntaxError, ValueError) as error:
         return Rewritten(task.path, b"", str(error))
-
-
-@contextmanager
-def _quiet_collector() -> Iterator[None]:
-    """Syntax trees have no cycles worth collecting while they are in use."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import gc
 from collections.abc import Callable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
@@ -13,7 +12,7 @@ from shrinker.cache import Cache
 from shrinker.facts.environment import Environment
 from shrinker.facts.outline import Outline, outline
 from shrinker.facts.stored import restore, store
-from shrinker.processes import WorkerPool, worker_context
+from shrinker.processes import WorkerPool, without_gc, worker_context
 from shrinker.ruleset.models import Ruleset
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import UpstreamTree, module_name
@@ -123,14 +122,9 @@ def _outlines(tree: UpstreamTree, paths: list[str], jobs: int, *, kept: bool) ->
 
 def _outline_files(root: Path, paths: list[str], *, packed: bool, compared: bool) -> _Outlined:
     """Outlines by path; packed to travel and to be kept."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
+    with without_gc():
         found = ((path, outline_file(root, path)) for path in paths)
         return [(path, store(each, compared=compared) if packed else each) for path, each in found]
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def outline_file(root: Path, path: str) -> Outline | None:

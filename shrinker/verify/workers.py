@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from typing import TypeVar
 
-from shrinker.processes import WorkerPool, worker_context
+from shrinker.processes import WorkerPool, without_gc, worker_context
 from shrinker.values.errors import ShrinkerError
 
 Item = TypeVar("Item")
@@ -16,18 +14,6 @@ Result = TypeVar("Result")
 
 # Several batches a worker, so that one batch of large files does not keep the others waiting.
 _BATCHES_PER_WORKER = 6
-
-
-@contextmanager
-def without_gc() -> Iterator[None]:
-    """Syntax trees hold no garbage cycles worth finding; collecting while they grow takes a third of the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _run_batch(call: Callable[[Item], Result], batch: Sequence[Item]) -> list[Result]:
