@@ -34,8 +34,8 @@ def fold_if(folder: StatementFolder, node: ast.If) -> tuple[Body, bool]:
             value = _decided_now(folder, test)
     if value is not None:
         return _decided(folder, node, value, elif_arm)
-    node.test = test
-    certain = _decided_beside(test) or known
+    changed, node.test = test is not node.test, test
+    certain = _decided_beside(test) or known or (_decided_test(folder, node) if changed else None)
     if certain is not None:
         return _asked_in_vain(folder, node, certain)
     body = folder.block(node.body)
