@@ -31,7 +31,8 @@ def fold_if(folder: StatementFolder, node: ast.If) -> tuple[Body, bool]:
             rules = {r for d in context.decisions[decisions:] for r in d.rule.split("+")}
             value = Known(test.value, True, frozenset(rules))
         elif test is not node.test:
-            value = _decided_now(folder, test)
+            # What is left of a test: an arm of a ternary that took the place of the whole, say.
+            value = folder.expressions.decided(test)
     if value is not None:
         return _decided(folder, node, value, elif_arm)
     changed, node.test = test is not node.test, test
@@ -69,12 +70,6 @@ def _decided(folder: StatementFolder, node: ast.If, value: Known, elif_arm: bool
     folder.context.edits.append(taken if live else _emptied(context, node, elif_arm))
     context.taken.append((taken, list(live)))
     return live, True
-
-
-def _decided_now(folder: StatementFolder, test: ast.expr) -> Known | None:
-    """What the facts say of what is left of a test: an arm of a ternary that took the place of the whole, say."""
-    value = truth(test, folder.scope)
-    return value if value is not None and value.rules and is_pure(test, folder.scope) else None
 
 
 def _decided_beside(test: ast.expr) -> Known | None:
@@ -153,11 +148,11 @@ def fold_while(folder: StatementFolder, node: ast.While) -> tuple[Body, bool]:
 
 def fold_assert(folder: StatementFolder, node: ast.Assert) -> tuple[Body, bool]:
     """An assertion that holds goes."""
-    value = truth(node.test, folder.scope)
-    if value is not None and value.rules and value.truth and is_pure(node.test, folder.scope):
+    value = folder.expressions.decided(node.test)
+    if value is not None and value.truth:
         return folder.drop(node, value.rules, "assert")
     test = folder.expressions.fold(node.test, condition=True)
-    value = _decided_now(folder, test) if test is not node.test else None
+    value = folder.expressions.decided(test) if test is not node.test else None
     if value is not None and value.truth:
         return folder.drop(node, value.rules, "assert")
     node.test = test

@@ -44,8 +44,8 @@ def fold_ternary(folder: ExpressionFolder, node: ast.IfExp, condition: bool) -> 
     test = folder.fold(node.test, condition=True)
     if isinstance(test, ast.Constant) and test is not node.test:
         return _take_arm(folder, node, bool(test.value), "ternary", frozenset({"constant"}), condition)
-    value = folder.truth(test) if test is not node.test else None
-    if value is not None and value.rules and is_pure(test, folder.scope):
+    value = folder.decided(test) if test is not node.test else None
+    if value is not None:
         return _take_arm(folder, node, value.truth, "ternary", value.rules, condition)
     node.test = test
     arms: dict[str, ast.expr] = {}

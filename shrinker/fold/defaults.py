@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator
 
 from shrinker.fold.context import Context, span
-from shrinker.ruleset.match import name_matches
+from shrinker.ruleset.match import any_name_matches, overlap
 from shrinker.ruleset.models import Default
 from shrinker.values.edits import Literal
 
@@ -16,13 +16,9 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 def replace_defaults(tree: ast.Module, context: Context) -> None:
     """Replace the texts in the tree, before it is folded, with the edits that write them."""
-    rules = [r for r in context.environment.rules.defaults if any(_may_be_in(p, context.module) for p in r.where)]
+    rules = [r for r in context.environment.rules.defaults if any(overlap(p, f"{context.module}.**") for p in r.where)]
     if rules:
         _visit(tree.body, context.module, rules, context)
-
-
-def _may_be_in(pattern: str, module: str) -> bool:
-    return "**" in pattern or pattern.startswith(f"{module}.")
 
 
 def _visit(body: Iterable[ast.stmt], prefix: str, rules: list[Default], context: Context) -> None:
@@ -31,7 +27,7 @@ def _visit(body: Iterable[ast.stmt], prefix: str, rules: list[Default], context:
             continue
         name = f"{prefix}.{node.name}"
         for rule in rules:
-            if any(name_matches(pattern, name) for pattern in rule.where):
+            if any_name_matches(rule.where, name):
                 for constant in _handed_on(node):
                     if constant.value == rule.text:
                         _replace(constant, rule, context)

@@ -152,6 +152,11 @@ class ExpressionFolder:
         """See `facts.evaluate.truth`."""
         return truth(node, self.scope)
 
+    def decided(self, node: ast.expr) -> Known | None:
+        """What the facts say of an expression as a condition, where asking it does nothing else."""
+        value = self.truth(node)
+        return value if value is not None and value.rules and is_pure(node, self.scope) else None
+
     def fold_rows(self, node: ast.expr) -> ast.expr:
         """Fold the value of one name: a tuple is then a table of rows, and nobody counts its places.
 

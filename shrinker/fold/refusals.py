@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from shrinker.fold.context import Context
-from shrinker.ruleset.match import name_matches
+from shrinker.ruleset.match import name_matches, overlap
 from shrinker.values.edits import Guard, Refuse, Span
 from shrinker.values.folded import Decision, Uncertain
 from shrinker.values.refusals import GUARD_LINE, refusal_line
@@ -38,7 +38,7 @@ def find_looks(tree: ast.Module, context: Context) -> list[Look]:
     A function that has no such parameter, or is written on one line, is listed as uncertain; a module in which nothing
     stands has nothing to guard.
     """
-    rules = [r for r in context.environment.rules.refusals if _may_be_in(r.function, context.module)]
+    rules = [r for r in context.environment.rules.refusals if overlap(r.function, f"{context.module}.**")]
     found: list[Look] = list(_guards(tree, context))
     for name, node in _functions(tree.body, "") if rules else ():
         wanted = [r for r in rules if name_matches(r.function, f"{context.module}.{name}")]
@@ -71,10 +71,6 @@ def place_looks(tree: ast.Module, looks: Iterable[Look], context: Context) -> No
         context.decide(node, "refusal", found.rules, "refuses", 0)
         index = int(ast.get_docstring(node, clean=False) is not None)
         node.body[index:index] = ast.parse(refusal_line(found.edit.place, found.edit.argument)).body
-
-
-def _may_be_in(pattern: str, module: str) -> bool:
-    return "*" in pattern or pattern.startswith(f"{module}.")
 
 
 def _functions(body: Iterable[ast.stmt], prefix: str) -> Iterator[tuple[str, Function]]:
