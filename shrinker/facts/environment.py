@@ -11,7 +11,6 @@ from shrinker.facts.lattice import UNKNOWN, Domain, Known, Ref, Removed, Value
 from shrinker.facts.outline import Outline
 from shrinker.facts.patterns import Patterns
 from shrinker.ruleset.match import any_module_matches, name_matches
-from shrinker.ruleset.models import Domain as DomainRule
 from shrinker.ruleset.models import Fact, Pure, Remove, Ruleset
 
 
@@ -73,6 +72,23 @@ class Environment:
         named = self._calls.words | self._names.words | self._definitions.words
         return frozenset(named | set(self.variables) | absent | texts | members)
 
+    @cached_property
+    def enumerated(self) -> Mapping[str, frozenset[str]]:
+        """Enumerations of the tree by their last name: members of which it is of interest who produces them."""
+        found: dict[str, frozenset[str]] = {}
+        for module, outline in sorted(self.outlines.items()):
+            for name, members in outline.members.items():
+                asked = frozenset(m for m in members if m.isupper() or f"{module}.{name}.{m}" in self._members)
+                if asked:
+                    last = name.rpartition(".")[2]
+                    found[last] = found.get(last, frozenset()) | asked
+        return found
+
+    @cached_property
+    def domain_words(self) -> frozenset[str]:
+        """Identifiers of which a rule says what they never are: what is computed from them may be decided."""
+        return frozenset(self._domains["names"].words | self._domains["calls"].words)
+
     def called(self, name: str) -> Known | None:
         """The value that a fact gives to a call of this qualified name."""
         return _value(self._calls.find(name))
@@ -104,7 +120,7 @@ class Environment:
             name: as it is written, below its module.
             kind: ``names``, ``calls``, ``tables`` or ``registers``.
         """
-        rules: list[DomainRule] = self._domains[kind].find_all(name)
+        rules = self._domains[kind].find_all(name)
         if not rules:
             return None
         return Domain(frozenset(t for rule in rules for t in rule.never), frozenset(rule.id for rule in rules))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from shrinker.facts.bindings import Binding
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import Scope, evaluate
 from shrinker.facts.lattice import NO_RULES, UNKNOWN, Known, Value
@@ -21,20 +22,35 @@ def interpret(function: str, environment: Environment, depth: int = 0) -> Value:
     """Constant result of a short function of the tree, its parameters unknown."""
     module, _, name = function.rpartition(".")
     found = environment.outlines.get(module)
-    if found is None or depth > _CALL_DEPTH:
+    if found is None or depth > _CALL_DEPTH or not any(map(_may_answer, found.names.get(name, ()))):
         return UNKNOWN
-    bindings = [b for b in found.names.get(name, ()) if liveness(ModuleScope(environment, module), b) is not False]
+    bindings = [b for b in found.names[name] if liveness(ModuleScope(environment, module), b) is not False]
     if len(bindings) != 1 or bindings[0].kind != "def" or not isinstance(bindings[0].node, ast.FunctionDef):
         return UNKNOWN
     definition = bindings[0].node
     if not all(is_cache(d) for d in definition.decorator_list):
         return UNKNOWN
-    if any(isinstance(part, ast.Yield | ast.YieldFrom) for part in walk(definition)):
-        # A generator returns an iterator, whatever its `return` says.
-        return UNKNOWN
     inner = function_scope(definition, ModuleScope(environment, module), found.package)
     result = _run(definition.body, inner, depth + 1)
-    return result if isinstance(result, Known) and result.rules else UNKNOWN
+    if not isinstance(result, Known) or not result.rules:
+        return UNKNOWN
+    # A generator returns an iterator, whatever its `return` says.
+    return UNKNOWN if any(isinstance(part, ast.Yield | ast.YieldFrom) for part in walk(definition)) else result
+
+
+def _may_answer(binding: Binding) -> bool:
+    """False for a function that begins with what `_run` does not interpret: most do, and need no further look."""
+    if binding.kind != "def" or binding.node is None:
+        return False
+    for statement in binding.node.body:
+        match statement:
+            case ast.Return() | ast.If() | ast.Try():
+                return True
+            case ast.Expr(value=ast.Constant()) | ast.Pass() | ast.Import() | ast.ImportFrom():
+                continue
+            case _:
+                return False
+    return False
 
 
 def is_cache(decorator: ast.expr) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from typing import Generic, TypeVar
 
 from shrinker.ruleset.match import name_matches
 from shrinker.ruleset.models import Rule
 
 R = TypeVar("R", bound=Rule)
+_NONE: tuple[()] = ()
 
 
 class Patterns(Generic[R]):
@@ -23,6 +24,7 @@ class Patterns(Generic[R]):
         self._open: list[tuple[str, R]] = []
         """Patterns whose last component is not a plain name."""
         self._any: dict[str, R] = {}
+        self._known: dict[str, Sequence[R]] = {}
         for pattern, rule in pairs:
             if pattern.startswith("."):
                 self._any.setdefault(pattern[1:], rule)
@@ -38,15 +40,22 @@ class Patterns(Generic[R]):
 
     def find(self, name: str) -> R | None:
         """The first rule with a pattern that names exactly `name`."""
-        return next(self._matching(name), None)
+        found = self.find_all(name)
+        return found[0] if found else None
 
-    def find_all(self, name: str) -> list[R]:
+    def find_all(self, name: str) -> Sequence[R]:
         """All rules with such a pattern, each once."""
-        return list({rule.id: rule for rule in self._matching(name)}.values())
-
-    def _matching(self, name: str) -> Iterator[R]:
-        rows: list[tuple[str, R]] = [*self._by_last.get(name.rpartition(".")[2], []), *self._open]
-        return (rule for pattern, rule in rows if name_matches(pattern, name))
+        rows = self._by_last.get(name[name.rfind(".") + 1 :])
+        if rows is None:
+            if not self._open:
+                # Most names by far.
+                return _NONE
+            rows = []
+        found = self._known.get(name)
+        if found is None:
+            matching = (rule for pattern, rule in (*rows, *self._open) if name_matches(pattern, name))
+            found = self._known[name] = list({rule.id: rule for rule in matching}.values())
+        return found
 
     def find_any(self, name: str) -> R | None:
         """The rule that speaks of a method or attribute called `name` of any receiver."""

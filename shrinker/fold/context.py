@@ -119,12 +119,16 @@ class Context:
         """Numbers (from 1, ascending) of the source lines that hold a word."""
         return self._source.of(word)
 
+    def lines_holding(self, words: Iterable[str]) -> list[int]:
+        """Numbers (from 1, ascending) of the source lines that hold one of these words."""
+        return self._source.holding(words)
+
     def warm(self, words: Iterable[str]) -> None:
         """Look for further words too."""
         self.heat(self._words | frozenset(words))
 
-    def is_hot(self, node: ast.stmt | ast.ExceptHandler) -> bool:
-        """True when a line of the statement holds a word that the facts may decide."""
+    def is_hot(self, node: ast.stmt | ast.expr | ast.ExceptHandler) -> bool:
+        """True when a line of the node holds a word that the facts may decide."""
         first = first_line(node)
         index = bisect.bisect_left(self._hot, first)
         return index < len(self._hot) and self._hot[index] <= (node.end_lineno or first)
@@ -201,7 +205,7 @@ class Context:
         self.decide(node, kind, value.rules, "true" if value.truth else "false", lines, shown)
 
 
-def first_line(node: ast.stmt | ast.ExceptHandler) -> int:
+def first_line(node: ast.stmt | ast.expr | ast.ExceptHandler) -> int:
     """The line on which a statement starts, its decorators included."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.decorator_list:
         return node.decorator_list[0].lineno

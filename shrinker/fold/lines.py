@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import accumulate
 
 _WORDS = re.compile(r"[^\W\d]\w*")
+_PARTED = "".join(chr(code) if chr(code).isalnum() or code == ord("_") else " " for code in range(128))
 
 
 class Lines:
@@ -22,7 +23,9 @@ class Lines:
     @cached_property
     def words(self) -> frozenset[str]:
         """Every identifier, and every word of comments and strings."""
-        return frozenset(_WORDS.findall(self.text))
+        text = self.text
+        # Whole words only: what follows a digit is no word to look for, and is not found by `of` either.
+        return frozenset(text.translate(_PARTED).split() if text.isascii() else _WORDS.findall(text))
 
     @cached_property
     def _starts(self) -> list[int]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 import hashlib
 import io
-import re
 import tokenize
 from dataclasses import replace
 
 from shrinker.facts.environment import Environment
-from shrinker.facts.scopes import ModuleScope, function_scope
+from shrinker.facts.scopes import ModuleScope
 from shrinker.fold.cleanup import drop_unused
 from shrinker.fold.context import Context
 from shrinker.fold.defaults import replace_defaults
+from shrinker.fold.heat import heat
 from shrinker.fold.reading import Reading
 from shrinker.fold.refine.attributes import decide_attributes, drop_stores
 from shrinker.fold.refine.calls import call_shapes
@@ -36,8 +36,6 @@ from shrinker.values.folded import FoldedModule
 from shrinker.values.form import digest
 from shrinker.values.units import NO_UNITS
 from shrinker.values.usage import pack
-
-_DOTTED = re.compile(r"sglang(?:\.\w+)+")
 
 
 def fold_source(
@@ -81,7 +79,7 @@ def fold_source(
         calls=pack(calls),
         plain=pack(plain),
         cut=pack(context.cut),
-        members=pack(member_uses(reading, context, refinement.watched)),
+        members=pack(member_uses(reading, context)),
         unread=pack(unread_parameters(tree, context)),
     )
     units = collect_units(tree, package) if refinement.units else NO_UNITS
@@ -117,7 +115,7 @@ def _fold(tree: ast.Module, context: Context, source: str, refinement: Refinemen
     derived |= decide_results(tree, context.module, environment, refinement.results)
     derived |= decide_members(tree, context, refinement.members, refinement.unnamed)
     derived |= decide_parameters(tree, context.module, environment, refinement.calls)
-    if _heat(context, tree, source, environment, derived):
+    if heat(context, tree, source, derived):
         tree.body = StatementFolder(context, scope, "module").block(tree.body)
     drop_stores(tree, context, refinement.stores)
     drop_tables(tree, context)
@@ -130,58 +128,3 @@ def _fold(tree: ast.Module, context: Context, source: str, refinement: Refinemen
 def _decode(data: bytes) -> str:
     encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     return data.decode(encoding)
-
-
-def _heat(context: Context, tree: ast.Module, source: str, environment: Environment, derived: set[str]) -> bool:
-    """Mark the lines that the facts can say something about; the others need no visit.
-
-    A local name is decided only through a word that stands on the line that binds it, so functions
-    without such a word are not looked into.
-    """
-    module, package = context.module, context.package
-    words = {*environment.words, *derived}
-    module_scope = ModuleScope(environment, module)
-    found = environment.outlines[module]
-    words |= environment.hot_names(module)
-    for star in found.stars:
-        if environment.removed_module(star.module) is not None:
-            words.add(star.module.rpartition(".")[2])
-        starred = environment.outlines.get(star.module)
-        words.update(
-            n for n in (starred.names if starred else ()) if environment.is_hot(environment.resolve(module, n))
-        )
-    for source_module, name, bound in found.aliases:
-        whole = f"{source_module}.{name}" if name else source_module
-        # `import a.b as b`: what is read as `b.flag` stands on its line.
-        words |= environment.hot_names(whole)
-        if not name:
-            if environment.removed_module(source_module) is not None:
-                words.update((bound, source_module.rpartition(".")[2]))
-        elif name == "*":
-            continue
-        elif bound not in words and environment.is_hot(environment.resolve(source_module, name)):
-            words.add(bound)
-    words |= {
-        text.rpartition(".")[2]
-        for text in set(_DOTTED.findall(source))
-        if environment.named_by_string(text) is not None
-    }
-    if not context.heat(words):
-        return False
-    local: set[str] = set()
-    stack: list[ast.stmt] = [s for s in tree.body if context.is_hot(s)]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            scope = function_scope(node, module_scope, package)
-            local.update(
-                n for n in scope.bindings.names if n not in words and environment.is_hot(scope.lookup(n, 1 << 30))
-            )
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.stmt) and context.is_hot(child):
-                stack.append(child)
-            elif isinstance(child, ast.ExceptHandler | ast.match_case):
-                stack.extend(s for s in child.body if context.is_hot(s))
-    if local:
-        context.heat(words | local)
-    return True

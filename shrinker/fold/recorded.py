@@ -23,6 +23,7 @@ RULES_ONLY = frozenset(
         "called",
         "called_on_any",
         "domain",
+        "domain_words",
         "is_absent",
         "is_pure",
         "is_pure_on_any",
@@ -51,7 +52,7 @@ ASKED = frozenset(
 )
 """Methods whose arguments and answer are noted."""
 
-LISTED = frozenset({"words"})
+LISTED = frozenset({"enumerated", "words"})
 """Values that are noted whole."""
 
 COMPOSED = frozenset({"bound", "is_hot", "named_by_string"})
@@ -222,6 +223,8 @@ def canonical(value: object) -> str:
         return f"{type(value).__name__}:{value!r}"
     if isinstance(value, frozenset | set):
         return "{" + ",".join(sorted(map(canonical, value))) + "}"
+    if isinstance(value, dict):
+        return "{" + ",".join(sorted(f"{canonical(key)}:{canonical(item)}" for key, item in value.items())) + "}"
     if isinstance(value, tuple | list):
         return "[" + ",".join(map(canonical, value)) + "]"
     if is_dataclass(value) and not isinstance(value, type):

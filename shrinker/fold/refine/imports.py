@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import ast
+
 from shrinker.facts.lattice import Known, Ref
 from shrinker.fold.refine.world import World
 from shrinker.values.folded import FoldedModule
@@ -25,11 +27,19 @@ def find_unused(world: World) -> dict[str, frozenset[str]]:
             if name in world.lost
             and name not in world.public
             and not world.uses_of(module.module, name)
-            and (_was_used(world, module, name) or _is_decided(world, module.module, name))
+            and (_is_decided(world, module.module, name) or _may_go(world, module, name))
         )
         if names:
             found[module.path] = names
     return found
+
+
+def _may_go(world: World, module: FoldedModule, name: str) -> bool:
+    """False for what upstream never used, and for the result of a call that no fact decides, which is made anyway."""
+    bindings = world.environment.outlines[module.module].names.get(name, ())
+    if bindings and all(b.kind == "value" and isinstance(b.value, ast.Call) for b in bindings):
+        return False
+    return _was_used(world, module, name)
 
 
 def _was_used(world: World, module: FoldedModule, name: str) -> bool:

@@ -1,8 +1,7 @@
 """Members of enumerations that no kept code can produce: no value is ever one of them.
 
 A comparison with such a member is decided, its rows and cases go, and once nothing names it any more, so does its
-definition. The judgement is by name and over all kept modules; see `produced` for what one module says. It takes two
-rounds: modules are asked only about members of which folding dropped a mention.
+definition. The judgement is by name and over all kept modules; see `produced` for what one module says.
 
 A limit: the members of an `IntEnum` equal numbers. Numbers that are given to a name which is compared with members are
 looked for; a number that comes from elsewhere (a tensor, a file) is not.
@@ -17,26 +16,22 @@ from shrinker.facts.lattice import Removed
 from shrinker.facts.walk import walk
 from shrinker.fold.classes import UNPRODUCED
 from shrinker.fold.context import Context
-from shrinker.fold.refine.refinement import NOTHING, Refinement
+from shrinker.fold.refine.refinement import Refinement
 from shrinker.fold.refine.world import World
 from shrinker.values.folded import FoldedModule
 
 
-def find_members(
-    world: World, known: Mapping[str, Refinement], banned: frozenset[str] = frozenset()
-) -> tuple[dict[str, set[str]], dict[str, set[str]], dict[str, set[str]]]:
+def find_members(world: World, banned: frozenset[str] = frozenset()) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
     """Members that nothing produces.
 
     Args:
         world: the kept modules.
-        known: facts of the rounds before, by path.
         banned: members for which an earlier attempt did not hold.
 
     Returns:
-        By path of a module: what it is to be asked about, as ``Class.MEMBER``; members that nothing produces, by
-        qualified name, of classes that it names; members that it defines and that nothing names any more.
+        By path of a module: members that nothing produces, by qualified name, of classes that it names; members that
+        it defines and that nothing names any more.
     """
-    watched: dict[str, set[str]] = {}
     members: dict[str, set[str]] = {}
     unnamed: dict[str, set[str]] = {}
     defined = _enumerations(world)
@@ -51,20 +46,6 @@ def find_members(
                 unnamed.setdefault(module.path, set()).add(qualified)
             continue
         asked = _naming(world, owner, member)
-        unasked = [m for m in asked if word not in known.get(m.path, NOTHING).watched]
-        if unasked:
-            # Of the whole class at once: its other members may be candidates of a later round.
-            family = {
-                f"{owner}.{other}"
-                for module, qualified in places
-                for name, others in world.environment.outlines[module.module].members.items()
-                if qualified.startswith(f"{module.module}.{name}.")
-                for other in others
-                if other.isupper()
-            }
-            for module in unasked:
-                watched.setdefault(module.path, set()).update({word} | family)
-            continue
         uses = [frozenset(m.usage.members.split()) for m in asked]
         open_ = (
             len(places) > 1
@@ -81,7 +62,7 @@ def find_members(
             ((_, qualified),) = places
             for user in asked:
                 members.setdefault(user.path, set()).add(qualified)
-    return watched, members, unnamed
+    return members, unnamed
 
 
 def _enumerations(world: World) -> dict[str, list[tuple[FoldedModule, str]]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import bisect
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 
 from shrinker.facts.bindings import absolute
@@ -27,36 +27,39 @@ _EQUAL = (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)
 _HOLDS = (ast.In, ast.NotIn)
 
 
-def member_uses(reading: Reading, context: Context, watched: frozenset[str]) -> set[str]:
-    """Uses of some members in a folded module.
+def member_uses(reading: Reading, context: Context) -> set[str]:
+    """Uses of the tree's enumerations in a folded module.
 
-    Only statements whose text holds one of the words are walked: the others name no member and no such class.
+    Only statements whose text holds the name of one or of a member are walked: the others use none.
 
     Args:
         reading: the folded module.
         context: of the module.
-        watched: ``Class.MEMBER``, the class by its last name.
 
     Returns:
-        ``Class.MEMBER`` that it may hand out, ``Class?MEMBER`` that it names in any way, and ``Class!`` for a class of
-        which it may hand out any member; ``Class%`` for one that it defines and whose members are numbers,
-        ``Class=name`` for what it compares with members, and ``#name`` for what it gives another number.
+        ``Class.MEMBER``, the class by its last name, that it may hand out, ``Class?MEMBER`` that it names in any way,
+        and ``Class!`` for a class of which it may hand out any member; ``Class%`` for one that it defines and whose
+        members are numbers, ``Class=name`` for what it compares with members, and ``#name`` for what it gives another
+        number.
     """
-    return _Uses(reading, context, watched).found if watched else set()
+    asked = context.environment.enumerated
+    lines = context.lines_holding({*asked, *(member for members in asked.values() for member in members)})
+    return _Uses(reading, context, asked, lines).found if lines else set()
 
 
 class _Uses:
-    def __init__(self, reading: Reading, context: Context, watched: frozenset[str]) -> None:
+    def __init__(
+        self, reading: Reading, context: Context, asked: Mapping[str, frozenset[str]], lines: list[int]
+    ) -> None:
         tree = reading.tree
         self.found: set[str] = set()
         self._context = context
         self._owners: dict[str, set[str]] = {}
-        for word in watched:
-            owner, _, member = word.partition(".")
-            self._owners.setdefault(member, set()).add(owner)
-        self._classes = frozenset(word.partition(".")[0] for word in watched)
-        words = self._classes | self._owners.keys()
-        self._lines = sorted({line for word in words for line in context.lines_of(word)})
+        for owner, members in asked.items():
+            for member in members:
+                self._owners.setdefault(member, set()).add(owner)
+        self._classes = frozenset(asked)
+        self._lines = lines
         nodes = list(self._near(tree.body))
         self._others = _named_classes(statements(tree)) - self._classes
         self._asked: set[int] = set()

@@ -38,8 +38,6 @@ class Refinement:
     arguments: frozenset[tuple[str, str]] = frozenset()
     """Name that is called and keyword, of these parameters."""
 
-    watched: frozenset[str] = frozenset()
-    """``Class.MEMBER`` of the enumerations about which the module is to say what it does with them. No fact itself."""
     members: frozenset[str] = frozenset()
     """Members of enumerations that nothing produces, by qualified name."""
     unnamed: frozenset[str] = frozenset()

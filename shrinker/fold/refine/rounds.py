@@ -51,7 +51,7 @@ def derive(
     results = find_results(world)
     calls = find_parameters(world)
     parameters, arguments = find_unpassed(world)
-    watched, members, unnamed = find_members(world, known, banned)
+    members, unnamed = find_members(world, banned)
     unloaded = {
         module.path: loading.drop(module, unused.get(module.path, frozenset()))
         for module in world.modules
@@ -59,9 +59,20 @@ def derive(
     }
     by_path = {module.path: module for module in world.modules}
     fresh: dict[str, Refinement] = {}
-    asked = (watched, members, unnamed)
     for path in sorted(
-        {*unused, *orphans, *attributes, *stores, *results, *calls, *parameters, *arguments, *unloaded}.union(*asked)
+        {
+            *unused,
+            *orphans,
+            *attributes,
+            *stores,
+            *results,
+            *calls,
+            *parameters,
+            *arguments,
+            *unloaded,
+            *members,
+            *unnamed,
+        }
     ):
         before = known.get(path, NOTHING)
         after = before.joined(
@@ -75,7 +86,6 @@ def derive(
                 calls=frozenset(calls.get(path, ())),
                 parameters=frozenset(parameters.get(path, ())),
                 arguments=frozenset(arguments.get(path, ())),
-                watched=frozenset(watched.get(path, ())),
                 members=frozenset(members.get(path, ())),
                 unnamed=frozenset(unnamed.get(path, ())),
             )

@@ -1,0 +1,120 @@
+"""Which lines of a module the facts can say something about: the others need no visit."""
+
+from __future__ import annotations
+
+import ast
+import re
+from bisect import bisect_left
+from collections.abc import Collection, Iterator
+
+from shrinker.facts.bindings import Binding
+from shrinker.facts.scopes import LocalScope, ModuleScope, function_scope
+from shrinker.fold.context import Context
+
+_DOTTED = re.compile(r"sglang(?:\.\w+)+")
+
+
+def heat(context: Context, tree: ast.Module, source: str, derived: set[str]) -> bool:
+    """Mark the lines that the facts can say something about; the others need no visit.
+
+    Args:
+        context: of the module; its lines are marked.
+        tree: the module, with what refinement rounds noted on it.
+        source: text of the module.
+        derived: further words that may be decided.
+
+    Returns:
+        False when nothing in the module can be decided.
+    """
+    environment, module = context.environment, context.module
+    words = {*environment.words, *derived}
+    found = environment.outlines[module]
+    words |= environment.hot_names(module)
+    for star in found.stars:
+        if environment.removed_module(star.module) is not None:
+            words.add(star.module.rpartition(".")[2])
+        starred = environment.outlines.get(star.module)
+        words.update(
+            n for n in (starred.names if starred else ()) if environment.is_hot(environment.resolve(module, n))
+        )
+    for source_module, name, bound in found.aliases:
+        whole = f"{source_module}.{name}" if name else source_module
+        # `import a.b as b`: what is read as `b.flag` stands on its line.
+        words |= environment.hot_names(whole)
+        if not name:
+            if environment.removed_module(source_module) is not None:
+                words.update((bound, source_module.rpartition(".")[2]))
+        elif name == "*":
+            continue
+        elif bound not in words and environment.is_hot(environment.resolve(source_module, name)):
+            words.add(bound)
+    words |= {
+        text.rpartition(".")[2]
+        for text in set(_DOTTED.findall(source))
+        if environment.named_by_string(text) is not None
+    }
+    if not context.heat(words):
+        return False
+    _warm_locals(context, tree, words)
+    return True
+
+
+def _warm_locals(context: Context, tree: ast.Module, words: Collection[str]) -> None:
+    """Heat the local names that the facts can say something about, until there are no more.
+
+    A local name is decided only through a word that stands where it is bound, or in a test around that place, so the
+    others are not asked about; functions without such a word are not looked into.
+    """
+    environment = context.environment
+    outer = ModuleScope(environment, context.module)
+    domains = context.lines_holding(environment.domain_words)
+    scopes: dict[int, LocalScope] = {}
+    local: set[str] = set()
+    while True:
+        fresh: set[str] = set()
+        for node in _hot_functions(tree, context):
+            scope = scopes.get(id(node))
+            if scope is None:
+                scope = scopes[id(node)] = function_scope(node, outer, context.package)
+            fresh.update(
+                name
+                for name, bindings in scope.bindings.names.items()
+                if name not in words
+                and name not in local
+                and any(_may_be_decided(b, context, domains) for b in bindings)
+                and environment.is_hot(scope.lookup(name, 1 << 30))
+            )
+        if not fresh:
+            return
+        local |= fresh
+        context.warm(fresh)
+
+
+def _hot_functions(tree: ast.Module, context: Context) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    stack: list[ast.stmt] = [s for s in tree.body if context.is_hot(s)]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+        for clause in (node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+            for block in ("body", "orelse", "finalbody"):
+                stack.extend(s for s in getattr(clause, block, ()) if context.is_hot(s))
+
+
+def _may_be_decided(binding: Binding, context: Context, domains: list[int]) -> bool:
+    """True when the facts may say something about what a binding gives, or about whether it is reached."""
+    if binding.kind in ("from", "module"):
+        return True
+    for guard in binding.guards:
+        if guard.kind in ("try", "handler") or (guard.test is not None and _is_near(guard.test, context, domains)):
+            return True
+    if binding.value is not None:
+        return _is_near(binding.value, context, domains)
+    return binding.kind == "class" and binding.node is not None and context.is_hot(binding.node)
+
+
+def _is_near(node: ast.expr, context: Context, domains: list[int]) -> bool:
+    """True for an expression on a line that is hot, or that holds a name of which a rule says what it never is."""
+    last = node.end_lineno or node.lineno
+    index = bisect_left(domains, node.lineno)
+    return context.is_hot(node) or (index < len(domains) and domains[index] <= last)
