@@ -94,7 +94,7 @@ class Context:
         self.catching = 0
         """How many `try` statements around the place catch ImportError."""
         self._edited: list[int] = []
-        self._yields: list[int] | None = None
+        self._holding: dict[tuple[str, ...], list[int]] = {}
         self._hot: list[int] = []
         self._words: frozenset[str] = frozenset()
 
@@ -142,10 +142,18 @@ class Context:
 
     def may_yield(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         """False when no line of the function holds the word: it is no generator."""
-        if self._yields is None:
-            self._yields = self._source.holding(("yield",))
-        index = bisect.bisect_left(self._yields, node.lineno)
-        return index < len(self._yields) and self._yields[index] <= (node.end_lineno or node.lineno)
+        return self._any_within(("yield",), node)
+
+    def may_declare(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        """False when no line of the function holds `global` or `nonlocal`."""
+        return self._any_within(("global", "nonlocal"), node)
+
+    def _any_within(self, words: tuple[str, ...], node: ast.stmt) -> bool:
+        lines = self._holding.get(words)
+        if lines is None:
+            lines = self._holding[words] = self._source.holding(words)
+        index = bisect.bisect_left(lines, node.lineno)
+        return index < len(lines) and lines[index] <= (node.end_lineno or node.lineno)
 
     def as_written(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
         """A function of the tree as upstream wrote it, whatever was folded in it."""

@@ -27,7 +27,7 @@ def fold_function(folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunc
         return folder.drop(node, {removed.rule}, "definition")
     context = folder.context
     edits, decisions, touched = len(context.edits), len(context.decisions), set(context.touched)
-    declared = declares(node)
+    declared = declares(node) if context.may_declare(node) else set()
     generator = context.may_yield(node) and is_generator(node)
     first = node.lineno
     try:
@@ -82,7 +82,7 @@ def _changes_kind(node: ast.FunctionDef | ast.AsyncFunctionDef, generator: bool,
     binds another name."""
     if generator and not is_generator(node):
         return f"folding would remove the only yield of {node.name}"
-    if rebinds(node, declared - declares(node)):
+    if declared and rebinds(node, declared - declares(node)):
         return f"folding would remove the only global declaration of {node.name}"
     return None
 
@@ -120,8 +120,8 @@ def _poison_unbound(
     while len(folder.context.decisions) > decisions:
         after = function_scope(node, folder.scope, folder.context.package)
         lost = before - after.bindings.names.keys() - after.opaque - after.bindings.outer
-        reads = {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-        lost &= reads
+        if lost:
+            lost &= {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
         if not lost:
             return
         rules = sorted({r for d in folder.context.decisions[decisions:] for r in d.rule.split("+")})

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 
 from shrinker.facts.bindings import absolute
-from shrinker.facts.walk import statements, walk
+from shrinker.facts.walk import BLOCKS, statements, walk
 from shrinker.fold.context import Context, first_line
 from shrinker.fold.control import Function, is_counted, runs_something
 from shrinker.fold.definitions import only_wraps
@@ -25,6 +25,13 @@ _NUMBERS = frozenset({"IntEnum", "enum.IntEnum"})
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _EQUAL = (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)
 _HOLDS = (ast.In, ast.NotIn)
+_POSITIONS = frozenset([ast.Compare, ast.Match, *_FUNCTIONS, ast.Call, ast.Attribute, ast.Assign])
+"""Nodes that `_positions` has a case for; most have none."""
+_USES = frozenset(
+    [ast.Attribute, ast.Name, ast.Constant, ast.arg, *_FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom]
+)
+"""The same for `_use`."""
+_GIVES = frozenset([ast.Assign, ast.AnnAssign, ast.AugAssign])
 
 
 def member_uses(reading: Reading, context: Context) -> set[str]:
@@ -61,7 +68,8 @@ class _Uses:
         self._classes = frozenset(asked)
         self._lines = lines
         nodes = list(self._near(tree.body))
-        self._others = _named_classes(statements(tree)) - self._classes
+        all_ = list(statements(tree))
+        self._others = _named_classes(all_) - self._classes
         self._asked: set[int] = set()
         self._free: set[int] = set()
         self._variables(tree.body)
@@ -69,12 +77,14 @@ class _Uses:
             if isinstance(statement, ast.ClassDef) and statement.name in self._classes:
                 self._definition(statement)
         for node in nodes:
-            self._positions(node)
-        if any(self._has_member_key(node) for node in nodes):
+            if node.__class__ in _POSITIONS:
+                self._positions(node)
+        if any(node.__class__ is ast.Dict and self._has_member_key(node) for node in nodes):
             self._tables(tree)
         for node in nodes:
-            self._use(node, tree)
-        self._equal_numbers(statements(tree))
+            if node.__class__ in _USES:
+                self._use(node, tree)
+        self._equal_numbers(all_)
         for call in chain(reading.plain.calls, reading.typing.calls):
             self.found.update(f"#{k.arg}" for k in call.keywords if k.arg is not None and _is_number(k.value))
 
@@ -133,8 +143,9 @@ class _Uses:
         for node in body:
             if isinstance(node, ast.AnnAssign):
                 self._annotation(node.annotation)
-            elif not isinstance(node, (ast.expr, ast.ClassDef, *_FUNCTIONS)):
-                self._variables(ast.iter_child_nodes(node))
+            elif not isinstance(node, (ast.ClassDef, *_FUNCTIONS)):
+                for block in BLOCKS:
+                    self._variables(getattr(node, block, ()))
 
     def _annotation(self, node: ast.expr | None) -> None:
         if node is not None:
@@ -233,6 +244,8 @@ class _Uses:
     def _equal_numbers(self, nodes: Iterable[ast.AST]) -> None:
         """A number that is given to what is compared with members may equal one of them."""
         for node in nodes:
+            if node.__class__ not in _GIVES:
+                continue
             match node:
                 case ast.Assign(targets=targets, value=value) if _is_number(value):
                     given = targets

@@ -8,7 +8,7 @@ calls stay.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from shrinker.facts.environment import Environment
 from shrinker.facts.hierarchy import CALLED_BY_TORCH
@@ -207,34 +207,54 @@ def decide_results(
     if not results:
         return set()
     values = {spec: Known(LITERALS[text], True, frozenset({_RULE})) for spec, text in results}
-    bases = _followed(tree)
-    bound = _bindings(tree)
-    outside = roots_outside(tree, module, environment)
+    found = dict(_calls(tree, module, environment, values))
+    found.update(_own_calls(tree, values))
+    if found:
+        bases = _followed(tree)
+        for node, value in found.items():
+            if id(node) not in bases:
+                node.decided = value  # type: ignore[attr-defined]
+    return {spec.removesuffix("()").rpartition(".")[2] for spec in values}
 
-    def note(node: ast.AST, value: Known | None) -> None:
-        if value is not None and id(node) not in bases:
-            node.decided = value  # type: ignore[attr-defined]
 
+def _calls(
+    tree: ast.Module, module: str, environment: Environment, values: dict[str, Known]
+) -> Iterator[tuple[ast.expr, Known]]:
+    """Calls of such functions, and what is asked of any receiver."""
+    bound: dict[str, list[ast.FunctionDef | ast.alias | None]] | None = None
+    outside: set[str] | None = None
     for node in walk(tree):
+        if not isinstance(node, ast.Call | ast.Attribute):
+            continue
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             name = node.func.id
-            if f"{name}()" in values and _is_function(name, module, environment, bound.get(name, [])):
-                note(node, values[f"{name}()"])
+            if f"{name}()" in values:
+                bound = _bindings(tree) if bound is None else bound
+                if _is_function(name, module, environment, bound.get(name, [])):
+                    yield node, values[f"{name}()"]
         spec, receiver = _asked(node)
-        if receiver is not None and f".{spec}" in values and _root(receiver) not in outside:
-            note(node, values[f".{spec}"])
+        if receiver is not None and f".{spec}" in values:
+            outside = roots_outside(tree, module, environment) if outside is None else outside
+            if _root(receiver) not in outside:
+                yield node, values[f".{spec}"]
+
+
+def _own_calls(tree: ast.Module, values: dict[str, Known]) -> Iterator[tuple[ast.expr, Known]]:
+    """What the methods of a class ask of their own class."""
     owners = {spec.partition(".")[0] for spec in values}
     for owner in tree.body:
-        for method in owner.body if isinstance(owner, ast.ClassDef) and owner.name in owners else ():
+        if not isinstance(owner, ast.ClassDef) or owner.name not in owners:
+            continue
+        for method in owner.body:
             if not isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef):
                 continue
             own = own_parameter(method)
             for node in walk(method):
-                spec, receiver = _asked(node)
-                assert isinstance(owner, ast.ClassDef)
-                if receiver is not None and (_is_super(receiver) or (own and _name(receiver) == own)):
-                    note(node, values.get(f"{owner.name}.{spec}"))
-    return {spec.removesuffix("()").rpartition(".")[2] for spec in values}
+                if isinstance(node, ast.Call | ast.Attribute):
+                    spec, receiver = _asked(node)
+                    value = values.get(f"{owner.name}.{spec}")
+                    if value and receiver and (_is_super(receiver) or (own and _name(receiver) == own)):
+                        yield node, value
 
 
 def _asked(node: ast.AST) -> tuple[str, ast.expr | None]:
