@@ -18,7 +18,6 @@ from shrinker.emit.staging import install, scratch_folder, staging_folder
 from shrinker.emit.tree import emit_tree
 from shrinker.emit.workers import Unwritable
 from shrinker.facts.build import build_environment
-from shrinker.fold.companions import fold_companions
 from shrinker.fold.engine import FoldEngine
 from shrinker.fold.refine.surroundings import Surroundings
 from shrinker.graph.build import build_graph, missing_roots
@@ -251,7 +250,7 @@ def analyse(
         if symbols:
             with _timed("symbols", timings, progress):
                 graph, folded = _shake(tree, rules, engine, graph, folded, unwritable or {})
-        folded |= fold_companions(tree, engine.environment, graph.kept)
+        folded |= engine.companions(graph.kept)
     rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
     with _timed("distributions", timings, progress):
         written = written_imports(tree, cache)

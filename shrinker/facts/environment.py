@@ -42,6 +42,8 @@ class Environment:
             kind: Patterns((p, d) for d in rules.domains for p in getattr(d, kind))
             for kind in ("names", "calls", "tables", "registers")
         }
+        self.domain_words = frozenset(self._domains["names"].words | self._domains["calls"].words)
+        """Identifiers of which a rule says what they never are: what is computed from them may be decided."""
         self._members = _members(rules, outlines)
         self._definitions: Patterns[Remove] = Patterns((p, r) for r in rules.removes for p in r.definitions)
         self.variables: dict[str, Fact] = {v: f for f in rules.facts for v in f.environment}
@@ -83,11 +85,6 @@ class Environment:
                     last = name.rpartition(".")[2]
                     found[last] = found.get(last, frozenset()) | asked
         return found
-
-    @cached_property
-    def domain_words(self) -> frozenset[str]:
-        """Identifiers of which a rule says what they never are: what is computed from them may be decided."""
-        return frozenset(self._domains["names"].words | self._domains["calls"].words)
 
     def called(self, name: str) -> Known | None:
         """The value that a fact gives to a call of this qualified name."""

@@ -16,6 +16,7 @@ from shrinker.cache import Cache, pack, unpack
 from shrinker.facts.build import chunks, module_paths, outline_file
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Removed
+from shrinker.fold.companions import fold_companions
 from shrinker.fold.memory import FoldMemory, Recorded, record
 from shrinker.fold.module import fold_source
 from shrinker.fold.recorded import Answers, RecordingEnvironment
@@ -30,7 +31,7 @@ from shrinker.values.folded import Escape, FoldedModule
 from shrinker.values.upstream import UpstreamTree, module_name
 
 _SERIAL_BYTES = 200_000
-"""Waves smaller than this are folded in this process: starting workers would cost more."""
+"""Waves smaller than this, and single files, are folded in this process: starting workers would cost more."""
 
 
 class FoldEngine:
@@ -105,7 +106,7 @@ class FoldEngine:
 
     def _fold(self, paths: list[str]) -> Iterable[_Result]:
         size = sum(self.tree.by_path[p].size for p in paths)
-        if self.jobs == 1 or size < _SERIAL_BYTES:
+        if self.jobs == 1 or len(paths) == 1 or size < _SERIAL_BYTES:
             return _fold_files(self.tree.root, [(p, self._refinement(p)) for p in paths], self._world())
         if self._pool is None:
             self._pool = WorkerPool(
@@ -236,9 +237,24 @@ class FoldEngine:
         self.environment = Environment(
             self.environment.rules, outlines, self.environment.modules, self.environment.rescued | frozenset(fresh)
         )
-        for path in [p for p, m in self.folded.items() if self._touches(m, fresh, before)]:
+        for path in self._memory.once(
+            "touched",
+            before,
+            (*sorted(fresh), *sorted(self.folded)),
+            lambda: sorted(p for p, m in self.folded.items() if self._touches(m, fresh, before)),
+        ):
             del self.folded[path]
         return True
+
+    def companions(self, kept: Collection[str]) -> dict[str, FoldedModule]:
+        """Folded modules of the companions, by path; see `fold_companions`.
+
+        Args:
+            kept: paths of all kept files.
+        """
+        tree, environment = self.tree, self.environment
+        parts = (f"{path}={tree.by_path[path].sha256}" for path in sorted(kept) if path.endswith(".py"))
+        return self._memory.once("companions", environment, parts, lambda: fold_companions(tree, environment, kept))
 
     def _with_packages(self, name: str) -> list[str]:
         """The module and the removed packages around it: importing it runs their ``__init__``."""

@@ -7,8 +7,9 @@ then only the module's own text counts, and nothing is asked. Else what the modu
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from shrinker.cache import Cache, hash_of, pack, unpack
 from shrinker.facts.build import module_paths
@@ -20,6 +21,8 @@ from shrinker.fold.refine.seen import Seen, seen
 from shrinker.ruleset.models import Ruleset
 from shrinker.values.folded import FoldedModule
 from shrinker.values.upstream import UpstreamTree
+
+T = TypeVar("T")
 
 MADE_OF = ("rules", "outlines", "modules", "rescued")
 """Everything that an environment is built from; `_identity` reads each of them."""
@@ -164,12 +167,25 @@ class FoldMemory:
             return derive()
         parts = [f"{path}={self._seen[path]}" for path in sorted(modules)]
         parts += [f"{path}:{canonical(facts)}" for path, facts in sorted(known.items())]
-        keys = {"round": self._rounds.key("\n".join(parts), surroundings, self._identity(environment))}
+        return self.once("round", environment, (*parts, surroundings), derive)
+
+    def once(self, kind: str, environment: Environment, parts: Iterable[str], compute: Callable[[], T]) -> T:
+        """What was computed in this closed world before, found again or computed.
+
+        Args:
+            kind: of the answer.
+            environment: the closed world.
+            parts: all else that the answer depends on.
+            compute: computes it.
+        """
+        if not self._cache.enabled:
+            return compute()
+        keys = {kind: self._rounds.key(kind, "\n".join(parts), self._identity(environment))}
         packed = self._rounds.load(keys)
         if not packed:
-            packed = {"round": pack(derive())}
+            packed = {kind: pack(compute())}
             self._rounds.save(keys, packed)
-        found: dict[str, Refinement] = unpack(packed["round"])
+        found: T = unpack(packed[kind])
         return found
 
     def save(self) -> None:

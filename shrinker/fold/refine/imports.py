@@ -35,10 +35,11 @@ def find_unused(world: World) -> dict[str, frozenset[str]]:
 
 
 def _may_go(world: World, module: FoldedModule, name: str) -> bool:
-    """False for what upstream never used, and for the result of a call that no fact decides, which is made anyway."""
+    """False for what upstream never used, and for the result of a call that the module itself did not lose a read of:
+    it is made anyway."""
     bindings = world.environment.outlines[module.module].names.get(name, ())
     if bindings and all(b.kind == "value" and isinstance(b.value, ast.Call) for b in bindings):
-        return False
+        return name in words_in(module.usage.lost)
     return _was_used(world, module, name)
 
 
