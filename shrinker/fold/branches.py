@@ -38,6 +38,9 @@ def fold_if(folder: StatementFolder, node: ast.If) -> tuple[Body, bool]:
     changed, node.test = test is not node.test, test
     certain = _decided_beside(test) or known or (_decided_test(folder, node) if changed else None)
     if certain is not None:
+        if is_pure(test, folder.scope):
+            # What stands beside the part that was decided need not be asked.
+            return _decided(folder, node, certain, elif_arm)
         return _asked_in_vain(folder, node, certain)
     body = folder.block(node.body)
     orelse = folder.block(node.orelse) if node.orelse else []
