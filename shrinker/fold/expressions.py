@@ -98,10 +98,14 @@ class ExpressionFolder:
             folded = self.literal(node, evaluate(node, self.scope))
             if folded is not None:
                 return folded
-            if isinstance(node.value, ast.Name) and isinstance(self.scope.lookup(node.value.id, node.lineno), Known):
-                # Not `None.name`, which would be the same error in other words.
-                return node
-        return self.children(node)
+        node.value = self._followed(node.value)
+        return node
+
+    def _followed(self, node: ast.expr) -> ast.expr:
+        """Fold what is looked into or called: `None.name` would be the same error in other words."""
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(evaluate(node, self.scope), Known):
+            return node
+        return self.fold(node)
 
     def _call(self, node: ast.Call, condition: bool) -> ast.expr:
         if (
@@ -118,7 +122,7 @@ class ExpressionFolder:
         if filed is not None:
             raise EvaluatesRemoved(filed)
         self.asked(node)
-        node.func = self.fold(node.func)
+        node.func = self._followed(node.func)
         for argument in node.args:
             # `register("npu", "sglang.srt.npu.store")`: an import by name, when it is asked for.
             named = (
@@ -139,7 +143,9 @@ class ExpressionFolder:
 
     def _subscript(self, node: ast.Subscript, condition: bool) -> ast.expr:
         self.asked(node)
-        return self.children(node)
+        node.value = self._followed(node.value)
+        node.slice = self.fold(node.slice)
+        return node
 
     def constant(self, node: ast.expr, value: bool, kind: str, rule: str) -> ast.expr:
         """The bool in the place of an expression that a rule decides."""
