@@ -18,7 +18,7 @@ READY := .venv/.ready
 BENCH_READY := .venv/.ready-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help shrink test verify survivors why bench lint upstream clean clean-cache
+.PHONY: help shrink test verify survivors cross-check why bench lint upstream clean clean-cache
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -41,6 +41,9 @@ verify: $(READY) ## evidence for OUT again; LEVEL=form or LEVEL=references for o
 
 survivors: $(READY) ## what of other platforms is left in the kept Python of OUT, and why; fails when something has no reason
 	$(BIN)/shrinker survivors --out '$(OUT)' $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(if $(JOBS),--jobs '$(JOBS)')
+
+cross-check: $(READY) ## what ruff, vulture, pyrefly and pydeps see of OUT and not of upstream; fails when a finding has no reason
+	$(BIN)/shrinker cross-check --out '$(OUT)' $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(if $(JOBS),--jobs '$(JOBS)')
 
 why: $(READY) ## NAME=module-or-file: the shortest chain from a root that keeps it in OUT
 	$(BIN)/shrinker why '$(NAME)' --out '$(OUT)'

@@ -1,4 +1,4 @@
-"""The command line: `shrinker shrink | verify | survivors | dependencies | why | why-not`.
+"""The command line: `shrinker shrink | verify | survivors | cross-check | dependencies | why | why-not`.
 
 Exit codes: 0 done, 1 evidence failed, 2 bad usage or input, 130 interrupted (Ctrl-C, SIGTERM).
 
@@ -16,6 +16,7 @@ from typing import Annotated
 import typer
 
 from shrinker import __version__
+from shrinker.cli.crosscheck import cross_check
 from shrinker.cli.dependencies import dependencies
 from shrinker.cli.ending import run
 from shrinker.cli.options import CORES, DEFAULT_OUT, Jobs, Json, Out, Reports, absolute, print_json
@@ -140,6 +141,7 @@ def verify(
 
 
 app.command()(survivors)
+app.command()(cross_check)
 app.command()(dependencies)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from shrinker.source import open_upstream
 from tests.integration.removed import check
-from tests.integration.shrunk import REPOSITORY, Shrunk
+from tests.integration.shrunk import REPOSITORY, Shrunk, command
 
 pytestmark = pytest.mark.network
 
@@ -41,6 +41,17 @@ def test_the_committed_reports_are_reproduced(newest: Shrunk) -> None:
     assert [name for name in names if not (committed / name).is_file()] == [], "run `make shrink` and commit reports/"
     assert [n for n in names if (committed / n).read_bytes() != (newest.reports / n).read_bytes()] == []
     assert sum((committed / name).stat().st_size for name in names) < 5_000_000
+
+
+def test_other_tools_find_nothing_new_without_a_reason(newest: Shrunk) -> None:
+    places = ("--out", str(newest.out), "--reports", str(newest.reports))
+    done = command("cross-check", *places, "--jobs", str(newest.jobs), "--json", timeout=900)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    found = json.loads(done.stdout)
+    assert found["unexplained"] == 0
+    assert all(pair["generated"] < pair["upstream"] for pair in found["findings"].values())
+    before, after = found["imports"]["upstream"], found["imports"]["generated"]
+    assert after["modules"] > 0 and all(after[name] < before[name] for name in before)
 
 
 def test_a_version_of_its_own(newest: Shrunk) -> None:

@@ -1,0 +1,91 @@
+"""A reason for each finding that only the generated tree has.
+
+A finding is right when what it says is a consequence of code that went by a rule: the last use of a name, or what gave it
+a value. What stays all the same (a name whose value may do something, a definition of which no rule speaks) is harmless.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from shrinker.crosscheck.finding import Explained, Finding
+from shrinker.crosscheck.gone import Gone
+from shrinker.values.survivors import Leftover
+from shrinker.verify.orphaned import explain_imports
+
+_TYPES = re.compile(r"\b[A-Z]\w+\b")
+
+
+def names_of(findings: Collection[Finding]) -> set[str]:
+    """Names whose fate `explain_all` asks for."""
+    return {name for item in findings for name in (*_subjects(item), *_TYPES.findall(item.text))}
+
+
+def explain_all(
+    findings: Collection[Finding],
+    out: Path,
+    paths: Collection[str],
+    gone: Gone,
+    set_in_tree: Mapping[str, str],
+    kept: Collection[str],
+) -> list[Explained]:
+    """Each finding with its reason.
+
+    Args:
+        findings: those that upstream does not have.
+        out: the generated tree.
+        paths: its Python files.
+        gone: what is gone of upstream.
+        set_in_tree: names that generated code gives a value, to one place.
+        kept: paths of upstream that the tree keeps; what else it holds shrinker wrote itself.
+    """
+    upstream = frozenset(kept)
+    imports = [item for item in findings if item.kind in ("F401", "unused import")]
+    reasons = _import_reasons(imports, out, paths)
+    return [
+        Explained(
+            item,
+            reasons.get((item.path, item.line, item.subject)) or _reason(item, gone, set_in_tree)
+            if item.path in upstream
+            else "a file that shrinker writes itself",
+        )
+        for item in findings
+    ]
+
+
+def _import_reasons(
+    findings: Collection[Finding], out: Path, paths: Collection[str]
+) -> dict[tuple[str, int, str], str]:
+    leftovers = {Leftover("orphaned imports", item.path, item.line, item.subject) for item in findings}
+    ordered = sorted(leftovers, key=lambda item: (item.path, item.line, item.text))
+    return {(i.path, i.line, i.text): i.reason for i in explain_imports(out, paths, ordered) if i.reason}
+
+
+def _subjects(item: Finding) -> list[str]:
+    return [part for part in re.split(r"\W+", item.subject) if part]
+
+
+def _reason(item: Finding, gone: Gone, set_in_tree: Mapping[str, str]) -> str:
+    names = _subjects(item)
+    name = names[-1] if names else ""
+    if item.tool in ("ruff", "vulture"):
+        use = gone.use(name, item.path) if name else ""
+        return f"last used at {use}" if use else ""
+    if item.kind == "missing-attribute" and name:
+        place = set_in_tree.get(name)
+        if place is not None:
+            return f"set at {place}; what upstream's types leave open is known here"
+        setting = gone.setting(name, item.path)
+        return f"set only at {setting}: the read is not reached" if setting else _narrowed(item, gone)
+    return _narrowed(item, gone)
+
+
+def _narrowed(item: Finding, gone: Gone) -> str:
+    """A type that is known now, since other arms of it are gone."""
+    for name in _TYPES.findall(item.text):
+        use = gone.use(name, item.path)
+        if use:
+            return f"`{name}` is one of fewer types: {use}"
+    return ""
