@@ -57,24 +57,7 @@ def bind_target(scope: Scope, target: ast.expr, value: ast.expr | None) -> None:
                 bind_target(scope, item, None if isinstance(element, ast.Starred) else element)
         else:
             for item in target.elts:
-                bind_target(scope, item, item_of(value))
-
-
-def bind_paths(scope: Scope, target: ast.expr, paths: tuple[str, ...]) -> None:
-    """Bind the names of a target to what has these paths."""
-    if isinstance(target, ast.Name):
-        for path in paths:
-            scope.give(target.id, None if path == "?" else path)
-    elif isinstance(target, ast.Starred):
-        bind_paths(scope, target.value, paths)
-    elif isinstance(target, ast.Tuple | ast.List):
-        for item in target.elts:
-            bind_paths(scope, item, tuple(f"{p}%" if p != "?" else p for p in paths))
-
-
-def item_of(value: ast.expr | None) -> ast.expr | None:
-    """What is taken out of a container, as an expression."""
-    return ast.Subscript(value, ast.Constant(0), ast.Load()) if value is not None else None
+                bind_target(scope, item, None)
 
 
 def bind_body(scope: Scope, body: list[ast.stmt], imported: Callable[[ast.Import | ast.ImportFrom], list[str]]) -> None:
@@ -139,11 +122,11 @@ def bind_body(scope: Scope, body: list[ast.stmt], imported: Callable[[ast.Import
             stack.extend(n for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
             continue
         if isinstance(node, ast.For | ast.AsyncFor):
-            bind_target(scope, node.target, item_of(node.iter))
+            bind_target(scope, node.target, None)
         elif isinstance(node, ast.With | ast.AsyncWith):
             for item in node.items:
                 if item.optional_vars is not None:
-                    _unknown(scope, item.optional_vars)
+                    bind_target(scope, item.optional_vars, None)
         elif isinstance(node, ast.ExceptHandler):
             if node.name:
                 scope.give(node.name, None)
@@ -160,9 +143,3 @@ def bind_body(scope: Scope, body: list[ast.stmt], imported: Callable[[ast.Import
     for name in declared | outer:
         scope.names.pop(name, None)
     scope.away |= declared
-
-
-def _unknown(scope: Scope, target: ast.expr) -> None:
-    for node in ast.walk(target):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            scope.give(node.id, None)

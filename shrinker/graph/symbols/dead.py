@@ -46,8 +46,7 @@ def search_symbols(
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _DEEP))
     try:
-        types = Types(program, trust=True, opaque=[name for rule in rules.outsides for name in rule.opaque])
-        search = Search(program, types, _outside(tree, graph, folded, more), _Protocols(rules))
+        search = Search(program, Types(program), _outside(tree, graph, folded, more), _Protocols(rules))
         search.run()
     finally:
         sys.setrecursionlimit(before)

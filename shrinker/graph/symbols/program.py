@@ -53,6 +53,8 @@ class Program:
         """
         self.modules: dict[str, Module] = {m.module: Module(m) for m in folded}
         self._inert = frozenset(inert)
+        self.patched = frozenset(name for m in self.modules.values() for unit in m.units for name in unit.patches)
+        """Names that are set on something other than the own object: on a module or class, they may replace what is there."""
         self.packages = frozenset(n.rpartition(".")[0] for n in self.modules)
         self.top = {n.partition(".")[0] for n in self.modules}
 
@@ -102,7 +104,7 @@ class Program:
                 if unit.runs:
                     found.add(name)
                 elif unit.kind in ("import", "effect") and "typing" not in unit.flags:
-                    for target in (t for i in unit.imports for t in self.loads(*i)):
+                    for target in (t for i in unit.imports for t in self.loads(*i[:2])):
                         if target in self.modules:
                             importers.setdefault(target, set()).add(name)
                         elif not self.is_quiet(target):

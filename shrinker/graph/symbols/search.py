@@ -1,7 +1,7 @@
 """The search: from the roots to everything that live code can name.
 
 A class member is live when its class is and when something looks up its name: on an object that may be of the class, or on
-one of which nothing is known.
+one of which nothing is proven.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from shrinker.graph.symbols.program import Key, Module, Program
 from shrinker.graph.symbols.types import Found, Touch, Types
@@ -20,16 +20,18 @@ _FEWEST = 3
 """Letters that a computed text must spell out to name something by itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+Node = Key | str
+"""A unit; or ``module:``, ``name:`` and ``root:`` with what they are of."""
+
+
+class Reason(NamedTuple):
     """Why something is live."""
 
-    source: Key | str
-    """The unit that names it, or what the rules say."""
+    source: Node
     kind: str
     """``name``, ``attribute``, ``string``, ``pattern``, ``import``, ``effect``, ``protocol`` …"""
-    text: str = ""
-    """The path or text."""
+    line: int = 0
+    """Of the file of the source; 0 when no line says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,9 @@ class Search:
         self.live: dict[Key, Reason] = {}
         self.loaded: dict[str, Reason] = {}
         self.names: dict[str, Reason] = {}
-        """Names looked up on something of which nothing is known, or spelled by a string."""
+        """Names looked up on something of which nothing is proven, or spelled by a string."""
+        self.edges: dict[tuple[Node, Node], Reason] = {}
+        """What names what, each pair once; the targets are not all live."""
         self.unknown_bases: dict[str, int] = {}
         self._outside = outside
         self._protocols = protocols
@@ -79,11 +83,7 @@ class Search:
         self._stack: list[Key] = []
         self._marked: dict[Key, Reason] = {}
         self._borrowed: set[Key] = set()
-        self._asked: set[Touch] = set()
-        self._looked: dict[Key, set[str]] = {}
-        """Classes that annotations name, and what is looked up on objects that they say are of them."""
         self._heirs: dict[str, list[Key]] = {}
-        self._read: dict[str, Reason] = {}
         self._escaped: dict[str, Reason] = {}
         self._by_name: dict[str, list[Key]] = {}
         self._names_in: dict[str, list[Key]] = {}
@@ -98,51 +98,55 @@ class Search:
         """Search to the fixpoint."""
         for module in sorted(self._outside.roots):
             if module in self.program.modules:
-                self._load(module, Reason("root", "root"))
+                self._load(module, Reason(f"root:{module}", "root"))
                 self._public(self.program.modules[module])
         for module in sorted(self._outside.stay):
-            reason = Reason("file graph", "file")
+            reason = Reason("root:file graph", "file")
             self._load(module, reason)
             for number, unit in enumerate(self.program.modules[module].units) if module in self.program.modules else ():
                 self._mark((module, number), reason) if unit.kind == "member" else self._keep((module, number), reason)
         for word in sorted(self._outside.texts):
-            self._name(word, Reason("entry point", "string", word))
+            self._name(word, Reason("root:entry point", "string"))
         for words, looked in self._outside.words:
             self._words(words, looked)
         while True:
             while self._stack:
                 self._visit(self._stack.pop())
-            if not self._settle_imports() and not self._settle_twins() and not self._settle_reads():
+            if not self._settle_imports():
                 break
 
     # Loading
 
     def _load(self, name: str, reason: Reason) -> None:
-        if name in self.loaded or name not in self.program.modules:
+        if name not in self.program.modules:
+            return
+        node = f"module:{name}"
+        self.edges.setdefault((reason.source, node), reason)
+        if name in self.loaded:
             return
         self.loaded[name] = reason
         if "." in name:
-            self._load(name.rpartition(".")[0], Reason(name, "package"))
+            self._load(name.rpartition(".")[0], Reason(node, "package"))
         module = self.program.modules[name]
         for number, unit in enumerate(module.units):
             if unit.kind == "main":
                 if name in self._outside.roots or name in self._escaped:
-                    self._keep((name, number), Reason(name, "effect"))
+                    self._keep((name, number), Reason(node, "effect"))
             elif unit.kind == "import":
                 if unit.imports[0][1] == "*" or self._escapes(unit):
-                    self._keep((name, number), Reason(name, "import"))
+                    self._keep((name, number), Reason(node, "import"))
             elif unit.kind == "class" and self._told(name, number):
-                self._keep((name, number), Reason(name, "subclass hook"))
+                self._keep((name, number), Reason(node, "subclass hook"))
             elif unit.kind != "member" and (unit.runs or (unit.kind == "effect" and self._may_act(unit))):
-                self._keep((name, number), Reason(name, "effect"))
+                self._keep((name, number), Reason(node, "effect"))
         for key in self._heirs.get(name, ()):
-            self._keep(key, Reason(name, "subclass hook"))
+            self._keep(key, Reason(node, "subclass hook"))
         for line, kind, target in self._outside.edges.get(name, ()):
             if line <= 1:
-                self._edge(target, Reason(name, kind))
+                self._edge(target, Reason(node, kind))
         for word in ("__getattr__", "__dir__", *sorted(module.fixed)):
             for number in module.symbols.get(word, ()):
-                self._keep((name, number), Reason(name, "protocol"))
+                self._keep((name, number), Reason(node, "protocol"))
 
     def _told(self, module: str, number: int) -> bool:
         """True when making a class may do something: a base of which nothing is known, or one that is told."""
@@ -153,7 +157,7 @@ class Search:
 
     def _may_act(self, unit: Unit) -> bool:
         """True for a statement that binds nothing, or imports something that does more than define."""
-        targets = [t for i in unit.imports for t in self.program.loads(*i)]
+        targets = [t for i in unit.imports for t in self.program.loads(*i[:2])]
         return not unit.names or any(
             t in self.program.loud or (t not in self.program.modules and not self.program.is_quiet(t)) for t in targets
         )
@@ -162,7 +166,7 @@ class Search:
         """True for an import of something outside the tree that does more than define."""
         if "typing" in unit.flags:
             return False
-        targets = self.program.loads(*unit.imports[0])
+        targets = self.program.loads(*unit.imports[0][:2])
         return any(t not in self.program.modules and not self.program.is_quiet(t) for t in targets)
 
     def _settle_imports(self) -> bool:
@@ -174,49 +178,18 @@ class Search:
                 t
                 for number, unit in enumerate(module.units)
                 if unit.kind == "import" and unit.parent < 0 and (name, number) in self.live
-                for t in self.program.loads(*unit.imports[0])
+                for t in self.program.loads(*unit.imports[0][:2])
             }
             for number, unit in enumerate(module.units):
                 if unit.kind != "import" or "typing" in unit.flags or (name, number) in self.live:
                     continue
                 # That a module is loaded elsewhere says nothing of when: a function may do it, which nothing calls.
-                targets = {t for t in self.program.loads(*unit.imports[0]) if t in self.program.loud}
+                targets = {t for t in self.program.loads(*unit.imports[0][:2]) if t in self.program.loud}
                 if not targets <= beside:
-                    self._keep((name, number), Reason(name, "import"))
+                    self._keep((name, number), Reason(f"module:{name}", "import", unit.span.line))
                     beside |= targets
                     found = True
         return found
-
-    def _settle_reads(self) -> bool:
-        """A name that live code reads and that is left nowhere was looked up on something else than it seemed."""
-        before = len(self.live)
-        for name, reason in sorted(self._read.items(), key=lambda item: item[0]):
-            members = self._by_name.get(name, ())
-            if members and name not in self.names and not any(key in self.live for key in members):
-                self._name(name, reason)
-        return len(self.live) > before
-
-    def _settle_twins(self) -> bool:
-        """Annotations may be wrong: what is looked up on a class's objects is looked up on classes much like it."""
-        changed = False
-        hierarchy = self.types.hierarchy
-        classes = [key for key in self.live if self.program.unit(key).kind == "class"]
-        for key, names in self._looked.items():
-            asked = names & hierarchy.methods(key)
-            family = set(hierarchy.family(key))
-            for other in classes:
-                if other in family:
-                    continue
-                common = asked & hierarchy.methods(other)
-                if len(common) < 2 or 2 * len(common) < min(len(asked), len(hierarchy.methods(other))):
-                    continue
-                for name in common:
-                    for each in hierarchy.family(other):
-                        for number in self.program.modules[each[0]].members.get(each[1], {}).get(name, ()):
-                            if (each[0], number) not in self._marked:
-                                changed = True
-                                self._mark((each[0], number), Reason(key, "look-alike", name))
-        return changed
 
     def _public(self, module: Module) -> None:
         """Names of a root module that people import: what it exports, with the methods of classes."""
@@ -225,37 +198,40 @@ class Search:
             names.update(module.symbols)
         for name in sorted(names):
             found = self.types.imported(module.name, name)
-            self._touch(found, Reason("root", "root", f"{module.name}.{name}"))
+            self._touch(found, Reason(f"root:{module.name}", "root"))
             for value in found.values:
                 if value.kind == "class":
-                    self._open(value.key)
+                    self._open(value.key, Reason(f"root:{module.name}", "root"))
 
-    def _open(self, key: Key) -> None:
+    def _open(self, key: Key, reason: Reason) -> None:
         for each in self.types.hierarchy.ancestors(key):
             for name, numbers in self.program.modules[each[0]].members.get(each[1], {}).items():
                 if not name.startswith("_"):
                     for number in numbers:
-                        self._mark((each[0], number), Reason("root", "root", name))
+                        self._mark((each[0], number), reason)
 
     def _words(self, words: frozenset[str], looked: frozenset[str]) -> None:
+        reason = Reason("root:other files", "string")
         for name, module in self.program.modules.items():
             if words.issuperset(name.split(".")):
-                self._load(name, Reason("outside", "string"))
+                self._load(name, reason)
                 for symbol in module.symbols:
                     if symbol in words:
-                        self._touch(self.types.imported(name, symbol), Reason("outside", "string", symbol))
+                        self._touch(self.types.imported(name, symbol), reason)
         for word in looked:
-            self._name(word, Reason("outside", "string", word))
+            self._name(word, reason)
 
     # Marking
 
     def _keep(self, key: Key, reason: Reason) -> None:
+        self.edges.setdefault((reason.source, key), reason)
         if key not in self.live:
             self.live[key] = reason
             self._stack.append(key)
 
     def _mark(self, key: Key, reason: Reason) -> None:
         """A member's name was looked up: it lives once its class does."""
+        self.edges.setdefault((reason.source, key), reason)
         if key in self._marked:
             return
         self._marked[key] = reason
@@ -267,19 +243,22 @@ class Search:
             # A class that does not override it can no longer be instantiated.
             for heir in self.types.heirs(owner):
                 for number in self.program.modules[heir[0]].members.get(heir[1], {}).get(unit.names[0], ()):
-                    self._mark((heir[0], number), Reason(key, "abstract", unit.names[0]))
+                    self._mark((heir[0], number), Reason(key, "abstract"))
 
     def _name(self, name: str, reason: Reason) -> None:
         """A name was looked up on something unknown."""
+        node = f"name:{name}"
+        self.edges.setdefault((reason.source, node), reason)
         if name in self.names:
             return
         self.names[name] = reason
+        here = Reason(node, "by name")
         if name == "__subclasses__":
-            self._keep_heirs(reason)
+            self._keep_heirs(here)
         for key in self._by_name.get(name, ()):
-            self._mark(key, reason)
+            self._mark(key, here)
         for key in self._names_in.get(name, ()):
-            self._keep(key, reason)
+            self._keep(key, here)
 
     def _keep_heirs(self, reason: Reason) -> None:
         """Some class is asked for its subclasses."""
@@ -288,16 +267,6 @@ class Search:
                 self._heirs.setdefault(key[0], []).append(key)
                 if key[0] in self.loaded:
                     self._keep(key, reason)
-
-    def _kin(self, asked: Touch, reason: Reason) -> None:
-        """A name was looked up on an object of a package outside the tree, which may be of a class that inherits there."""
-        if asked in self._asked:
-            return
-        self._asked.add(asked)
-        for key in self._by_name.get(asked.name, ()):
-            bases = self.types.hierarchy.outsiders((key[0], self.program.unit(key).parent))
-            if any(b == "?" or b.partition(".")[0] == asked.module for b in bases):
-                self._mark(key, reason)
 
     def _touch(self, found: Found, reason: Reason) -> None:
         for touch in found.touches:
@@ -324,10 +293,6 @@ class Search:
                 self._load(touch.module, reason)
             case "name":
                 self._name(touch.name, reason)
-            case "kin":
-                self._kin(touch, reason)
-            case "looked":
-                self._looked.setdefault((touch.module, touch.unit), set()).add(touch.name)
             case "heirs":
                 for key in self.types.heirs((touch.module, touch.unit)):
                     self._heirs.setdefault(key[0], []).append(key)
@@ -344,7 +309,7 @@ class Search:
             for number in numbers:
                 self._names_in.setdefault(symbol, []).append((name, number))
                 if symbol in self.names:
-                    self._keep((name, number), self.names[symbol])
+                    self._keep((name, number), Reason(f"name:{symbol}", "by name"))
 
     def _edge(self, target: str, reason: Reason) -> None:
         self._load(target, reason)
@@ -366,69 +331,68 @@ class Search:
         if unit.parent >= 0:
             self._keep((key[0], unit.parent), Reason(key, "around"))
         self._load(key[0], Reason(key, "around"))
-        owner = unit.parent if unit.kind == "member" else key[1] if unit.kind == "class" else -1
-        if key in self._borrowed:
-            owner = -2
-        for path in unit.uses:
-            for part in path.split(".")[1:]:
-                self._read.setdefault(part.rstrip("()~!%*"), Reason(key, "name", path))
-            self._touch(self.types.follow(key[0], owner, path, key[1]), Reason(key, "name", path))
-        for text in unit.texts:
-            self._text(text, Reason(key, "string", text))
-        for pattern in unit.patterns:
+        self._uses(key, unit)
+        for text, line in unit.texts:
+            reason = Reason(key, "string", line)
+            self._name(text, reason)
+            # Evaluated as an annotation, or looked up among the module's own names.
+            for number in module.symbols.get(text, ()):
+                self._keep((key[0], number), reason)
+        for pattern, line in unit.patterns:
             if len(_LETTERS.findall(pattern)) >= _FEWEST:
-                self._pattern(pattern, Reason(key, "pattern", pattern))
-        for pattern in unit.lookups:
-            if _LETTERS.search(pattern) or "_" in pattern:
-                self._pattern(pattern, Reason(key, "pattern", pattern))
-        if unit.kind == "import":
-            found = self.types.imported(*unit.imports[0], whole="whole" in unit.flags)
-            for touch in found.touches:
-                self._reach(touch, Reason(key, "import"))
-            for name in self.program.loads(*unit.imports[0]):
-                self._load(name, Reason(key, "import"))
-        else:
-            for source, name in unit.imports:
-                for loaded in self.program.loads(source, name):
-                    self._load(loaded, Reason(key, "import"))
-                if name and name != "*":
-                    for touch in self.types.imported(source, name).touches:
-                        self._reach(touch, Reason(key, "import"))
+                self._pattern(pattern, Reason(key, "pattern", line))
+        for pattern, line in unit.lookups:
+            self._pattern(pattern, Reason(key, "pattern", line))
+        for index, (source, name, line) in enumerate(unit.imports):
+            reason = Reason(key, "import", line)
+            for loaded in self.program.loads(source, name):
+                self._load(loaded, reason)
+            if unit.kind == "import" or (name and name != "*"):
+                whole = unit.kind == "import" and index == 0 and "whole" in unit.flags
+                for touch in self.types.imported(source, name, whole=whole).touches:
+                    self._reach(touch, reason)
         if unit.enumerates:
-            self._enumerate(key, unit, owner)
+            self._enumerate(key, unit)
         for line, kind, target in self._outside.edges.get(key[0], ()):
             if unit.span.line <= line <= unit.span.end_line and line > 1:
-                self._edge(target, Reason(key, kind))
+                self._edge(target, Reason(key, kind, line))
         if unit.kind == "class":
             self._class(key, module)
 
-    def _enumerate(self, key: Key, unit: Unit, owner: int) -> None:
-        """The unit looks at all names of something."""
-        reason = Reason(key, "enumeration")
-        modules = {key[0]} if "" in unit.enumerates else set()
-        keys: list[Key] = []
-        for path in unit.enumerates:
-            for value in self.types.follow(key[0], owner, path, key[1]).values if path else ():
-                if value.kind == "module":
-                    modules.add(value.module)
-                elif value.kind in ("class", "subclass", "object"):
-                    keys.append(value.key)
-                elif value.kind == "anything":
-                    # The class around is the likeliest; a name of another one is spelled somewhere.
-                    keys.extend([(key[0], owner)] if owner >= 0 else [])
-        for name in sorted(modules & self.program.modules.keys()):
-            self._load(name, reason)
-            for number, each in enumerate(self.program.modules[name].units):
-                if each.kind != "member":
-                    self._keep((name, number), reason)
-        for own in keys:
-            for each_key in self.types.hierarchy.family(own):
-                for numbers in self.program.modules[each_key[0]].members.get(each_key[1], {}).values():
-                    for number in numbers:
-                        self._mark((each_key[0], number), reason)
+    def _owner(self, key: Key) -> int:
+        """The class of whose objects `self` is one, in a unit; -2 when it may be anything."""
+        unit = self.program.unit(key)
+        if key in self._borrowed:
+            return -2
+        return unit.parent if unit.kind == "member" else key[1] if unit.kind == "class" else -1
 
-    def _text(self, text: str, reason: Reason) -> None:
-        self._name(text, reason)
+    def _uses(self, key: Key, unit: Unit) -> None:
+        owner = self._owner(key)
+        for path, line in unit.uses:
+            self._touch(self.types.follow(key[0], owner, path, key[1]), Reason(key, "name", line))
+
+    def _enumerate(self, key: Key, unit: Unit) -> None:
+        """The unit may look up any name of something."""
+        owner = self._owner(key)
+        for path, line in unit.enumerates:
+            reason = Reason(key, "enumeration", line)
+            if not path:
+                self._all_of(key[0], reason)
+                continue
+            for value in self.types.follow(key[0], owner, path, key[1]).values:
+                if value.kind == "module":
+                    self._all_of(value.module, reason)
+                elif value.kind in ("class", "subclass", "object", "rest"):
+                    for each in self.types.hierarchy.family(value.key):
+                        for numbers in self.program.modules[each[0]].members.get(each[1], {}).values():
+                            for number in numbers:
+                                self._mark((each[0], number), reason)
+
+    def _all_of(self, name: str, reason: Reason) -> None:
+        self._load(name, reason)
+        for number, unit in enumerate(self.program.modules[name].units if name in self.program.modules else ()):
+            if unit.kind != "member":
+                self._keep((name, number), reason)
 
     def _class(self, key: Key, module: Module) -> None:
         members = module.members.get(key[1], {})
@@ -440,7 +404,7 @@ class Search:
                 if member in self._marked:
                     self._keep(member, self._marked[member])
                 elif special or module.units[number].runs or called is None or name in called or name in self._anywhere:
-                    self._keep(member, Reason(key, "protocol", name))
+                    self._keep(member, Reason(key, "protocol"))
 
     def _called_from_outside(self, key: Key) -> set[str] | None:
         """Names that a base outside the tree may look up; None when it may be any."""
