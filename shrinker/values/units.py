@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from shrinker.values.edits import Span
 
-
 Named = tuple[str, int]
 """A path, text or pattern, and its line."""
 

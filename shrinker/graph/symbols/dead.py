@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from shrinker.graph.reach import IMPORT_KINDS
 from shrinker.graph.symbols.program import Program
@@ -23,6 +24,15 @@ _LOOKED = re.compile(r"[.\"']\s*([A-Za-z_]\w*)")
 """An attribute, or the start of a string."""
 _DEEP = 20_000
 """Paths are followed recursively, through re-exports and classes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """A search, and what it was made in."""
+
+    search: Search
+    folded: Mapping[str, FoldedModule]
+    """Every module, by path, with its units: before anything was dropped."""
 
 
 def search_symbols(
@@ -82,7 +92,10 @@ def _names(patterns: Iterable[str], base: str) -> bool:
 
 
 def _outside(tree: UpstreamTree, graph: Graph, folded: Mapping[str, FoldedModule], more: Iterable[str]) -> Outside:
-    roots = {e.dst.partition(":")[2] for e in graph.edges if e.kind in ("root", "keep") and e.dst.startswith("module:")}
+    roots: dict[str, str] = {}
+    for edge in graph.edges:
+        if edge.kind in ("root", "keep") and edge.dst.startswith("module:"):
+            roots.setdefault(edge.dst.partition(":")[2], edge.src)
     edges: dict[str, list[tuple[int, str, str]]] = {}
     for edge in graph.edges:
         if edge.dst.startswith("module:") and edge.src.startswith("module:") and edge.kind not in IMPORT_KINDS:
@@ -99,6 +112,4 @@ def _outside(tree: UpstreamTree, graph: Graph, folded: Mapping[str, FoldedModule
         if any(name in top for name in _IMPORTED.findall(text))
     )
     scripts = frozenset(part for target in tree.declared.scripts.values() for part in _WORDS.findall(target))
-    return Outside(
-        frozenset(roots), words, scripts, {name: tuple(found) for name, found in edges.items()}, frozenset(more)
-    )
+    return Outside(roots, words, scripts, {name: tuple(found) for name, found in edges.items()}, frozenset(more))

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
+from shrinker.graph.symbols.loading import Loading
 from shrinker.graph.symbols.program import Key, Module, Program
 from shrinker.graph.symbols.types import Found, Touch, Types
 from shrinker.values.units import Unit
@@ -38,8 +39,8 @@ class Reason(NamedTuple):
 class Outside:
     """What is kept or asked for beside the modules."""
 
-    roots: frozenset[str] = frozenset()
-    """Modules that people run or import."""
+    roots: Mapping[str, str] = field(default_factory=dict)
+    """Modules that people run or import, and the nodes of the rules that say so."""
     words: tuple[tuple[frozenset[str], frozenset[str]], ...] = ()
     """Of each kept Python file that imports the package and is no module of it: its words, and those that it may look up."""
     texts: frozenset[str] = frozenset()
@@ -98,8 +99,9 @@ class Search:
         """Search to the fixpoint."""
         for module in sorted(self._outside.roots):
             if module in self.program.modules:
-                self._load(module, Reason(f"root:{module}", "root"))
-                self._public(self.program.modules[module])
+                reason = Reason(self._outside.roots[module], "root")
+                self._load(module, reason)
+                self._public(self.program.modules[module], reason)
         for module in sorted(self._outside.stay):
             reason = Reason("root:file graph", "file")
             self._load(module, reason)
@@ -172,36 +174,31 @@ class Search:
     def _settle_imports(self) -> bool:
         """Keep one name of each import that must run for what it loads; True when there was something to do."""
         found = False
+        loading = Loading(self.program, self.live)
         for name in sorted(self.loaded):
-            module = self.program.modules[name]
-            beside = {
-                t
-                for number, unit in enumerate(module.units)
-                if unit.kind == "import" and unit.parent < 0 and (name, number) in self.live
-                for t in self.program.loads(*unit.imports[0][:2])
-            }
-            for number, unit in enumerate(module.units):
+            beside = loading.direct(name)
+            for number, unit in enumerate(self.program.modules[name].units):
                 if unit.kind != "import" or "typing" in unit.flags or (name, number) in self.live:
                     continue
                 # That a module is loaded elsewhere says nothing of when: a function may do it, which nothing calls.
                 targets = {t for t in self.program.loads(*unit.imports[0][:2]) if t in self.program.loud}
-                if not targets <= beside:
+                if not all(t in beside or loading.is_loaded(t, beside) for t in targets):
                     self._keep((name, number), Reason(f"module:{name}", "import", unit.span.line))
                     beside |= targets
                     found = True
         return found
 
-    def _public(self, module: Module) -> None:
+    def _public(self, module: Module, reason: Reason) -> None:
         """Names of a root module that people import: what it exports, with the methods of classes."""
         names = set(module.exports)
         if module.name in self.program.packages or (module.path.endswith("__init__.py")):
             names.update(module.symbols)
         for name in sorted(names):
             found = self.types.imported(module.name, name)
-            self._touch(found, Reason(f"root:{module.name}", "root"))
+            self._touch(found, reason)
             for value in found.values:
                 if value.kind == "class":
-                    self._open(value.key, Reason(f"root:{module.name}", "root"))
+                    self._open(value.key, reason)
 
     def _open(self, key: Key, reason: Reason) -> None:
         for each in self.types.hierarchy.ancestors(key):
@@ -323,14 +320,40 @@ class Search:
         for name in re.findall(rf"^{expression}$", self._all_names, re.MULTILINE):
             self._name(name, reason)
 
+    def trace(self) -> dict[tuple[Node, Node], Reason]:
+        """What each unit that is not live names, after the search."""
+        found: dict[tuple[Node, Node], Reason] = {}
+        for name, module in self.program.modules.items():
+            for number, unit in enumerate(module.units):
+                key = (name, number)
+                if key in self.live:
+                    continue
+                owner = self._owner(key)
+                for path, line in unit.uses:
+                    for touch in self.types.follow(name, owner, path, number).touches:
+                        target = _target(touch)
+                        if target is not None:
+                            found.setdefault((key, target), Reason(key, "name", line))
+                for text, line in unit.texts:
+                    found.setdefault((key, f"name:{text}"), Reason(key, "string", line))
+                for source, imported, line in unit.imports:
+                    for touch in self.types.imported(source, imported).touches if imported != "*" else ():
+                        target = _target(touch)
+                        if target is not None:
+                            found.setdefault((key, target), Reason(key, "import", line))
+        return found
+
     # Visiting
 
     def _visit(self, key: Key) -> None:
         module = self.program.modules[key[0]]
         unit = module.units[key[1]]
-        if unit.parent >= 0:
+        if unit.parent >= 0 and module.units[unit.parent].kind == "if":
             self._keep((key[0], unit.parent), Reason(key, "around"))
-        self._load(key[0], Reason(key, "around"))
+        elif unit.parent >= 0 and (around := (key[0], unit.parent)) not in self.live:
+            self._keep(around, Reason(key, "around"))
+        if key[0] not in self.loaded:
+            self._load(key[0], Reason(key, "around"))
         self._uses(key, unit)
         for text, line in unit.texts:
             reason = Reason(key, "string", line)
@@ -419,6 +442,15 @@ class Search:
                 else:
                     found.update(known)
         return None if unknown else found
+
+
+def _target(touch: Touch) -> Node | None:
+    match touch.kind:
+        case "unit" | "member" | "borrowed":
+            return touch.module, touch.unit
+        case "name":
+            return f"name:{touch.name}"
+    return None
 
 
 def dead_units(search: Search) -> dict[str, list[int]]:
