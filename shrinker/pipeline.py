@@ -78,7 +78,7 @@ class Request:
     cache: Path | None = None
     rules: Path | None = None
     """Folder with rule files and `profiles/`; this repository's when not given."""
-    symbols: bool = False
+    symbols: bool = True
     """Remove the definitions, statements and imports that nothing reachable names, too."""
     reuse: bool = True
     """Take results of earlier runs from the cache folder, and leave this run's there."""

@@ -53,7 +53,7 @@ def shrink(
     ] = False,
     symbols: Annotated[
         bool, typer.Option("--symbols/--no-symbols", help="Remove definitions and statements that nothing names, too.")
-    ] = False,
+    ] = True,
     as_json: Json = False,
 ) -> None:
     """Generate a tree, prove it at the levels form and references, and write its lock and reports."""

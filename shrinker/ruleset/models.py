@@ -254,6 +254,8 @@ class Outside(Rule):
 
     inert: tuple[str, ...] = ()
     """Packages whose import does nothing that other code could miss: an import of which no name is used may go."""
+    holds: tuple[str, ...] = ()
+    """Classes of the tree whose objects people's own code holds: patterns over qualified names. Their public members stay."""
 
 
 class Ruleset(BaseModel):

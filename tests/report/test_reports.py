@@ -109,6 +109,7 @@ def test_files_written(reports: Path) -> None:
         "dependencies.json",
         "rules.md",
         "graph.json",
+        "symbols.json",
         "summary.json",
         "run.json",
     }

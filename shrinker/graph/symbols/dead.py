@@ -16,7 +16,7 @@ from shrinker.ruleset.match import name_matches
 from shrinker.values.edits import Span
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
-from shrinker.values.upstream import UpstreamTree
+from shrinker.values.upstream import UpstreamTree, module_name
 
 _WORDS = re.compile(r"[A-Za-z_]\w*")
 _IMPORTED = re.compile(r"(?:from|import)\s+([A-Za-z_]\w*)")
@@ -77,6 +77,7 @@ class _Protocols:
 
     def __init__(self, rules: Ruleset) -> None:
         self._rules = rules.protocols
+        self._outsides = rules.outsides
         self._known: dict[str, frozenset[str] | None] = {}
 
     def get(self, base: str) -> frozenset[str] | None:
@@ -85,6 +86,10 @@ class _Protocols:
             found = [rule for rule in self._rules if base in rule.bases or (base != "*" and _names(rule.bases, base))]
             self._known[base] = frozenset(n for rule in found for n in rule.calls) if found else None
         return self._known[base]
+
+    def held(self, name: str) -> str | None:
+        """The rule that says that people's own code holds objects of a class."""
+        return next((rule.id for rule in self._outsides if _names(rule.holds, name)), None)
 
 
 def _names(patterns: Iterable[str], base: str) -> bool:
@@ -112,4 +117,23 @@ def _outside(tree: UpstreamTree, graph: Graph, folded: Mapping[str, FoldedModule
         if any(name in top for name in _IMPORTED.findall(text))
     )
     scripts = frozenset(part for target in tree.declared.scripts.values() for part in _WORDS.findall(target))
-    return Outside(roots, words, scripts, {name: tuple(found) for name, found in edges.items()}, frozenset(more))
+    return Outside(
+        roots,
+        words,
+        scripts,
+        {name: tuple(found) for name, found in edges.items()},
+        frozenset(more),
+        lambda names: _named(tree, names),
+    )
+
+
+def _named(tree: UpstreamTree, names: frozenset[str]) -> frozenset[str]:
+    """Those of some names that a module of upstream looks up or spells."""
+    left = set(names)
+    for file in tree.files:
+        if not left:
+            break
+        if module_name(file.path) is not None:
+            pattern = rb"[.'\"](" + "|".join(sorted(left)).encode() + rb")\b"
+            left.difference_update(found.decode() for found in re.findall(pattern, tree.read(file.path)))
+    return names - left

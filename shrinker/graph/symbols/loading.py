@@ -34,9 +34,47 @@ class Loading:
             )
         return set(known)
 
-    def is_loaded(self, target: str, beside: Iterable[str]) -> bool:
-        """True when loading some modules certainly loads another one, and it does not matter which of them comes first."""
-        return target in self._reach(beside) and target not in self._reach(self.direct(target))
+    def refresh(self) -> None:
+        """More imports became live."""
+        self._direct.clear()
+        self._reached.clear()
+
+    def before(self, name: str) -> frozenset[str]:
+        """Modules that are certainly loaded before a module: the packages around it, and what those load without it."""
+        found: set[str] = set()
+        around = name.rpartition(".")[0]
+        while around:
+            reached = self._reach((around,))
+            found |= {around} if name in reached else reached
+            around = around.rpartition(".")[0]
+        return frozenset(found)
+
+    def matters(self, target: str, before: Collection[str], beside: Iterable[str]) -> bool:
+        """True when loading a module may do something that would not be done anyway, or in another order.
+
+        Args:
+            target: the module.
+            before: modules that are loaded before.
+            beside: modules that the importer loads, too.
+        """
+        if target in before or target not in self._program.loud:
+            return False
+        anyway = self._reach(beside)
+        seen: set[str] = set()
+        stack = [target]
+        while stack:
+            name = stack.pop()
+            if name in seen or name in before:
+                continue
+            seen.add(name)
+            # Modules in a cycle may load in one order only.
+            cyclic = name in self._reach(self.direct(name))
+            if name in anyway and not cyclic:
+                continue
+            if cyclic or name in self._program.acting:
+                return True
+            stack.extend(self._program.imports.get(name, ()))
+        return False
 
     def _reach(self, names: Iterable[str]) -> frozenset[str]:
         start = frozenset(names)

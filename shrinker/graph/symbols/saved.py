@@ -83,7 +83,7 @@ def _qualified(module: Module, number: int) -> str:
     while number >= 0:
         unit = module.units[number]
         if unit.kind != "if" or not parts:
-            parts.append(",".join(unit.names) or str(unit.span.line))
+            parts.append(str(unit.span.line) if unit.kind == "main" else ",".join(unit.names) or str(unit.span.line))
         number = unit.parent
     return ".".join(reversed(parts))
 

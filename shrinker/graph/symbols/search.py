@@ -7,7 +7,7 @@ one of which nothing is proven.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -49,6 +49,8 @@ class Outside:
     """Of a module: line, kind and target of what the file graph found besides imports; line 0 for the whole module."""
     stay: frozenset[str] = frozenset()
     """Modules that stay as they are, with all that is in them."""
+    named: Callable[[frozenset[str]], Collection[str]] = frozenset
+    """Of some names, those that any code of upstream looks up or spells, removed or not."""
 
 
 class Protocols(Protocol):
@@ -56,6 +58,9 @@ class Protocols(Protocol):
 
     def get(self, base: str) -> Collection[str] | None:
         """Names that the base looks up on its objects; None when it may be any."""
+
+    def held(self, name: str) -> str | None:
+        """The rule that says that people's own code holds objects of a class of the tree."""
 
 
 class Search:
@@ -94,6 +99,7 @@ class Search:
                     self._by_name.setdefault(member, []).extend((name, n) for n in numbers)
         self._all_names = "\n".join(sorted({*self._by_name, *(n for m in program.modules.values() for n in m.symbols)}))
         self._patterns: set[str] = set()
+        self._unnamed: frozenset[str] | None = None
 
     def run(self) -> None:
         """Search to the fixpoint."""
@@ -112,10 +118,13 @@ class Search:
         for words, looked in self._outside.words:
             self._words(words, looked)
         while True:
-            while self._stack:
-                self._visit(self._stack.pop())
-            if not self._settle_imports():
+            self._drain()
+            if not self._settle_imports() and not self._settle_unnamed():
                 break
+
+    def _drain(self) -> None:
+        while self._stack:
+            self._visit(self._stack.pop())
 
     # Loading
 
@@ -175,18 +184,41 @@ class Search:
         """Keep one name of each import that must run for what it loads; True when there was something to do."""
         found = False
         loading = Loading(self.program, self.live)
-        for name in sorted(self.loaded):
+        for name in self.program.order:
+            if name not in self.loaded:
+                continue
             beside = loading.direct(name)
+            before = loading.before(name)
             for number, unit in enumerate(self.program.modules[name].units):
                 if unit.kind != "import" or "typing" in unit.flags or (name, number) in self.live:
                     continue
                 # That a module is loaded elsewhere says nothing of when: a function may do it, which nothing calls.
-                targets = {t for t in self.program.loads(*unit.imports[0][:2]) if t in self.program.loud}
-                if not all(t in beside or loading.is_loaded(t, beside) for t in targets):
+                targets = [t for t in self.program.loads(*unit.imports[0][:2]) if t not in beside]
+                if any(loading.matters(t, before, beside) for t in targets):
                     self._keep((name, number), Reason(f"module:{name}", "import", unit.span.line))
-                    beside |= targets
+                    beside.update(targets)
+                    # What it loads may load more: before the next import is looked at.
+                    self._drain()
+                    loading.refresh()
                     found = True
         return found
+
+    def _settle_unnamed(self) -> bool:
+        """A public method that no code of upstream names is there for code outside: it stays with its class."""
+        open_to_all = {
+            (name, number): unit.names[0]
+            for name, module in self.program.modules.items()
+            for number, unit in enumerate(module.units)
+            if unit.kind == "member" and (name, number) not in self.live and (name, unit.parent) in self.live
+        }
+        names = frozenset(name for name in open_to_all.values() if not name.startswith("_"))
+        # Asked once: the more is live, the fewer are left.
+        if self._unnamed is None:
+            self._unnamed = names.difference(self._outside.named(names))
+        found = sorted(names & self._unnamed)
+        for name in found:
+            self._name(name, Reason("root:code outside", "outside"))
+        return bool(found)
 
     def _public(self, module: Module, reason: Reason) -> None:
         """Names of a root module that people import: what it exports, with the methods of classes."""
@@ -420,6 +452,7 @@ class Search:
     def _class(self, key: Key, module: Module) -> None:
         members = module.members.get(key[1], {})
         called = self._called_from_outside(key)
+        holder = self._protocols.held(f"{key[0]}.{module.units[key[1]].names[0]}")
         for name, numbers in members.items():
             special = name.startswith("__") and name.endswith("__")
             for number in numbers:
@@ -428,6 +461,8 @@ class Search:
                     self._keep(member, self._marked[member])
                 elif special or module.units[number].runs or called is None or name in called or name in self._anywhere:
                     self._keep(member, Reason(key, "protocol"))
+                elif holder is not None and not name.startswith("_"):
+                    self._keep(member, Reason(f"root:{holder}", "root"))
 
     def _called_from_outside(self, key: Key) -> set[str] | None:
         """Names that a base outside the tree may look up; None when it may be any."""
