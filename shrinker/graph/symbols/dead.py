@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 from shrinker.graph.reach import IMPORT_KINDS
 from shrinker.graph.symbols.program import Program
-from shrinker.graph.symbols.search import Outside, Search, dead_units
+from shrinker.graph.symbols.reasons import Outside
+from shrinker.graph.symbols.result import dead_units
+from shrinker.graph.symbols.search import Search
 from shrinker.graph.symbols.types import Types
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import name_matches

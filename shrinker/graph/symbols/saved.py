@@ -12,7 +12,9 @@ from typing import Any
 
 from shrinker.graph.symbols.dead import Searched
 from shrinker.graph.symbols.program import Key, Module
-from shrinker.graph.symbols.search import Node, Search
+from shrinker.graph.symbols.reasons import Node
+from shrinker.graph.symbols.result import trace
+from shrinker.graph.symbols.search import Search
 from shrinker.graph.written import Written
 from shrinker.values.folded import Decision, FoldedModule
 from shrinker.values.graph import Graph
@@ -55,7 +57,7 @@ def symbol_data(searched: Searched, tree: UpstreamTree, graph: Graph, written: W
             names[key] = _qualified(module, number)
             state = LIVE if key in search.live and name in search.loaded else DEAD
             units.append([at, unit.kind, names[key], unit.span.line, unit.span.end_line, unit.parent, state])
-    edges = {**search.trace(), **search.edges}
+    edges = {**trace(search), **search.edges}
     others = sorted({n for pair in edges for n in pair if isinstance(n, str)})
     for text in others:
         numbers[text] = len(numbers)

@@ -7,60 +7,16 @@ one of which nothing is proven.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
 
-from shrinker.graph.symbols.loading import Loading
 from shrinker.graph.symbols.program import Key, Module, Program
+from shrinker.graph.symbols.reasons import Node, Outside, Protocols, Reason
+from shrinker.graph.symbols.settle import settle_imports, settle_unnamed
 from shrinker.graph.symbols.types import Found, Touch, Types
 from shrinker.values.units import Unit
 
 _LETTERS = re.compile(r"[A-Za-z]")
 _FEWEST = 3
 """Letters that a computed text must spell out to name something by itself."""
-
-
-Node = Key | str
-"""A unit; or ``module:``, ``name:`` and ``root:`` with what they are of."""
-
-
-class Reason(NamedTuple):
-    """Why something is live."""
-
-    source: Node
-    kind: str
-    """``name``, ``attribute``, ``string``, ``pattern``, ``import``, ``effect``, ``protocol`` …"""
-    line: int = 0
-    """Of the file of the source; 0 when no line says so."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outside:
-    """What is kept or asked for beside the modules."""
-
-    roots: Mapping[str, str] = field(default_factory=dict)
-    """Modules that people run or import, and the nodes of the rules that say so."""
-    words: tuple[tuple[frozenset[str], frozenset[str]], ...] = ()
-    """Of each kept Python file that imports the package and is no module of it: its words, and those that it may look up."""
-    texts: frozenset[str] = frozenset()
-    """Words of entry points."""
-    edges: Mapping[str, tuple[tuple[int, str, str], ...]] = field(default_factory=dict)
-    """Of a module: line, kind and target of what the file graph found besides imports; line 0 for the whole module."""
-    stay: frozenset[str] = frozenset()
-    """Modules that stay as they are, with all that is in them."""
-    named: Callable[[frozenset[str]], Collection[str]] = frozenset
-    """Of some names, those that any code of upstream looks up or spells, removed or not."""
-
-
-class Protocols(Protocol):
-    """What bases outside the tree look up."""
-
-    def get(self, base: str) -> Collection[str] | None:
-        """Names that the base looks up on its objects; None when it may be any."""
-
-    def held(self, name: str) -> str | None:
-        """The rule that says that people's own code holds objects of a class of the tree."""
 
 
 class Search:
@@ -83,7 +39,7 @@ class Search:
         self.edges: dict[tuple[Node, Node], Reason] = {}
         """What names what, each pair once; the targets are not all live."""
         self.unknown_bases: dict[str, int] = {}
-        self._outside = outside
+        self.outside = outside
         self._protocols = protocols
         self._anywhere = frozenset(protocols.get("*") or ())
         self._stack: list[Key] = []
@@ -99,30 +55,32 @@ class Search:
                     self._by_name.setdefault(member, []).extend((name, n) for n in numbers)
         self._all_names = "\n".join(sorted({*self._by_name, *(n for m in program.modules.values() for n in m.symbols)}))
         self._patterns: set[str] = set()
-        self._unnamed: frozenset[str] | None = None
+        self.asked: dict[str, bool] = {}
+        """Names of methods that nothing live looks up, and whether any code of upstream does."""
 
     def run(self) -> None:
         """Search to the fixpoint."""
-        for module in sorted(self._outside.roots):
+        for module in sorted(self.outside.roots):
             if module in self.program.modules:
-                reason = Reason(self._outside.roots[module], "root")
+                reason = Reason(self.outside.roots[module], "root")
                 self._load(module, reason)
                 self._public(self.program.modules[module], reason)
-        for module in sorted(self._outside.stay):
+        for module in sorted(self.outside.stay):
             reason = Reason("root:file graph", "file")
             self._load(module, reason)
             for number, unit in enumerate(self.program.modules[module].units) if module in self.program.modules else ():
-                self._mark((module, number), reason) if unit.kind == "member" else self._keep((module, number), reason)
-        for word in sorted(self._outside.texts):
-            self._name(word, Reason("root:entry point", "string"))
-        for words, looked in self._outside.words:
+                self._mark((module, number), reason) if unit.kind == "member" else self.keep((module, number), reason)
+        for word in sorted(self.outside.texts):
+            self.look_up(word, Reason("root:entry point", "string"))
+        for words, looked in self.outside.words:
             self._words(words, looked)
         while True:
-            self._drain()
-            if not self._settle_imports() and not self._settle_unnamed():
+            self.drain()
+            if not settle_imports(self) and not settle_unnamed(self):
                 break
 
-    def _drain(self) -> None:
+    def drain(self) -> None:
+        """Visit everything that became live."""
         while self._stack:
             self._visit(self._stack.pop())
 
@@ -141,23 +99,23 @@ class Search:
         module = self.program.modules[name]
         for number, unit in enumerate(module.units):
             if unit.kind == "main":
-                if name in self._outside.roots or name in self._escaped:
-                    self._keep((name, number), Reason(node, "effect"))
+                if name in self.outside.roots or name in self._escaped:
+                    self.keep((name, number), Reason(node, "effect"))
             elif unit.kind == "import":
                 if unit.imports[0][1] == "*" or self._escapes(unit):
-                    self._keep((name, number), Reason(node, "import"))
+                    self.keep((name, number), Reason(node, "import"))
             elif unit.kind == "class" and self._told(name, number):
-                self._keep((name, number), Reason(node, "subclass hook"))
+                self.keep((name, number), Reason(node, "subclass hook"))
             elif unit.kind != "member" and (unit.runs or (unit.kind == "effect" and self._may_act(unit))):
-                self._keep((name, number), Reason(node, "effect"))
+                self.keep((name, number), Reason(node, "effect"))
         for key in self._heirs.get(name, ()):
-            self._keep(key, Reason(node, "subclass hook"))
-        for line, kind, target in self._outside.edges.get(name, ()):
+            self.keep(key, Reason(node, "subclass hook"))
+        for line, kind, target in self.outside.edges.get(name, ()):
             if line <= 1:
                 self._edge(target, Reason(node, kind))
         for word in ("__getattr__", "__dir__", *sorted(module.fixed)):
             for number in module.symbols.get(word, ()):
-                self._keep((name, number), Reason(node, "protocol"))
+                self.keep((name, number), Reason(node, "protocol"))
 
     def _told(self, module: str, number: int) -> bool:
         """True when making a class may do something: a base of which nothing is known, or one that is told."""
@@ -179,46 +137,6 @@ class Search:
             return False
         targets = self.program.loads(*unit.imports[0][:2])
         return any(t not in self.program.modules and not self.program.is_quiet(t) for t in targets)
-
-    def _settle_imports(self) -> bool:
-        """Keep one name of each import that must run for what it loads; True when there was something to do."""
-        found = False
-        loading = Loading(self.program, self.live)
-        for name in self.program.order:
-            if name not in self.loaded:
-                continue
-            beside = loading.direct(name)
-            before = loading.before(name)
-            for number, unit in enumerate(self.program.modules[name].units):
-                if unit.kind != "import" or "typing" in unit.flags or (name, number) in self.live:
-                    continue
-                # That a module is loaded elsewhere says nothing of when: a function may do it, which nothing calls.
-                targets = [t for t in self.program.loads(*unit.imports[0][:2]) if t not in beside]
-                if any(loading.matters(t, before, beside) for t in targets):
-                    self._keep((name, number), Reason(f"module:{name}", "import", unit.span.line))
-                    beside.update(targets)
-                    # What it loads may load more: before the next import is looked at.
-                    self._drain()
-                    loading.refresh()
-                    found = True
-        return found
-
-    def _settle_unnamed(self) -> bool:
-        """A public method that no code of upstream names is there for code outside: it stays with its class."""
-        open_to_all = {
-            (name, number): unit.names[0]
-            for name, module in self.program.modules.items()
-            for number, unit in enumerate(module.units)
-            if unit.kind == "member" and (name, number) not in self.live and (name, unit.parent) in self.live
-        }
-        names = frozenset(name for name in open_to_all.values() if not name.startswith("_"))
-        # Asked once: the more is live, the fewer are left.
-        if self._unnamed is None:
-            self._unnamed = names.difference(self._outside.named(names))
-        found = sorted(names & self._unnamed)
-        for name in found:
-            self._name(name, Reason("root:code outside", "outside"))
-        return bool(found)
 
     def _public(self, module: Module, reason: Reason) -> None:
         """Names of a root module that people import: what it exports, with the methods of classes."""
@@ -248,11 +166,12 @@ class Search:
                     if symbol in words:
                         self._touch(self.types.imported(name, symbol), reason)
         for word in looked:
-            self._name(word, reason)
+            self.look_up(word, reason)
 
     # Marking
 
-    def _keep(self, key: Key, reason: Reason) -> None:
+    def keep(self, key: Key, reason: Reason) -> None:
+        """A unit is live."""
         self.edges.setdefault((reason.source, key), reason)
         if key not in self.live:
             self.live[key] = reason
@@ -267,14 +186,14 @@ class Search:
         unit = self.program.unit(key)
         owner = (key[0], unit.parent)
         if owner in self.live:
-            self._keep(key, reason)
+            self.keep(key, reason)
         if "abstract" in unit.flags:
             # A class that does not override it can no longer be instantiated.
             for heir in self.types.heirs(owner):
                 for number in self.program.modules[heir[0]].members.get(heir[1], {}).get(unit.names[0], ()):
                     self._mark((heir[0], number), Reason(key, "abstract"))
 
-    def _name(self, name: str, reason: Reason) -> None:
+    def look_up(self, name: str, reason: Reason) -> None:
         """A name was looked up on something unknown."""
         node = f"name:{name}"
         self.edges.setdefault((reason.source, node), reason)
@@ -287,7 +206,7 @@ class Search:
         for key in self._by_name.get(name, ()):
             self._mark(key, here)
         for key in self._names_in.get(name, ()):
-            self._keep(key, here)
+            self.keep(key, here)
 
     def _keep_heirs(self, reason: Reason) -> None:
         """Some class is asked for its subclasses."""
@@ -295,7 +214,7 @@ class Search:
             if bases and key[1] >= 0:
                 self._heirs.setdefault(key[0], []).append(key)
                 if key[0] in self.loaded:
-                    self._keep(key, reason)
+                    self.keep(key, reason)
 
     def _touch(self, found: Found, reason: Reason) -> None:
         for touch in found.touches:
@@ -308,7 +227,7 @@ class Search:
         match touch.kind:
             case "unit":
                 self._load(touch.module, reason)
-                self._keep((touch.module, touch.unit), reason)
+                self.keep((touch.module, touch.unit), reason)
             case "member":
                 self._mark((touch.module, touch.unit), reason)
             case "borrowed":
@@ -321,12 +240,12 @@ class Search:
             case "module":
                 self._load(touch.module, reason)
             case "name":
-                self._name(touch.name, reason)
+                self.look_up(touch.name, reason)
             case "heirs":
                 for key in self.types.heirs((touch.module, touch.unit)):
                     self._heirs.setdefault(key[0], []).append(key)
                     if key[0] in self.loaded:
-                        self._keep(key, reason)
+                        self.keep(key, reason)
 
     def _escape(self, name: str, reason: Reason) -> None:
         """A module was handed on as a value: names looked up on anything may be its own."""
@@ -338,7 +257,7 @@ class Search:
             for number in numbers:
                 self._names_in.setdefault(symbol, []).append((name, number))
                 if symbol in self.names:
-                    self._keep((name, number), Reason(f"name:{symbol}", "by name"))
+                    self.keep((name, number), Reason(f"name:{symbol}", "by name"))
 
     def _edge(self, target: str, reason: Reason) -> None:
         self._load(target, reason)
@@ -350,30 +269,7 @@ class Search:
         self._patterns.add(pattern)
         expression = r"\w*".join(re.escape(p) for p in pattern.split("*"))
         for name in re.findall(rf"^{expression}$", self._all_names, re.MULTILINE):
-            self._name(name, reason)
-
-    def trace(self) -> dict[tuple[Node, Node], Reason]:
-        """What each unit that is not live names, after the search."""
-        found: dict[tuple[Node, Node], Reason] = {}
-        for name, module in self.program.modules.items():
-            for number, unit in enumerate(module.units):
-                key = (name, number)
-                if key in self.live:
-                    continue
-                owner = self._owner(key)
-                for path, line in unit.uses:
-                    for touch in self.types.follow(name, owner, path, number).touches:
-                        target = _target(touch)
-                        if target is not None:
-                            found.setdefault((key, target), Reason(key, "name", line))
-                for text, line in unit.texts:
-                    found.setdefault((key, f"name:{text}"), Reason(key, "string", line))
-                for source, imported, line in unit.imports:
-                    for touch in self.types.imported(source, imported).touches if imported != "*" else ():
-                        target = _target(touch)
-                        if target is not None:
-                            found.setdefault((key, target), Reason(key, "import", line))
-        return found
+            self.look_up(name, reason)
 
     # Visiting
 
@@ -381,18 +277,18 @@ class Search:
         module = self.program.modules[key[0]]
         unit = module.units[key[1]]
         if unit.parent >= 0 and module.units[unit.parent].kind == "if":
-            self._keep((key[0], unit.parent), Reason(key, "around"))
+            self.keep((key[0], unit.parent), Reason(key, "around"))
         elif unit.parent >= 0 and (around := (key[0], unit.parent)) not in self.live:
-            self._keep(around, Reason(key, "around"))
+            self.keep(around, Reason(key, "around"))
         if key[0] not in self.loaded:
             self._load(key[0], Reason(key, "around"))
         self._uses(key, unit)
         for text, line in unit.texts:
             reason = Reason(key, "string", line)
-            self._name(text, reason)
+            self.look_up(text, reason)
             # Evaluated as an annotation, or looked up among the module's own names.
             for number in module.symbols.get(text, ()):
-                self._keep((key[0], number), reason)
+                self.keep((key[0], number), reason)
         for pattern, line in unit.patterns:
             if len(_LETTERS.findall(pattern)) >= _FEWEST:
                 self._pattern(pattern, Reason(key, "pattern", line))
@@ -408,13 +304,13 @@ class Search:
                     self._reach(touch, reason)
         if unit.enumerates:
             self._enumerate(key, unit)
-        for line, kind, target in self._outside.edges.get(key[0], ()):
+        for line, kind, target in self.outside.edges.get(key[0], ()):
             if unit.span.line <= line <= unit.span.end_line and line > 1:
                 self._edge(target, Reason(key, kind, line))
         if unit.kind == "class":
             self._class(key, module)
 
-    def _owner(self, key: Key) -> int:
+    def owner(self, key: Key) -> int:
         """The class of whose objects `self` is one, in a unit; -2 when it may be anything."""
         unit = self.program.unit(key)
         if key in self._borrowed:
@@ -422,13 +318,13 @@ class Search:
         return unit.parent if unit.kind == "member" else key[1] if unit.kind == "class" else -1
 
     def _uses(self, key: Key, unit: Unit) -> None:
-        owner = self._owner(key)
+        owner = self.owner(key)
         for path, line in unit.uses:
             self._touch(self.types.follow(key[0], owner, path, key[1]), Reason(key, "name", line))
 
     def _enumerate(self, key: Key, unit: Unit) -> None:
         """The unit may look up any name of something."""
-        owner = self._owner(key)
+        owner = self.owner(key)
         for path, line in unit.enumerates:
             reason = Reason(key, "enumeration", line)
             if not path:
@@ -447,7 +343,7 @@ class Search:
         self._load(name, reason)
         for number, unit in enumerate(self.program.modules[name].units if name in self.program.modules else ()):
             if unit.kind != "member":
-                self._keep((name, number), reason)
+                self.keep((name, number), reason)
 
     def _class(self, key: Key, module: Module) -> None:
         members = module.members.get(key[1], {})
@@ -458,11 +354,11 @@ class Search:
             for number in numbers:
                 member = (key[0], number)
                 if member in self._marked:
-                    self._keep(member, self._marked[member])
+                    self.keep(member, self._marked[member])
                 elif special or module.units[number].runs or called is None or name in called or name in self._anywhere:
-                    self._keep(member, Reason(key, "protocol"))
+                    self.keep(member, Reason(key, "protocol"))
                 elif holder is not None and not name.startswith("_"):
-                    self._keep(member, Reason(f"root:{holder}", "root"))
+                    self.keep(member, Reason(f"root:{holder}", "root"))
 
     def _called_from_outside(self, key: Key) -> set[str] | None:
         """Names that a base outside the tree may look up; None when it may be any."""
@@ -477,30 +373,3 @@ class Search:
                 else:
                     found.update(known)
         return None if unknown else found
-
-
-def _target(touch: Touch) -> Node | None:
-    match touch.kind:
-        case "unit" | "member" | "borrowed":
-            return touch.module, touch.unit
-        case "name":
-            return f"name:{touch.name}"
-    return None
-
-
-def dead_units(search: Search) -> dict[str, list[int]]:
-    """Units of loaded modules that nothing live can name, by module; of a dead class or block only itself."""
-    out: dict[str, list[int]] = {}
-    for name, module in search.program.modules.items():
-        if name not in search.loaded:
-            continue
-        found = [
-            number
-            for number, unit in enumerate(module.units)
-            if (name, number) not in search.live
-            and (unit.parent < 0 or (name, unit.parent) in search.live)
-            and (unit.names or unit.kind in ("if", "main"))
-        ]
-        if found:
-            out[name] = found
-    return out
