@@ -53,8 +53,9 @@ def _without(body: list[ast.stmt], context: Context, dead: frozenset[Span]) -> l
             case ast.ClassDef():
                 node.body = _without(node.body, context, dead) or [written_pass()]
             case ast.If():
+                whole = _goes_whole(node, context, dead)
                 node.body = _without(node.body, context, dead) or [written_pass()]
-                if _goes_whole(node, context, dead):
+                if whole:
                     context.edits.append(DropBlock(span(node), "orelse"))
                     context.decide(node.orelse[0], "symbol", {_RULE}, "removed", extent(node.orelse))
                     node.orelse = []
