@@ -196,7 +196,7 @@ def why_not(
             for site in answer.named_by:
                 print(f"  {site.path}:{site.line}: named by {site.source}: {site.fate}")
             if why_live:
-                print("would live with:" if answer.alive else "upstream names it nowhere")
+                print("would live with:" if answer.alive else "no code that was removed names it")
                 print_steps(answer.alive)
             continue
         print(f"{answer.path}: {answer.rule}: {answer.reason}")

@@ -114,7 +114,9 @@ def test_a_statement_of_which_no_name_is_used_is_no_other_way_to_load_its_module
 def test_modules_in_a_cycle_may_load_in_one_order_only(tmp_path: Path, around: str) -> None:
     cycle = {"one": "import sglang.two\n", "two": "import sglang.one\n"}
     said = reason(tmp_path, f"from sglang.two import x\n{around}", "sglang.two.x", **cycle)
-    assert said == "importing sglang.two loads sglang.two, which is in a cycle of modules: they may load in one order only"
+    assert (
+        said == "importing sglang.two loads sglang.two, which is in a cycle of modules: they may load in one order only"
+    )
 
 
 def test_a_module_that_imports_its_own_package_is_in_no_cycle(tmp_path: Path) -> None:

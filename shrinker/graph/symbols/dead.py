@@ -129,13 +129,17 @@ def _outside(tree: UpstreamTree, graph: Graph, folded: Mapping[str, FoldedModule
     )
 
 
-def _named(tree: UpstreamTree, names: frozenset[str]) -> frozenset[str]:
-    """Those of some names that a module of upstream looks up or spells."""
+def _named(tree: UpstreamTree, names: frozenset[str]) -> dict[str, tuple[str, int]]:
+    """Those of some names that a module of upstream looks up or spells: path and line of the first."""
+    places: dict[str, tuple[str, int]] = {}
     left = set(names)
     for file in tree.files:
         if not left:
             break
         if module_name(file.path) is not None:
             pattern = rb"[.'\"](" + "|".join(sorted(left)).encode() + rb")\b"
-            left.difference_update(found.decode() for found in re.findall(pattern, tree.read(file.path)))
-    return names - left
+            data = tree.read(file.path)
+            for found in re.finditer(pattern, data):
+                places.setdefault(found[1].decode(), (file.path, data.count(b"\n", 0, found.start()) + 1))
+            left -= places.keys()
+    return places

@@ -36,8 +36,8 @@ class Outside:
     """Of a module: line, kind and target of what the file graph found besides imports; line 0 for the whole module."""
     stay: frozenset[str] = frozenset()
     """Modules that stay as they are, with all that is in them."""
-    named: Callable[[frozenset[str]], Collection[str]] = frozenset
-    """Of some names, those that any code of upstream looks up or spells, removed or not."""
+    named: Callable[[frozenset[str]], Mapping[str, tuple[str, int]]] = lambda names: dict.fromkeys(names, ("", 0))
+    """Of some names, those that any code of upstream looks up or spells, removed or not, with path and line of a place."""
 
 
 class Protocols(Protocol):

@@ -162,6 +162,9 @@ def _sites(
             if dotted in targets:
                 fate = f"imported by a removed file ({removal.rule})"
                 found.setdefault(targets[dotted], []).append((path, line, fate, ""))
+    for name, place in search.asked.items():
+        if place is not None and (removal := graph.removed.get(place[0])) is not None:
+            found.setdefault(name, []).append((*place, f"named by a removed file ({removal.rule})", ""))
     return {word: rows[:_MOST] for word, rows in sorted(found.items())}
 
 

@@ -55,8 +55,8 @@ class Search:
                     self._by_name.setdefault(member, []).extend((name, n) for n in numbers)
         self._all_names = "\n".join(sorted({*self._by_name, *(n for m in program.modules.values() for n in m.symbols)}))
         self._patterns: set[str] = set()
-        self.asked: dict[str, bool] = {}
-        """Names of methods that nothing live looks up, and whether any code of upstream does."""
+        self.asked: dict[str, tuple[str, int] | None] = {}
+        """Names of methods that nothing live looks up, and where any code of upstream does."""
 
     def run(self) -> None:
         """Search to the fixpoint."""

@@ -47,8 +47,8 @@ def settle_unnamed(search: Search) -> bool:
     fresh = names - search.asked.keys()
     if fresh:
         named = search.outside.named(fresh)
-        search.asked.update((name, name in named) for name in fresh)
-    found = sorted(name for name in names if not search.asked[name])
+        search.asked.update((name, named.get(name)) for name in fresh)
+    found = sorted(name for name in names if search.asked[name] is None)
     for name in found:
         search.look_up(name, Reason("root:code outside", "outside"))
     return bool(found)
