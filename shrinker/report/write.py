@@ -33,7 +33,7 @@ from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence
 from shrinker.values.upstream import UpstreamTree
 
-GENERATED_ONLY = ("graph.json", "symbols.json", "run.json", "dependencies.svg")
+GENERATED_ONLY = ("graph.json", "symbols.json", "symbol_edges.json", "run.json", "dependencies.svg")
 """Files that git ignores: large, different from run to run, or dependent on what is installed."""
 
 _MOST_FOLDERS = 150
@@ -85,7 +85,7 @@ def write_reports(
         distributions=distributions,
         dropped=dropped_importers(distributions, graph, folded),
     )
-    found = NO_SYMBOLS if symbols is None else symbol_data(symbols, tree, graph, written)
+    found, edges = NO_SYMBOLS if symbols is None else symbol_data(symbols, tree, graph, written)
     pairs = package_edges(graph)
     texts = {
         "keep.txt": keep_list(graph, files),
@@ -96,6 +96,7 @@ def write_reports(
         "dependencies.json": json.dumps(distributions_data(distributions), indent=1, sort_keys=True) + "\n",
         "graph.json": json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n",
         "symbols.json": json.dumps(found, separators=(",", ":"), sort_keys=True) + "\n",
+        "symbol_edges.json": json.dumps(edges, separators=(",", ":")) + "\n",
         **_pages(rules, graph, folded, manifest, files, mermaid(pairs), cache, distributions),
         "run.json": json.dumps(_run(timings, peak_memory, cache), indent=1) + "\n",
     }

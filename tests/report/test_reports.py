@@ -110,6 +110,7 @@ def test_files_written(reports: Path) -> None:
         "rules.md",
         "graph.json",
         "symbols.json",
+        "symbol_edges.json",
         "summary.json",
         "run.json",
     }

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from heapq import heapify, heappop, heappush
 from typing import Any
 
 from shrinker.graph.symbols.dead import Searched
@@ -31,12 +32,18 @@ Site = tuple[str, int, str, str]
 """Path and line of code of upstream that named a removed symbol, what became of it, and the kept symbol around it."""
 
 
-NO_SYMBOLS: dict[str, Any] = {"format": FORMAT, "units": []}
+NO_SYMBOLS: tuple[dict[str, Any], list[int]] = ({"format": FORMAT, "units": []}, [])
 """Of a run that looked at modules only."""
+_COSTS = {"by name": 3, "enumeration": 4, "string": 6, "pattern": 8}
+"""What an edge counts in a chain, where not 1: what the syntax proves explains more than a name that merely agrees."""
+_ROOTS = {"root:other files": 20, "root:entry point": 10}
+"""The same of a root: modules that people run come first."""
 
 
-def symbol_data(searched: Searched, tree: UpstreamTree, graph: Graph, written: Written) -> dict[str, Any]:
-    """What `shrinker.graph.symbols.why` reads, ready for JSON.
+def symbol_data(
+    searched: Searched, tree: UpstreamTree, graph: Graph, written: Written
+) -> tuple[dict[str, Any], list[int]]:
+    """What `shrinker.graph.symbols.why` reads, ready for JSON: units and best chains, and all edges.
 
     Args:
         searched: the search, after it ran.
@@ -67,16 +74,44 @@ def symbol_data(searched: Searched, tree: UpstreamTree, graph: Graph, written: W
         rows += (numbers[source], numbers[target], kinds.index(reason.kind), reason.line)
     dead = {key for key in names if key not in search.live}
     gone = {name: _gone(tree, search.program.modules[name], folded, names) for name in modules}
-    return {
+    data = {
         "format": FORMAT,
         "modules": [[name, search.program.modules[name].path] for name in modules],
         "units": units,
         "others": others,
         "kinds": kinds,
-        "edges": rows,
+        "best": _best(rows, [bool(unit[6]) for unit in units], others, kinds),
         "gone": {name: rows for name, rows in gone.items() if rows},
         "sites": _sites(search, tree, graph, folded, written, dead, names),
     }
+    return data, rows
+
+
+def _best(rows: Sequence[int], live: Sequence[bool], others: Sequence[str], kinds: Sequence[str]) -> list[int]:
+    """Source, kind and line of the last edge of the best chain from a root to each node; -1 for a root or what is not live."""
+    size = len(live)
+    out: dict[int, list[tuple[int, int, int]]] = {}
+    costs = [_COSTS.get(kind, 1) for kind in kinds]
+    for at in range(0, len(rows), 4):
+        source, target, kind, line = rows[at : at + 4]
+        if (source >= size or live[source]) and (target >= size or live[target]):
+            out.setdefault(source, []).append((target, kind, line))
+    known = {size + n: _ROOTS.get(name, 0) for n, name in enumerate(others) if name.startswith("root:")}
+    queue = [(cost, node) for node, cost in known.items()]
+    heapify(queue)
+    best = [-1, 0, 0] * (size + len(others))
+    while queue:
+        cost, node = heappop(queue)
+        if cost > known[node]:
+            continue
+        for target, kind, line in out.get(node, ()):
+            whole = cost + costs[kind]
+            # Node numbers follow the names, and so does the choice between equals.
+            if whole < known.get(target, whole + 1):
+                known[target] = whole
+                best[3 * target : 3 * target + 3] = (node, kind, line)
+                heappush(queue, (whole, target))
+    return best
 
 
 def _qualified(module: Module, number: int) -> str:

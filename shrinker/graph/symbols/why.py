@@ -6,10 +6,9 @@ Only the standard library is imported here: an answer takes less time than loadi
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from heapq import heapify, heappop, heappush
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +16,9 @@ from shrinker.graph.why import Chain, Step
 from shrinker.values.errors import InputError
 
 FORMAT = 1
+EDGES = "symbol_edges.json"
+"""Beside the saved search."""
 _SHOWN = 6
-_COSTS = {"by name": 3, "enumeration": 4, "string": 6, "pattern": 8}
-"""What an edge counts in a chain, where not 1: what the syntax proves explains more than a name that merely agrees."""
-_ROOTS = {"root:other files": 20, "root:entry point": 10}
-"""The same of a root: modules that people run come first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +64,27 @@ def load_symbols(path: Path) -> Symbols | None:
         raise InputError(f"{path}: no saved search: {error}", "run `make shrink` first") from error
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise InputError(f"{path} is not a search of format {FORMAT}", "generate the tree again with `make shrink`")
-    return Symbols(data) if data["units"] else None
+    return Symbols(data, lambda: _edges(path.with_name(EDGES))) if data["units"] else None
+
+
+def _edges(path: Path) -> list[int]:
+    try:
+        rows: list[int] = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: no edges of the saved search: {error}", "run `make shrink` first") from error
+    return rows
 
 
 class Symbols:
     """A saved search."""
 
-    def __init__(self, data: dict[str, Any]) -> None:
+    def __init__(self, data: dict[str, Any], edges: Callable[[], list[int]]) -> None:
         """
         Args:
             data: what `symbol_data` made.
+            edges: reads all edges, which only some answers need.
         """
+        self._read = edges
         self._data = data
         self._units: list[list[Any]] = data["units"]
         self._modules: list[list[str]] = data["modules"]
@@ -136,10 +143,10 @@ class Symbols:
         Args:
             every: one chain for each place that names it.
         """
-        incoming = [edge for edge in self._incoming.get(number, ()) if self._is_reached(edge[0])]
-        last = self._first.get(number)
-        if not every:
-            incoming = [last] if last is not None else incoming[:1]
+        if every:
+            incoming = [edge for edge in self._incoming.get(number, ()) if self._is_reached(edge[0])]
+        else:
+            incoming = [self._first[number]] if number in self._first else []
         chains: list[Chain] = []
         for edge in incoming:
             chains += self._through(edge, every=every)
@@ -205,7 +212,7 @@ class Symbols:
 
     @cached_property
     def _edges(self) -> list[list[int]]:
-        rows: list[int] = self._data["edges"]
+        rows = self._read()
         return [rows[at : at + 4] for at in range(0, len(rows), 4)]
 
     @cached_property
@@ -218,29 +225,10 @@ class Symbols:
     @cached_property
     def _first(self) -> dict[int, list[int]]:
         """The last edge of the best chain from a root to each node."""
-        out: dict[int, list[list[int]]] = {}
-        size = len(self._units)
-        live = [bool(unit[6]) for unit in self._units]
-        costs = [_COSTS.get(kind, 1) for kind in self._data["kinds"]]
-        for edge in self._edges:
-            if (edge[0] >= size or live[edge[0]]) and (edge[1] >= size or live[edge[1]]):
-                out.setdefault(edge[0], []).append(edge)
-        known = {size + n: _ROOTS.get(name, 0) for n, name in enumerate(self._others) if name.startswith("root:")}
-        queue = [(cost, node) for node, cost in known.items()]
-        heapify(queue)
-        first: dict[int, list[int]] = {}
-        while queue:
-            cost, node = heappop(queue)
-            if cost > known[node]:
-                continue
-            for edge in out.get(node, ()):
-                whole = cost + costs[edge[2]]
-                # Node numbers follow the names, and so does the choice between equals.
-                if whole < known.get(edge[1], whole + 1):
-                    known[edge[1]] = whole
-                    first[edge[1]] = edge
-                    heappush(queue, (whole, edge[1]))
-        return first
+        rows: list[int] = self._data["best"]
+        return {
+            at // 3: [rows[at], at // 3, rows[at + 1], rows[at + 2]] for at in range(0, len(rows), 3) if rows[at] >= 0
+        }
 
     # Removed
 
