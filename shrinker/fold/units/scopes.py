@@ -6,9 +6,43 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from shrinker.facts.walk import statements
+from shrinker.facts.walk import children, statements
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+_BINDING = frozenset(
+    {
+        ast.Assign,
+        ast.AnnAssign,
+        ast.AugAssign,
+        ast.NamedExpr,
+        ast.Delete,
+        ast.FunctionDef,
+        ast.AsyncFunctionDef,
+        ast.ClassDef,
+    }
+    | {
+        ast.Import,
+        ast.ImportFrom,
+        ast.Lambda,
+        ast.ListComp,
+        ast.SetComp,
+        ast.DictComp,
+        ast.GeneratorExp,
+        ast.For,
+        ast.AsyncFor,
+    }
+    | {
+        ast.With,
+        ast.AsyncWith,
+        ast.ExceptHandler,
+        ast.Global,
+        ast.Nonlocal,
+        ast.MatchAs,
+        ast.MatchStar,
+        ast.MatchMapping,
+    }
+)
+"""Nodes that may bind a name, or that are a scope of their own."""
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -78,6 +112,9 @@ def bind_body(scope: Scope, body: list[ast.stmt], imported: Callable[[ast.Import
             if not isinstance(node.ctx, ast.Load):  # type: ignore[attr-defined]
                 scope.names.setdefault(node.id, None)  # type: ignore[attr-defined]
             continue
+        if kind not in _BINDING:
+            stack.extend(children(node))
+            continue
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 bind_target(scope, target, node.value)
@@ -139,7 +176,7 @@ def bind_body(scope: Scope, body: list[ast.stmt], imported: Callable[[ast.Import
                 scope.give(node.name, None)
         elif isinstance(node, ast.MatchMapping) and node.rest:
             scope.give(node.rest, None)
-        stack.extend(ast.iter_child_nodes(node))
+        stack.extend(children(node))
     for name in declared | outer:
         scope.names.pop(name, None)
     scope.away |= declared
