@@ -22,7 +22,7 @@ from shrinker.fold.engine import FoldEngine
 from shrinker.fold.refine.surroundings import Surroundings
 from shrinker.graph.build import build_graph, missing_roots
 from shrinker.graph.distributions import decide_distributions, with_uncertain
-from shrinker.graph.symbols.dead import dead_spans, search_symbols
+from shrinker.graph.symbols.dead import Searched, dead_spans, search_symbols
 from shrinker.graph.written import Written, written_imports
 from shrinker.processes import without_gc
 from shrinker.report.effects import rule_effects
@@ -78,7 +78,7 @@ class Request:
     cache: Path | None = None
     rules: Path | None = None
     """Folder with rule files and `profiles/`; this repository's when not given."""
-    symbols: bool = False
+    symbols: bool = True
     """Remove the definitions, statements and imports that nothing reachable names, too."""
     reuse: bool = True
     """Take results of earlier runs from the cache folder, and leave this run's there."""
@@ -108,6 +108,8 @@ class Decided:
     written: Written
     """Imports of all of upstream, as they are written."""
     distributions: Distributions
+    symbols: Searched | None = None
+    """What the search of symbols found; None when there was none."""
 
 
 def shrink(request: Request, progress: Progress) -> Result:
@@ -159,6 +161,7 @@ def shrink(request: Request, progress: Progress) -> Result:
                 cache,
                 written=decided.written,
                 distributions=decided.distributions,
+                symbols=decided.symbols,
             )
             names = sorted(file.name for file in staged.iterdir())
             write_lock(staged / LOCK, manifest)
@@ -247,15 +250,16 @@ def analyse(
                 surroundings = Surroundings(tree, rules, graph.kept, gone)
             if not engine.refine(folded, surroundings):
                 break
+        searched: Searched | None = None
         if symbols:
             with _timed("symbols", timings, progress):
-                graph, folded = _shake(tree, rules, engine, graph, folded, unwritable or {})
+                graph, folded, searched = _shake(tree, rules, engine, graph, folded, unwritable or {})
         folded |= engine.companions(graph.kept)
     rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
     with _timed("distributions", timings, progress):
         written = written_imports(tree, cache)
         distributions = decide_distributions(tree, rules, graph, folded, written)
-    return Decided(with_uncertain(graph, distributions), folded, rescued, written, distributions)
+    return Decided(with_uncertain(graph, distributions), folded, rescued, written, distributions, searched)
 
 
 def _shake(
@@ -265,7 +269,7 @@ def _shake(
     graph: Graph,
     folded: dict[str, FoldedModule],
     unwritable: Mapping[str, str],
-) -> tuple[Graph, dict[str, FoldedModule]]:
+) -> tuple[Graph, dict[str, FoldedModule], Searched]:
     """Drop what nothing reachable names, and the files that only it named."""
     whole, units = graph, folded
     stay = {folded[path].module for path in unwritable if path in folded}
@@ -276,7 +280,7 @@ def _shake(
         # A file that the file graph keeps and the search did not load would miss what the search took to be dead.
         missed = {module.module for module in folded.values()} - found.loaded.keys() - stay
         if not missed:
-            return graph, folded
+            return graph, folded, Searched(found, units)
         stay |= missed
 
 

@@ -10,8 +10,9 @@ document {"error": text, "exit": code, "next": what to do}.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,6 +22,9 @@ from shrinker.cli.dependencies import dependencies
 from shrinker.cli.ending import run
 from shrinker.cli.options import CORES, DEFAULT_OUT, Jobs, Json, Out, Reports, absolute, print_json
 from shrinker.cli.survivors import survivors
+
+if TYPE_CHECKING:
+    from shrinker.graph.why import Step
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help=__doc__, rich_markup_mode=None, pretty_exceptions_enable=False
@@ -50,7 +54,7 @@ def shrink(
     ] = False,
     symbols: Annotated[
         bool, typer.Option("--symbols/--no-symbols", help="Remove definitions and statements that nothing names, too.")
-    ] = False,
+    ] = True,
     as_json: Json = False,
 ) -> None:
     """Generate a tree, prove it at the levels form and references, and write its lock and reports."""
@@ -147,49 +151,66 @@ app.command()(dependencies)
 
 @app.command()
 def why(
-    name: Annotated[str, typer.Argument(help="Module, path, file name, distribution or kernel.")],
+    name: Annotated[
+        str, typer.Argument(help="Module, path, file name, distribution, kernel, module.Class.method or path:line.")
+    ],
     out: Out = DEFAULT_OUT,
     reports: Reports = None,
+    every: Annotated[bool, typer.Option("--all", help="A chain for each place that names it.")] = False,
     as_json: Json = False,
 ) -> None:
     """Print the shortest chain from a root that keeps something in the tree."""
     from dataclasses import asdict
 
-    from shrinker.graph.saved import load_graph
-    from shrinker.graph.why import explain
+    from shrinker.graph import answers
 
-    chains = explain(load_graph(_graph(out, reports)), name)
+    chains = answers.why(_graph(out, reports), name, every=every)
     if as_json:
         print_json([asdict(chain) for chain in chains])
         return
     for chain in chains:
         print(chain.target + (f"  (uncertain: {chain.uncertain})" if chain.uncertain else ""))
-        for step in chain.steps:
-            place = f"  {step.path}:{step.line}" if step.path else ""
-            print(f"  {step.src} --{step.kind}--> {step.dst}{place}")
+        print_steps(chain.steps)
 
 
 @app.command("why-not")
 def why_not(
-    name: Annotated[str, typer.Argument(help="Module, path, file name or distribution.")],
+    name: Annotated[
+        str, typer.Argument(help="Module, path, file name, distribution, module.Class.method or path:line.")
+    ],
     out: Out = DEFAULT_OUT,
     reports: Reports = None,
+    why_live: Annotated[bool, typer.Option("--why-live", help="Say what would have kept it.")] = False,
     as_json: Json = False,
 ) -> None:
     """Print the rule, or the folded imports, that removed something."""
     from dataclasses import asdict
 
-    from shrinker.graph.saved import load_graph
-    from shrinker.graph.why import explain_removed
+    from shrinker.graph import answers
 
-    answers = explain_removed(load_graph(_graph(out, reports)), name)
+    found = answers.why_not(_graph(out, reports), name, alive=why_live)
     if as_json:
-        print_json([asdict(answer) for answer in answers])
+        print_json([asdict(answer) for answer in found])
         return
-    for answer in answers:
+    for answer in found:
+        if isinstance(answer, answers.Dropped):
+            print(f"{answer.symbol} ({answer.path}:{answer.line}): {answer.rule}: {answer.reason}")
+            for site in answer.named_by:
+                print(f"  {site.path}:{site.line}: named by {site.source}: {site.fate}")
+            if why_live:
+                print("would live with:" if answer.alive else "no code that was removed names it")
+                print_steps(answer.alive)
+            continue
         print(f"{answer.path}: {answer.rule}: {answer.reason}")
         for path, line, state in answer.importers:
             print(f"  {path}:{line}: {state}")
+
+
+def print_steps(steps: Iterable[Step]) -> None:
+    """Edges of a chain, a line each."""
+    for step in steps:
+        place = f"  {step.path}:{step.line}" if step.path else ""
+        print(f"  {step.src} --{step.kind}--> {step.dst}{place}")
 
 
 def _graph(out: Path, reports: Path | None) -> Path:

@@ -8,7 +8,7 @@ from shrinker.fold.context import Context, extent, span
 from shrinker.fold.control import written_pass
 from shrinker.fold.exports import Exports
 from shrinker.fold.idle import bound_name
-from shrinker.values.edits import DropAlias, Span
+from shrinker.values.edits import DropAlias, DropBlock, Span
 
 _RULE = "unreachable"
 
@@ -53,20 +53,40 @@ def _without(body: list[ast.stmt], context: Context, dead: frozenset[Span]) -> l
             case ast.ClassDef():
                 node.body = _without(node.body, context, dead) or [written_pass()]
             case ast.If():
+                whole = _goes_whole(node, context, dead)
                 node.body = _without(node.body, context, dead) or [written_pass()]
-                node.orelse = _without(node.orelse, context, dead) or ([written_pass()] if node.orelse else [])
+                if whole:
+                    context.edits.append(DropBlock(span(node), "orelse"))
+                    context.decide(node.orelse[0], "symbol", {_RULE}, "removed", extent(node.orelse))
+                    node.orelse = []
+                else:
+                    node.orelse = _without(node.orelse, context, dead) or ([written_pass()] if node.orelse else [])
         kept.append(node)
     return kept
 
 
+def _goes_whole(node: ast.If, context: Context, dead: frozenset[Span]) -> bool:
+    """True for an `else` that goes and that folding left as upstream wrote it."""
+    if not node.orelse or any(span(part) not in dead for part in node.orelse):
+        return False
+    body, whole = span(node.body[-1]), span(node)
+    after = Span(body.end_line, body.end_col, body.end_line, body.end_col)
+    return not any(after <= edit.span and _within(edit.span, whole) for edit in context.edits)
+
+
 def _drop(node: ast.stmt, context: Context) -> None:
+    _forget(node, context)
+    context.sweep(node)
+    context.decide(node, "symbol", {_RULE}, "removed", extent([node]))
+
+
+def _forget(node: ast.stmt, context: Context) -> None:
+    """What folding did inside a statement that goes needs not be done."""
     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
     whole = span(node)
     start, end = Span(first, 0, first, 0), Span(whole.end_line, whole.end_col, whole.end_line, whole.end_col)
-    # What folding did inside needs not be done; a block that took the place of its statement is around it.
+    # A block that took the place of its statement is around it.
     context.edits = [e for e in context.edits if not (start <= e.span < end and _within(e.span, whole))]
-    context.sweep(node)
-    context.decide(node, "symbol", {_RULE}, "removed", extent([node]))
 
 
 def _within(inner: Span, outer: Span) -> bool:

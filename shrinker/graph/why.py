@@ -51,13 +51,14 @@ class Unreached:
     """Path and line of imports of it in upstream, and what became of each."""
 
 
-def explain(data: Mapping[str, Any], query: str) -> list[Chain]:
+def explain(data: Mapping[str, Any], query: str, *, every: bool = False) -> list[Chain]:
     """Chains to everything that `query` names.
 
     Args:
         data: a saved graph.
         query: dotted module, path with or without ``python/``, unique file name, external distribution, kernel,
             top-level definition or node id.
+        every: one chain for each edge to it, not only the shortest.
 
     Raises:
         InputError: nothing kept has that name; the message says whether it was removed, or names the nearest.
@@ -74,9 +75,15 @@ def explain(data: Mapping[str, Any], query: str) -> list[Chain]:
     doubt = {row[0]: row[2] for row in data["uncertain"] if row[1] == 0}
     files = _files(data)
     return [
-        Chain(node, _chain(data, first, node), doubt.get(files.get(node, ""), "") or _doubt(data, node))
+        Chain(node, steps, doubt.get(files.get(node, ""), "") or _doubt(data, node))
         for node in targets
+        for steps in (_chains(data, first, node) if every else [_chain(data, first, node)])
     ]
+
+
+def names_file(data: Mapping[str, Any], query: str) -> bool:
+    """True when a query names a file, module, distribution or kernel, kept or removed, and not only a symbol in one."""
+    return bool(_nodes(data, query) or _removed_paths(data, query) or _dropped(data, query))
 
 
 def explain_removed(data: Mapping[str, Any], query: str) -> list[Unreached]:
@@ -151,6 +158,20 @@ def _search(data: Mapping[str, Any]) -> dict[int, list[int]]:
     return first
 
 
+def _chains(data: Mapping[str, Any], first: Mapping[int, list[int]], target: str) -> list[tuple[Step, ...]]:
+    """The shortest chain by way of each edge to the target, shortest first."""
+    nodes, kinds, paths = data["nodes"], data["kinds"], data["paths"]
+    number = nodes.index(target)
+    found = [
+        (*_chain(data, first, nodes[src]), Step(nodes[src], target, kinds[kind], paths[path], line))
+        for src, dst, kind, path, line in data["edges"]
+        if dst == number and src != number and (src in first or nodes[src].startswith("root:"))
+    ]
+    # A chain that comes back to the target says nothing.
+    straight = [steps for steps in found if all(step.src != target for step in steps)]
+    return sorted(straight, key=len) or [()]
+
+
 def _chain(data: Mapping[str, Any], first: Mapping[int, list[int]], target: str) -> tuple[Step, ...]:
     nodes, kinds, paths = data["nodes"], data["kinds"], data["paths"]
     steps: list[Step] = []
@@ -163,6 +184,14 @@ def _chain(data: Mapping[str, Any], first: Mapping[int, list[int]], target: str)
 
 
 def _targets(data: Mapping[str, Any], query: str) -> list[str]:
+    found = _nodes(data, query)
+    if found:
+        return found
+    name = query.strip()
+    return [f"module:{m}" for m, rows in sorted(data["defines"].items()) if any(row[0] == name for row in rows)]
+
+
+def _nodes(data: Mapping[str, Any], query: str) -> list[str]:
     nodes: list[str] = data["nodes"]
     query = query.strip().removeprefix("./").rstrip("/")
     if query.startswith(_KINDS):
@@ -191,7 +220,7 @@ def _targets(data: Mapping[str, Any], query: str) -> list[str]:
         found = [node for node in nodes if node.startswith("module:") and node.endswith("." + query)]
         if found:
             return found
-    return [f"module:{m}" for m, rows in sorted(data["defines"].items()) if any(row[0] == query for row in rows)]
+    return []
 
 
 def _removed_paths(data: Mapping[str, Any], query: str) -> list[str]:

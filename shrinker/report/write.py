@@ -12,6 +12,8 @@ from typing import Any
 from shrinker.cache import Cache
 from shrinker.graph.nodes import module_node
 from shrinker.graph.saved import graph_data
+from shrinker.graph.symbols.dead import Searched
+from shrinker.graph.symbols.saved import NO_SYMBOLS, symbol_data
 from shrinker.graph.written import Written
 from shrinker.report.dependencies import dependencies
 from shrinker.report.distributions import distributions_data, extras_text
@@ -31,7 +33,7 @@ from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence
 from shrinker.values.upstream import UpstreamTree
 
-GENERATED_ONLY = ("graph.json", "run.json", "dependencies.svg")
+GENERATED_ONLY = ("graph.json", "symbols.json", "symbol_edges.json", "run.json", "dependencies.svg")
 """Files that git ignores: large, different from run to run, or dependent on what is installed."""
 
 _MOST_FOLDERS = 150
@@ -51,6 +53,7 @@ def write_reports(
     *,
     written: Written,
     distributions: Distributions,
+    symbols: Searched | None = None,
 ) -> dict[str, Any]:
     """Write lists, pages, summary and graph.
 
@@ -62,6 +65,7 @@ def write_reports(
         cache: results of earlier runs; what it found is counted in ``run.json``.
         written: imports of all of upstream.
         distributions: what the generated package requires.
+        symbols: what the search of symbols found.
 
     Returns:
         The content of ``summary.json``, for `summary_table`.
@@ -81,6 +85,7 @@ def write_reports(
         distributions=distributions,
         dropped=dropped_importers(distributions, graph, folded),
     )
+    found, edges = NO_SYMBOLS if symbols is None else symbol_data(symbols, tree, graph, written)
     pairs = package_edges(graph)
     texts = {
         "keep.txt": keep_list(graph, files),
@@ -90,6 +95,8 @@ def write_reports(
         "summary.json": json.dumps(summary, indent=1, sort_keys=True) + "\n",
         "dependencies.json": json.dumps(distributions_data(distributions), indent=1, sort_keys=True) + "\n",
         "graph.json": json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n",
+        "symbols.json": json.dumps(found, separators=(",", ":"), sort_keys=True) + "\n",
+        "symbol_edges.json": json.dumps(edges, separators=(",", ":")) + "\n",
         **_pages(rules, graph, folded, manifest, files, mermaid(pairs), cache, distributions),
         "run.json": json.dumps(_run(timings, peak_memory, cache), indent=1) + "\n",
     }

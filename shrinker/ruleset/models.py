@@ -254,9 +254,8 @@ class Outside(Rule):
 
     inert: tuple[str, ...] = ()
     """Packages whose import does nothing that other code could miss: an import of which no name is used may go."""
-    opaque: tuple[str, ...] = ()
-    """Functions and classes whose results are never objects of the tree, nor hold one; ``json.*`` for a whole package,
-    of which then everything that is reached through a result is its own, too."""
+    holds: tuple[str, ...] = ()
+    """Classes of the tree whose objects people's own code holds: patterns over qualified names. Their public members stay."""
 
 
 class Ruleset(BaseModel):

@@ -1,9 +1,8 @@
 """What symbol-level reachability knows of a folded module: its removable pieces, and what each of them names.
 
-A *path* is an expression as far as it says what is looked up: ``name.attr.method().other``. Its root is a name of the
-module, ``@self``, ``@cls`` or ``@super`` (of the unit's class), ``#3`` (the unit's fourth local import), ``?`` (anything) or
-``0`` (a literal) or ``[`` (a container). A part that ends with ``()`` is called; with ``%`` something is taken out of it; one
-that ends with ``~`` is an annotation, and stands for an object of that class, and with ``*`` for a container of them.
+A *path* is an expression as far as it says what is looked up: ``name.attr.other``. Its root is a name of the module, ``@self``,
+``@cls`` or ``@super`` (of the unit's class), ``#3`` (the unit's fourth local import) or ``?`` (anything). Names, texts and
+patterns come with the first line of upstream's file that has them.
 """
 
 from __future__ import annotations
@@ -11,6 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shrinker.values.edits import Span
+
+Named = tuple[str, int]
+"""A path, text or pattern, and its line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,32 +32,31 @@ class Unit:
     """Number of the class or block around it."""
     runs: bool = False
     """True when it does something as soon as its module is loaded, or its class made."""
-    uses: tuple[str, ...] = ()
+    uses: tuple[Named, ...] = ()
     """Paths that it looks up when it is evaluated or called."""
-    texts: tuple[str, ...] = ()
+    texts: tuple[Named, ...] = ()
     """Strings in it that may name something."""
-    patterns: tuple[str, ...] = ()
+    patterns: tuple[Named, ...] = ()
     """Computed strings in it, each computed part written ``*``."""
-    lookups: tuple[str, ...] = ()
+    lookups: tuple[Named, ...] = ()
     """Of these, the ones that are looked up by `getattr` and its kin."""
+    enumerates: tuple[Named, ...] = ()
+    """Paths of modules, classes and objects of which it may look up any name; ``""`` for the modules around it."""
     stores: tuple[str, ...] = ()
-    """Globals that it sets, and computed names of attributes that it sets on objects other than its own."""
-    gives: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = ()
-    """Attributes that it sets on objects other than its own: name, paths of the object, paths of the value."""
-    enumerates: tuple[str, ...] = ()
-    """Paths of modules, classes and objects all of whose names it may look at; ``""`` for those around it."""
-    types: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Attributes of its own object, and paths of what it gives them."""
+    """Globals that it sets."""
+    attributes: tuple[str, ...] = ()
+    """Attributes that it sets on its own object; of a class, names that its body binds."""
+    patches: tuple[str, ...] = ()
+    """Attributes that it sets on anything else."""
     value: tuple[str, ...] = ()
-    """Paths of what an assignment holds, or of what a function returns."""
-    imports: tuple[tuple[str, str], ...] = ()
-    """Modules and names that it imports; the name is empty for a whole module, ``*`` for all names."""
+    """Paths of what an assignment holds."""
+    imports: tuple[tuple[str, str, int], ...] = ()
+    """Modules and names that it imports, with the line; the name is empty for a whole module, ``*`` for all names."""
     bases: tuple[str, ...] = ()
     """Paths of a class's bases."""
     flags: frozenset[str] = frozenset()
-    """``property``, ``static``, ``classmethod``, ``typing`` (an import that only a type checker runs), ``guarded``,
-    ``abstract``, ``computed`` (sets attributes of its own object by computed names), ``plain`` (a class whose annotations nothing reads),
-    ``metaclass``."""
+    """``static``, ``classmethod``, ``typing`` (an import that only a type checker runs), ``abstract``, ``metaclass``,
+    ``whole`` (``import a.b``, which binds ``a``), ``replaced`` (decorated by what may hand back something else)."""
     classes: tuple[tuple[str, ...], ...] = ()
     """Bases of the classes that it defines inside."""
 

@@ -60,7 +60,7 @@ def test_failed_evidence_keeps_the_previous_output(generated: World) -> None:
     (generated.upstream / "python/sglang/srt/cuda.py").write_text("def start():\n    return undefined_name\n")
     (generated.upstream / "python/sglang/srt/table.json").write_text("{}")
     server = generated.upstream / "python/sglang/srt/server.py"
-    server.write_text(server.read_text() + 'TABLE = __file__ + "table.json"\n')
+    server.write_text(server.read_text() + 'print(__file__ + "table.json")\n')
     with (generated.rules / "world.toml").open("a") as rules:
         rules.write(
             '[[remove]]\nid = "too-much"\nwhy = "A rule that goes too far."\nfeature = "tables"\n'
@@ -158,3 +158,27 @@ def test_the_manifest_reads_back(generated: World) -> None:
     assert json.loads(text)["upstream"]["spec"] == "path"
     # No path of the machine in what is compared or committed.
     assert str(generated.folder) not in text
+
+
+def test_symbols_go_unless_they_are_left(generated: World) -> None:
+    cuda = generated.upstream / "python/sglang/srt/cuda.py"
+    cuda.write_text(
+        "def start():\n    return inner()\n\n\ndef inner():\n    return 'cuda'\n\n\ndef lost():\n    return 1\n"
+    )
+    kept = generated.out / "python/sglang/srt/cuda.py"
+    out = ["--out", str(generated.out)]
+    assert generated.shrink("--no-symbols").code == 0
+    assert "lost" in kept.read_text()
+    assert generated.run(["why-not", "cuda.lost", *out]).code == 2
+    assert generated.shrink().code == 0
+    assert "lost" not in kept.read_text()
+    done = generated.run(["why-not", "--why-live", "cuda.lost", *out])
+    assert done.code == 0
+    assert "sglang.srt.cuda.lost (python/sglang/srt/cuda.py:9): unreachable: nothing kept names it" in done.out
+    assert "no code that was removed names it" in done.out
+    done = generated.run(["why", "--all", "cuda.inner", *out])
+    assert done.code == 0
+    assert (
+        "symbol:sglang.srt.cuda.start --name--> symbol:sglang.srt.cuda.inner  python/sglang/srt/cuda.py:2" in done.out
+    )
+    assert generated.run(["why", "cuda.inner", "--json", *out]).document[0]["target"] == "symbol:sglang.srt.cuda.inner"

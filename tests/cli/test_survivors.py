@@ -8,6 +8,8 @@ import pytest
 
 from tests.cli.small import World
 
+FILES_ONLY = "--no-symbols"
+"""What nothing names is here to be judged."""
 WORDS = '\n[[platform]]\nid = "words"\nwhy = "Words of other platforms."\nwords = ["npu", "hip"]\n'
 REASON = """
 [[survivor]]
@@ -47,7 +49,7 @@ def mend(world: World) -> None:
 
 def test_a_clean_tree(judged: World) -> None:
     mend(judged)
-    assert judged.shrink().code == 0
+    assert judged.shrink(FILES_ONLY).code == 0
     done = judged.run(arguments(judged))
     assert done.code == 0, done.out
     assert "message: 1. Text for people." in done.out and "without a reason" not in done.out
@@ -58,7 +60,7 @@ def test_a_clean_tree(judged: World) -> None:
 
 
 def test_an_unexplained_survivor(judged: World) -> None:
-    assert judged.shrink().code == 0
+    assert judged.shrink(FILES_ONLY).code == 0
     done = judged.run(arguments(judged))
     assert done.code == 1
     rows = done.out.splitlines()
@@ -68,7 +70,7 @@ def test_an_unexplained_survivor(judged: World) -> None:
 
 
 def test_json(judged: World) -> None:
-    assert judged.shrink().code == 0
+    assert judged.shrink(FILES_ONLY).code == 0
     done = judged.run(arguments(judged, "--json"))
     document = done.document
     assert done.code == 1 and document["clean"] is False
@@ -85,7 +87,7 @@ def test_no_tree(world: World, tmp_path: Path) -> None:
 
 def test_strict_passes_a_clean_tree(judged: World) -> None:
     mend(judged)
-    done = judged.shrink("--strict")
+    done = judged.shrink(FILES_ONLY, "--strict")
     assert done.code == 0, done.err
     assert "lines removed by folding" in done.out and "files touched by folding" in done.out
 
@@ -93,9 +95,9 @@ def test_strict_passes_a_clean_tree(judged: World) -> None:
 def test_strict_refuses_a_predicate_that_no_rule_names_until_the_proposal_is_pasted(judged: World) -> None:
     mend(judged)
     add(judged, "\n\ndef is_hip():\n    return start() == 1\n\n\nif is_hip():\n    MODE = 1\n")
-    assert judged.shrink().code == 0
+    assert judged.shrink(FILES_ONLY).code == 0
     before = judged.left()
-    done = judged.shrink("--strict", "--json")
+    done = judged.shrink(FILES_ONLY, "--strict", "--json")
     error = done.document["error"]
     assert done.code == 1 and "python/sglang/srt/cuda.py:13: [unnamed-predicate] `is_hip()`" in error
     assert (judged.left(), judged.hidden()) == (before, [])
@@ -104,12 +106,12 @@ def test_strict_refuses_a_predicate_that_no_rule_names_until_the_proposal_is_pas
     pasted = "\n".join(row.strip() for row in table[:5])
     rules = judged.rules / "world.toml"
     rules.write_text(rules.read_text() + "\n" + pasted + "\n")
-    done = judged.shrink("--strict")
+    done = judged.shrink(FILES_ONLY, "--strict")
     assert done.code == 0, done.err
 
 
 def test_strict_refuses_a_fact_in_a_construct_that_is_not_understood(judged: World) -> None:
-    done = judged.shrink("--strict", "--json")
+    done = judged.shrink(FILES_ONLY, "--strict", "--json")
     assert done.code == 1
     error = done.document["error"]
     assert "[undecided-fact] rule npu (world.toml:6) decides" in error and "[[survivor]]" in error
@@ -121,7 +123,7 @@ def test_contradicting_rules_are_refused_before_anything_is_read(judged: World) 
         '\n[[fact]]\nid = "other"\nwhy = "The other way round."\ncalls = ["sglang.srt.utils.is_npu"]\nvalue = true\n'
     )
     rules.write_text(rules.read_text() + second)
-    done = judged.shrink()
+    done = judged.shrink(FILES_ONLY)
     assert done.code == 2
     assert "world.toml:6: rule npu says" in done.err and "rule other says" in done.err
     assert "] facts" not in done.err

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from shrinker.report.write import GENERATED_ONLY
 from shrinker.source import open_upstream
 from tests.integration.removed import check
 from tests.integration.shrunk import REPOSITORY, Shrunk, command
@@ -34,7 +35,7 @@ def test_the_committed_lock_is_reproduced(newest: Shrunk) -> None:
 
 def test_the_committed_reports_are_reproduced(newest: Shrunk) -> None:
     committed = REPOSITORY / "reports/deepseek"
-    names = [p.name for p in newest.reports.iterdir() if p.name not in ("graph.json", "run.json", "dependencies.svg")]
+    names = [p.name for p in newest.reports.iterdir() if p.name not in GENERATED_ONLY]
     assert {"keep.txt", "remove.txt", "uncertain.txt", "REMOVED_FILES.md", "DEPENDENCIES.md", "summary.json"} <= set(
         names
     )

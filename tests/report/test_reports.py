@@ -109,6 +109,8 @@ def test_files_written(reports: Path) -> None:
         "dependencies.json",
         "rules.md",
         "graph.json",
+        "symbols.json",
+        "symbol_edges.json",
         "summary.json",
         "run.json",
     }

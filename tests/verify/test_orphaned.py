@@ -108,3 +108,17 @@ def test_a_statement_of_which_no_name_is_used_is_no_other_way_to_load_its_module
     assert all("loud.py:1" in item.reason for item in explain_imports(tmp_path, paths, items))
     # With one of them in use the other one may go.
     assert [item.reason for item in explain_imports(tmp_path, paths, items[:1])] == [""]
+
+
+@pytest.mark.parametrize("around", ["", "import sglang.one\n"])
+def test_modules_in_a_cycle_may_load_in_one_order_only(tmp_path: Path, around: str) -> None:
+    cycle = {"one": "import sglang.two\n", "two": "import sglang.one\n"}
+    said = reason(tmp_path, f"from sglang.two import x\n{around}", "sglang.two.x", **cycle)
+    assert (
+        said == "importing sglang.two loads sglang.two, which is in a cycle of modules: they may load in one order only"
+    )
+
+
+def test_a_module_that_imports_its_own_package_is_in_no_cycle(tmp_path: Path) -> None:
+    package = {"box/__init__": "from sglang.box.a import f\n", "box/a": "def f(): ...\n"}
+    assert reason(tmp_path, "from sglang.box.a import f\n", "sglang.box.a.f", **package) == ""

@@ -11,8 +11,8 @@ from shrinker.fold.context import span
 from shrinker.fold.definitions import dotted
 from shrinker.fold.exports import is_export
 from shrinker.fold.harvest import exported
-from shrinker.fold.units.paths import UNKNOWN_ANNOTATION, annotated, paths_of
-from shrinker.fold.units.purity import is_plain_class, is_pure_value, only_wraps
+from shrinker.fold.units.paths import paths_of
+from shrinker.fold.units.purity import is_pure_value, only_wraps
 from shrinker.fold.units.scopes import Function
 from shrinker.fold.units.uses import Uses
 from shrinker.values.units import Unit, Units
@@ -82,10 +82,8 @@ class _Collector:
         value: Sequence[str] = (),
         bases: tuple[str, ...] = (),
         flags: frozenset[str] = frozenset(),
-        types: dict[str, set[str]] | None = None,
     ) -> int:
         first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
-        found = uses.types if types is None else types
         self.units.append(
             Unit(
                 kind=kind,
@@ -94,18 +92,18 @@ class _Collector:
                 lines=(node.end_lineno or node.lineno) - first + 1,
                 parent=parent,
                 runs=runs,
-                uses=tuple(sorted(p for p in uses.paths if p[0] not in "0[" and p != "?")),
-                texts=tuple(sorted(uses.texts)),
-                patterns=tuple(sorted(uses.patterns)),
-                lookups=tuple(sorted(uses.lookups)),
+                uses=tuple(sorted(uses.paths.items())),
+                texts=tuple(sorted(uses.texts.items())),
+                patterns=tuple(sorted(uses.patterns.items())),
+                lookups=tuple(sorted(uses.lookups.items())),
+                enumerates=tuple(sorted(uses.enumerates.items())),
                 stores=tuple(sorted(uses.stores)),
-                types=tuple(sorted((name, tuple(sorted(paths))) for name, paths in found.items())),
-                gives=tuple(sorted(uses.gives)),
-                enumerates=tuple(sorted(uses.enumerates)),
+                attributes=tuple(sorted(uses.attributes)),
+                patches=tuple(sorted(uses.patches)),
                 value=tuple(sorted(value)),
                 imports=tuple(uses.imports),
                 bases=bases,
-                flags=flags | ({"computed"} if uses.computed else frozenset()),
+                flags=flags,
                 classes=tuple(uses.classes),
             )
         )
@@ -113,7 +111,7 @@ class _Collector:
 
     def _function(self, node: Function, parent: int, flags: frozenset[str]) -> None:
         uses = Uses(self.package)
-        uses.function(node, returns=True)
+        uses.function(node)
         self._add(
             "function",
             (node.name,),
@@ -121,7 +119,6 @@ class _Collector:
             parent,
             uses,
             runs=not all(only_wraps(d) for d in node.decorator_list),
-            value=_returned(node, uses),
             flags=flags,
         )
 
@@ -133,8 +130,8 @@ class _Collector:
             uses.expression(part)
         for keyword in node.keywords:
             uses.expression(keyword.value)
-        types: dict[str, set[str]] = {}
-        runs = not all(only_wraps(d) for d in node.decorator_list)
+        replaced = not all(only_wraps(d) for d in node.decorator_list)
+        runs = replaced
         for statement in node.body:
             if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
                 members.append(statement)
@@ -143,21 +140,10 @@ class _Collector:
                 continue
             uses.statement(statement)
             runs = runs or not _is_quiet(statement)
-            if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-                given = paths_of(statement.value, None) if statement.value is not None else ()
-                types.setdefault(statement.target.id, set()).update((*annotated(statement.annotation), *given))
-            elif isinstance(statement, ast.Assign):
-                for target in statement.targets:
-                    if isinstance(target, ast.Name):
-                        types.setdefault(target.id, set()).update(paths_of(statement.value, None))
-            else:
-                for name in _bound(statement):
-                    types.setdefault(name, set()).add("?")
-        more = (
-            {"metaclass"}
-            if any(k.arg != "metaclass" or "ABCMeta" not in dotted(k.value) for k in node.keywords)
-            else ()
-        )
+            uses.attributes |= _bound(statement)
+        more = {"replaced"} if replaced else set()
+        if any(k.arg != "metaclass" or "ABCMeta" not in dotted(k.value) for k in node.keywords):
+            more.add("metaclass")
         index = self._add(
             "class",
             (node.name,),
@@ -166,8 +152,7 @@ class _Collector:
             uses,
             runs=runs,
             bases=tuple("|".join(paths_of(_unsubscripted(b), None)) for b in node.bases),
-            flags=flags | frozenset(more) | ({"plain"} if is_plain_class(node) else frozenset()),
-            types=types,
+            flags=flags | more,
         )
         for member in members:
             self._member(member, index, own)
@@ -184,10 +169,8 @@ class _Collector:
             first = "@cls"
         if decorators & {"abstractmethod", "abstractproperty"}:
             flags.add("abstract")
-        if decorators & {"property", "cached_property", "setter", "getter", "deleter"}:
-            flags.add("property")
         uses = Uses(self.package, own)
-        uses.function(node, first=first, returns=True)
+        uses.function(node, first=first)
         quiet = all(only_wraps(d) or _belongs(d, own) for d in node.decorator_list)
         self._add(
             "member",
@@ -196,7 +179,6 @@ class _Collector:
             parent,
             uses,
             runs=not quiet,
-            value=_returned(node, uses),
             flags=frozenset(flags),
         )
 
@@ -205,10 +187,10 @@ class _Collector:
             return
         for alias in node.names:
             if isinstance(node, ast.ImportFrom):
-                imports = (absolute(node.module, node.level, self.package), alias.name)
+                imports = (absolute(node.module, node.level, self.package), alias.name, node.lineno)
                 bound = alias.asname or alias.name
             else:
-                imports = (alias.name, "")
+                imports = (alias.name, "", node.lineno)
                 bound = alias.asname or alias.name.partition(".")[0]
             self.units.append(
                 Unit(
@@ -247,11 +229,7 @@ class _Collector:
         names = sorted(_bound(node))
         plain = all(isinstance(t, ast.Name) for t in targets)
         pure = node.value is None or is_pure_value(node.value)
-        value: tuple[str, ...] = ()
-        if plain:
-            value = paths_of(node.value, None) if node.value is not None else ()
-            if isinstance(node, ast.AnnAssign):
-                value = (*value, *annotated(node.annotation))
+        value = paths_of(node.value, None) if plain and node.value is not None else ("?",)
         if "__all__" in names:
             # Its texts name nothing by themselves.
             uses.texts.clear()
@@ -262,27 +240,9 @@ class _Collector:
             parent,
             uses,
             runs=not (pure and (plain or _unpacks(targets))) or any(n.startswith("__") for n in names),
-            value=value if plain else ("?",),
+            value=value,
             flags=flags,
         )
-
-
-def _returned(node: Function, uses: Uses) -> tuple[str, ...]:
-    """Paths of what a call gives: as annotated, and as returned."""
-    found = uses.returns or set()
-    if isinstance(node, ast.AsyncFunctionDef) or any(
-        isinstance(part, ast.Yield | ast.YieldFrom) for part in ast.walk(node)
-    ):
-        return ("?",)
-    local = {p for p in found if p[0] == "#"}
-    if local:
-        return ("?",)
-    if node.returns is not None:
-        declared = annotated(node.returns)
-        if UNKNOWN_ANNOTATION not in declared:
-            # What the annotation says and what the code says: the search chooses.
-            return (*sorted(found), *declared)
-    return tuple(sorted(found)) or ("0",)
 
 
 def _is_main(test: ast.expr) -> bool:

@@ -114,8 +114,3 @@ def is_pure_value(node: ast.expr) -> bool:
             if name not in _PURE and not (name.startswith("triton.Config")) and method not in _PURE_METHODS:
                 return False
     return True
-
-
-def is_plain_class(node: ast.ClassDef) -> bool:
-    """True for a class with no bases and no decorators: nothing reads its annotations."""
-    return not node.bases and not node.decorator_list and not node.keywords

@@ -6,9 +6,43 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from shrinker.facts.walk import statements
+from shrinker.facts.walk import children, statements
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+_BINDING = frozenset(
+    {
+        ast.Assign,
+        ast.AnnAssign,
+        ast.AugAssign,
+        ast.NamedExpr,
+        ast.Delete,
+        ast.FunctionDef,
+        ast.AsyncFunctionDef,
+        ast.ClassDef,
+    }
+    | {
+        ast.Import,
+        ast.ImportFrom,
+        ast.Lambda,
+        ast.ListComp,
+        ast.SetComp,
+        ast.DictComp,
+        ast.GeneratorExp,
+        ast.For,
+        ast.AsyncFor,
+    }
+    | {
+        ast.With,
+        ast.AsyncWith,
+        ast.ExceptHandler,
+        ast.Global,
+        ast.Nonlocal,
+        ast.MatchAs,
+        ast.MatchStar,
+        ast.MatchMapping,
+    }
+)
+"""Nodes that may bind a name, or that are a scope of their own."""
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -57,24 +91,7 @@ def bind_target(scope: Scope, target: ast.expr, value: ast.expr | None) -> None:
                 bind_target(scope, item, None if isinstance(element, ast.Starred) else element)
         else:
             for item in target.elts:
-                bind_target(scope, item, item_of(value))
-
-
-def bind_paths(scope: Scope, target: ast.expr, paths: tuple[str, ...]) -> None:
-    """Bind the names of a target to what has these paths."""
-    if isinstance(target, ast.Name):
-        for path in paths:
-            scope.give(target.id, None if path == "?" else path)
-    elif isinstance(target, ast.Starred):
-        bind_paths(scope, target.value, paths)
-    elif isinstance(target, ast.Tuple | ast.List):
-        for item in target.elts:
-            bind_paths(scope, item, tuple(f"{p}%" if p != "?" else p for p in paths))
-
-
-def item_of(value: ast.expr | None) -> ast.expr | None:
-    """What is taken out of a container, as an expression."""
-    return ast.Subscript(value, ast.Constant(0), ast.Load()) if value is not None else None
+                bind_target(scope, item, None)
 
 
 def bind_body(scope: Scope, body: list[ast.stmt], imported: Callable[[ast.Import | ast.ImportFrom], list[str]]) -> None:
@@ -94,6 +111,9 @@ def bind_body(scope: Scope, body: list[ast.stmt], imported: Callable[[ast.Import
         if kind is ast.Name:
             if not isinstance(node.ctx, ast.Load):  # type: ignore[attr-defined]
                 scope.names.setdefault(node.id, None)  # type: ignore[attr-defined]
+            continue
+        if kind not in _BINDING:
+            stack.extend(children(node))
             continue
         if isinstance(node, ast.Assign):
             for target in node.targets:
@@ -139,11 +159,11 @@ def bind_body(scope: Scope, body: list[ast.stmt], imported: Callable[[ast.Import
             stack.extend(n for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
             continue
         if isinstance(node, ast.For | ast.AsyncFor):
-            bind_target(scope, node.target, item_of(node.iter))
+            bind_target(scope, node.target, None)
         elif isinstance(node, ast.With | ast.AsyncWith):
             for item in node.items:
                 if item.optional_vars is not None:
-                    _unknown(scope, item.optional_vars)
+                    bind_target(scope, item.optional_vars, None)
         elif isinstance(node, ast.ExceptHandler):
             if node.name:
                 scope.give(node.name, None)
@@ -156,13 +176,7 @@ def bind_body(scope: Scope, body: list[ast.stmt], imported: Callable[[ast.Import
                 scope.give(node.name, None)
         elif isinstance(node, ast.MatchMapping) and node.rest:
             scope.give(node.rest, None)
-        stack.extend(ast.iter_child_nodes(node))
+        stack.extend(children(node))
     for name in declared | outer:
         scope.names.pop(name, None)
     scope.away |= declared
-
-
-def _unknown(scope: Scope, target: ast.expr) -> None:
-    for node in ast.walk(target):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            scope.give(node.id, None)

@@ -7,11 +7,12 @@ import re
 
 from shrinker.facts.bindings import absolute
 from shrinker.facts.walk import children
-from shrinker.fold.units.paths import ANYTHING, annotated, items_of, paths_of
-from shrinker.fold.units.scopes import COMPREHENSIONS, Function, Scope, bind_body, bind_paths, bind_target, item_of
+from shrinker.fold.units.paths import ANYTHING, paths_of
+from shrinker.fold.units.scopes import COMPREHENSIONS, Function, Scope, bind_body, bind_target
 
 _NAMES = re.compile(r"[A-Za-z_][\w.:\-,/|]*")
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_LETTER = re.compile(r"[A-Za-z]")
 _PIECE = re.compile(r"[\w.:]*")
 _LONGEST = 200
 _ENUMERATES = frozenset({"globals", "vars", "dir", "getmembers", "getmembers_static"})
@@ -19,7 +20,7 @@ _LOOKUPS = frozenset({"getattr", "hasattr", "setattr", "delattr", "methodcaller"
 
 
 class Uses:
-    """Collects what one unit names."""
+    """Collects what one unit names, each with the first line that does."""
 
     def __init__(self, package: str, owner: frozenset[str] | None = None) -> None:
         """
@@ -29,29 +30,27 @@ class Uses:
         """
         self._package = package
         self._owner = owner or frozenset()
-        self.paths: set[str] = set()
-        self.texts: set[str] = set()
-        self.patterns: set[str] = set()
-        self.lookups: set[str] = set()
+        self._line = 0
+        self.paths: dict[str, int] = {}
+        self.texts: dict[str, int] = {}
+        self.patterns: dict[str, int] = {}
+        self.lookups: dict[str, int] = {}
+        self.enumerates: dict[str, int] = {}
         self.stores: set[str] = set()
-        self.gives: set[tuple[str, tuple[str, ...], tuple[str, ...]]] = set()
-        self.types: dict[str, set[str]] = {}
-        self.imports: list[tuple[str, str]] = []
+        self.attributes: set[str] = set()
+        self.patches: set[str] = set()
+        self.imports: list[tuple[str, str, int]] = []
         self.classes: list[tuple[str, ...]] = []
-        self.returns: set[str] | None = None
-        self.computed = False
-        self.enumerates: set[str] = set()
         self._scope: Scope | None = None
 
     # Functions
 
-    def function(self, node: Function, *, first: str = "", returns: bool = False) -> None:
+    def function(self, node: Function, *, first: str = "") -> None:
         """A function with its decorators, defaults and annotations, which are evaluated where it is defined.
 
         Args:
             node: the function.
             first: path of its first parameter, of a method.
-            returns: collect what it returns.
         """
         for decorator in node.decorator_list:
             self.expression(decorator)
@@ -60,12 +59,8 @@ class Uses:
             self.annotation(node.returns)
         bind_body(scope, node.body, self.imported)
         before, self._scope = self._scope, scope
-        outer, self.returns = self.returns, set() if returns else None
         self.body(node.body)
-        found, self.returns = self.returns, outer
         self._scope = before
-        if returns:
-            self.returns = found
 
     def _enter(self, args: ast.arguments, first: str = "") -> Scope:
         scope = Scope(self._scope)
@@ -73,21 +68,11 @@ class Uses:
             if default is not None:
                 self.expression(default)
         positional = [*args.posonlyargs, *args.args]
-        defaults: dict[str, ast.expr] = {}
-        for arg, default in zip(reversed(positional), reversed(args.defaults), strict=False):
-            defaults[arg.arg] = default
-        for index, arg in enumerate([*positional, *args.kwonlyargs]):
-            if index == 0 and first and positional:
-                scope.names[arg.arg] = [first]
-            else:
-                scope.names[arg.arg] = list(annotated(arg.annotation))
+        rest = [arg for arg in (args.vararg, args.kwarg) if arg is not None]
+        for index, arg in enumerate([*positional, *args.kwonlyargs, *rest]):
+            scope.names[arg.arg] = [first] if index == 0 and first and positional else None
             if arg.annotation is not None:
                 self.annotation(arg.annotation)
-        for rest in (args.vararg, args.kwarg):
-            if rest is not None:
-                scope.names[rest.arg] = ["["]
-                if rest.annotation is not None:
-                    self.annotation(rest.annotation)
         return scope
 
     def imported(self, node: ast.Import | ast.ImportFrom) -> list[str]:
@@ -95,12 +80,12 @@ class Uses:
         found: list[str] = []
         for alias in node.names:
             if isinstance(node, ast.ImportFrom):
-                self.imports.append((absolute(node.module, node.level, self._package), alias.name))
+                self.imports.append((absolute(node.module, node.level, self._package), alias.name, node.lineno))
             else:
-                self.imports.append((alias.name, ""))
+                self.imports.append((alias.name, "", node.lineno))
                 if alias.asname is None and "." in alias.name:
                     # It binds the package around it.
-                    self.imports.append((alias.name.partition(".")[0], ""))
+                    self.imports.append((alias.name.partition(".")[0], "", node.lineno))
             found.append(f"#{len(self.imports) - 1}")
         return found
 
@@ -128,35 +113,12 @@ class Uses:
             case ast.Global():
                 self.stores.update(node.names)
                 return
-            case ast.Return():
-                if node.value is not None:
-                    if self.returns is not None:
-                        self.returns.update(paths_of(node.value, self._scope))
-                    self.expression(node.value)
-                return
-            case ast.Assign():
-                for target in node.targets:
-                    self._target(target, node.value)
-                self.expression(node.value)
-                return
             case ast.AnnAssign():
                 self.annotation(node.annotation)
-                if isinstance(node.target, ast.Attribute):
-                    self._store(node.target, (*annotated(node.annotation),))
-                self._target(node.target, node.value)
+                self.expression(node.target)
                 if node.value is not None:
                     self.expression(node.value)
                 return
-            case ast.AugAssign():
-                self._target(node.target, None)
-                self.expression(node.value)
-                return
-            case ast.For() | ast.AsyncFor():
-                self._target(node.target, item_of(node.iter))
-            case ast.With() | ast.AsyncWith():
-                for item in node.items:
-                    if item.optional_vars is not None:
-                        self._target(item.optional_vars, None)
         for child in children(node):
             if isinstance(child, ast.expr):
                 self.expression(child)
@@ -173,71 +135,60 @@ class Uses:
         self.classes.append(tuple("|".join(paths_of(base, self._scope)) for base in node.bases))
         self.body(node.body)
 
-    def _target(self, target: ast.expr, value: ast.expr | None) -> None:
-        if isinstance(target, ast.Attribute):
-            self._store(target, paths_of(value, self._scope) if value is not None else (ANYTHING,))
-        elif isinstance(target, ast.Tuple | ast.List):
-            for index, item in enumerate(target.elts):
-                if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts):
-                    self._target(item, value.elts[index])
-                else:
-                    self._target(item, item_of(value))
-        elif isinstance(target, ast.Starred):
-            self._target(target.value, None)
-        elif not isinstance(target, ast.Name):
-            self.expression(target)
-
-    def _store(self, target: ast.Attribute, values: tuple[str, ...]) -> None:
-        self.expression(target)
-        self._give(target.attr, target.value, values)
-
-    def _give(self, name: str, target: ast.expr, values: tuple[str, ...]) -> None:
-        receivers = paths_of(target, self._scope)
-        if receivers == ("@self",):
-            self.types.setdefault(name, set()).update(values)
+    def _give(self, name: str, target: ast.expr) -> None:
+        """An attribute is set."""
+        if paths_of(target, self._scope) == ("@self",):
+            self.attributes.add(name)
         else:
-            self.gives.add((name, receivers, values))
+            self.patches.add(name)
 
     # Expressions
 
     def annotation(self, node: ast.expr) -> None:
         """An annotation: its strings are expressions."""
+        self._line = getattr(node, "lineno", self._line)
+        self._annotation(node)
+
+    def _annotation(self, node: ast.expr) -> None:
         for part in ast.walk(node):
             if isinstance(part, ast.Constant) and isinstance(part.value, str):
                 try:
-                    self.annotation(ast.parse(part.value, mode="eval").body)
+                    self._annotation(ast.parse(part.value, mode="eval").body)
                 except SyntaxError:
                     self._text(part.value)
             elif isinstance(part, ast.Name):
                 self._name(part.id)
             elif isinstance(part, ast.Attribute):
-                self.paths.update(paths_of(part, self._scope))
+                self._paths(part)
+
+    def _paths(self, node: ast.expr) -> tuple[str, ...]:
+        found = paths_of(node, self._scope)
+        for path in found:
+            if path != ANYTHING:
+                self.paths.setdefault(path, self._line)
+        return found
 
     def _name(self, name: str) -> None:
-        for path in paths_of(ast.Name(name, ast.Load()), self._scope):
-            if path not in ("?", "0", "["):
-                self.paths.add(path)
+        self._paths(ast.Name(name, ast.Load()))
         if name in self._owner and self._scope is None:
-            self.paths.add(f"@cls.{name}")
+            self.paths.setdefault(f"@cls.{name}", self._line)
 
     def expression(self, node: ast.AST) -> None:
         """An expression and all in it."""
         kind = node.__class__
+        self._line = getattr(node, "lineno", self._line)
         if kind is ast.Name:
             scope = self._scope
             if scope is None or scope.find(node.id) is None:  # type: ignore[attr-defined]
                 self._name(node.id)  # type: ignore[attr-defined]
             else:
                 # Its value was looked at where it was given; a local import is one that is used here.
-                self.paths.update(p for p in paths_of(node, scope) if p[0] == "#")  # type: ignore[arg-type]
+                for path in paths_of(node, scope):  # type: ignore[arg-type]
+                    if path[0] == "#":
+                        self.paths.setdefault(path, self._line)
             return
-        if kind is ast.Attribute:
-            if node.attr == "__dict__":  # type: ignore[attr-defined]
-                self.enumerates.update(paths_of(node.value, self._scope))  # type: ignore[attr-defined]
-            elif node.attr == "modules" and getattr(node.value, "id", "") == "sys":  # type: ignore[attr-defined]
-                self.enumerates.add("")
-            self.paths.update(p for p in paths_of(node, self._scope) if p[0] not in "0[")  # type: ignore[arg-type]
-            self.expression(node.value)  # type: ignore[attr-defined]
+        if isinstance(node, ast.Attribute):
+            self._attribute(node)
             return
         if kind is ast.Constant:
             if isinstance(node.value, str):  # type: ignore[attr-defined]
@@ -257,19 +208,38 @@ class Uses:
         if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mod)):
             self._computed(node, self.patterns)
         if isinstance(node, ast.MatchClass):
-            self.paths.update(f"?.{name}" for name in node.kwd_attrs)
+            for name in node.kwd_attrs:
+                self.paths.setdefault(f"?.{name}", node.lineno)
         for child in children(node):
             self.expression(child)
+
+    def _attribute(self, node: ast.Attribute) -> None:
+        if isinstance(node.ctx, ast.Store):
+            self._give(node.attr, node.value)
+        if isinstance(node.value, ast.Constant | ast.JoinedStr):
+            # A method of a text.
+            self.expression(node.value)
+            return
+        found = self._paths(node)
+        inner: ast.expr = node
+        while isinstance(inner, ast.Attribute):
+            if inner.attr == "__dict__":
+                for path in paths_of(inner.value, self._scope):
+                    self.enumerates.setdefault(path, node.lineno)
+            elif inner.attr == "modules" and getattr(inner.value, "id", "") == "sys":
+                self.enumerates.setdefault("", node.lineno)
+            inner = inner.value
+        if not isinstance(inner, ast.Name) or any(p[0] == ANYTHING for p in found):
+            self.expression(node.value)
 
     def _comprehension(self, node: ast.AST) -> None:
         scope = Scope(self._scope)
         generators: list[ast.comprehension] = node.generators  # type: ignore[attr-defined]
-        first, rest = generators[0], generators[1:]
+        first = generators[0]
         # What the first loop runs over is evaluated outside.
         self.expression(first.iter)
-        bind_paths(scope, first.target, items_of(paths_of(first.iter, self._scope)))
-        for generator in rest:
-            bind_target(scope, generator.target, item_of(generator.iter))
+        for generator in generators:
+            bind_target(scope, generator.target, None)
         before, self._scope = self._scope, scope
         for child in children(node):
             if child is first:
@@ -285,40 +255,46 @@ class Uses:
         if name in _LOOKUPS and len(arguments) > 1:
             target, asked = arguments[0], arguments[1]
             if isinstance(asked, ast.Constant) and isinstance(asked.value, str):
-                self.paths.update(f"{p}.{asked.value}" for p in paths_of(target, self._scope) if p not in ("0", "["))
+                for path in paths_of(target, self._scope):
+                    self.paths.setdefault(f"{path}.{asked.value}", node.lineno)
                 if name == "setattr":
-                    given = paths_of(arguments[2], self._scope) if len(arguments) > 2 else (ANYTHING,)
-                    self._give(asked.value, target, given)
+                    self._give(asked.value, target)
                 del arguments[1]
-            else:
-                self._computed(asked, self.lookups)
-                if name == "setattr":
-                    self.computed |= paths_of(target, self._scope) == ("@self",)
-                    self._computed(asked, self.stores)
+            elif not self._computed(asked, self.lookups):
+                # The name may come from anywhere.
+                for path in paths_of(target, self._scope):
+                    self.enumerates.setdefault(path, node.lineno)
         elif name == "type" and len(arguments) == 3 and isinstance(arguments[1], ast.Tuple):
             self.classes.append(tuple("|".join(paths_of(b, self._scope)) for b in arguments[1].elts))
         elif name in _ENUMERATES:
-            self.enumerates.update(p for a in arguments[:1] for p in paths_of(a, self._scope))
+            for path in (p for a in arguments[:1] for p in paths_of(a, self._scope)):
+                self.enumerates.setdefault(path, node.lineno)
             if not arguments:
-                self.enumerates.add("")
+                self.enumerates.setdefault("", node.lineno)
         elif name == "super":
-            self.paths.update(("@self", "@super"))
+            for path in ("@self", "@super"):
+                self.paths.setdefault(path, node.lineno)
         self.expression(node.func)
         for argument in arguments:
             self.expression(argument)
         for keyword in node.keywords:
             self.expression(keyword.value)
 
-    def _computed(self, node: ast.expr, into: set[str]) -> None:
+    def _computed(self, node: ast.expr, into: dict[str, int]) -> bool:
+        """A text that may be computed; False when no letter of it is known."""
         pattern = pattern_of(node)
-        if pattern is not None and "*" not in pattern:
+        if pattern is None or not _LETTER.search(pattern):
+            return False
+        if "*" not in pattern:
             self._text(pattern)
-        elif pattern is not None and _PIECE.fullmatch(pattern.replace("*", "")):
-            into.add(pattern)
+        elif _PIECE.fullmatch(pattern.replace("*", "")):
+            into.setdefault(pattern, self._line)
+        return True
 
     def _text(self, text: str) -> None:
         if (len(text) <= _LONGEST and _NAMES.fullmatch(text)) or "sglang" in text or "import " in text:
-            self.texts.update(_WORD.findall(text))
+            for word in _WORD.findall(text):
+                self.texts.setdefault(word, self._line)
 
 
 def pattern_of(node: ast.expr) -> str | None:

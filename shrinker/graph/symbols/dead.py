@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from shrinker.graph.reach import IMPORT_KINDS
 from shrinker.graph.symbols.program import Program
-from shrinker.graph.symbols.search import Outside, Search, dead_units
+from shrinker.graph.symbols.reasons import Outside
+from shrinker.graph.symbols.result import dead_units
+from shrinker.graph.symbols.search import Search
 from shrinker.graph.symbols.types import Types
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import name_matches
 from shrinker.values.edits import Span
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
-from shrinker.values.upstream import UpstreamTree
+from shrinker.values.upstream import UpstreamTree, module_name
 
 _WORDS = re.compile(r"[A-Za-z_]\w*")
 _IMPORTED = re.compile(r"(?:from|import)\s+([A-Za-z_]\w*)")
@@ -23,6 +26,15 @@ _LOOKED = re.compile(r"[.\"']\s*([A-Za-z_]\w*)")
 """An attribute, or the start of a string."""
 _DEEP = 20_000
 """Paths are followed recursively, through re-exports and classes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """A search, and what it was made in."""
+
+    search: Search
+    folded: Mapping[str, FoldedModule]
+    """Every module, by path, with its units: before anything was dropped."""
 
 
 def search_symbols(
@@ -46,8 +58,7 @@ def search_symbols(
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _DEEP))
     try:
-        types = Types(program, trust=True, opaque=[name for rule in rules.outsides for name in rule.opaque])
-        search = Search(program, types, _outside(tree, graph, folded, more), _Protocols(rules))
+        search = Search(program, Types(program), _outside(tree, graph, folded, more), _Protocols(rules))
         search.run()
     finally:
         sys.setrecursionlimit(before)
@@ -68,6 +79,7 @@ class _Protocols:
 
     def __init__(self, rules: Ruleset) -> None:
         self._rules = rules.protocols
+        self._outsides = rules.outsides
         self._known: dict[str, frozenset[str] | None] = {}
 
     def get(self, base: str) -> frozenset[str] | None:
@@ -77,13 +89,20 @@ class _Protocols:
             self._known[base] = frozenset(n for rule in found for n in rule.calls) if found else None
         return self._known[base]
 
+    def held(self, name: str) -> str | None:
+        """The rule that says that people's own code holds objects of a class."""
+        return next((rule.id for rule in self._outsides if _names(rule.holds, name)), None)
+
 
 def _names(patterns: Iterable[str], base: str) -> bool:
     return any(p != "*" and name_matches(p, base) for p in patterns)
 
 
 def _outside(tree: UpstreamTree, graph: Graph, folded: Mapping[str, FoldedModule], more: Iterable[str]) -> Outside:
-    roots = {e.dst.partition(":")[2] for e in graph.edges if e.kind in ("root", "keep") and e.dst.startswith("module:")}
+    roots: dict[str, str] = {}
+    for edge in graph.edges:
+        if edge.kind in ("root", "keep") and edge.dst.startswith("module:"):
+            roots.setdefault(edge.dst.partition(":")[2], edge.src)
     edges: dict[str, list[tuple[int, str, str]]] = {}
     for edge in graph.edges:
         if edge.dst.startswith("module:") and edge.src.startswith("module:") and edge.kind not in IMPORT_KINDS:
@@ -101,5 +120,26 @@ def _outside(tree: UpstreamTree, graph: Graph, folded: Mapping[str, FoldedModule
     )
     scripts = frozenset(part for target in tree.declared.scripts.values() for part in _WORDS.findall(target))
     return Outside(
-        frozenset(roots), words, scripts, {name: tuple(found) for name, found in edges.items()}, frozenset(more)
+        roots,
+        words,
+        scripts,
+        {name: tuple(found) for name, found in edges.items()},
+        frozenset(more),
+        lambda names: _named(tree, names),
     )
+
+
+def _named(tree: UpstreamTree, names: frozenset[str]) -> dict[str, tuple[str, int]]:
+    """Those of some names that a module of upstream looks up or spells: path and line of the first."""
+    places: dict[str, tuple[str, int]] = {}
+    left = set(names)
+    for file in tree.files:
+        if not left:
+            break
+        if module_name(file.path) is not None:
+            pattern = rb"[.'\"](" + "|".join(sorted(left)).encode() + rb")\b"
+            data = tree.read(file.path)
+            for found in re.finditer(pattern, data):
+                places.setdefault(found[1].decode(), (file.path, data.count(b"\n", 0, found.start()) + 1))
+            left -= places.keys()
+    return places

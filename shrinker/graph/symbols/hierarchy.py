@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from shrinker.graph.symbols.program import Key, Program
 
 if TYPE_CHECKING:
-    from shrinker.graph.symbols.types import Types, Value
+    from shrinker.graph.symbols.types import Types
 
 _BARE = frozenset({"ABC", "object", "Generic", "Protocol"})
 """Bases outside the tree that give a class nothing."""
@@ -30,10 +30,7 @@ class Hierarchy:
         self._ancestors: dict[Key, tuple[Key, ...]] = {}
         self._families: dict[Key, tuple[Key, ...]] = {}
         self._below: dict[Key, list[Key]] = {}
-        self._attributes: dict[Key, dict[str, list[tuple[Key, tuple[str, ...]]]]] = {}
-        self._known: dict[tuple[Key, str], frozenset[Value]] = {}
-        self._computed: set[Key] = set()
-        self._methods: dict[Key, frozenset[str]] = {}
+        self._attributes: dict[Key, set[str]] = {}
 
     def build(self) -> None:
         """Resolve the bases of all classes; once, before anything else is asked."""
@@ -41,14 +38,9 @@ class Hierarchy:
             for number, unit in enumerate(module.units):
                 if unit.kind == "class":
                     self._add((name, number), (name, number), -1, unit.bases)
-                    self._attributes.setdefault((name, number), {})
                 owner = unit.parent if unit.kind == "member" else number if unit.kind == "class" else None
                 if owner is not None:
-                    known = self._attributes.setdefault((name, owner), {})
-                    for attribute, paths in unit.types:
-                        known.setdefault(attribute, []).append(((name, number), paths))
-                    if "computed" in unit.flags:
-                        self._computed.add((name, owner))
+                    self._attributes.setdefault((name, owner), set()).update(unit.attributes)
                 for index, bases in enumerate(unit.classes):
                     # A class inside: it has no members of its own here, but it joins the families of its bases.
                     self._add((name, -(number * 1000 + index + 2)), (name, number), unit.parent, bases)
@@ -120,49 +112,10 @@ class Hierarchy:
             if k[1] >= 0
         )
 
-    def methods(self, key: Key) -> frozenset[str]:
-        """Names of the members of the class and of all that it inherits from."""
-        if key not in self._methods:
-            found: set[str] = set()
-            for each in self.ancestors(key):
-                found.update(self._program.modules[each[0]].members.get(each[1], ()))
-            self._methods[key] = frozenset(found)
-        return self._methods[key]
-
-    def is_enumeration(self, key: Key) -> bool:
-        """True for an enumeration: its attributes are its objects."""
-        return any(base.partition(".")[0] == "enum" for base in self.outsiders(key))
-
-    def is_protocol(self, key: Key) -> bool:
-        """True for a class that objects need not inherit from to be of it."""
-        return any(base.rpartition(".")[2] == "Protocol" for base in self.outside.get(key, ()))
-
     def has_attribute(self, key: Key, name: str) -> bool:
-        """True when the class or one that it inherits from gives an attribute of this name a value."""
-        return any(name in self._attributes.get(k, ()) for k in self.ancestors(key))
-
-    def is_declared(self, key: Key, name: str) -> bool:
-        """True when the class annotates the attribute."""
-        return any(self._types.is_declared(paths) for _, paths in self._attributes.get(key, {}).get(name, ()))
+        """True when the class, or one beside it in its family, gives an attribute of this name a value."""
+        return any(name in self._attributes.get(k, ()) for k in self.family(key))
 
     def has_more(self, key: Key) -> bool:
         """True when a base outside the tree may give the class attributes that the tree does not show."""
         return any(b.rpartition(".")[2] not in _BARE for k in (key, *self.below(key)) for b in self.outsiders(k))
-
-    def attribute(self, key: Key, name: str, *, declared: bool) -> frozenset[Value]:
-        """What an attribute may hold that the class itself sets; empty when it sets none of that name.
-
-        Args:
-            key: the class.
-            name: the attribute.
-            declared: only what annotations say.
-        """
-        from shrinker.graph.symbols.types import ANYTHING
-
-        found: set[Value] = set()
-        for unit, paths in self._attributes.get(key, {}).get(name, ()):
-            if not declared or self._types.is_declared(paths):
-                found |= self._types.union(unit, paths)
-        if found and not declared and key in self._computed:
-            found.add(ANYTHING)
-        return frozenset(found)

@@ -53,6 +53,8 @@ class Program:
         """
         self.modules: dict[str, Module] = {m.module: Module(m) for m in folded}
         self._inert = frozenset(inert)
+        self.patched = frozenset(name for m in self.modules.values() for unit in m.units for name in unit.patches)
+        """Names that are set on something other than the own object: on a module or class, they may replace what is there."""
         self.packages = frozenset(n.rpartition(".")[0] for n in self.modules)
         self.top = {n.partition(".")[0] for n in self.modules}
 
@@ -91,22 +93,54 @@ class Program:
         return whole if self.is_module(whole) else None
 
     @cached_property
+    def imports(self) -> Mapping[str, tuple[str, ...]]:
+        """Modules of the tree that each module imports at its module level, whatever is live."""
+        return {
+            name: tuple(
+                dict.fromkeys(
+                    target
+                    for unit in module.units
+                    if unit.kind in ("import", "effect") and "typing" not in unit.flags
+                    for i in unit.imports
+                    for target in self.loads(*i[:2])
+                    if target in self.modules and target != name
+                )
+            )
+            for name, module in self.modules.items()
+        }
+
+    @cached_property
+    def acting(self) -> frozenset[str]:
+        """Modules that do something besides binding names when they are imported, by themselves."""
+        return frozenset(
+            name
+            for name, module in self.modules.items()
+            if any(
+                unit.kind not in ("member", "main")
+                and (
+                    unit.runs
+                    or (
+                        unit.kind in ("import", "effect")
+                        and "typing" not in unit.flags
+                        and any(
+                            t not in self.modules and not self.is_quiet(t)
+                            for i in unit.imports
+                            for t in self.loads(*i[:2])
+                        )
+                    )
+                )
+                for unit in module.units
+            )
+        )
+
+    @cached_property
     def loud(self) -> frozenset[str]:
         """Modules whose import does something besides binding names, here or in what they import."""
-        importers: dict[str, set[str]] = {}
-        found: set[str] = set()
-        for name, module in self.modules.items():
-            for unit in module.units:
-                if unit.kind in ("member", "main"):
-                    continue
-                if unit.runs:
-                    found.add(name)
-                elif unit.kind in ("import", "effect") and "typing" not in unit.flags:
-                    for target in (t for i in unit.imports for t in self.loads(*i)):
-                        if target in self.modules:
-                            importers.setdefault(target, set()).add(name)
-                        elif not self.is_quiet(target):
-                            found.add(name)
+        importers: dict[str, list[str]] = {}
+        for name, targets in self.imports.items():
+            for target in targets:
+                importers.setdefault(target, []).append(name)
+        found = set(self.acting)
         stack = list(found)
         while stack:
             for importer in importers.get(stack.pop(), ()):
@@ -114,6 +148,22 @@ class Program:
                     found.add(importer)
                     stack.append(importer)
         return frozenset(found)
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """All modules, each after those that it imports, as far as there is no cycle."""
+        out: list[str] = []
+        seen: set[str] = set()
+        stack = [(name, False) for name in sorted(self.modules, reverse=True)]
+        while stack:
+            name, done = stack.pop()
+            if done:
+                out.append(name)
+            elif name not in seen:
+                seen.add(name)
+                stack.append((name, True))
+                stack.extend((target, False) for target in self.imports[name] if target not in seen)
+        return tuple(out)
 
     def is_quiet(self, module: str) -> bool:
         """True for what is outside the tree and does nothing that other code sees when it is imported."""

@@ -60,7 +60,7 @@ def _reason(item: Leftover, unused: set[tuple[str, int]], sources: Sources, load
     alone = place.node if all((item.path, alias.lineno) in unused for alias in place.node.names) else None
     loaded = loading.loaded(item.path, alone if not place.function else None)
     for module in _loads(place, sources, item.path):
-        effect = loading.effect(module, loaded)
+        effect = loading.effect(module, loaded, sources.name(item.path) or "")
         if effect is not None:
             return effect
     if not place.function:

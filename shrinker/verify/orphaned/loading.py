@@ -56,6 +56,20 @@ class Loading:
             self._direct[path] = frozenset(self._names(path, None))
         return self._direct[path]
 
+    def _is_in_cycle(self, name: str) -> bool:
+        """True when loading a module asks for the module again before it is there."""
+        seen: set[str] = set()
+        stack = [name]
+        while stack:
+            path = self._sources.modules.get(stack.pop())
+            for inner in self.direct(path) if path is not None else ():
+                if inner == name and path != self._sources.modules[name]:
+                    return True
+                if inner not in seen and inner in self._sources.modules:
+                    seen.add(inner)
+                    stack.append(inner)
+        return False
+
     def _names(self, path: str, without: ast.stmt | None) -> Iterator[str]:
         for node in self._sources.tree(path).body:
             if node is without:
@@ -68,13 +82,20 @@ class Loading:
                 yield from _with_packages(source)
                 yield from (f"{source}.{a.name}" for a in node.names if f"{source}.{a.name}" in self._sources.modules)
 
-    def effect(self, module: str, loaded: frozenset[str]) -> str | None:
+    def effect(self, module: str, loaded: frozenset[str], importer: str) -> str | None:
         """What loading a module does, in words; None when it only defines.
 
         Args:
             module: dotted name.
             loaded: modules that are loaded anyway.
+            importer: dotted name of the module that imports it.
         """
+        for name in _with_packages(module):
+            # A package around the importer is being loaded already.
+            if not f"{importer}.".startswith(f"{name}.") and self._is_in_cycle(name):
+                return (
+                    f"importing {module} loads {name}, which is in a cycle of modules: they may load in one order only"
+                )
         seen: set[str] = set()
         queue = list(reversed(list(_with_packages(module))))
         while queue:

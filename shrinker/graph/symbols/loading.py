@@ -1,0 +1,91 @@
+"""Which modules the module level of a module certainly loads, by the imports that are live."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from shrinker.graph.symbols.program import Key, Program
+
+
+class Loading:
+    """Answers for one state of a search."""
+
+    def __init__(self, program: Program, live: Collection[Key]) -> None:
+        """
+        Args:
+            program: all kept modules.
+            live: units that stay.
+        """
+        self._program = program
+        self._live = live
+        self._direct: dict[str, frozenset[str]] = {}
+        self._reached: dict[frozenset[str], frozenset[str]] = {}
+
+    def direct(self, name: str) -> set[str]:
+        """Modules that the live imports of a module load, with the packages around them."""
+        known = self._direct.get(name)
+        if known is None:
+            module = self._program.modules.get(name)
+            known = self._direct[name] = frozenset(
+                target
+                for number, unit in enumerate(module.units if module is not None else ())
+                if unit.kind == "import" and unit.parent < 0 and (name, number) in self._live
+                for target in self._program.loads(*unit.imports[0][:2])
+            )
+        return set(known)
+
+    def refresh(self) -> None:
+        """More imports became live."""
+        self._direct.clear()
+        self._reached.clear()
+
+    def before(self, name: str) -> frozenset[str]:
+        """Modules that are certainly loaded before a module: the packages around it, and what those load without it."""
+        found: set[str] = set()
+        around = name.rpartition(".")[0]
+        while around:
+            reached = self._reach((around,))
+            found |= {around} if name in reached else reached
+            around = around.rpartition(".")[0]
+        return frozenset(found)
+
+    def matters(self, target: str, before: Collection[str], beside: Iterable[str]) -> bool:
+        """True when loading a module may do something that would not be done anyway, or in another order.
+
+        Args:
+            target: the module.
+            before: modules that are loaded before.
+            beside: modules that the importer loads, too.
+        """
+        if target in before or target not in self._program.loud:
+            return False
+        anyway = self._reach(beside)
+        seen: set[str] = set()
+        stack = [target]
+        while stack:
+            name = stack.pop()
+            if name in seen or name in before:
+                continue
+            seen.add(name)
+            # Modules in a cycle may load in one order only.
+            cyclic = name in self._reach(self.direct(name))
+            if name in anyway and not cyclic:
+                continue
+            if cyclic or name in self._program.acting:
+                return True
+            stack.extend(self._program.imports.get(name, ()))
+        return False
+
+    def _reach(self, names: Iterable[str]) -> frozenset[str]:
+        start = frozenset(names)
+        known = self._reached.get(start)
+        if known is None:
+            found: set[str] = set()
+            stack = list(start)
+            while stack:
+                name = stack.pop()
+                if name not in found:
+                    found.add(name)
+                    stack.extend(self.direct(name))
+            known = self._reached[start] = frozenset(found)
+        return known

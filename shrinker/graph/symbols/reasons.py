@@ -1,0 +1,50 @@
+"""Why something is live, and what a search is told of the world beside the modules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from shrinker.graph.symbols.program import Key
+
+Node = Key | str
+"""A unit; or ``module:``, ``name:`` and ``root:`` with what they are of."""
+
+
+class Reason(NamedTuple):
+    """Why something is live."""
+
+    source: Node
+    kind: str
+    """``name``, ``attribute``, ``string``, ``pattern``, ``import``, ``effect``, ``protocol`` …"""
+    line: int = 0
+    """Of the file of the source; 0 when no line says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What is kept or asked for beside the modules."""
+
+    roots: Mapping[str, str] = field(default_factory=dict)
+    """Modules that people run or import, and the nodes of the rules that say so."""
+    words: tuple[tuple[frozenset[str], frozenset[str]], ...] = ()
+    """Of each kept Python file that imports the package and is no module of it: its words, and those that it may look up."""
+    texts: frozenset[str] = frozenset()
+    """Words of entry points."""
+    edges: Mapping[str, tuple[tuple[int, str, str], ...]] = field(default_factory=dict)
+    """Of a module: line, kind and target of what the file graph found besides imports; line 0 for the whole module."""
+    stay: frozenset[str] = frozenset()
+    """Modules that stay as they are, with all that is in them."""
+    named: Callable[[frozenset[str]], Mapping[str, tuple[str, int]]] = lambda names: dict.fromkeys(names, ("", 0))
+    """Of some names, those that any code of upstream looks up or spells, removed or not, with path and line of a place."""
+
+
+class Protocols(Protocol):
+    """What bases outside the tree look up."""
+
+    def get(self, base: str) -> Collection[str] | None:
+        """Names that the base looks up on its objects; None when it may be any."""
+
+    def held(self, name: str) -> str | None:
+        """The rule that says that people's own code holds objects of a class of the tree."""

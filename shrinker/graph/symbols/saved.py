@@ -1,0 +1,215 @@
+"""The form in which a search is saved for `why`: tables of strings, and flat rows of numbers.
+
+Nodes are numbered: units first, then modules, then names that are looked up by name, then roots.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from heapq import heapify, heappop, heappush
+from typing import Any
+
+from shrinker.graph.symbols.dead import Searched
+from shrinker.graph.symbols.program import Key, Module
+from shrinker.graph.symbols.reasons import Node
+from shrinker.graph.symbols.result import trace
+from shrinker.graph.symbols.search import Search
+from shrinker.graph.written import Written
+from shrinker.values.folded import Decision, FoldedModule
+from shrinker.values.graph import Graph
+from shrinker.values.upstream import UpstreamTree
+
+FORMAT = 1
+LIVE, DEAD = 1, 0
+_DEFINITION = re.compile(r"^([ \t]*)(?:async[ \t]+)?(def|class)[ \t]+(\w+)", re.MULTILINE)
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_MOST = 12
+"""Places where removed code names one removed symbol."""
+
+Site = tuple[str, int, str, str]
+"""Path and line of code of upstream that named a removed symbol, what became of it, and the kept symbol around it."""
+
+
+NO_SYMBOLS: tuple[dict[str, Any], list[int]] = ({"format": FORMAT, "units": []}, [])
+"""Of a run that looked at modules only."""
+_COSTS = {"by name": 3, "enumeration": 4, "string": 6, "pattern": 8}
+"""What an edge counts in a chain, where not 1: what the syntax proves explains more than a name that merely agrees."""
+_ROOTS = {"root:other files": 20, "root:entry point": 10}
+"""The same of a root: modules that people run come first."""
+
+
+def symbol_data(
+    searched: Searched, tree: UpstreamTree, graph: Graph, written: Written
+) -> tuple[dict[str, Any], list[int]]:
+    """What `shrinker.graph.symbols.why` reads, ready for JSON: units and best chains, and all edges.
+
+    Args:
+        searched: the search, after it ran.
+        tree: upstream.
+        graph: of the files that stay.
+        written: imports of all of upstream.
+    """
+    search, folded = searched.search, searched.folded
+    modules = sorted(search.program.modules)
+    numbers: dict[Node, int] = {}
+    units: list[list[Any]] = []
+    names: dict[Key, str] = {}
+    for at, name in enumerate(modules):
+        module = search.program.modules[name]
+        for number, unit in enumerate(module.units):
+            key = (name, number)
+            numbers[key] = len(units)
+            names[key] = _qualified(module, number)
+            state = LIVE if key in search.live and name in search.loaded else DEAD
+            units.append([at, unit.kind, names[key], unit.span.line, unit.span.end_line, unit.parent, state])
+    edges = {**trace(search), **search.edges}
+    others = sorted({n for pair in edges for n in pair if isinstance(n, str)})
+    for text in others:
+        numbers[text] = len(numbers)
+    kinds = sorted({reason.kind for reason in edges.values()})
+    rows: list[int] = []
+    for (source, target), reason in sorted(edges.items(), key=lambda item: (numbers[item[0][0]], numbers[item[0][1]])):
+        rows += (numbers[source], numbers[target], kinds.index(reason.kind), reason.line)
+    dead = {key for key in names if key not in search.live}
+    gone = {name: _gone(tree, search.program.modules[name], folded, names) for name in modules}
+    data = {
+        "format": FORMAT,
+        "modules": [[name, search.program.modules[name].path] for name in modules],
+        "units": units,
+        "others": others,
+        "kinds": kinds,
+        "best": _best(rows, [bool(unit[6]) for unit in units], others, kinds),
+        "gone": {name: rows for name, rows in gone.items() if rows},
+        "sites": _sites(search, tree, graph, folded, written, dead, names),
+    }
+    return data, rows
+
+
+def _best(rows: Sequence[int], live: Sequence[bool], others: Sequence[str], kinds: Sequence[str]) -> list[int]:
+    """Source, kind and line of the last edge of the best chain from a root to each node; -1 for a root or what is not live."""
+    size = len(live)
+    out: dict[int, list[tuple[int, int, int]]] = {}
+    costs = [_COSTS.get(kind, 1) for kind in kinds]
+    for at in range(0, len(rows), 4):
+        source, target, kind, line = rows[at : at + 4]
+        if (source >= size or live[source]) and (target >= size or live[target]):
+            out.setdefault(source, []).append((target, kind, line))
+    known = {size + n: _ROOTS.get(name, 0) for n, name in enumerate(others) if name.startswith("root:")}
+    queue = [(cost, node) for node, cost in known.items()]
+    heapify(queue)
+    best = [-1, 0, 0] * (size + len(others))
+    while queue:
+        cost, node = heappop(queue)
+        if cost > known[node]:
+            continue
+        for target, kind, line in out.get(node, ()):
+            whole = cost + costs[kind]
+            # Node numbers follow the names, and so does the choice between equals.
+            if whole < known.get(target, whole + 1):
+                known[target] = whole
+                best[3 * target : 3 * target + 3] = (node, kind, line)
+                heappush(queue, (whole, target))
+    return best
+
+
+def _qualified(module: Module, number: int) -> str:
+    """Name of a unit in its module, with the classes around it; its line where it binds nothing."""
+    parts: list[str] = []
+    while number >= 0:
+        unit = module.units[number]
+        if unit.kind != "if" or not parts:
+            parts.append(str(unit.span.line) if unit.kind == "main" else ",".join(unit.names) or str(unit.span.line))
+        number = unit.parent
+    return ".".join(reversed(parts))
+
+
+def _gone(
+    tree: UpstreamTree, module: Module, folded: Mapping[str, FoldedModule], names: Mapping[Key, str]
+) -> list[list[Any]]:
+    """Definitions of a kept module that folding or a rule removed: name, line, rule and what was decided."""
+    decisions = folded[module.path].decisions
+    if not decisions:
+        return []
+    known = {names[module.name, n] for n in range(len(module.units))}
+    out: list[list[Any]] = []
+    for name, line in _definitions(tree.read(module.path).decode("utf-8", "replace")):
+        if name not in known and (near := _near(decisions, line)) is not None:
+            out.append([name, line, near.rule, f"`{near.text}` is {near.outcome} (line {near.line})"])
+    return out
+
+
+def _definitions(text: str) -> Iterator[tuple[str, int]]:
+    """Qualified names of the functions, classes and methods of a file, but for those inside functions."""
+    around: list[tuple[int, str, str]] = []
+    line, at = 1, 0
+    for match in _DEFINITION.finditer(text):
+        line += text.count("\n", at, match.start())
+        at = match.start()
+        indent, kind, name = len(match[1].expandtabs()), match[2], match[3]
+        while around and around[-1][0] >= indent:
+            around.pop()
+        if all(k == "class" for _, k, _ in around):
+            yield ".".join([*(n for _, _, n in around), name]), line
+        around.append((indent, kind, name))
+
+
+def _near(decisions: Sequence[Decision], line: int) -> Decision | None:
+    """The decision that removed a line: it stands at or above it."""
+    rows = sorted(decisions, key=lambda d: d.line)
+    at = bisect_right([d.line for d in rows], line) - 1
+    return rows[at] if at >= 0 else None
+
+
+def _sites(
+    search: Search,
+    tree: UpstreamTree,
+    graph: Graph,
+    folded: Mapping[str, FoldedModule],
+    written: Written,
+    dead: set[Key],
+    names: Mapping[Key, str],
+) -> dict[str, list[Site]]:
+    """Last part of the name of each removed symbol to code that named it in upstream, and that is gone."""
+    words = {name for key in dead for name in search.program.unit(key).names}
+    found: dict[str, list[Site]] = {}
+    for name in sorted(search.program.modules):
+        module = search.program.modules[name]
+        before = folded[module.path]
+        if not before.edits:
+            continue
+        text = tree.read(module.path).decode("utf-8", "replace")
+        removed = {n for e in before.edits for n in range(e.span.line, e.span.end_line + 1)}
+        for number, content in enumerate(text.split("\n"), 1):
+            if number not in removed or content.lstrip().startswith("#"):
+                continue
+            for word in words.intersection(_WORD.findall(content)):
+                near = _near(before.decisions, number)
+                fate = f"folded away by {near.rule}: `{near.text}` is {near.outcome}" if near else "folded away"
+                found.setdefault(word, []).append((module.path, number, fate, _around(search, name, number, names)))
+    targets = {f"{key[0]}.{names[key]}": name for key in dead for name in search.program.unit(key).names}
+    for path, rows in written.items():
+        removal = graph.removed.get(path)
+        if removal is None:
+            continue
+        for line, dotted in rows:
+            if dotted in targets:
+                fate = f"imported by a removed file ({removal.rule})"
+                found.setdefault(targets[dotted], []).append((path, line, fate, ""))
+    for name, place in search.asked.items():
+        if place is not None and (removal := graph.removed.get(place[0])) is not None:
+            found.setdefault(name, []).append((*place, f"named by a removed file ({removal.rule})", ""))
+    return {word: rows[:_MOST] for word, rows in sorted(found.items())}
+
+
+def _around(search: Search, name: str, line: int, names: Mapping[Key, str]) -> str:
+    """The innermost live unit around a line."""
+    inner = ""
+    for number, unit in enumerate(search.program.modules[name].units):
+        if unit.span.line <= line <= unit.span.end_line and (name, number) in search.live:
+            inner = f"{name}.{names[name, number]}"
+    return inner
+
+
+__all__ = ["FORMAT", "NO_SYMBOLS", "symbol_data"]

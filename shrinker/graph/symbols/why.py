@@ -1,0 +1,327 @@
+"""`why` and `why-not` for definitions, members, statements and imported names.
+
+Only the standard library is imported here: an answer takes less time than loading a graph library would.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from shrinker.graph.why import Chain, Step
+from shrinker.values.errors import InputError
+
+FORMAT = 1
+EDGES = "symbol_edges.json"
+"""Beside the saved search."""
+_SHOWN = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A place in upstream that named a removed symbol."""
+
+    path: str
+    line: int
+    source: str
+    """The symbol or file that named it."""
+    fate: str
+    """What became of that place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Why a symbol of a kept module is not in the generated tree."""
+
+    symbol: str
+    path: str
+    line: int
+    rule: str
+    """Rule id, or ``unreachable``."""
+    reason: str
+    named_by: tuple[Site, ...] = ()
+    """Removed code that named it."""
+    alive: tuple[Step, ...] = ()
+    """From the nearest kept symbol, removed file or removed symbol that nothing names, to the symbol: had its first step stayed, the
+    symbol would have."""
+
+
+def load_symbols(path: Path) -> Symbols | None:
+    """Read a saved search; None when the run looked at modules only.
+
+    Raises:
+        InputError: the file is no saved search of this format.
+    """
+    try:
+        data = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: no saved search: {error}", "run `make shrink` first") from error
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise InputError(f"{path} is not a search of format {FORMAT}", "generate the tree again with `make shrink`")
+    return Symbols(data, lambda: _edges(path.with_name(EDGES))) if data["units"] else None
+
+
+def _edges(path: Path) -> list[int]:
+    try:
+        rows: list[int] = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: no edges of the saved search: {error}", "run `make shrink` first") from error
+    return rows
+
+
+class Symbols:
+    """A saved search."""
+
+    def __init__(self, data: dict[str, Any], edges: Callable[[], list[int]]) -> None:
+        """
+        Args:
+            data: what `symbol_data` made.
+            edges: reads all edges, which only some answers need.
+        """
+        self._read = edges
+        self._data = data
+        self._units: list[list[Any]] = data["units"]
+        self._modules: list[list[str]] = data["modules"]
+        self._others: list[str] = data["others"]
+
+    # Names
+
+    def find(self, query: str) -> list[int]:
+        """Units that a query names: ``module.Class.method``, an ending of it, or ``path:line``.
+
+        Raises:
+            InputError: it is the ending of several names.
+        """
+        query = query.strip().removeprefix("symbol:")
+        path, _, line = query.rpartition(":")
+        if path and line.isdigit():
+            return self._at(path, int(line))
+        exact = [n for n in range(len(self._units)) if self.name(n) == query]
+        if exact:
+            return exact
+        found = [n for n, unit in enumerate(self._units) if unit[1] != "import" and self.name(n).endswith(f".{query}")]
+        different = sorted({self.name(n) for n in found})
+        if len(different) > 1:
+            some = ", ".join(different[:_SHOWN]) + (" …" if len(different) > _SHOWN else "")
+            raise InputError(f"{len(different)} symbols are named {query!r}: {some}", "give the module, too")
+        return found
+
+    def _at(self, path: str, line: int) -> list[int]:
+        """The innermost unit at a line of a file of upstream."""
+        modules = {n for n, (name, file) in enumerate(self._modules) if file == path or file.endswith(f"/{path}")}
+        around = [n for n, unit in enumerate(self._units) if unit[0] in modules and unit[3] <= line <= unit[4]]
+        return around[-1:]
+
+    def name(self, number: int) -> str:
+        """Dotted name of a unit, with its module."""
+        unit = self._units[number]
+        return f"{self._modules[unit[0]][0]}.{unit[2]}"
+
+    def is_live(self, number: int) -> bool:
+        """True for what is in the generated tree."""
+        return bool(self._units[number][6])
+
+    def _node(self, number: int) -> str:
+        if number >= len(self._units):
+            return self._others[number - len(self._units)]
+        return f"symbol:{self.name(number)}"
+
+    def _path(self, number: int) -> str:
+        return self._modules[self._units[number][0]][1] if number < len(self._units) else ""
+
+    # Kept
+
+    def explain(self, number: int, *, every: bool = False) -> list[Chain]:
+        """Chains from a root to a live unit, the best first; for a member found by its name also one to its class.
+
+        Args:
+            every: one chain for each place that names it.
+        """
+        if every:
+            incoming = [edge for edge in self._incoming.get(number, ()) if self._is_reached(edge[0])]
+        else:
+            incoming = [self._first[number]] if number in self._first else []
+        chains: list[Chain] = []
+        for edge in incoming:
+            chains += self._through(edge, every=every)
+        chains.sort(key=lambda chain: len(chain.steps))
+        unit = self._units[number]
+        if unit[1] == "member" and chains and chains[0].steps[-1].kind == "by name":
+            owner = number - self._place(number) + unit[5]
+            chains += self.explain(owner)
+        return chains or [Chain(self._node(number), ())]
+
+    def _place(self, number: int) -> int:
+        """Number of a unit in its module."""
+        return number - self._starts[self._units[number][0]]
+
+    @cached_property
+    def _starts(self) -> dict[int, int]:
+        out: dict[int, int] = {}
+        for number, unit in enumerate(self._units):
+            out.setdefault(unit[0], number)
+        return out
+
+    def _through(self, edge: list[int], *, every: bool) -> list[Chain]:
+        source = edge[0]
+        target = self._node(edge[1])
+        if every and self._node(source).startswith("name:"):
+            return [
+                Chain(target, (*self._chain(before[0]), self._step(before), self._step(edge)))
+                for before in self._incoming.get(source, ())
+                if self._is_reached(before[0])
+            ]
+        return [Chain(target, (*self._chain(source), self._step(edge)))]
+
+    def _is_reached(self, number: int) -> bool:
+        return number in self._first or self._node(number).startswith("root:")
+
+    def _chain(self, number: int) -> tuple[Step, ...]:
+        steps: list[Step] = []
+        seen = {number}
+        while (edge := self._first.get(number)) is not None:
+            steps.append(self._step(edge))
+            number = edge[0]
+            if number in seen:
+                break
+            seen.add(number)
+        return tuple(reversed(steps))
+
+    def _step(self, edge: list[int]) -> Step:
+        source, target, kind, line = edge
+        path = self._path(source)
+        if not path:
+            module = self._node(source).partition("module:")[2]
+            path = self._files.get(module, "")
+        if not line and path:
+            # No line says so: the definition that is kept.
+            path, line = (self._path(target), self._units[target][3]) if target < len(self._units) else ("", 0)
+        elif not path and target < len(self._units):
+            path, line = self._path(target), self._units[target][3]
+        return Step(self._node(source), self._node(target), self._data["kinds"][kind], path, line)
+
+    @cached_property
+    def _files(self) -> dict[str, str]:
+        return {row[0]: row[1] for row in self._modules}
+
+    @cached_property
+    def _edges(self) -> list[list[int]]:
+        rows = self._read()
+        return [rows[at : at + 4] for at in range(0, len(rows), 4)]
+
+    @cached_property
+    def _incoming(self) -> dict[int, list[list[int]]]:
+        found: dict[int, list[list[int]]] = {}
+        for edge in self._edges:
+            found.setdefault(edge[1], []).append(edge)
+        return found
+
+    @cached_property
+    def _first(self) -> dict[int, list[int]]:
+        """The last edge of the best chain from a root to each node."""
+        rows: list[int] = self._data["best"]
+        return {
+            at // 3: [rows[at], at // 3, rows[at + 1], rows[at + 2]] for at in range(0, len(rows), 3) if rows[at] >= 0
+        }
+
+    # Removed
+
+    def gone(self, query: str) -> list[Dropped]:
+        """Definitions that folding or a rule removed from modules that stay."""
+        query = query.strip().removeprefix("symbol:")
+        found: list[Dropped] = []
+        for module, rows in self._data["gone"].items():
+            for name, line, rule, reason in rows:
+                whole = f"{module}.{name}"
+                if whole == query or whole.endswith(f".{query}"):
+                    found.append(Dropped(whole, self._files[module], line, rule, reason))
+        return found
+
+    def explain_removed(self, number: int, *, alive: bool = False) -> Dropped:
+        """Why a unit is not live.
+
+        Args:
+            alive: look for what would have kept it.
+        """
+        unit = self._units[number]
+        name = self.name(number)
+        owner = number - self._place(number) + unit[5] if unit[5] >= 0 else -1
+        if unit[1] == "member" and not self.is_live(owner):
+            reason = f"its class goes: nothing kept names {self.name(owner)}"
+        elif unit[1] == "member":
+            reason = "nothing kept looks up its name on an object that may be of its class"
+        else:
+            reason = "nothing kept names it"
+        return Dropped(
+            name,
+            self._path(number),
+            unit[3],
+            "unreachable",
+            reason,
+            tuple(self._named_by(number)),
+            self._alive(number) if alive else (),
+        )
+
+    def _named_by(self, number: int) -> Iterable[Site]:
+        for edge in self._dead_incoming(number):
+            step = self._step(edge)
+            yield Site(step.path, edge[3], self._node(edge[0]).removeprefix("symbol:"), "itself removed (unreachable)")
+        for path, line, fate, around in self._sites(number):
+            yield Site(path, line, around or path, fate)
+
+    def _sites(self, number: int) -> list[list[Any]]:
+        unit = self._units[number]
+        found: list[list[Any]] = self._data["sites"].get(unit[2].rpartition(".")[2], [])
+        path = self._path(number)
+        return [s for s in found if not (s[0] == path and unit[3] <= s[1] <= unit[4])]
+
+    def _dead_incoming(self, number: int) -> list[list[int]]:
+        """Edges from removed units, directly or by the name of a member."""
+        found = list(self._incoming.get(number, ()))
+        unit = self._units[number]
+        if unit[1] == "member":
+            name = f"name:{unit[2].rpartition('.')[2]}"
+            found.extend(self._incoming.get(self._numbers.get(name, -1), ()))
+        size = len(self._units)
+        return [e for e in found if e[0] < size and e[0] != number and not self.is_live(e[0])]
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {name: len(self._units) + n for n, name in enumerate(self._others)}
+
+    def _alive(self, number: int) -> tuple[Step, ...]:
+        """Backwards from a removed unit to the nearest place that is not just removed for the same reason."""
+        after: dict[int, tuple[Step, int] | None] = {number: None}
+        frontier = [number]
+        at = number
+        while frontier:
+            wave: list[int] = []
+            for at in frontier:
+                sites = self._sites(at)
+                if sites:
+                    # A kept symbol first, then a removed file.
+                    path, line, fate, around = min(sites, key=lambda s: (not s[3], s[0], s[1]))
+                    source = f"symbol:{around}" if around else f"file:{path}"
+                    return (Step(source, self._node(at), fate, path, line), *_down(after, at))
+                for edge in self._dead_incoming(at):
+                    if edge[0] not in after:
+                        kind = self._data["kinds"][edge[2]]
+                        step = Step(self._node(edge[0]), self._node(at), kind, self._path(edge[0]), edge[3])
+                        after[edge[0]] = (step, at)
+                        wave.append(edge[0])
+            frontier = sorted(wave)
+        return _down(after, at)
+
+
+def _down(after: dict[int, tuple[Step, int] | None], number: int) -> tuple[Step, ...]:
+    steps: list[Step] = []
+    while (following := after[number]) is not None:
+        step, number = following
+        steps.append(step)
+    return tuple(steps)
