@@ -131,7 +131,12 @@ def test_a_name_that_upstream_never_wrote_has_no_reason(trees: tuple[Path, Path]
 
 
 def test_pydeps_counts_modules_imports_and_cycles(tmp_path: Path) -> None:
-    files = {"__init__.py": "", "a.py": "import sglang.b\n", "b.py": "import sglang.a\n", "c.py": "from sglang import a\n"}
+    files = {
+        "__init__.py": "",
+        "a.py": "import sglang.b\n",
+        "b.py": "import sglang.a\n",
+        "c.py": "from sglang import a\n",
+    }
     found = import_graph(_write(tmp_path, files))
     assert (found.modules, found.cycles, found.largest) == (4, 1, 2)
     check = CrossCheck({"ruff": (3, 2)}, (), (found, found))
