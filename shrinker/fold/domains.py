@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 
 from shrinker.facts.effects import is_pure
-from shrinker.facts.evaluate import Scope, evaluate, written
+from shrinker.facts.evaluate import Scope, evaluate, join, written
 from shrinker.facts.lattice import Domain, Known, Ref, Removed
 from shrinker.facts.walk import statements, walk
 from shrinker.fold.context import Context, span
@@ -20,13 +20,13 @@ def is_never(node: ast.expr | None, domain: Domain, scope: Scope) -> bool:
     if node is None:
         return False
     value = evaluate(node, scope)
-    return isinstance(value, Known) and value.exact and isinstance(value.value, str) and value.value in domain.never
+    return isinstance(value, Known) and value.exact and domain.excludes(value.value)
 
 
 def drop_elements(context: Context, scope: Scope, left: ast.expr, display: Display) -> None:
     """``device in ("cuda", "npu")``: elements that the left side never is go, as long as one stays."""
     domain = evaluate(left, scope)
-    if isinstance(domain, Domain):
+    if isinstance(domain, Domain) and not domain.items:
         drop_texts(context, scope, display, domain)
 
 
@@ -68,7 +68,7 @@ def asked_table(node: ast.expr, scope: Scope) -> tuple[ast.expr, Domain] | None:
     if asked is None:
         return None
     domain = evaluate(asked[1], scope)
-    return (asked[0], domain) if isinstance(domain, Domain) else None
+    return (asked[0], domain) if isinstance(domain, Domain) and not domain.items else None
 
 
 def local_tables(body: list[ast.stmt], scope: Scope) -> dict[int, Domain]:
@@ -99,9 +99,8 @@ def local_tables(body: list[ast.stmt], scope: Scope) -> dict[int, Domain]:
                     continue
                 if isinstance(asked[0], ast.Name) and asked[0].id in tables:
                     name = asked[0].id
-                    before = found.get(name)
-                    never = asked[1].never if before is None else before.never & asked[1].never
-                    found[name] = Domain(never, asked[1].rules | (before.rules if before else frozenset()))
+                    before = join([found.get(name, asked[1]), asked[1]])
+                    found[name] = before if isinstance(before, Domain) else Domain(frozenset(), asked[1].rules)
                     explained.add(id(asked[0]))
     stores: Counter[str] = Counter()
     for statement in body:
