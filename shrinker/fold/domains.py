@@ -129,16 +129,20 @@ def _inner_names(body: list[ast.stmt]) -> set[str]:
 
 
 def registration(node: ast.expr, scope: Scope) -> Removed | None:
-    """The removed thing that a call files: its first argument is a text that the domain never is."""
+    """The removed thing that a call files: its first argument, or the name that this is made with, is a text that the
+    domain never is."""
     if not isinstance(node, ast.Call) or not node.args:
         return None
     environment = scope.environment
     function = evaluate(node.func, scope)
     name = function.name if isinstance(function, Ref) else f"{scope.module}.{written(node.func)}"
     domain = environment.domain(name, "registers")
-    if domain is None or not is_never(node.args[0], domain, scope):
+    filed = node.args[0]
+    if isinstance(filed, ast.Call):
+        filed = next((k.value for k in filed.keywords if k.arg == "name"), filed)
+    if domain is None or not is_never(filed, domain, scope):
         return None
     if not all(is_pure(a, scope) for a in (*node.args, *(k.value for k in node.keywords))):
         return None
-    text = ast.unparse(node.args[0])
+    text = ast.unparse(filed)
     return Removed("+".join(sorted(domain.rules)), "a name that is not used here", f"{name}({text})")

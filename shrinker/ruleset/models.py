@@ -55,7 +55,8 @@ class Domain(Rule):
     tables: tuple[str, ...] = ()
     """Dictionaries that are only asked for such a text: rows of texts that it never is go."""
     registers: tuple[str, ...] = ()
-    """Functions and decorators that only file something under such a text, their first argument."""
+    """Functions and decorators that only file something under such a text: their first argument, or the `name` that it
+    is made with (``register(Template(name="chatml"))``)."""
     never: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     """Instead of `never`: the texts that it may be. It is none of all others, and what is not a text is left open."""
