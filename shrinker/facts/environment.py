@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from functools import cached_property, reduce
 
@@ -12,6 +13,8 @@ from shrinker.facts.outline import Outline
 from shrinker.facts.patterns import Patterns
 from shrinker.ruleset.match import any_module_matches, name_matches
 from shrinker.ruleset.models import Fact, Pure, Remove, Ruleset
+
+_WORD = re.compile(r"[^\W\d]\w*")
 
 
 class Environment:
@@ -69,7 +72,9 @@ class Environment:
     def words(self) -> frozenset[str]:
         """Identifiers and strings that a statement must hold for a rule to say anything about it directly."""
         absent = {m.partition(".")[0] for m in self.absent} | {m.rpartition(".")[2] for m in self._missing}
-        texts = {text for rule in self.rules.domains for text in rule.never}
+        # Of a text that is no identifier (`llama-2`), the longest word.
+        parts = (_WORD.findall(text) for rule in self.rules.domains for text in rule.never)
+        texts = {max(words, key=len) for words in parts if words}
         # A rule that says what something may be decides any other text: the statement is known by the name.
         open_texts = (rule for rule in self.rules.domains if rule.only)
         texts |= {p.rpartition(".")[2] for rule in open_texts for p in (*rule.names, *rule.lists, *rule.calls)}
