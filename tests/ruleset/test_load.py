@@ -168,7 +168,9 @@ def test_a_refusal_has_the_texts_of_its_domain(tmp_path: Path) -> None:
 
 def test_a_refusal_names_a_domain_that_is_there(tmp_path: Path) -> None:
     text = DOMAIN + 'never = ["a"]\n' + REFUSAL.replace("DOMAIN", "kind")
-    with pytest.raises(InputError, match=r"world.toml:7: rule refuse-kind names no domain: 'kind' \(did you mean 'kinds'"):
+    with pytest.raises(
+        InputError, match=r"world.toml:7: rule refuse-kind names no domain: 'kind' \(did you mean 'kinds'"
+    ):
         load_profile("small", folder(tmp_path, text))
 
 
