@@ -39,8 +39,9 @@ def refusals_module(
     for rule in rules:
         for place in looks:
             if name_matches(rule.function, place):
-                fields = (place, rule.attribute, rule.values, rule.only, rule.feature, rule.id, rule.instead)
-                rows[f"    Refusal({', '.join(map(ascii, fields))}),\n"] = None
+                for attribute in rule.attributes:
+                    fields = (place, attribute, rule.values, rule.only, rule.feature, rule.id, rule.instead)
+                    rows[f"    Refusal({', '.join(map(ascii, fields))}),\n"] = None
     guards = any(isinstance(edit, Guard) for path in kept if path in folded for edit in folded[path].edits)
     if not looks and not guards:
         return None

@@ -15,6 +15,7 @@ class Refusal(NamedTuple):
 
     place: str
     attribute: str
+    """Empty for the argument itself."""
     values: tuple[str, ...]
     """Values that are refused."""
     only: tuple[str, ...]
@@ -103,11 +104,11 @@ def refuse(place: str, argument: Any) -> None:
     for row in REFUSALS:
         if row.place == place:
             value = argument
-            for part in row.attribute.split("."):
-                value = getattr(value, part, None)
+            for part in filter(None, row.attribute.split(".")):
+                value = value.get(part) if isinstance(value, dict) else getattr(value, part, None)
             for one in _values(value):
                 if one not in row.only if row.only else not row.values or one in row.values:
-                    name = row.attribute.rpartition(".")[2]
+                    name = row.attribute.rpartition(".")[2] or row.place.rpartition(".")[2]
                     raise RemovedFeatureError(
                         f"shrinker: {name}={one} is not part of this server ({row.feature}, removed by rule {row.rule}). "
                         f"{row.instead} To get it back, take rule {row.rule} out of the profile and run `make shrink`."

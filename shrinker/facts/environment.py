@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, reduce
 
 from shrinker.facts.bindings import Binding
 from shrinker.facts.lattice import UNKNOWN, Domain, Known, Ref, Removed, Value
@@ -12,6 +13,8 @@ from shrinker.facts.outline import Outline
 from shrinker.facts.patterns import Patterns
 from shrinker.ruleset.match import any_module_matches, name_matches
 from shrinker.ruleset.models import Fact, Pure, Remove, Ruleset
+
+_WORD = re.compile(r"[^\W\d]\w*")
 
 
 class Environment:
@@ -40,7 +43,7 @@ class Environment:
         self._pure: Patterns[Pure] = Patterns((p, r) for r in rules.pures for p in r.calls)
         self._domains = {
             kind: Patterns((p, d) for d in rules.domains for p in getattr(d, kind))
-            for kind in ("names", "calls", "tables", "registers")
+            for kind in ("names", "lists", "calls", "tables", "registers")
         }
         self.domain_words = frozenset(self._domains["names"].words | self._domains["calls"].words)
         """Identifiers of which a rule says what they never are: what is computed from them may be decided."""
@@ -69,7 +72,12 @@ class Environment:
     def words(self) -> frozenset[str]:
         """Identifiers and strings that a statement must hold for a rule to say anything about it directly."""
         absent = {m.partition(".")[0] for m in self.absent} | {m.rpartition(".")[2] for m in self._missing}
-        texts = {text for rule in self.rules.domains for text in rule.never}
+        # Of a text that is no identifier (`llama-2`), the longest word.
+        parts = (_WORD.findall(text) for rule in self.rules.domains for text in rule.never)
+        texts = {max(words, key=len) for words in parts if words}
+        # A rule that says what something may be decides any other text: the statement is known by the name.
+        open_texts = (rule for rule in self.rules.domains if rule.only)
+        texts |= {p.rpartition(".")[2] for rule in open_texts for p in (*rule.names, *rule.lists, *rule.calls)}
         members = {name.rpartition(".")[2] for name in self._members}
         named = self._calls.words | self._names.words | self._definitions.words
         return frozenset(named | set(self.variables) | absent | texts | members)
@@ -115,12 +123,16 @@ class Environment:
 
         Args:
             name: as it is written, below its module.
-            kind: ``names``, ``calls``, ``tables`` or ``registers``.
+            kind: ``names`` (and lists of such texts), ``calls``, ``tables`` or ``registers``.
         """
         rules = self._domains[kind].find_all(name)
         if not rules:
-            return None
-        return Domain(frozenset(t for rule in rules for t in rule.never), frozenset(rule.id for rule in rules))
+            return self.domain(name, "lists") if kind == "names" else None
+        said = [
+            Domain(frozenset(r.never), frozenset({r.id}), frozenset(r.only) if r.only else None, kind == "lists")
+            for r in rules
+        ]
+        return reduce(Domain.and_also, said)
 
     def missing_attribute(self, name: str) -> Removed | None:
         """An attribute of an installed module that is not there on this platform."""

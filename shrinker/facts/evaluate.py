@@ -7,6 +7,7 @@ interpreting a short function of the tree (`interpret`), which the environment d
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from shrinker.facts.effects import ENVIRONMENT_READERS
@@ -108,20 +109,19 @@ def _only_removed(value: Value) -> Value:
 
 def join(values: list[Value]) -> Value:
     """What a text is that is one of these: never what none of them is. Not known otherwise."""
-    never: frozenset[str] | None = None
-    rules = NO_RULES
-    for value in values:
-        if isinstance(value, Domain):
-            never = value.never if never is None else never & value.never
-            rules |= value.rules
-    if never is None:
+    domains = [value for value in values if isinstance(value, Domain)]
+    plain = [value.value for value in values if isinstance(value, Known) and value.exact]
+    if not domains or len(domains) + len(plain) < len(values):
         return UNKNOWN
-    for value in values:
-        if isinstance(value, Known) and value.exact:
-            never -= {value.value}
-        elif not isinstance(value, Domain):
-            return UNKNOWN
-    return Domain(never, rules) if never else UNKNOWN
+    if any(d.items for d in domains) and (plain or not all(d.items for d in domains)):
+        return UNKNOWN
+    rules = NO_RULES.union(*(d.rules for d in domains))
+    said = frozenset().union(*(d.never for d in domains))
+    never = frozenset(t for t in said if t not in plain and all(d.excludes(t) for d in domains))
+    only: frozenset[str] | None = frozenset(text for text in plain if isinstance(text, str))
+    for domain in domains:
+        only = None if only is None or domain.only is None else only | domain.only
+    return Domain(never, rules, only, domains[0].items) if never or only is not None else UNKNOWN
 
 
 def written(node: ast.expr) -> str:
@@ -140,7 +140,7 @@ def _in_domain(name: str, scope: Scope, found: Value = UNKNOWN) -> Value:
     if isinstance(found, Unknown):
         return scope.environment.named(qualified) or scope.environment.domain(qualified) or UNKNOWN
     if isinstance(found, Domain) and (stated := scope.environment.domain(qualified)) is not None:
-        return Domain(found.never | stated.never, found.rules | stated.rules)
+        return found.and_also(stated) if found.items is stated.items else found
     return found
 
 
@@ -252,11 +252,17 @@ def _compare_member(member: Removed, operator: ast.cmpop) -> Value:
 def _compare_domain(domain: Domain, operator: ast.cmpop, other: ast.expr, scope: Scope, swapped: bool) -> Value:
     """``device == "npu"``, ``device in ("npu", "xpu")`` for a device that is never one of them."""
     equal = isinstance(operator, ast.Eq | ast.NotEq | ast.Is | ast.IsNot)
+    if swapped and isinstance(operator, ast.In | ast.NotIn):
+        part = evaluate(other, scope)
+        if isinstance(part, Known) and part.exact and domain.lacks(part.value):
+            return Known(isinstance(operator, ast.NotIn), True, domain.rules | part.rules)
+    if domain.items:
+        return UNKNOWN
     if not equal and (swapped or not isinstance(operator, ast.In | ast.NotIn)):
         return UNKNOWN
     texts = [other] if equal else other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else []
     values = [evaluate(t, scope) for t in texts]
-    if not values or not all(isinstance(v, Known) and v.exact and v.value in domain.never for v in values):
+    if not values or not all(isinstance(v, Known) and v.exact and domain.excludes(v.value) for v in values):
         return UNKNOWN
     return Known(isinstance(operator, ast.NotEq | ast.IsNot | ast.NotIn), True, domain.rules)
 
@@ -326,7 +332,10 @@ def _method(node: ast.Call, scope: Scope, depth: int) -> Value:
         return fact
     receiver = evaluate(node.func.value, scope, depth=depth)
     if node.func.attr in ("lower", "strip") and not node.args:
-        return receiver if isinstance(receiver, Domain) else UNKNOWN
+        if not isinstance(receiver, Domain) or receiver.items:
+            return UNKNOWN
+        texts = receiver.only
+        return replace(receiver, only=texts and frozenset(getattr(t, node.func.attr)() for t in texts))
     if node.func.attr in ("startswith", "endswith") and len(node.args) == 1 and not node.keywords:
         text = evaluate(node.args[0], scope, depth=depth)
         if not isinstance(text, Known) or not isinstance(text.value, str):
@@ -334,8 +343,7 @@ def _method(node: ast.Call, scope: Scope, depth: int) -> Value:
         if isinstance(receiver, Known) and receiver.exact and isinstance(receiver.value, str):
             found: bool = getattr(receiver.value, node.func.attr)(text.value)
             return Known(found, True, receiver.rules | text.rules)
-        if isinstance(receiver, Domain) and node.func.attr == "startswith" and text.value in receiver.never:
-            # `"npu:0"` names the same device as `"npu"`.
+        if isinstance(receiver, Domain) and node.func.attr == "startswith" and receiver.starts_never(text.value):
             return Known(False, True, receiver.rules)
     return UNKNOWN
 
@@ -400,4 +408,6 @@ def _on_by_default(node: ast.Call) -> bool:
 
 def _environment_item(node: ast.Subscript, scope: Scope, depth: int) -> Value:
     base = evaluate(node.value, scope, depth=depth)
+    if isinstance(base, Domain) and base.items and isinstance(node.slice, ast.Constant) and node.slice.value == 0:
+        return replace(base, items=False)
     return _only_removed(base)

@@ -61,6 +61,34 @@ class Domain:
 
     never: frozenset[str]
     rules: frozenset[str]
+    only: frozenset[str] | None = None
+    """The texts that it may be; None where that is open."""
+    items: bool = False
+    """True for a collection of such texts."""
+
+    def excludes(self, text: object) -> bool:
+        """True for a text that this, or an item of this, never is."""
+        if not isinstance(text, str):
+            return False
+        return text in self.never or (self.only is not None and text not in self.only)
+
+    def lacks(self, part: object) -> bool:
+        """True for a text that is never an item of this, and never a part of this text itself."""
+        if self.items:
+            return self.excludes(part)
+        return isinstance(part, str) and self.only is not None and not any(part in text for text in self.only)
+
+    def starts_never(self, start: str) -> bool:
+        """True when no such text starts so: ``npu:0`` names the same device as ``npu``."""
+        if self.only is not None:
+            return not any(text.startswith(start) for text in self.only)
+        return start in self.never
+
+    def and_also(self, other: Domain) -> Domain:
+        """What both say of one thing."""
+        bounds = [d.only for d in (self, other) if d.only is not None]
+        only = frozenset.intersection(*bounds) if bounds else None
+        return Domain(self.never | other.never, self.rules | other.rules, only, self.items)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 
 from shrinker.facts.effects import is_pure
-from shrinker.facts.evaluate import Scope, evaluate, written
+from shrinker.facts.evaluate import Scope, evaluate, join, written
 from shrinker.facts.lattice import Domain, Known, Ref, Removed
 from shrinker.facts.walk import statements, walk
 from shrinker.fold.context import Context, span
@@ -20,13 +20,13 @@ def is_never(node: ast.expr | None, domain: Domain, scope: Scope) -> bool:
     if node is None:
         return False
     value = evaluate(node, scope)
-    return isinstance(value, Known) and value.exact and isinstance(value.value, str) and value.value in domain.never
+    return isinstance(value, Known) and value.exact and domain.excludes(value.value)
 
 
 def drop_elements(context: Context, scope: Scope, left: ast.expr, display: Display) -> None:
     """``device in ("cuda", "npu")``: elements that the left side never is go, as long as one stays."""
     domain = evaluate(left, scope)
-    if isinstance(domain, Domain):
+    if isinstance(domain, Domain) and not domain.items:
         drop_texts(context, scope, display, domain)
 
 
@@ -68,7 +68,7 @@ def asked_table(node: ast.expr, scope: Scope) -> tuple[ast.expr, Domain] | None:
     if asked is None:
         return None
     domain = evaluate(asked[1], scope)
-    return (asked[0], domain) if isinstance(domain, Domain) else None
+    return (asked[0], domain) if isinstance(domain, Domain) and not domain.items else None
 
 
 def local_tables(body: list[ast.stmt], scope: Scope) -> dict[int, Domain]:
@@ -99,9 +99,8 @@ def local_tables(body: list[ast.stmt], scope: Scope) -> dict[int, Domain]:
                     continue
                 if isinstance(asked[0], ast.Name) and asked[0].id in tables:
                     name = asked[0].id
-                    before = found.get(name)
-                    never = asked[1].never if before is None else before.never & asked[1].never
-                    found[name] = Domain(never, asked[1].rules | (before.rules if before else frozenset()))
+                    before = join([found.get(name, asked[1]), asked[1]])
+                    found[name] = before if isinstance(before, Domain) else Domain(frozenset(), asked[1].rules)
                     explained.add(id(asked[0]))
     stores: Counter[str] = Counter()
     for statement in body:
@@ -130,16 +129,20 @@ def _inner_names(body: list[ast.stmt]) -> set[str]:
 
 
 def registration(node: ast.expr, scope: Scope) -> Removed | None:
-    """The removed thing that a call files: its first argument is a text that the domain never is."""
+    """The removed thing that a call files: its first argument, or the name that this is made with, is a text that the
+    domain never is."""
     if not isinstance(node, ast.Call) or not node.args:
         return None
     environment = scope.environment
     function = evaluate(node.func, scope)
     name = function.name if isinstance(function, Ref) else f"{scope.module}.{written(node.func)}"
     domain = environment.domain(name, "registers")
-    if domain is None or not is_never(node.args[0], domain, scope):
+    filed = node.args[0]
+    if isinstance(filed, ast.Call):
+        filed = next((k.value for k in filed.keywords if k.arg == "name"), filed)
+    if domain is None or not is_never(filed, domain, scope):
         return None
     if not all(is_pure(a, scope) for a in (*node.args, *(k.value for k in node.keywords))):
         return None
-    text = ast.unparse(node.args[0])
+    text = ast.unparse(filed)
     return Removed("+".join(sorted(domain.rules)), "a name that is not used here", f"{name}({text})")

@@ -168,7 +168,7 @@ def _never_matches(pattern: ast.pattern, subject: object, scope: Scope) -> froze
         return frozenset({value.rule})
     if not isinstance(value, Known) or not value.exact:
         return None
-    if isinstance(subject, Domain) and value.value in subject.never:
+    if isinstance(subject, Domain) and not subject.items and subject.excludes(value.value):
         return subject.rules
     if isinstance(subject, Known) and subject.exact and subject.rules and subject.value != value.value:
         return subject.rules

@@ -54,7 +54,7 @@ def _variables(rules: Ruleset) -> Iterator[str]:
 def _domains(rules: Ruleset) -> Iterator[str]:
     for fact in rules.facts:
         for domain in rules.domains:
-            if fact.value not in domain.never:
+            if fact.value not in domain.never and (not domain.only or fact.value in (None, *domain.only)):
                 continue
             pairs = [(p, q) for p in (*fact.names, *fact.attributes) for q in domain.names]
             pairs += [(p, q) for p in fact.calls for q in domain.calls]

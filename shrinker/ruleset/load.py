@@ -123,8 +123,24 @@ def load_rules(paths: Sequence[Path], profile: str = "", salt: bytes = b"") -> R
     digest.update(salt)
     kinds = {plural: tuple(rules) for plural, rules in collected.items()}
     rules = Ruleset(profile=profile, digest=digest.hexdigest(), places=seen, **kinds)  # type: ignore[arg-type]
+    rules = rules.model_copy(update={"refusals": tuple(_of_its_domain(rule, rules) for rule in rules.refusals)})
     refuse_contradictions(rules)
     return rules
+
+
+def _of_its_domain(refusal: Refusal, rules: Ruleset) -> Refusal:
+    """The refusal with the texts of the domain that it names."""
+    if not refusal.domain:
+        return refusal
+    domains = {domain.id: domain for domain in rules.domains}
+    if refusal.domain not in domains:
+        raise InputError(
+            f"{rules.places[refusal.id]}: rule {refusal.id} names no domain: {refusal.domain!r}"
+            f"{_nearest(refusal.domain, list(domains))}",
+            "name a [[domain]] rule of the profile",
+        )
+    domain = domains[refusal.domain]
+    return refusal.model_copy(update={"values": domain.never, "only": domain.only})
 
 
 def _load_file(path: Path, collected: dict[str, list[Rule]], seen: dict[str, str]) -> None:

@@ -43,18 +43,29 @@ class Fact(Rule):
 
 
 class Domain(Rule):
-    """Texts that something never is in the closed world (``ServerArgs.device`` is never ``"npu"``)."""
+    """Texts that something never is in the closed world (``ServerArgs.device`` is never ``"npu"``), or all that it may be."""
 
     names: tuple[str, ...] = ()
     """Variables, parameters and attributes that hold such a text. A name is matched as it is written, below its
     module: ``sglang.**.device`` is a variable `device` as well as `self.device` or `x.y.device`."""
+    lists: tuple[str, ...] = ()
+    """Variables, parameters and attributes that hold a list, tuple or set of such texts, named in the same way."""
     calls: tuple[str, ...] = ()
     """Functions that return such a text and do nothing else."""
     tables: tuple[str, ...] = ()
     """Dictionaries that are only asked for such a text: rows of texts that it never is go."""
     registers: tuple[str, ...] = ()
-    """Functions and decorators that only file something under such a text, their first argument."""
-    never: tuple[str, ...] = Field(min_length=1)
+    """Functions and decorators that only file something under such a text: their first argument, or the `name` that it
+    is made with (``register(Template(name="chatml"))``)."""
+    never: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    """Instead of `never`: the texts that it may be. It is none of all others, and what is not a text is left open."""
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Domain:
+        if bool(self.never) is bool(self.only):
+            raise ValueError("give exactly one of `never` and `only`")
+        return self
 
 
 class Pure(Rule):
@@ -145,22 +156,30 @@ class Refusal(Rule):
     """Pattern over the functions that look (``sglang.srt.server_args.ServerArgs.__post_init__``)."""
     argument: str = "self"
     """The parameter that is looked at."""
-    attribute: str
-    """Attribute of that argument, dotted where it is an attribute of an attribute; without it nothing is refused."""
+    attribute: str | tuple[str, ...]
+    """Attributes of that argument, dotted where one is an attribute of an attribute, or a key of a dictionary; the empty
+    text for the argument itself. An attribute that is not there refuses nothing."""
     values: tuple[str, ...] = ()
     """Values that are refused; each item of a list, and each key of a dictionary, counts as a value."""
     only: tuple[str, ...] = ()
     """Values that are not refused: all others are, but None, false and the empty text."""
     set: bool = False
     """True: any value but None, false and the empty text is refused."""
+    domain: str = ""
+    """Id of a `domain` rule: what it says is never chosen is refused, or all but what it says may be."""
     instead: str = Field(min_length=10)
     """What to do, for the person who reads the error."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> Refusal:
-        if bool(self.values) + bool(self.only) + self.set != 1:
-            raise ValueError("give exactly one of `values`, `only` and `set = true`")
+        if bool(self.values) + bool(self.only) + self.set + bool(self.domain) != 1:
+            raise ValueError("give exactly one of `values`, `only`, `domain` and `set = true`")
         return self
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """What is looked at."""
+        return (self.attribute,) if isinstance(self.attribute, str) else self.attribute
 
 
 class Guard(Rule):

@@ -46,6 +46,15 @@ RULES = [
         set=True,
         instead="Leave the flag out.",
     ),
+    Refusal(
+        id="refuse-keys",
+        why="A test of several attributes, and of keys.",
+        feature="other kinds",
+        function=PLACE,
+        attribute=("kind", "config.table.kind"),
+        values=("old",),
+        instead="Take a new kind.",
+    ),
 ]
 
 
@@ -92,6 +101,9 @@ def refuse() -> Iterator[Callable[..., None]]:
         {"config": types.SimpleNamespace(names=["Two", "One"])},
         {"encoder_only": False},
         {"encoder_only": ""},
+        {"kind": "new"},
+        {"config": types.SimpleNamespace(names=None, table={"kind": "new", "old": 1})},
+        {"config": types.SimpleNamespace(names=None, table={})},
     ],
     ids=str,
 )
@@ -108,6 +120,8 @@ def test_passes(refuse: Callable[..., None], values: dict[str, Any]) -> None:
         ({"backend": types.SimpleNamespace(value="npu")}, "refuse-backend", "backend=npu"),
         ({"config": types.SimpleNamespace(names=["One", "Other"])}, "refuse-model", "names=Other"),
         ({"encoder_only": True}, "refuse-flag", "encoder_only=True"),
+        ({"kind": "old"}, "refuse-keys", "kind=old"),
+        ({"config": types.SimpleNamespace(names=None, table={"kind": "old"})}, "refuse-keys", "kind=old"),
     ],
     ids=str,
 )
@@ -156,3 +170,18 @@ def test_the_judge_knows_replaced_defaults() -> None:
     assert align(split('x = "new" if a else b\n'), upstream).mismatches
     assert align(split('x = "newer" if a else b\n'), upstream, allowed).mismatches
     assert align(split('x = "new" if a else "new"\n'), upstream, allowed).mismatches
+
+
+@pytest.mark.parametrize("argument", ["old", ["new", "old"], {"old": 1}], ids=str)
+def test_the_argument_itself(argument: object) -> None:
+    place = "sglang.args.choose"
+    folded = _folded(Refuse(Span(1, 0, 1, 0), place, "kind"))
+    rule = RULES[-1].model_copy(update={"function": place, "argument": "kind", "attribute": ""})
+    text = refusals_module([rule], [], folded, folded)
+    assert text is not None
+    module = types.ModuleType("removed_features")
+    exec(compile(text, "removed_features.py", "exec"), module.__dict__)
+    module.refuse(place, "new")
+    module.refuse(place, None)
+    with pytest.raises(ValueError, match="choose=old is not part of this server"):
+        module.refuse(place, argument)

@@ -11,9 +11,9 @@ from shrinker.ruleset.load import RULES_FOLDER, load_profile
 PROFILES = ("deepseek", "deepseek-r1-nvfp4", "deepseek-r1-minimal")
 
 REMOVED_BY = {
-    "refuse-ktransformers": ("no-ktransformers",),
     "refuse-reasoning-parsers": ("reasoning-parsers",),
     "refuse-tool-call-parsers": ("tool-call-parsers",),
+    "refuse-rope-types": ("rope-types",),
 }
 """Refusals in whose words no `remove` rule speaks, and the rules that take away what they refuse."""
 

@@ -141,3 +141,40 @@ def test_rules_about_what_is_served(tmp_path: Path) -> None:
     (place / "profiles/small.toml").write_text('description = "x"\ninclude = ["world"]\nscope = ["wrld"]\n')
     with pytest.raises(InputError, match=r"small.toml:3: 'wrld' is not included \(did you mean 'world'"):
         load_profile("small", place)
+
+
+REFUSAL = """
+[[refusal]]
+id = "refuse-kind"
+why = "A test of a domain's texts."
+feature = "other kinds"
+function = "sglang.**.start"
+attribute = ["kind", "other"]
+domain = "DOMAIN"
+instead = "Take another kind."
+"""
+DOMAIN = '[[domain]]\nid = "kinds"\nwhy = "The kinds there are."\nnames = ["sglang.**.kind"]\n'
+
+
+def test_a_refusal_has_the_texts_of_its_domain(tmp_path: Path) -> None:
+    for key in ("never", "only"):
+        place = tmp_path / key
+        place.mkdir()
+        text = DOMAIN + f'{key} = ["a", "b"]\n' + REFUSAL.replace("DOMAIN", "kinds")
+        [refusal] = load_profile("small", folder(place, text)).refusals
+        assert (refusal.values, refusal.only) == ((("a", "b"), ()) if key == "never" else ((), ("a", "b")))
+        assert refusal.attributes == ("kind", "other")
+
+
+def test_a_refusal_names_a_domain_that_is_there(tmp_path: Path) -> None:
+    text = DOMAIN + 'never = ["a"]\n' + REFUSAL.replace("DOMAIN", "kind")
+    with pytest.raises(
+        InputError, match=r"world.toml:7: rule refuse-kind names no domain: 'kind' \(did you mean 'kinds'"
+    ):
+        load_profile("small", folder(tmp_path, text))
+
+
+@pytest.mark.parametrize("keys", ["", 'never = ["a"]\nonly = ["b"]\n'])
+def test_a_domain_says_one_thing(tmp_path: Path, keys: str) -> None:
+    with pytest.raises(InputError, match="exactly one of `never` and `only`"):
+        load_profile("small", folder(tmp_path, DOMAIN + keys))
