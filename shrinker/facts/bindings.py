@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 from shrinker.facts.walk import walk
 
+_LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+
 
 @dataclass(frozen=True, slots=True)
 class Guard:
@@ -79,8 +81,19 @@ def collect(body: Iterable[ast.stmt], package: str, *, walrus: bool = True) -> B
 
 
 def _block(body: Iterable[ast.stmt], package: str, guards: tuple[Guard, ...], found: Bindings) -> None:
+    ended = False
     for statement in body:
-        _statement(statement, package, guards, found)
+        if not ended:
+            _statement(statement, package, guards, found)
+            ended = isinstance(statement, _LEAVES)
+            continue
+        # Never run, whatever the facts say: the name is of this scope all the same, and nothing gives it a value.
+        unreached = Bindings(walrus=found.walrus)
+        _statement(statement, package, guards, unreached)
+        for name, bindings in unreached.names.items():
+            found.add(name, Binding("opaque", bindings[0].line, guards))
+        found.stars += unreached.stars
+        found.outer |= unreached.outer
 
 
 def _statement(node: ast.stmt, package: str, guards: tuple[Guard, ...], found: Bindings) -> None:
@@ -137,7 +150,7 @@ def _statement(node: ast.stmt, package: str, guards: tuple[Guard, ...], found: B
         case ast.While():
             _walrus(node.test, line, guards, found)
             inner = (*guards, Guard("loop"))
-            _block(node.body, package, inner, found)
+            _block(node.body, package, (*inner, Guard("if", node.test, True)), found)
             _block(node.orelse, package, inner, found)
         case ast.With() | ast.AsyncWith():
             for item in node.items:

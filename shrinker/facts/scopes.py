@@ -14,6 +14,8 @@ from shrinker.facts.walk import statements, walk
 if TYPE_CHECKING:
     from shrinker.facts.environment import Environment
 
+_LATER = 1 << 30
+"""A line below all others."""
 _DEFINITIONS = frozenset({"from", "module", "def", "class"})
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 
@@ -75,19 +77,28 @@ class LocalScope:
         if self.is_class and name in self.bindings.names:
             return self._in_class(name, line)
         if name in self.bindings.names:
-            if name in self._busy:
-                return UNKNOWN
-            if name in self._memo:
-                return self._memo[name]
-            self._busy.add(name)
-            try:
-                value = bound_value(self, name, self.bindings.names[name], None, local=True)
-            finally:
-                self._busy.discard(name)
-            if not self._busy:
-                self._memo[name] = value
-            return value
-        return self.outer.lookup(name, line)
+            value = self._local(name)
+            return UNKNOWN if self._is_early(name, line) and not isinstance(value, Removed) else value
+        # A function's body runs when it is called: what is bound below it may be bound by then.
+        return self.outer.lookup(name, line if self.is_class else _LATER)
+
+    def _local(self, name: str) -> Value:
+        if name in self._busy:
+            return UNKNOWN
+        if name in self._memo:
+            return self._memo[name]
+        self._busy.add(name)
+        try:
+            value = bound_value(self, name, self.bindings.names[name], None, local=True)
+        finally:
+            self._busy.discard(name)
+        if not self._busy:
+            self._memo[name] = value
+        return value
+
+    def _is_early(self, name: str, line: int) -> bool:
+        """True where a function reads a name before any place that binds it: an error, whatever it gets there."""
+        return all(b.line > line and not any(g.kind == "loop" for g in b.guards) for b in self.bindings.names[name])
 
     def _in_class(self, name: str, line: int) -> Value:
         """A class body runs once, from top to bottom; a name that it has not bound yet is that of the scope around."""
