@@ -9,6 +9,7 @@ from shrinker.facts.scopes import catches_import_error, failing_import
 from shrinker.facts.walk import statements, walk
 from shrinker.fold.context import EvaluatesRemoved, extent, span
 from shrinker.fold.control import asks_for_exception, filled, leaves
+from shrinker.fold.named import running
 from shrinker.values.edits import DropBlock, DropElement, DropStatement, DropTail, TakeBlock
 from shrinker.values.folded import Uncertain
 
@@ -36,7 +37,7 @@ def fold_try(folder: StatementFolder, node: ast.Try) -> tuple[Body, bool]:
             reason = "import of a removed module fails, but its handler uses the exception"
             context.uncertain.append(Uncertain(context.path, node.lineno, reason))
     edits = len(context.edits)
-    catches, watches = any(map(catches_import_error, node.handlers)), any(map(_tells, node.handlers))
+    catches, watches = any(map(catches_import_error, node.handlers)), any(_tells(folder, h) for h in node.handlers)
     context.catching += catches
     context.watching += watches
     try:
@@ -63,7 +64,7 @@ def _take_handler(folder: StatementFolder, node: ast.Try, failing: str) -> Body 
     context = folder.context
     index = next(i for i, h in enumerate(node.handlers) if catches_import_error(h))
     handler = node.handlers[index]
-    if _uses_exception(handler):
+    if _uses_exception(folder, handler):
         return None
     context.decide(node, "try", {failing}, "removed", extent(node.body), node.body[0])
     for statement in (*node.body, *node.orelse):
@@ -79,18 +80,18 @@ def _take_handler(folder: StatementFolder, node: ast.Try, failing: str) -> Body 
     return live
 
 
-def _uses_exception(handler: ast.ExceptHandler) -> bool:
-    named = handler.name is not None and any(
-        isinstance(n, ast.Name) and n.id == handler.name for s in handler.body for n in walk(s)
-    )
-    return named or any(map(asks_for_exception, handler.body))
+def _uses_exception(folder: StatementFolder, handler: ast.ExceptHandler) -> bool:
+    """True when code of a handler that may run looks at the exception."""
+    parts = list(running(handler.body, folder.scope))
+    named = handler.name is not None and any(isinstance(n, ast.Name) and n.id == handler.name for n in parts)
+    return named or asks_for_exception(parts)
 
 
-def _tells(handler: ast.ExceptHandler) -> bool:
+def _tells(folder: StatementFolder, handler: ast.ExceptHandler) -> bool:
     """True when a handler tells the named error from the one for an unbound name, which upstream raises."""
     types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     plain = all(t is None or (isinstance(t, ast.Name) and t.id not in _ONE_OF_THEM) for t in types)
-    return not plain or _uses_exception(handler)
+    return not plain or _uses_exception(folder, handler)
 
 
 def _is_absent(folder: StatementFolder, node: ast.stmt) -> bool:
