@@ -47,21 +47,15 @@ MUTANTS = (
         "    if False:\n        # Functions",
     ),
     Mutant(
-        "a handler of a removed error goes with its body",
-        "    except EvaluatesRemoved as poison:\n        if isinstance(node, ast.Name | ast.Attribute) and not poison.removed.missing:\n            return poison\n",
-        "    except EvaluatesRemoved as poison:\n        if not poison.removed.missing:\n            raise\n",
+        "a removed error in a tuple of errors takes the others with it",
+        "    kept = [new for _, new in classes if isinstance(new, ast.expr)]\n",
+        "    kept: list[ast.expr] = []\n",
     ),
     Mutant(
         "comparing with a removed member produces it",
         "    return isinstance(value, Removed) and value.member\n\n\ndef _is_decided",
         "    return False\n\n\ndef _is_decided",
     ),
-    Mutant(
-        "what is left whole needs nothing",
-        "    function_needs(written, folder.scope, scope, context)\n",
-        "",
-    ),
-    Mutant("a name has its value above what binds it", "self._is_early(name, line)", "False"),
     Mutant(
         "two calls that give different constants agree",
         "        if len(texts) == 1 and texts <= LITERALS.keys()",
