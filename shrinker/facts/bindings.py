@@ -20,10 +20,12 @@ class Guard:
     """One branch around a binding."""
 
     kind: str
-    """``if`` (needs `test` to be `polarity`), ``try`` (body of `node`), ``handler`` (of `node`), ``loop``."""
+    """``if`` (needs `test` to be `polarity`), ``try`` (body of `node`), ``handler`` (of `node`), ``loop``,
+    ``case`` (needs `test` to match `pattern`)."""
     test: ast.expr | None = None
     polarity: bool = True
     node: ast.Try | None = None
+    pattern: ast.pattern | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,14 +161,15 @@ def _statement(node: ast.stmt, package: str, guards: tuple[Guard, ...], found: B
                     _target(item.optional_vars, None, line, guards, found)
             _block(node.body, package, guards, found)
         case ast.Match():
-            inner = (*guards, Guard("loop"))
             _walrus(node.subject, line, guards, found)
             for case in node.cases:
+                inner = (*guards, Guard("loop"), Guard("case", node.subject, pattern=case.pattern))
                 for part in ast.walk(case.pattern):
                     captured = getattr(part, "name", None) or getattr(part, "rest", None)
                     if isinstance(captured, str):
                         found.add(captured, Binding("opaque", line, inner))
-                _block(case.body, package, inner, found)
+                asked = () if case.guard is None else (Guard("if", case.guard, True),)
+                _block(case.body, package, (*inner, *asked), found)
         case ast.Delete():
             # Unbinding gives no value: whoever reads the name reads it before.
             pass

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shrinker.facts.bindings import Binding, Bindings, Guard, collect
+from shrinker.facts.cases import never_matches
 from shrinker.facts.evaluate import Scope, evaluate, join, truth
 from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, Value
 from shrinker.facts.walk import statements, walk
@@ -260,12 +261,21 @@ def _guard_state(scope: Scope, guard: Guard) -> bool | None:
         value = truth(guard.test, scope)
         # A test without a rule is upstream's own constant (`if 0:`): not for the facts to decide.
         return None if value is None or not value.rules else value.truth is guard.polarity
+    if guard.kind == "case":
+        return None if _refuted(scope, guard) is None else False
     if guard.kind in ("try", "handler") and guard.node is not None:
         fails = failing_import(guard.node, scope)
         if fails is None:
             return True if guard.kind == "try" else None
         return guard.kind == "handler"
     return None
+
+
+def _refuted(scope: Scope, guard: Guard) -> frozenset[str] | None:
+    """The rules by which a case never matches."""
+    if guard.test is None or guard.pattern is None:
+        return None
+    return never_matches(guard.pattern, evaluate(guard.test, scope), scope)
 
 
 def _dead_rules(scope: Scope, bindings: list[Binding]) -> set[str]:
@@ -276,6 +286,8 @@ def _dead_rules(scope: Scope, bindings: list[Binding]) -> set[str]:
                 value = truth(guard.test, scope)
                 if value is not None and value.truth is not guard.polarity:
                     rules |= value.rules
+            elif guard.kind == "case":
+                rules |= _refuted(scope, guard) or frozenset()
             elif guard.node is not None:
                 failing = failing_import(guard.node, scope)
                 rules |= {failing} if failing else set()

@@ -48,10 +48,10 @@ def fold_try(folder: StatementFolder, node: ast.Try) -> tuple[Body, bool]:
     if len(context.edits) > edits and _needs_no_handlers(folder, node, body):
         return _without_handlers(folder, node, body), True
     node.body = filled(body)
+    folder.orelse(node)
     node.handlers = _fold_handlers(folder, node)
     if not node.handlers and not node.finalbody:
         return _body_alone(folder, node, body), True
-    folder.orelse(node)
     if node.finalbody:
         node.finalbody = filled(folder.block(node.finalbody))
     if ends:
@@ -202,9 +202,11 @@ def _fold_class(folder: StatementFolder, node: ast.expr) -> ast.expr | Evaluates
 def _body_alone(folder: StatementFolder, node: ast.Try, body: Body) -> Body:
     """The body in the place of a `try` that handled only errors that are not in the closed world."""
     live = body if any(not isinstance(s, ast.Pass) for s in body) else []
-    taken = TakeBlock(span(node), "body")
-    folder.context.edits.append(taken if live else DropStatement(span(node)))
-    folder.context.taken.append((taken, list(live)))
+    context, taken = folder.context, TakeBlock(span(node), "body")
+    # An `else` of which nothing is left goes with the rest.
+    context.edits = [e for e in context.edits if not (isinstance(e, DropBlock) and e.span == taken.span)]
+    context.edits.append(taken if live else DropStatement(taken.span))
+    context.taken.append((taken, list(live)))
     return live
 
 

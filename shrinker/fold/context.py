@@ -133,7 +133,7 @@ class Context:
         """Look for further words too."""
         self.heat(self._words | frozenset(words))
 
-    def is_hot(self, node: ast.stmt | ast.expr | ast.ExceptHandler) -> bool:
+    def is_hot(self, node: ast.stmt | ast.expr | ast.pattern | ast.ExceptHandler) -> bool:
         """True when a line of the node holds a word that the facts may decide."""
         first = first_line(node)
         index = bisect.bisect_left(self._hot, first)
@@ -232,7 +232,7 @@ class Context:
         self.decide(node, kind, value.rules, "true" if value.truth else "false", lines, shown)
 
 
-def first_line(node: ast.stmt | ast.expr | ast.ExceptHandler) -> int:
+def first_line(node: ast.stmt | ast.expr | ast.pattern | ast.ExceptHandler) -> int:
     """The line on which a statement starts, its decorators included."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.decorator_list:
         return node.decorator_list[0].lineno
