@@ -12,16 +12,20 @@ from dataclasses import dataclass, field
 
 from shrinker.facts.walk import walk
 
+_LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+
 
 @dataclass(frozen=True, slots=True)
 class Guard:
     """One branch around a binding."""
 
     kind: str
-    """``if`` (needs `test` to be `polarity`), ``try`` (body of `node`), ``handler`` (of `node`), ``loop``."""
+    """``if`` (needs `test` to be `polarity`), ``try`` (body of `node`), ``handler`` (of `node`), ``loop``,
+    ``case`` (needs `test` to match `pattern`)."""
     test: ast.expr | None = None
     polarity: bool = True
     node: ast.Try | None = None
+    pattern: ast.pattern | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +83,19 @@ def collect(body: Iterable[ast.stmt], package: str, *, walrus: bool = True) -> B
 
 
 def _block(body: Iterable[ast.stmt], package: str, guards: tuple[Guard, ...], found: Bindings) -> None:
+    ended = False
     for statement in body:
-        _statement(statement, package, guards, found)
+        if not ended:
+            _statement(statement, package, guards, found)
+            ended = isinstance(statement, _LEAVES)
+            continue
+        # Never run, whatever the facts say: the name is of this scope all the same, and nothing gives it a value.
+        unreached = Bindings(walrus=found.walrus)
+        _statement(statement, package, guards, unreached)
+        for name, bindings in unreached.names.items():
+            found.add(name, Binding("opaque", bindings[0].line, guards))
+        found.stars += unreached.stars
+        found.outer |= unreached.outer
 
 
 def _statement(node: ast.stmt, package: str, guards: tuple[Guard, ...], found: Bindings) -> None:
@@ -137,7 +152,7 @@ def _statement(node: ast.stmt, package: str, guards: tuple[Guard, ...], found: B
         case ast.While():
             _walrus(node.test, line, guards, found)
             inner = (*guards, Guard("loop"))
-            _block(node.body, package, inner, found)
+            _block(node.body, package, (*inner, Guard("if", node.test, True)), found)
             _block(node.orelse, package, inner, found)
         case ast.With() | ast.AsyncWith():
             for item in node.items:
@@ -146,14 +161,15 @@ def _statement(node: ast.stmt, package: str, guards: tuple[Guard, ...], found: B
                     _target(item.optional_vars, None, line, guards, found)
             _block(node.body, package, guards, found)
         case ast.Match():
-            inner = (*guards, Guard("loop"))
             _walrus(node.subject, line, guards, found)
             for case in node.cases:
+                inner = (*guards, Guard("loop"), Guard("case", node.subject, pattern=case.pattern))
                 for part in ast.walk(case.pattern):
                     captured = getattr(part, "name", None) or getattr(part, "rest", None)
                     if isinstance(captured, str):
                         found.add(captured, Binding("opaque", line, inner))
-                _block(case.body, package, inner, found)
+                asked = () if case.guard is None else (Guard("if", case.guard, True),)
+                _block(case.body, package, (*inner, *asked), found)
         case ast.Delete():
             # Unbinding gives no value: whoever reads the name reads it before.
             pass

@@ -88,7 +88,7 @@ def evaluate(node: ast.expr, scope: Scope, *, condition: bool = False, depth: in
                 return test
             return join([evaluate(arm, scope, depth=depth) for arm in (node.body, node.orelse)])
         case ast.Compare():
-            return _compare(node, scope, depth)
+            return _compare(node, scope, depth) if len(node.ops) == 1 else _links(node, scope, condition, depth)
         case ast.Call():
             noted: Value | None = getattr(node, "decided", None)
             return _call(node, scope, depth) if noted is None else noted
@@ -208,9 +208,18 @@ def _is_boolean(node: ast.expr, scope: Scope) -> bool:
     return is_boolean(node, scope)
 
 
+def _links(node: ast.Compare, scope: Scope, condition: bool, depth: int) -> Value:
+    """``a < b < c``, which is ``a < b and b < c``."""
+    operands = (node.left, *node.comparators)
+    links: list[ast.expr] = [
+        ast.copy_location(ast.Compare(left, [operator], [right]), node)
+        for left, operator, right in zip(operands, node.ops, operands[1:], strict=False)
+    ]
+    value = _boolean(ast.copy_location(ast.BoolOp(ast.And(), links), node), scope, condition, depth)
+    return value if isinstance(value, Known) else UNKNOWN
+
+
 def _compare(node: ast.Compare, scope: Scope, depth: int) -> Value:
-    if len(node.ops) != 1:
-        return UNKNOWN
     left = evaluate(node.left, scope, depth=depth)
     right = evaluate(node.comparators[0], scope, depth=depth)
     if isinstance(left, Removed) and left.member and isinstance(node.ops[0], ast.In | ast.NotIn):

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shrinker.facts.bindings import Binding, Bindings, Guard, collect
+from shrinker.facts.cases import never_matches
 from shrinker.facts.evaluate import Scope, evaluate, join, truth
 from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, Value
 from shrinker.facts.walk import statements, walk
@@ -14,6 +15,8 @@ from shrinker.facts.walk import statements, walk
 if TYPE_CHECKING:
     from shrinker.facts.environment import Environment
 
+_LATER = 1 << 30
+"""A line below all others."""
 _DEFINITIONS = frozenset({"from", "module", "def", "class"})
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 
@@ -75,19 +78,28 @@ class LocalScope:
         if self.is_class and name in self.bindings.names:
             return self._in_class(name, line)
         if name in self.bindings.names:
-            if name in self._busy:
-                return UNKNOWN
-            if name in self._memo:
-                return self._memo[name]
-            self._busy.add(name)
-            try:
-                value = bound_value(self, name, self.bindings.names[name], None, local=True)
-            finally:
-                self._busy.discard(name)
-            if not self._busy:
-                self._memo[name] = value
-            return value
-        return self.outer.lookup(name, line)
+            value = self._local(name)
+            return UNKNOWN if self._is_early(name, line) and not isinstance(value, Removed) else value
+        # A function's body runs when it is called: what is bound below it may be bound by then.
+        return self.outer.lookup(name, line if self.is_class else _LATER)
+
+    def _local(self, name: str) -> Value:
+        if name in self._busy:
+            return UNKNOWN
+        if name in self._memo:
+            return self._memo[name]
+        self._busy.add(name)
+        try:
+            value = bound_value(self, name, self.bindings.names[name], None, local=True)
+        finally:
+            self._busy.discard(name)
+        if not self._busy:
+            self._memo[name] = value
+        return value
+
+    def _is_early(self, name: str, line: int) -> bool:
+        """True where a function reads a name before any place that binds it: an error, whatever it gets there."""
+        return all(b.line > line and not any(g.kind == "loop" for g in b.guards) for b in self.bindings.names[name])
 
     def _in_class(self, name: str, line: int) -> Value:
         """A class body runs once, from top to bottom; a name that it has not bound yet is that of the scope around."""
@@ -249,12 +261,21 @@ def _guard_state(scope: Scope, guard: Guard) -> bool | None:
         value = truth(guard.test, scope)
         # A test without a rule is upstream's own constant (`if 0:`): not for the facts to decide.
         return None if value is None or not value.rules else value.truth is guard.polarity
+    if guard.kind == "case":
+        return None if _refuted(scope, guard) is None else False
     if guard.kind in ("try", "handler") and guard.node is not None:
         fails = failing_import(guard.node, scope)
         if fails is None:
             return True if guard.kind == "try" else None
         return guard.kind == "handler"
     return None
+
+
+def _refuted(scope: Scope, guard: Guard) -> frozenset[str] | None:
+    """The rules by which a case never matches."""
+    if guard.test is None or guard.pattern is None:
+        return None
+    return never_matches(guard.pattern, evaluate(guard.test, scope), scope)
 
 
 def _dead_rules(scope: Scope, bindings: list[Binding]) -> set[str]:
@@ -265,6 +286,8 @@ def _dead_rules(scope: Scope, bindings: list[Binding]) -> set[str]:
                 value = truth(guard.test, scope)
                 if value is not None and value.truth is not guard.polarity:
                     rules |= value.rules
+            elif guard.kind == "case":
+                rules |= _refuted(scope, guard) or frozenset()
             elif guard.node is not None:
                 failing = failing_import(guard.node, scope)
                 rules |= {failing} if failing else set()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from shrinker.facts.lattice import Removed
 from shrinker.facts.scopes import catches_import_error, failing_import
 from shrinker.facts.walk import statements, walk
 from shrinker.fold.context import EvaluatesRemoved, extent, span
 from shrinker.fold.control import asks_for_exception, filled, leaves
-from shrinker.values.edits import DropBlock, DropStatement, DropTail, TakeBlock
+from shrinker.fold.named import running
+from shrinker.values.edits import DropBlock, DropElement, DropStatement, DropTail, TakeBlock
 from shrinker.values.folded import Uncertain
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _RULE = "cannot-fail"
 _LEAVES = (ast.Return, ast.Break, ast.Continue)
+_ONE_OF_THEM = frozenset({"NameError", "UnboundLocalError", "RuntimeError"})
+"""Classes that catch only one of what upstream raises for an unbound name and the named error."""
 
 
 def fold_try(folder: StatementFolder, node: ast.Try) -> tuple[Body, bool]:
@@ -35,17 +37,21 @@ def fold_try(folder: StatementFolder, node: ast.Try) -> tuple[Body, bool]:
             reason = "import of a removed module fails, but its handler uses the exception"
             context.uncertain.append(Uncertain(context.path, node.lineno, reason))
     edits = len(context.edits)
-    catches = any(catches_import_error(h) for h in node.handlers)
+    catches, watches = any(map(catches_import_error, node.handlers)), any(_tells(folder, h) for h in node.handlers)
     context.catching += catches
+    context.watching += watches
     try:
         body = folder.block(node.body)
     finally:
         context.catching -= catches
+        context.watching -= watches
     if len(context.edits) > edits and _needs_no_handlers(folder, node, body):
         return _without_handlers(folder, node, body), True
     node.body = filled(body)
-    node.handlers = _fold_handlers(folder, node)
     folder.orelse(node)
+    node.handlers = _fold_handlers(folder, node)
+    if not node.handlers and not node.finalbody:
+        return _body_alone(folder, node, body), True
     if node.finalbody:
         node.finalbody = filled(folder.block(node.finalbody))
     if ends:
@@ -58,10 +64,7 @@ def _take_handler(folder: StatementFolder, node: ast.Try, failing: str) -> Body 
     context = folder.context
     index = next(i for i, h in enumerate(node.handlers) if catches_import_error(h))
     handler = node.handlers[index]
-    uses_name = handler.name is not None and any(
-        isinstance(n, ast.Name) and n.id == handler.name for s in handler.body for n in walk(s)
-    )
-    if uses_name or any(map(asks_for_exception, handler.body)):
+    if _uses_exception(folder, handler):
         return None
     context.decide(node, "try", {failing}, "removed", extent(node.body), node.body[0])
     for statement in (*node.body, *node.orelse):
@@ -75,6 +78,20 @@ def _take_handler(folder: StatementFolder, node: ast.Try, failing: str) -> Body 
     context.edits.append(taken if live else DropStatement(span(node)))
     context.taken.append((taken, list(live)))
     return live
+
+
+def _uses_exception(folder: StatementFolder, handler: ast.ExceptHandler) -> bool:
+    """True when code of a handler that may run looks at the exception."""
+    parts = list(running(handler.body, folder.scope))
+    named = handler.name is not None and any(isinstance(n, ast.Name) and n.id == handler.name for n in parts)
+    return named or asks_for_exception(parts)
+
+
+def _tells(folder: StatementFolder, handler: ast.ExceptHandler) -> bool:
+    """True when a handler tells the named error from the one for an unbound name, which upstream raises."""
+    types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    plain = all(t is None or (isinstance(t, ast.Name) and t.id not in _ONE_OF_THEM) for t in types)
+    return not plain or _uses_exception(folder, handler)
 
 
 def _is_absent(folder: StatementFolder, node: ast.stmt) -> bool:
@@ -109,26 +126,88 @@ def _fold_handlers(folder: StatementFolder, node: ast.Try) -> list[ast.ExceptHan
     """The handlers that are left.
 
     Raises:
-        EvaluatesRemoved: none is.
+        EvaluatesRemoved: only an error that is not in the closed world is handled, and what follows needs a handler.
     """
     context = folder.context
+    edits, decisions = len(context.edits), len(context.decisions)
+    gone = {id(h): poison for h in node.handlers if (poison := _fold_type(folder, h)) is not None}
+    if len(gone) == len(node.handlers) and node.orelse:
+        # An `else` stands with a handler only.
+        context.undo(edits, decisions)
+        poison = gone[id(node.handlers[0])]
+        if poison.removed.eager:
+            raise poison
+        return node.handlers
     kept: list[ast.ExceptHandler] = []
+    alone = len(gone) == len(node.handlers) and not node.finalbody
     for index, handler in enumerate(node.handlers):
-        try:
-            if handler.type is not None:
-                handler.type = folder.expressions.fold(handler.type)
-        except EvaluatesRemoved as poison:
-            if poison.removed.missing:
-                kept.append(handler)
-                continue
-            context.edits.append(DropBlock(span(node), f"handler:{index}"))
-            context.decide(handler, "handler", {poison.removed.rule}, "removed", extent(handler.body))
-            continue
-        handler.body = filled(folder.block(handler.body))
-        kept.append(handler)
-    if not kept and not node.finalbody:
-        raise EvaluatesRemoved(Removed("removed-handlers", "only handlers of removed errors", "try"))
+        if id(handler) in gone:
+            if not alone:
+                context.edits.append(DropBlock(span(node), f"handler:{index}"))
+            rule = gone[id(handler)].removed.rule
+            context.decide(handler, "handler", {rule}, "removed", extent(handler.body))
+            folder.forget(handler)
+        else:
+            handler.body = filled(folder.block(handler.body))
+            kept.append(handler)
     return kept
+
+
+def _fold_type(folder: StatementFolder, handler: ast.ExceptHandler) -> EvaluatesRemoved | None:
+    """Fold what a handler catches; the reason when nothing in the closed world is that.
+
+    Raises:
+        EvaluatesRemoved: finding out what it catches runs something of a removed module.
+    """
+    context, node = folder.context, handler.type
+    if not isinstance(node, ast.Tuple) or not node.elts:
+        found = None if node is None else _fold_class(folder, node)
+        if isinstance(found, EvaluatesRemoved):
+            return found
+        handler.type = found
+        return None
+    classes = [(element, _fold_class(folder, element)) for element in node.elts]
+    kept = [new for _, new in classes if isinstance(new, ast.expr)]
+    for element, new in classes:
+        if isinstance(new, EvaluatesRemoved):
+            if not kept:
+                return new
+            context.edits.append(DropElement(span(element), "Tuple"))
+            context.decide(element, "handler", {new.removed.rule}, "removed", 0)
+            folder.forget(element)
+    node.elts = kept
+    return None
+
+
+def _fold_class(folder: StatementFolder, node: ast.expr) -> ast.expr | EvaluatesRemoved:
+    """The folded class of an error, or why nothing in the closed world is one.
+
+    Raises:
+        EvaluatesRemoved: finding out which class it is runs something of a removed module.
+    """
+    context = folder.context
+    edits, decisions = len(context.edits), len(context.decisions)
+    try:
+        return folder.expressions.fold(node)
+    except EvaluatesRemoved as poison:
+        if isinstance(node, ast.Name | ast.Attribute) and not poison.removed.missing:
+            return poison
+        if poison.removed.eager:
+            raise
+    # Asked only when something was raised: the error of what is gone must not come earlier.
+    context.undo(edits, decisions)
+    return context.as_written(node)
+
+
+def _body_alone(folder: StatementFolder, node: ast.Try, body: Body) -> Body:
+    """The body in the place of a `try` that handled only errors that are not in the closed world."""
+    live = body if any(not isinstance(s, ast.Pass) for s in body) else []
+    context, taken = folder.context, TakeBlock(span(node), "body")
+    # An `else` of which nothing is left goes with the rest.
+    context.edits = [e for e in context.edits if not (isinstance(e, DropBlock) and e.span == taken.span)]
+    context.edits.append(taken if live else DropStatement(taken.span))
+    context.taken.append((taken, list(live)))
+    return live
 
 
 # A `try` that cannot fail any more

@@ -24,18 +24,19 @@ def fold_if(folder: StatementFolder, node: ast.If) -> tuple[Body, bool]:
     known = value = _decided_test(folder, node)
     if value is None or not has_no_effect(node.test, folder.scope, context):
         value = None
-        decisions = len(context.decisions)
+        edits, decisions = len(context.edits), len(context.decisions)
         test = folder.expressions.fold(node.test, condition=True)
         if isinstance(test, ast.Constant) and test is not node.test:
             # Folding the parts decided the whole: a test for a removed class, say.
             rules = {r for d in context.decisions[decisions:] for r in d.rule.split("+")}
             value = Known(test.value, True, frozenset(rules))
-        elif test is not node.test:
+        elif len(context.edits) > edits:
             # What is left of a test: an arm of a ternary that took the place of the whole, say.
             value = folder.expressions.decided(test)
+        changed = len(context.edits) > edits
     if value is not None:
         return _decided(folder, node, value, elif_arm)
-    changed, node.test = test is not node.test, test
+    node.test = test
     certain = _decided_beside(test) or known or (_decided_test(folder, node) if changed else None)
     if certain is not None:
         if is_pure(test, folder.scope):

@@ -33,6 +33,10 @@ def fold_not(folder: ExpressionFolder, node: ast.UnaryOp, condition: bool) -> as
     node.operand = folder.fold(node.operand, condition=True)
     if isinstance(node.operand, ast.Constant) and node.operand is not original and isinstance(node.operand.value, bool):
         return folder.constant(node, not node.operand.value, "not", "constant")
+    value = folder.decided(node) if node.operand is not original else None
+    if value is not None:
+        # An arm of a ternary took its place, say: what is left may be decided.
+        return folder.literal(node, Known(value.truth, True, value.rules)) or node
     return node
 
 

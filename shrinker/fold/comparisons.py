@@ -23,7 +23,8 @@ def fold_comparison(folder: ExpressionFolder, node: ast.Compare, condition: bool
     if folded is not None:
         return folded
     folder.asked(node)
-    node.left = folder.fold(node.left)
+    operands = (node.left, *node.comparators)
+    node.left = node.left if _stays(folder, node, 0) else folder.fold(node.left)
     single = node.ops[0] if len(node.ops) == 1 else None
     try:
         display = node.comparators[0] if isinstance(single, ast.In | ast.NotIn) else None
@@ -39,8 +40,9 @@ def fold_comparison(folder: ExpressionFolder, node: ast.Compare, condition: bool
             # Not for the sake of writing `x in None`.
             pass
         else:
-            first, *others = node.comparators
-            node.comparators = [folder.fold(first), *(folder.when_reached(c) for c in others)]
+            for index, operand in enumerate(node.comparators):
+                if not _stays(folder, node, index + 1):
+                    node.comparators[index] = folder.when_reached(operand) if index else folder.fold(operand)
     except EvaluatesRemoved as poison:
         identity = isinstance(single, ast.Is | ast.IsNot) or (
             isinstance(single, ast.Eq | ast.NotEq) and _is_class_of_something(node.left)
@@ -50,7 +52,24 @@ def fold_comparison(folder: ExpressionFolder, node: ast.Compare, condition: bool
             # of a removed `IntEnum` equals a number.
             return folder.constant(node, isinstance(single, ast.IsNot | ast.NotEq), "compare", poison.removed.rule)
         raise
+    if any(new is not old for new, old in zip((node.left, *node.comparators), operands, strict=True)):
+        # An arm of a ternary took its place, say: what is left may be decided.
+        return folder.literal(node, without_removed(evaluate(node, folder.scope))) or node
     return node
+
+
+def _stays(folder: ExpressionFolder, node: ast.Compare, index: int) -> bool:
+    """True for a removed member that something is compared with which must be asked all the same: comparing with it
+    produces nothing."""
+    operand = (node.left, *node.comparators)[index]
+    if not isinstance(operand, ast.Attribute):
+        return False
+    beside = node.ops[max(index - 1, 0) : index + 1]
+    decided = ast.Eq | ast.NotEq | ast.Is | ast.IsNot
+    if not all(isinstance(o, decided if index else decided | ast.In | ast.NotIn) for o in beside):
+        return False
+    value = evaluate(operand, folder.scope)
+    return isinstance(value, Removed) and value.member
 
 
 def _is_decided(folder: ExpressionFolder, node: ast.expr) -> bool:

@@ -7,15 +7,17 @@ import bisect
 import copy
 import re
 from collections.abc import Iterable
+from typing import TypeVar, cast
 
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Domain, Known, Removed
-from shrinker.facts.walk import statements
+from shrinker.facts.walk import children
 from shrinker.fold.definitions import words_of
 from shrinker.fold.lines import Lines
 from shrinker.values.edits import DropStatement, Edit, Span, TakeBlock
 from shrinker.values.folded import Decision, Escape, Uncertain
 
+_Written = TypeVar("_Written", bound=ast.stmt | ast.expr)
 Node = ast.expr | ast.stmt | ast.ExceptHandler | ast.alias | ast.keyword | ast.arg | ast.pattern
 
 _TEXT_LIMIT = 120
@@ -57,7 +59,9 @@ class Context:
         self.lines = self._source.rows
         self.environment = environment
         self._text = source
-        self._written: dict[tuple[type[ast.stmt], int, int], ast.stmt] | None = None
+        self._written: dict[tuple[type[ast.AST], Span], ast.AST] | None = None
+        self.replaced: dict[Span, str] = {}
+        """Texts in the place of defaults, by where they stand."""
         self.functions: list[frozenset[str]] = []
         """Names that the functions around the place bind, the innermost last."""
         self.bodies: list[ast.FunctionDef | ast.AsyncFunctionDef | None] = []
@@ -93,6 +97,8 @@ class Context:
         """Dictionary displays (by id) that are only asked for texts of a domain."""
         self.catching = 0
         """How many `try` statements around the place catch ImportError."""
+        self.watching = 0
+        """How many `try` statements of the function around the place would show that an error is another one."""
         self._edited: list[int] = []
         self._holding: dict[tuple[str, ...], list[int]] = {}
         self._hot: list[int] = []
@@ -127,7 +133,7 @@ class Context:
         """Look for further words too."""
         self.heat(self._words | frozenset(words))
 
-    def is_hot(self, node: ast.stmt | ast.expr | ast.ExceptHandler) -> bool:
+    def is_hot(self, node: ast.stmt | ast.expr | ast.pattern | ast.ExceptHandler) -> bool:
         """True when a line of the node holds a word that the facts may decide."""
         first = first_line(node)
         index = bisect.bisect_left(self._hot, first)
@@ -155,14 +161,27 @@ class Context:
         index = bisect.bisect_left(lines, node.lineno)
         return index < len(lines) and lines[index] <= (node.end_lineno or node.lineno)
 
-    def as_written(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
-        """A function of the tree as upstream wrote it, whatever was folded in it."""
+    def as_written(self, node: _Written) -> _Written:
+        """A statement or expression (outside of f-strings) as upstream wrote it, whatever was folded in it."""
         if self._written is None:
             # Rare, and cheaper than to copy every function first.
-            tree = ast.parse(self._text)
-            self._written = {(type(n), n.lineno, n.col_offset): n for n in statements(tree)}
+            self._written = {}
+            stack: list[ast.AST] = [ast.parse(self._text)]
+            while stack:
+                part = stack.pop()
+                if isinstance(part, ast.stmt | ast.expr):
+                    self._written[type(part), span(part)] = part
+                if isinstance(part, ast.Constant) and span(part) in self.replaced:
+                    part.value = self.replaced[span(part)]
+                if not isinstance(part, ast.JoinedStr):
+                    stack.extend(children(part))
         # A copy: a second pass over the function around it folds what it was given.
-        return copy.deepcopy(self._written[type(node), node.lineno, node.col_offset])
+        return cast(_Written, copy.deepcopy(self._written[type(node), span(node)]))
+
+    def undo(self, edits: int, decisions: int) -> None:
+        """Take back what was decided since there were so many edits and decisions."""
+        del self.edits[edits:]
+        del self.decisions[decisions:]
 
     def is_named_beside(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
         """True when the name of a definition stands anywhere else: in this file, or in an import of another one."""
@@ -213,7 +232,7 @@ class Context:
         self.decide(node, kind, value.rules, "true" if value.truth else "false", lines, shown)
 
 
-def first_line(node: ast.stmt | ast.expr | ast.ExceptHandler) -> int:
+def first_line(node: ast.stmt | ast.expr | ast.pattern | ast.ExceptHandler) -> int:
     """The line on which a statement starts, its decorators included."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.decorator_list:
         return node.decorator_list[0].lineno

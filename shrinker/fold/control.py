@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from shrinker.facts.walk import BLOCKS, walk
 
@@ -31,14 +31,14 @@ def runs_something(node: ast.stmt | ast.expr) -> bool:
 _EXCEPTION = frozenset({"exc_info", "exception", "print_exc", "format_exc"})
 
 
-def asks_for_exception(node: ast.stmt) -> bool:
+def asks_for_exception(parts: Iterable[ast.AST]) -> bool:
     """True when code of a handler raises or prints the exception that is being handled without naming it."""
     return any(
         (isinstance(part, ast.Raise) and part.exc is None)
         or (isinstance(part, ast.Attribute) and part.attr in _EXCEPTION)
         or (isinstance(part, ast.Name) and part.id in _EXCEPTION)
         or (isinstance(part, ast.keyword) and part.arg in _EXCEPTION)
-        for part in walk(node)
+        for part in parts
     )
 
 

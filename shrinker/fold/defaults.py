@@ -37,7 +37,7 @@ def _visit(body: Iterable[ast.stmt], prefix: str, rules: list[Default], context:
 def _replace(node: ast.Constant, rule: Default, context: Context) -> None:
     context.edits.append(Literal(span(node), json.dumps(rule.by)))
     context.decide(node, "default", {rule.id}, repr(rule.by), 0)
-    node.value = rule.by
+    context.replaced[span(node)] = node.value = rule.by
 
 
 def _handed_on(definition: Definition) -> Iterator[ast.Constant]:

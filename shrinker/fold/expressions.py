@@ -81,12 +81,15 @@ class ExpressionFolder:
 
     def when_reached(self, node: ast.expr, *, condition: bool = False) -> ast.expr:
         """Fold what is evaluated only sometimes: the error of something missing must not come earlier."""
+        edits, decisions = len(self.context.edits), len(self.context.decisions)
         try:
             return self.fold(node, condition=condition)
         except EvaluatesRemoved as poison:
             if not poison.removed.missing:
                 raise
-            return node
+            # Some parts may have been folded before.
+            self.context.undo(edits, decisions)
+            return self.context.as_written(node)
 
     def _name(self, node: ast.Name, condition: bool) -> ast.expr:
         if not isinstance(node.ctx, ast.Load):

@@ -13,6 +13,7 @@ from shrinker.fold.annotations import fold_annotation, fold_parameter
 from shrinker.fold.context import EvaluatesRemoved, KeepsWhole, span
 from shrinker.fold.control import declares, filled, is_generator, rebinds
 from shrinker.fold.domains import local_tables, registration
+from shrinker.fold.whole import function_needs
 from shrinker.values.edits import DropElement
 from shrinker.values.folded import Uncertain
 
@@ -55,6 +56,7 @@ def fold_function(folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunc
     folder.context.tables.update(local_tables(node.body, scope))
     context.functions.append(before)
     context.bodies.append(node)
+    watching, context.watching = context.watching, 0
     try:
         node.body = filled(folder.inside(scope, "function").block(node.body))
         _poison_unbound(folder, node, before, decisions)
@@ -64,17 +66,19 @@ def fold_function(folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunc
             raise
         reason = whole.reason
     finally:
+        context.watching = watching
         context.functions.pop()
         context.bodies.pop()
     if reason is None:
         return [node], False
-    del context.edits[edits:]
-    del context.decisions[decisions:]
+    context.undo(edits, decisions)
     context.touched = touched
     doubt = Uncertain(context.path, first, reason)
     if doubt not in context.uncertain:
         context.uncertain.append(doubt)
-    return [context.as_written(node)], False
+    written = context.as_written(node)
+    function_needs(written, folder.scope, scope, context)
+    return [written], False
 
 
 def _changes_kind(node: ast.FunctionDef | ast.AsyncFunctionDef, generator: bool, declared: set[str]) -> str | None:
@@ -98,8 +102,7 @@ def _fold_default(folder: StatementFolder, node: ast.expr) -> ast.expr:
         gives_member = poison.removed.member and not any(map(folder.names_removed, walk(spare)))
         if not gives_member:
             raise
-    del context.edits[edits:]
-    del context.decisions[decisions:]
+    context.undo(edits, decisions)
     context.touched = touched
     return spare
 

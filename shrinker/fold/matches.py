@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from shrinker.facts.cases import never_matches
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import Scope, evaluate, truth
-from shrinker.facts.lattice import Domain, Known, Removed, Value
+from shrinker.facts.lattice import Value
 from shrinker.fold.branches import never_run
 from shrinker.fold.context import Context, extent, span
 from shrinker.fold.control import filled
@@ -53,7 +54,7 @@ def _sorted(folder: StatementFolder, node: ast.Match, subject: Value) -> tuple[l
     gone: _Gone = []
     closed: frozenset[str] | None = None
     for index, case in enumerate(node.cases):
-        rules = closed or _never_matches(case.pattern, subject, scope)
+        rules = closed or never_matches(case.pattern, subject, scope)
         guard = None
         if rules is None and case.guard is not None:
             guard = truth(case.guard, scope)
@@ -132,7 +133,7 @@ def _thinned(context: Context, pattern: ast.pattern, subject: object, scope: Sco
             pattern.kwd_patterns = [_thinned(context, p, None, scope) for p in pattern.kwd_patterns]
     if not isinstance(pattern, ast.MatchOr):
         return pattern
-    found = [(p, _never_matches(p, subject, scope)) for p in pattern.patterns]
+    found = [(p, never_matches(p, subject, scope)) for p in pattern.patterns]
     for alternative, rules in found:
         if rules is not None:
             context.edits.append(DropElement(span(alternative), "MatchOr"))
@@ -140,36 +141,3 @@ def _thinned(context: Context, pattern: ast.pattern, subject: object, scope: Sco
             context.forget(alternative)
     pattern.patterns = [p for p, rules in found if rules is None]
     return pattern if len(pattern.patterns) > 1 else pattern.patterns[0]
-
-
-def _never_matches(pattern: ast.pattern, subject: object, scope: Scope) -> frozenset[str] | None:
-    if isinstance(pattern, ast.MatchOr):
-        found = [_never_matches(p, subject, scope) for p in pattern.patterns]
-        return None if any(r is None for r in found) else frozenset().union(*(r for r in found if r is not None))
-    if isinstance(pattern, ast.MatchAs) and pattern.pattern is not None:
-        return _never_matches(pattern.pattern, subject, scope)
-    if isinstance(pattern, ast.MatchSequence | ast.MatchMapping | ast.MatchClass):
-        parts = list(pattern.patterns)
-        if isinstance(pattern, ast.MatchClass):
-            asked = evaluate(pattern.cls, scope)
-            if isinstance(asked, Removed):
-                # Nothing in the closed world is an instance of a class that is not in it.
-                return None if asked.missing else frozenset({asked.rule})
-            parts += pattern.kwd_patterns
-        elif isinstance(pattern, ast.MatchMapping):
-            values = [evaluate(k, scope) for k in pattern.keys]
-            if (member := next((v for v in values if isinstance(v, Removed) and v.member), None)) is not None:
-                return frozenset({member.rule})
-        return next((r for p in parts if (r := _never_matches(p, None, scope)) is not None), None)
-    if not isinstance(pattern, ast.MatchValue):
-        return None
-    value = evaluate(pattern.value, scope)
-    if isinstance(value, Removed) and value.member:
-        return frozenset({value.rule})
-    if not isinstance(value, Known) or not value.exact:
-        return None
-    if isinstance(subject, Domain) and not subject.items and subject.excludes(value.value):
-        return subject.rules
-    if isinstance(subject, Known) and subject.exact and subject.rules and subject.value != value.value:
-        return subject.rules
-    return None

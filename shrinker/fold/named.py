@@ -61,19 +61,30 @@ def is_read(names: set[str], gone: ast.AST, scope: Scope, context: Context) -> b
 def _reads(function: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, gone: ast.AST) -> set[str]:
     """Names that a function's own body and the functions in it read, branches that the facts refute left out."""
     found: set[str] = set()
-    stack: list[ast.AST] = list(_block(function.body, scope))
+    for part in running(function.body, scope, gone):
+        found.update(_named_by(part))
+    return found
+
+
+def running(body: Iterable[ast.stmt], scope: Scope, gone: ast.AST | None = None) -> Iterator[ast.AST]:
+    """Every node of a block, and of the functions in it, but for what stands in branches that the facts refute.
+
+    Args:
+        body: the block.
+        scope: where its names are looked up.
+        gone: a part to leave out.
+    """
+    stack: list[ast.AST] = list(_block(body, scope))
     while stack:
         part = stack.pop()
         if part is gone:
             continue
         if isinstance(part, _SCOPES):
             # Its names are looked up elsewhere: nothing is left out.
-            for inner in walk(part):
-                found.update(_named_by(inner))
+            yield from walk(part)
             continue
-        found.update(_named_by(part))
+        yield part
         stack.extend(_reached(part, scope))
-    return found
 
 
 def _named_by(node: ast.AST) -> Iterable[str]:

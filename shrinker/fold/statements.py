@@ -56,11 +56,16 @@ class StatementFolder:
             if not self.context.is_hot(statement):
                 result.append(statement)
                 continue
+            edits, decisions = len(self.context.edits), len(self.context.decisions)
             try:
                 folded, changed = self._statement(statement)
             except EvaluatesRemoved as poison:
                 self._keep_readers(statement, poison)
                 folded, changed = self._replace_removed(statement, poison.removed), True
+                if folded == [statement]:
+                    # Some parts may have been folded before.
+                    self.context.undo(edits, decisions)
+                    folded = [self.context.as_written(statement)]
             result.extend(folded)
             ends = bool(folded) and (leaves(folded[-1]) or id(folded[-1]) in self.ends)
             if changed and ends and index + 1 < len(body):
@@ -79,7 +84,7 @@ class StatementFolder:
 
     def _keep_readers(self, node: ast.stmt, poison: EvaluatesRemoved) -> None:
         """What reads a local name that only dead branches bind is an error where it is read for certain. Where it may
-        not be (an arm of a ternary, a lambda), the branches stay.
+        not be (an arm of a ternary, a lambda), or where a handler tells one error from another, the branches stay.
 
         Raises:
             KeepsWhole: a function around binds the name.
@@ -90,6 +95,8 @@ class StatementFolder:
             return
         if poison.deferred or not (removed.missing or reads_surely(node, name)):
             raise KeepsWhole(name, f"{name}, which only a dead branch binds, may be read or not")
+        if self.context.watching:
+            raise KeepsWhole(name, f"{name}, which only a dead branch binds, is read where a handler sees the error")
 
     def _replace_removed(self, node: ast.stmt, removed: Removed) -> Body:
         if removed.eager and (self.kind == "function" or runs_something(node)):

@@ -9,11 +9,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from shrinker.facts.bindings import absolute
-from shrinker.facts.lattice import Removed
 from shrinker.facts.walk import walk
 from shrinker.fold.context import Context
 from shrinker.fold.refine.calls import OPEN
+from shrinker.fold.whole import import_needs
 from shrinker.values.folded import Uncertain
 
 WHY = "folding decided an edit that cannot be written"
@@ -28,21 +27,10 @@ def leave(tree: ast.Module, context: Context, reasons: Iterable[str]) -> None:
         context: of the module.
         reasons: what emission said.
     """
-    environment = context.environment
     context.uncertain.extend(Uncertain(context.path, 0, f"{WHY}: {reason}") for reason in sorted(reasons))
     for node in walk(tree):
-        if not isinstance(node, ast.Import | ast.ImportFrom):
-            continue
-        source = absolute(node.module, node.level, context.package) if isinstance(node, ast.ImportFrom) else ""
-        for alias in node.names:
-            found = [environment.removed_module(source or alias.name)]
-            if source and alias.name != "*":
-                found.append(environment.removed_module(f"{source}.{alias.name}"))
-                value = environment.resolve(source, alias.name)
-                found.append(value if isinstance(value, Removed) else None)
-            for removed in found:
-                if removed is not None and removed.module:
-                    context.escape(alias, removed)
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            import_needs(node, context)
 
 
 def opened(calls: set[str]) -> set[str]:

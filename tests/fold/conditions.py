@@ -143,6 +143,11 @@ GLOBAL_MIXED = (
     "(registered or not _is_hip)",
 )
 LOCAL_MIXED = (
+    "(probe(4) == Backend.GONE)",
+    "(Backend.GONE == probe(2) != a)",
+    "(backend is not Backend.GONE is None)",
+    "(backend is Backend.TRITON is not Backend.GONE)",
+    "((_is_cuda if is_cuda() else probe(1)) is None)",
     "(a or is_cuda())",
     "(b and _is_hip)",
     "(x or _is_hip)",

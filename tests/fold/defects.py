@@ -71,22 +71,38 @@ def _undone(shrunk: Shrunk) -> list[str]:
     """What folding the emitted tree once more would still decide.
 
     A function that was left as it is because of its only `yield` may be decided once its flags are literals, and then
-    imports and flags that only it read may go; a table or a member, once code that looked at it in a way that is not
-    folded is gone.
+    imports and flags that only it read may go; a table, once code that looked at it in a way that is not folded is gone.
+    So may what stands around a read of a name that no branch binds: upstream fails there.
     """
     left = {
         (path, _around(shrunk.before[path], u.line))
         for path, module in shrunk.modules.items()
         for u in module.uncertain
     }
+    # The second pass over a function, which finds such a name, comes after a `try` was looked at.
+    failing = {
+        (path, _around(shrunk.before[path], d.line))
+        for path, module in shrunk.modules.items()
+        for d in module.decisions
+        if d.outcome == "raises"
+    }
     second = shrink(shrunk.after)
-    # A handler asked for the exception in code that is gone now.
-    freed = {"table", "member", "try"} | ({"import", "flag"} if left else set())
+    failing |= {
+        (path, _around(shrunk.after[path], d.line))
+        for path, module in second.modules.items()
+        for d in module.decisions
+        # A handler may ask for the exception in code that only a second look finds dead.
+        if d.outcome == "raises" or d.kind == "try"
+    }
+    if second.rescued != shrunk.rescued:
+        # What rescued a module is gone now, and all that names the module is decided.
+        return []
+    freed = {"table"} | ({"import", "flag"} if left else set())
     return [
         f"{path}:{d.line}: {d.kind} {d.text} -> {d.outcome} ({d.rule})"
         for path, module in second.modules.items()
         for d in module.decisions
-        if d.kind not in freed and (path, _around(shrunk.after[path], d.line)) not in left
+        if d.kind not in freed and (path, _around(shrunk.after[path], d.line)) not in left | failing
     ]
 
 

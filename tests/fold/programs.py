@@ -131,7 +131,9 @@ def fold_tree(
             if rounds:
                 kept = [*paths, *(p for p in tree.by_path if not p.endswith(".py"))]
                 gone = [p for p in tree.by_path if p.endswith(".py") and p not in folded]
-                engine.refine(folded, Surroundings(tree, rules, kept, gone))
+                if engine.refine(folded, Surroundings(tree, rules, kept, gone)) and engine.rescue(paths):
+                    # What a round left whole names something removed.
+                    continue
                 folded = {m.path: m for m in engine.fold(paths)}
             return folded, tuple(sorted(engine.rescued))
 

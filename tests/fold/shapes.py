@@ -118,6 +118,8 @@ def attempt(maker: Maker) -> Compound:
     )
     handlers = (
         ("except ValueError as error", ("probe(str(error))", *maker.block(1))),
+        ("except GoneError", maker.block(1)),
+        ("except (KeyError, GoneError)", maker.block(1)),
         ("except (KeyError, TypeError)", (one(f"if {c()}", "raise"), *maker.block(1))),
         ("except KeyError as error", (f"raise ValueError({c()}) from error",)),
         (f"except (ValueError if {c()} else KeyError)", maker.block(1)),

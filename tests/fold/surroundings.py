@@ -15,7 +15,7 @@ from sglang.again import hip, uses_fnuz
 from sglang.flags import _is_cuda, _is_hip, _off, _open, _use_aiter, chosen, derived, has_aiter, patched, rebound
 from sglang.kinds import Backend, Config, Method, Mode
 from sglang.registry import BY_DEVICE, envs, get_platform, register_device, registered
-from sglang.srt.npu.graph import NpuGraph
+from sglang.srt.npu.graph import GoneError, NpuGraph
 from sglang.srt.utils import get_bool_env_var, is_cuda, is_hip, is_npu
 
 SUPPORTED = ["cuda", "npu", "cpu"]
@@ -168,6 +168,10 @@ class Config:
 """
 
 NPU = """class NpuGraph:
+    pass
+
+
+class GoneError(Exception):
     pass
 """
 HOOKS = """def run(x):

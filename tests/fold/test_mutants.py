@@ -47,6 +47,16 @@ MUTANTS = (
         "    if False:\n        # Functions",
     ),
     Mutant(
+        "a removed error in a tuple of errors takes the others with it",
+        "    kept = [new for _, new in classes if isinstance(new, ast.expr)]\n",
+        "    kept: list[ast.expr] = []\n",
+    ),
+    Mutant(
+        "comparing with a removed member produces it",
+        "    return isinstance(value, Removed) and value.member\n\n\ndef _is_decided",
+        "    return False\n\n\ndef _is_decided",
+    ),
+    Mutant(
         "two calls that give different constants agree",
         "        if len(texts) == 1 and texts <= LITERALS.keys()",
         "        if texts <= LITERALS.keys()",

@@ -1,0 +1,51 @@
+"""What code needs that stays as upstream wrote it: the removed modules that it names stay, too."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from shrinker.facts.bindings import absolute
+from shrinker.facts.evaluate import Scope, evaluate
+from shrinker.facts.lattice import Removed
+from shrinker.facts.walk import walk
+from shrinker.fold.context import Context
+
+
+def function_needs(node: ast.FunctionDef | ast.AsyncFunctionDef, outer: Scope, inner: Scope, context: Context) -> None:
+    """Record the uses in a function that was left whole.
+
+    Args:
+        node: the function as upstream wrote it.
+        outer: the scope around it, in which its header is evaluated.
+        inner: the scope of its body.
+        context: of the module.
+    """
+    header = [node.args, *node.decorator_list, *([node.returns] if node.returns is not None else [])]
+    _names(header, outer, context)
+    _names(node.body, inner, context)
+
+
+def _names(parts: Iterable[ast.AST], scope: Scope, context: Context) -> None:
+    for part in parts:
+        for node in walk(part):
+            # What the function itself imports is asked for where its feature is.
+            if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+                value = evaluate(node, scope)
+                if isinstance(value, Removed) and value.module and value.eager:
+                    context.escape(node, value)
+
+
+def import_needs(node: ast.Import | ast.ImportFrom, context: Context) -> None:
+    """Record what an import needs that is left as it is."""
+    environment = context.environment
+    source = absolute(node.module, node.level, context.package) if isinstance(node, ast.ImportFrom) else ""
+    for alias in node.names:
+        found = [environment.removed_module(source or alias.name)]
+        if source and alias.name != "*":
+            found.append(environment.removed_module(f"{source}.{alias.name}"))
+            value = environment.resolve(source, alias.name)
+            found.append(value if isinstance(value, Removed) else None)
+        for removed in found:
+            if removed is not None and removed.module:
+                context.escape(alias, removed)
