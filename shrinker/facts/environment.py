@@ -45,7 +45,7 @@ class Environment:
             kind: Patterns((p, d) for d in rules.domains for p in getattr(d, kind))
             for kind in ("names", "lists", "calls", "tables", "registers")
         }
-        self.domain_words = frozenset(self._domains["names"].words | self._domains["calls"].words)
+        self.domain_words = frozenset().union(*(self._domains[kind].words for kind in ("names", "lists", "calls")))
         """Identifiers of which a rule says what they never are: what is computed from them may be decided."""
         self._members = _members(rules, outlines)
         self._definitions: Patterns[Remove] = Patterns((p, r) for r in rules.removes for p in r.definitions)
