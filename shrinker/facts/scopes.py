@@ -15,7 +15,7 @@ from shrinker.facts.walk import statements, walk
 if TYPE_CHECKING:
     from shrinker.facts.environment import Environment
 
-_LATER = 1 << 30
+LATER = 1 << 30
 """A line below all others."""
 _DEFINITIONS = frozenset({"from", "module", "def", "class"})
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
@@ -81,7 +81,7 @@ class LocalScope:
             value = self._local(name)
             return UNKNOWN if self._is_early(name, line) and not isinstance(value, Removed) else value
         # A function's body runs when it is called: what is bound below it may be bound by then.
-        return self.outer.lookup(name, line if self.is_class else _LATER)
+        return self.outer.lookup(name, line if self.is_class else LATER)
 
     def _local(self, name: str) -> Value:
         if name in self._busy:

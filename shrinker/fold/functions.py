@@ -7,7 +7,7 @@ import copy
 from typing import TYPE_CHECKING
 
 from shrinker.facts.lattice import Removed
-from shrinker.facts.scopes import function_scope, shadowed
+from shrinker.facts.scopes import LATER, LocalScope, function_scope, shadowed
 from shrinker.facts.walk import walk
 from shrinker.fold.annotations import fold_annotation, fold_parameter
 from shrinker.fold.context import EvaluatesRemoved, KeepsWhole, span
@@ -59,7 +59,7 @@ def fold_function(folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunc
     watching, context.watching = context.watching, 0
     try:
         node.body = filled(folder.inside(scope, "function").block(node.body))
-        _poison_unbound(folder, node, before, decisions)
+        _fold_again(folder, node, scope, decisions)
         reason = _changes_kind(node, generator, declared)
     except KeepsWhole as whole:
         if whole.name not in before:
@@ -116,26 +116,42 @@ def removed_definition(
     return folder.context.environment.removed_definition(f"{folder.context.module}.{node.name}")
 
 
-def _poison_unbound(
-    folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunctionDef, before: frozenset[str], decisions: int
+def _fold_again(
+    folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: LocalScope, decisions: int
 ) -> None:
-    """Cut what reads a local name whose every binding is gone: it can only run where they ran."""
+    """Look at a folded body again for what its folding says of local names.
+
+    What reads a name whose every binding is gone is cut: it can only run where they ran. A name of which some are gone
+    may be decided by those that are left.
+    """
+    environment = folder.context.environment
+    before = set(scope.bindings.names)
     while len(folder.context.decisions) > decisions:
         after = function_scope(node, folder.scope, folder.context.package)
-        lost = before - after.bindings.names.keys() - after.opaque - after.bindings.outer
-        if lost:
-            lost &= {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-        if not lost:
+        reads = {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+        reads -= after.opaque | after.bindings.outer
+        lost = (before - after.bindings.names.keys()) & reads
+        fewer = {n for n in reads & after.bindings.names.keys() if _bound(after, n) < _bound(scope, n)}
+        decided = {
+            n
+            for n in fewer
+            if environment.is_hot(after.lookup(n, LATER)) and after.lookup(n, LATER) != scope.lookup(n, LATER)
+        }
+        if not lost and not decided:
             return
         rules = sorted({r for d in folder.context.decisions[decisions:] for r in d.rule.split("+")})
         gone = {
             n: Removed("+".join(rules), "code of a branch that is never taken", f"{folder.context.module}.{n}")
             for n in lost
         }
-        folder.context.warm(lost)
-        before -= lost
-        scope = shadowed(after, dict(gone))
-        node.body = filled(folder.inside(scope, "function").block(node.body))
+        folder.context.warm(lost | decided)
+        before, scope = before - lost, after
+        node.body = filled(folder.inside(shadowed(after, dict(gone)), "function").block(node.body))
+
+
+def _bound(scope: LocalScope, name: str) -> int:
+    """How many places bind a name."""
+    return len(scope.bindings.names.get(name, ()))
 
 
 def fold_decorators(folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator
 
 from shrinker.facts.bindings import Binding
-from shrinker.facts.scopes import LocalScope, ModuleScope, function_scope
+from shrinker.facts.scopes import LATER, LocalScope, ModuleScope, function_scope
 from shrinker.fold.context import Context
 
 _DOTTED = re.compile(r"sglang(?:\.\w+)+")
@@ -82,7 +82,7 @@ def _warm_locals(context: Context, tree: ast.Module, words: Collection[str]) -> 
                 if name not in words
                 and name not in local
                 and any(_may_be_decided(b, context, domains) for b in bindings)
-                and environment.is_hot(scope.lookup(name, 1 << 30))
+                and environment.is_hot(scope.lookup(name, LATER))
             )
         if not fresh:
             return
