@@ -6,6 +6,7 @@ a value. What stays all the same (a name whose value may do something, a definit
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -15,6 +16,7 @@ from shrinker.crosscheck.gone import Gone
 from shrinker.values.survivors import Leftover
 from shrinker.verify.orphaned import explain_imports
 
+_CONDITIONS = frozenset({"redundant if-condition", "unsatisfiable 'if' condition", "unsatisfiable 'while' condition"})
 _TYPES = re.compile(r"\b[A-Z]\w+\b")
 
 
@@ -47,7 +49,7 @@ def explain_all(
     return [
         Explained(
             item,
-            reasons.get((item.path, item.line, item.subject)) or _reason(item, gone, set_in_tree)
+            reasons.get((item.path, item.line, item.subject)) or _reason(item, out, gone, set_in_tree)
             if item.path in upstream
             else "a file that shrinker writes itself",
         )
@@ -67,9 +69,11 @@ def _subjects(item: Finding) -> list[str]:
     return [part for part in re.split(r"\W+", item.subject) if part]
 
 
-def _reason(item: Finding, gone: Gone, set_in_tree: Mapping[str, str]) -> str:
+def _reason(item: Finding, out: Path, gone: Gone, set_in_tree: Mapping[str, str]) -> str:
     names = _subjects(item)
     name = names[-1] if names else ""
+    if item.kind in _CONDITIONS:
+        return _asked_beside(out / item.path, item.line)
     if item.tool in ("ruff", "vulture"):
         use = gone.use(name, item.path) if name else ""
         return f"last used at {use}" if use else ""
@@ -80,6 +84,21 @@ def _reason(item: Finding, gone: Gone, set_in_tree: Mapping[str, str]) -> str:
         setting = gone.setting(name, item.path)
         return f"set only at {setting}: the read is not reached" if setting else _narrowed(item, gone)
     return _narrowed(item, gone)
+
+
+def _asked_beside(file: Path, line: int) -> str:
+    """A condition that the facts decide, beside something that must be asked all the same."""
+    for node in ast.walk(ast.parse(file.read_bytes(), str(file))):
+        if (
+            isinstance(node, ast.If | ast.While | ast.IfExp)
+            and node.lineno == line
+            and isinstance(node.test, ast.BoolOp)
+        ):
+            known = [part for part in node.test.values if isinstance(part, ast.Constant)]
+            asked = [part for part in ast.walk(node.test) if isinstance(part, ast.Call | ast.Await | ast.NamedExpr)]
+            if known and asked:
+                return f"decided, and `{ast.unparse(asked[0])}` is asked all the same: it may do something"
+    return ""
 
 
 def _narrowed(item: Finding, gone: Gone) -> str:

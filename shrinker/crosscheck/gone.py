@@ -48,16 +48,15 @@ class Gone:
     def use(self, name: str, path: str) -> str:
         """A line with the name that is gone, the same file's first, and why; empty when there is none."""
         places = self._places.get(name, [])
-        for place in sorted(places, key=lambda place: place[0] != path):
-            return self._why(*place[:2])
-        return ""
+        ordered = sorted(places, key=lambda place: place[0] != path)
+        return next((why for place in ordered if (why := self._why(*place[:2]))), "")
 
     def setting(self, name: str, path: str) -> str:
         """The same for a line that gives the name a value."""
         pattern = re.compile(_SETS.format(name=re.escape(name)))
         for place in sorted(self._places.get(name, []), key=lambda place: place[0] != path):
-            if pattern.search(place[2]):
-                return self._why(*place[:2])
+            if pattern.search(place[2]) and (why := self._why(*place[:2])):
+                return why
         return ""
 
     def _why(self, path: str, line: int) -> str:

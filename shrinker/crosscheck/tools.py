@@ -21,6 +21,7 @@ _TIMEOUT = 900
 _VULTURE = re.compile(r"^(?P<path>.*?):(?P<line>\d+): (?P<text>.+) \(\d+% confidence\)$")
 _QUOTED = re.compile(r"[`'](?P<name>[^`']+)[`']")
 _ATTRIBUTE = re.compile(r"has no attribute `(?P<name>\w+)`")
+_LINE = re.compile(r"\bline \d+")
 _PYTHON = "3.12"
 """The Python that serves: pyrefly judges by its grammar and library."""
 
@@ -35,7 +36,7 @@ def ruff(root: Path) -> list[Finding]:
             _below(root, row["filename"]),
             row["location"]["row"],
             row["code"] or "syntax",
-            row["message"],
+            _LINE.sub("line", row["message"]),
             _name(row["message"]),
         )
         for row in rows

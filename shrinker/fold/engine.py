@@ -131,7 +131,8 @@ class FoldEngine:
 
     def _refinement(self, path: str) -> Refinement:
         known = self.refinements.get(path, NOTHING)
-        if self._units:
+        if self._units and not known.dead:
+            # What was dropped was chosen by the units from before.
             known = replace(known, units=True)
         reason = self._unwritable.get(path)
         return known if reason is None else replace(known, unwritable=frozenset({reason}))

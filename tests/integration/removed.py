@@ -15,7 +15,7 @@ PLATFORM = re.compile(
     r"|[^/]*_hip\.(py|cu|cpp|h)$"
 )
 REVIEWED = re.compile(
-    r"/(fla|dllm|multimodal)/|/(mm_utils|multimodal|multimodal_cache|mamba|deepseek_ocr|encoding_dsv4)\.py$"
+    r"/(fla|dllm|multimodal)/|/(mm_utils|multimodal|multimodal_cache|mamba|deepseek_ocr|encoding_dsv4|(base_)?swa_memory_pool)\.py$"
 )
 """Rescues of removed features that a person has looked at: one helper of each is read on every run."""
 MODELS = "python/sglang/srt/models/"

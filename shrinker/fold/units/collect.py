@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from shrinker.facts.bindings import absolute
 from shrinker.facts.scopes import is_type_checking
+from shrinker.facts.walk import children
 from shrinker.fold.context import span
 from shrinker.fold.definitions import dotted
 from shrinker.fold.exports import is_export
@@ -290,7 +291,7 @@ def _bound(node: ast.AST) -> set[str]:
             found.add(part.id)
         elif isinstance(part, ast.ExceptHandler) and part.name:
             found.add(part.name)
-        for child in ast.iter_child_nodes(part):
+        for child in children(part):
             if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom):
                 found |= _bound(child)
             elif not isinstance(child, ast.Lambda):

@@ -19,7 +19,12 @@ def paths_of(node: ast.expr, scope: Scope | None) -> tuple[str, ...]:
         case ast.Name(id=name):
             return _name(name, scope)
         case ast.Attribute(value=value, attr=name):
-            return _bounded(f"{p}.{name}" for p in paths_of(value, scope))
+            bases = paths_of(value, scope)
+            if len(bases) == 1:
+                # Nearly all.
+                path = f"{bases[0]}.{name}"
+                return (path,) if len(path) <= _LONGEST else (ANYTHING,)
+            return _bounded(f"{p}.{name}" for p in bases)
         case ast.Call(func=ast.Name(id="super")):
             return ("@super",)
         case ast.Call(func=ast.Name(id="getattr"), args=[target, ast.Constant(value=str() as name), *rest]) if (

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from shrinker.facts.walk import children, statements
+from shrinker.facts.walk import HOLDERS, children, statements
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _BINDING = frozenset(
@@ -113,7 +113,14 @@ def bind_body(scope: Scope, body: list[ast.stmt], imported: Callable[[ast.Import
                 scope.names.setdefault(node.id, None)  # type: ignore[attr-defined]
             continue
         if kind not in _BINDING:
-            stack.extend(children(node))
+            # `children`, without a generator for every node of every function.
+            values = node.__dict__
+            for field_name in HOLDERS[kind]:
+                value = values.get(field_name)
+                if value.__class__ is list:
+                    stack += [item for item in value if isinstance(item, ast.AST)]
+                elif isinstance(value, ast.AST):
+                    stack.append(value)
             continue
         if isinstance(node, ast.Assign):
             for target in node.targets:

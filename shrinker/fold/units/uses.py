@@ -6,7 +6,7 @@ import ast
 import re
 
 from shrinker.facts.bindings import absolute
-from shrinker.facts.walk import children
+from shrinker.facts.walk import children, walk
 from shrinker.fold.units.paths import ANYTHING, paths_of
 from shrinker.fold.units.scopes import COMPREHENSIONS, Function, Scope, bind_body, bind_target
 
@@ -150,7 +150,7 @@ class Uses:
         self._annotation(node)
 
     def _annotation(self, node: ast.expr) -> None:
-        for part in ast.walk(node):
+        for part in walk(node):
             if isinstance(part, ast.Constant) and isinstance(part.value, str):
                 try:
                     self._annotation(ast.parse(part.value, mode="eval").body)
