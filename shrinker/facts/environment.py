@@ -45,6 +45,7 @@ class Environment:
             kind: Patterns((p, d) for d in rules.domains for p in getattr(d, kind))
             for kind in ("names", "lists", "calls", "tables", "registers")
         }
+        self._said: dict[str, dict[str, Domain | None]] = {kind: {} for kind in self._domains}
         self.domain_words = frozenset().union(*(self._domains[kind].words for kind in ("names", "lists", "calls")))
         """Identifiers of which a rule says what they never are: what is computed from them may be decided."""
         self._members = _members(rules, outlines)
@@ -125,6 +126,12 @@ class Environment:
             name: as it is written, below its module.
             kind: ``names`` (and lists of such texts), ``calls``, ``tables`` or ``registers``.
         """
+        known = self._said[kind]
+        if name not in known:
+            known[name] = self._find_domain(name, kind)
+        return known[name]
+
+    def _find_domain(self, name: str, kind: str) -> Domain | None:
         rules = self._domains[kind].find_all(name)
         if not rules:
             return self.domain(name, "lists") if kind == "names" else None

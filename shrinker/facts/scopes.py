@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from shrinker.facts.bindings import Binding, Bindings, Guard, collect
 from shrinker.facts.cases import never_matches
@@ -65,6 +65,9 @@ class LocalScope:
         self._busy: set[str] = set()
         self._memo: dict[str, Value] = {}
 
+    cut_short: ClassVar[int] = 0
+    """How often a name was asked for while its own value was looked for: what was computed meanwhile is not remembered."""
+
     def lookup(self, name: str, line: int) -> Value:
         """See `Scope`."""
         if name in self.opaque:
@@ -84,16 +87,18 @@ class LocalScope:
         return self.outer.lookup(name, line if self.is_class else LATER)
 
     def _local(self, name: str) -> Value:
-        if name in self._busy:
-            return UNKNOWN
         if name in self._memo:
             return self._memo[name]
+        if name in self._busy:
+            LocalScope.cut_short += 1
+            return UNKNOWN
+        before = LocalScope.cut_short
         self._busy.add(name)
         try:
             value = bound_value(self, name, self.bindings.names[name], None, local=True)
         finally:
             self._busy.discard(name)
-        if not self._busy:
+        if not self._busy or LocalScope.cut_short == before:
             self._memo[name] = value
         return value
 
