@@ -26,6 +26,7 @@ from shrinker.graph.symbols.dead import Searched, dead_spans, search_symbols
 from shrinker.graph.written import Written, written_imports
 from shrinker.processes import without_gc
 from shrinker.report.effects import rule_effects
+from shrinker.report.interface import compare_interfaces
 from shrinker.report.measure import measure
 from shrinker.report.strict import strict_findings
 from shrinker.report.write import write_reports
@@ -132,6 +133,10 @@ def shrink(request: Request, progress: Progress) -> Result:
         decided, manifest = _decide_and_emit(
             tree, rules, staging, request.jobs, timings, progress, cache, symbols=request.symbols
         )
+        with _timed("interface", timings, progress):
+            interface = compare_interfaces(
+                tree, rules, decided.folded, decided.graph, lambda path: (staging / path).read_bytes()
+            )
         if request.strict:
             # Here and not above: only a strict run looks for them.
             from shrinker.verify.survivors import find_survivors
@@ -140,7 +145,7 @@ def shrink(request: Request, progress: Progress) -> Result:
                 effects = rule_effects(rules, decided.graph, decided.folded, measure(tree, manifest))
                 left = find_survivors(tree, staging, manifest, rules, jobs=request.jobs)
             found = strict_findings(rules, effects, missing_roots(tree, rules), decided.folded, left, tree)
-            _refuse(found, "strict mode", _SHOWN_STRICT)
+            _refuse([*found, *interface.unexplained()], "strict mode", _SHOWN_STRICT)
         evidence = verify_tree(tree, staging, manifest, EVIDENCE_LEVELS, request.jobs, timings, progress, cache)
         for item in evidence:
             _refuse(item.findings, f"evidence level {item.level!r}")
@@ -162,6 +167,7 @@ def shrink(request: Request, progress: Progress) -> Result:
                 written=decided.written,
                 distributions=decided.distributions,
                 symbols=decided.symbols,
+                interface=interface,
             )
             names = sorted(file.name for file in staged.iterdir())
             write_lock(staged / LOCK, manifest)

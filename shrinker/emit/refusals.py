@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import astuple
 from pathlib import Path
 
+from shrinker.emit.endpoints import Gone
 from shrinker.ruleset.match import name_matches
 from shrinker.ruleset.models import Refusal
 from shrinker.values.edits import Guard, Refuse
@@ -22,6 +24,7 @@ def refusals_module(
     kept: Iterable[str],
     removed: Mapping[str, Removal] | None = None,
     features: Mapping[str, str] | None = None,
+    endpoints: Iterable[Gone] = (),
 ) -> str | None:
     """Text of the module; None when no kept function looks and no kept module guards imports.
 
@@ -32,6 +35,7 @@ def refusals_module(
         kept: paths of the tree.
         removed: path of every other file of upstream to what removed it; for a guard of imports.
         features: rule to the feature that it removes.
+        endpoints: what the server no longer answers.
     """
     kept = sorted(kept)
     rows: dict[str, None] = {}
@@ -51,6 +55,7 @@ def refusals_module(
     for name, kind, lines in (
         ("REFUSALS", "tuple[Refusal, ...]", rows),
         ("SWITCHES", "tuple[tuple[str, str], ...]", [f"    {pair!a},\n" for pair in switches]),
+        ("ENDPOINTS", "tuple[Endpoint, ...]", [f"    Endpoint{astuple(row)!a},\n" for row in endpoints]),
     ):
         empty = f"{name}: {kind} = ()"
         assert empty in text, "the template holds the empty tables"

@@ -1,7 +1,8 @@
 """Refuse runs that ask for what is not part of this server. Written by shrinker; see NOTICE and SHRINK.json.
 
 Each row of `REFUSALS` names the function that looks, the attribute it looks at, and what is refused there. `MODULES`
-names the modules that went: importing one ends with the same error.
+names the modules that went: importing one ends with the same error. `ENDPOINTS` names the paths that went: the server
+answers them with it.
 """
 
 import os
@@ -37,6 +38,23 @@ REFUSALS: tuple[Refusal, ...] = ()
 
 SWITCHES: tuple[tuple[str, str], ...] = ()
 """Environment variables that no run of this server sets, and the rule that says so."""
+
+
+class Endpoint(NamedTuple):
+    """A path that the server had."""
+
+    place: str
+    """The function that is given the application."""
+    path: str
+    """Empty when only the environment names it."""
+    environment: str
+    """The variable that names another path than `path`; empty when none does."""
+    methods: tuple[str, ...]
+    feature: str
+    rule: str
+
+
+ENDPOINTS: tuple[Endpoint, ...] = ()
 
 
 MODULES: dict[str, str] = {}
@@ -113,6 +131,45 @@ def refuse(place: str, argument: Any) -> None:
                         f"shrinker: {name}={one} is not part of this server ({row.feature}, removed by rule {row.rule}). "
                         f"{row.instead} To get it back, take rule {row.rule} out of the profile and run `make shrink`."
                     )
+
+    gone = [row for row in ENDPOINTS if row.place == place]
+    if gone:
+        _answer(argument, gone)
+
+
+def _answer(application: Any, rows: list[Endpoint]) -> None:
+    """File removed paths with a Starlette application, below all that it has.
+
+    The answer is 404, as of any server that lacks a path, since clients do not ask again then, as they do after 501. It is
+    no part of the OpenAPI document.
+    """
+    from starlette.responses import JSONResponse
+    from starlette.routing import Route
+
+    def answering(row: Endpoint) -> Any:
+        async def removed_endpoint(request: Any) -> Any:
+            feature = f"{row.feature}, removed by rule {row.rule}" if row.feature else f"removed by rule {row.rule}"
+            message = (
+                f"shrinker: the endpoint {request.method} {request.url.path} is not part of this server ({feature}). "
+                f"To get it back, take rule {row.rule} out of the profile and run `make shrink`."
+            )
+            error = {"message": message, "type": "NotFoundError", "param": None, "code": "removed_feature"}
+            return JSONResponse({"error": error}, status_code=404)
+
+        return removed_endpoint
+
+    filed = {getattr(getattr(route, "endpoint", None), "__qualname__", "") for route in application.router.routes}
+    for row in rows:
+        path = os.environ.get(row.environment, row.path) if row.environment else row.path
+        if not path.startswith("/"):
+            continue
+        endpoint = answering(row)
+        if endpoint.__qualname__ in filed:
+            return
+        route = Route(path, endpoint, methods=list(row.methods), include_in_schema=False)
+        # Starlette adds HEAD where GET is, FastAPI does not.
+        route.methods = set(row.methods)
+        application.router.routes.append(route)
 
 
 def _values(value: Any) -> list[str]:

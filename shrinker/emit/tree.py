@@ -11,6 +11,7 @@ from importlib import metadata
 from pathlib import Path
 
 from shrinker.cache import Cache
+from shrinker.emit.endpoints import removed_endpoints
 from shrinker.emit.notice import HEADER, notice
 from shrinker.emit.package import pyproject, version_module
 from shrinker.emit.refusals import refusals_module
@@ -31,6 +32,7 @@ __all__ = ["emit_tree", "install", "staging_folder"]
 Progress = Callable[[int, int], None]
 """Called with the files done and the files in all."""
 
+_REFUSALS_PATH = f"{PACKAGE_PREFIX}{REFUSALS_FILE}"
 _LICENSES = ("LICENSE", "python/LICENSE")
 _OWN_LICENSE = Path(__file__).resolve().parents[2] / "LICENSE"
 """Shrinker's licence is upstream's: the same text serves a tree that came without it."""
@@ -70,11 +72,7 @@ def emit_tree(
     """
     writer = _Writer(out)
     own = _own_files(tree, graph, rules.profile, tool_version, required)
-    features = {rule.id: rule.feature for rule in rules.removes}
-    refused = refusals_module(rules.refusals, _switches(rules), folded, graph.kept, graph.removed, features)
-    if refused is not None:
-        own[f"{PACKAGE_PREFIX}{REFUSALS_FILE}"] = refused.encode()
-    paths = [path for path in sorted(graph.kept) if path not in own]
+    paths = [path for path in sorted(graph.kept) if path not in own and path != _REFUSALS_PATH]
     changed = [path for path in paths if path in folded and folded[path].changed]
     rewritten = set(changed)
     done, total = 0, len(paths)
@@ -99,6 +97,12 @@ def emit_tree(
         digest = folded[result.path].digest
         writer.put(result.path, result.content, before=before, like=tree.root / result.path, digest=digest)
         advance()
+    features = {rule.id: rule.feature for rule in rules.removes}
+    # What a server no longer has is seen where it is written.
+    gone = removed_endpoints(tree, rules, folded, graph, lambda path: (out / path).read_bytes())
+    refused = refusals_module(rules.refusals, _switches(rules), folded, graph.kept, graph.removed, features, gone)
+    if refused is not None:
+        own[_REFUSALS_PATH] = refused.encode()
     for path, data in sorted(own.items()):
         writer.put(path, data, before=0)
     manifest = Manifest(

@@ -1,4 +1,4 @@
-"""Place the look at an argument where a function begins that a `[[refusal]]` rule names, and the guard of imports where
+"""Place the look at an argument where a function begins that a `[[refusal]]` or `[[answer]]` rule names, and the guard of imports where
 a module begins that a `[[guard]]` rule names.
 
 The line stands before the first statement as upstream wrote it, so that its place is found before folding; the folded
@@ -38,7 +38,8 @@ def find_looks(tree: ast.Module, context: Context) -> list[Look]:
     A function that has no such parameter, or is written on one line, is listed as uncertain; a module in which nothing
     stands has nothing to guard.
     """
-    rules = [r for r in context.environment.rules.refusals if overlap(r.function, f"{context.module}.**")]
+    asked = (*context.environment.rules.refusals, *context.environment.rules.answers)
+    rules = [r for r in asked if overlap(r.function, f"{context.module}.**")]
     found: list[Look] = list(_guards(tree, context))
     for name, node in _functions(tree.body, "") if rules else ():
         wanted = [r for r in rules if name_matches(r.function, f"{context.module}.{name}")]

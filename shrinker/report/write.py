@@ -19,6 +19,7 @@ from shrinker.report.dependencies import dependencies
 from shrinker.report.distributions import distributions_data, extras_text
 from shrinker.report.effects import rule_effects
 from shrinker.report.importers import dropped_importers, removed_importers
+from shrinker.report.interface import Interface, interface_data
 from shrinker.report.lists import errors_list, keep_list, remove_list, uncertain_list
 from shrinker.report.measure import Measured, Tally, measure, tally
 from shrinker.report.picture import graphviz_svg, mermaid, package_edges
@@ -54,6 +55,7 @@ def write_reports(
     written: Written,
     distributions: Distributions,
     symbols: Searched | None = None,
+    interface: Interface | None = None,
 ) -> dict[str, Any]:
     """Write lists, pages, summary and graph.
 
@@ -66,6 +68,7 @@ def write_reports(
         written: imports of all of upstream.
         distributions: what the generated package requires.
         symbols: what the search of symbols found.
+        interface: what the command lines and servers take and answer otherwise than upstream's; by default nothing.
 
     Returns:
         The content of ``summary.json``, for `summary_table`.
@@ -74,6 +77,7 @@ def write_reports(
         InputError: the folder cannot be written.
     """
     cache = cache or Cache.off()
+    interface = interface or Interface()
     files = measure(tree, manifest)
     summary = build_summary(manifest, graph, folded, files, evidence)
     data = graph_data(
@@ -94,10 +98,11 @@ def write_reports(
         "errors.txt": errors_list(folded),
         "summary.json": json.dumps(summary, indent=1, sort_keys=True) + "\n",
         "dependencies.json": json.dumps(distributions_data(distributions), indent=1, sort_keys=True) + "\n",
+        "interface.json": json.dumps(interface_data(interface), indent=1, sort_keys=True) + "\n",
         "graph.json": json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n",
         "symbols.json": json.dumps(found, separators=(",", ":"), sort_keys=True) + "\n",
         "symbol_edges.json": json.dumps(edges, separators=(",", ":")) + "\n",
-        **_pages(rules, graph, folded, manifest, files, mermaid(pairs), cache, distributions),
+        **_pages(rules, graph, folded, manifest, files, mermaid(pairs), cache, distributions, interface),
         "run.json": json.dumps(_run(timings, peak_memory, cache), indent=1) + "\n",
     }
     try:
@@ -123,6 +128,7 @@ def _pages(
     chart: str,
     cache: Cache,
     distributions: Distributions,
+    interface: Interface,
 ) -> dict[str, str]:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -137,6 +143,7 @@ def _pages(
     environment.filters["n"] = lambda number: f"{number:,}"
     # A bar would end the cell of a Markdown table.
     environment.filters["cell"] = lambda text: " ".join(str(text).split()).replace("|", "\\|")
+    environment.filters["code"] = lambda text: f"`{environment.filters['cell'](text)}`" if text else ""
     environment.filters["extras"] = extras_text
     head = {"upstream": manifest.upstream, "profile": manifest.profile}
     found = structure(graph, cache)
@@ -164,6 +171,7 @@ def _pages(
             cycles=cycles(found),
             dominators=dominators(found, lines),
         ),
+        "interface.md": environment.get_template("interface.md.jinja").render(head, interface=interface),
         "rules.md": environment.get_template("rules.md.jinja").render(
             head, effects=rule_effects(rules, graph, folded, files), unreachable=_total(unreachable)
         ),

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from shrinker.ruleset.contradictions import refuse_contradictions
 from shrinker.ruleset.models import (
     Absent,
+    Answer,
     Asset,
     Companion,
     Default,
@@ -56,6 +57,7 @@ _KINDS: dict[str, tuple[str, type[Rule]]] = {
     "refusal": ("refusals", Refusal),
     "companion": ("companions", Companion),
     "guard": ("guards", Guard),
+    "answer": ("answers", Answer),
     "distribution": ("distributions", Distribution),
     "listing": ("listings", Listing),
     "platform": ("platforms", Platform),

@@ -189,6 +189,16 @@ class Guard(Rule):
     """The module, as a rule the package itself, whose first line it becomes."""
 
 
+class Answer(Rule):
+    """Where the generated server is given its application before it answers: requests for endpoints that were removed
+    are answered with the named error from then on."""
+
+    function: str
+    """Pattern over the functions that look (``sglang.srt.entrypoints.http_server.lifespan``)."""
+    argument: str
+    """The parameter that holds the application."""
+
+
 class Default(Rule):
     """What takes over where upstream would choose something removed by itself."""
 
@@ -296,6 +306,7 @@ class Ruleset(BaseModel):
     refusals: tuple[Refusal, ...] = ()
     companions: tuple[Companion, ...] = ()
     guards: tuple[Guard, ...] = ()
+    answers: tuple[Answer, ...] = ()
     distributions: tuple[Distribution, ...] = ()
     listings: tuple[Listing, ...] = ()
     platforms: tuple[Platform, ...] = ()
@@ -331,6 +342,7 @@ class Ruleset(BaseModel):
             *self.refusals,
             *self.companions,
             *self.guards,
+            *self.answers,
         )
 
 

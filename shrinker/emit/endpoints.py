@@ -1,0 +1,82 @@
+"""Which endpoints a generated server no longer has: rows of the table in `sglang/removed_features.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from shrinker.graph.interface.endpoints import Endpoint, served_by
+from shrinker.graph.interface.reasons import feature_of, rule_of
+from shrinker.graph.interface.syntax import Syntax
+from shrinker.ruleset import Ruleset
+from shrinker.ruleset.match import name_matches
+from shrinker.values.edits import Refuse
+from shrinker.values.folded import FoldedModule
+from shrinker.values.graph import Graph
+from shrinker.values.upstream import UpstreamTree, module_name
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Gone:
+    """One path that answers with the named error."""
+
+    place: str
+    """Function that is given the application."""
+    path: str
+    """Empty when only the environment names it."""
+    environment: str
+    methods: tuple[str, ...]
+    feature: str
+    rule: str
+
+
+def removed_endpoints(
+    tree: UpstreamTree,
+    rules: Ruleset,
+    folded: Mapping[str, FoldedModule],
+    graph: Graph,
+    read: Callable[[str], bytes],
+) -> list[Gone]:
+    """Endpoints of upstream that a kept application no longer has, sorted.
+
+    What is computed, a socket, and what no rule took away are left out: they are not in the table, and answer as any
+    path that a server does not have.
+
+    Args:
+        read: bytes of a file of the generated tree.
+    """
+    places = sorted(
+        {
+            (folded[path].module, edit.place)
+            for path in graph.kept
+            if path in folded
+            for edit in folded[path].edits
+            if isinstance(edit, Refuse) and any(name_matches(rule.function, edit.place) for rule in rules.answers)
+        }
+    )
+    if not places:
+        return []
+    before = Syntax(_modules(file.path for file in tree.files), tree.read)
+    after = Syntax(_modules(graph.kept), read)
+    found: dict[tuple[str, str, str, str, str], set[str]] = {}
+    for module, place in places:
+        left = {(e.path, e.method, e.environment) for e in served_by(after, module)}
+        for e in served_by(before, module):
+            rule = _rule(before, e, folded, graph)
+            plain = e.method not in {"*", "WEBSOCKET"} and (e.path.startswith("/") or (not e.path and e.environment))
+            if rule and plain and (e.path, e.method, e.environment) not in left:
+                found.setdefault((place, e.path, e.environment, feature_of(rules, rule), rule), set()).add(e.method)
+    return sorted(
+        Gone(place, path, environment, tuple(sorted(methods)), feature, rule)
+        for (place, path, environment, feature, rule), methods in found.items()
+    )
+
+
+def _rule(syntax: Syntax, endpoint: Endpoint, folded: Mapping[str, FoldedModule], graph: Graph) -> str:
+    path = syntax.paths[endpoint.module]
+    tree = syntax.tree(endpoint.module)
+    return rule_of(path, endpoint.line, endpoint.end_line, folded, graph.removed, tree=tree)
+
+
+def _modules(paths: Iterable[str]) -> dict[str, str]:
+    return {name: path for path in paths if (name := module_name(path)) is not None}

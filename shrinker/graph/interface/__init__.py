@@ -1,0 +1,1 @@
+"""What a tree offers to people: flags of its command lines and HTTP endpoints, by the syntax alone."""

@@ -1,0 +1,102 @@
+"""Modules of one tree as syntax, and what their names are bound to; nothing is imported, no fact is asked."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+Bound = ast.expr | ast.ClassDef | tuple[str, str]
+"""What a name is bound to: an expression, a class, or a name of another module."""
+
+_MOST_HOPS = 20
+"""Re-exports that are followed before a name is given up as bound in a circle."""
+
+
+class Syntax:
+    """Modules of a tree, parsed when they are asked for."""
+
+    def __init__(self, paths: Mapping[str, str], read: Callable[[str], bytes]) -> None:
+        """Nothing is read yet.
+
+        Args:
+            paths: dotted module to path.
+            read: bytes of a path.
+        """
+        self.paths = paths
+        self._read = read
+        self._text: dict[str, bytes] = {}
+        self._trees: dict[str, ast.Module | None] = {}
+        self._bound: dict[str, dict[str, list[Bound]]] = {}
+
+    def text(self, module: str) -> bytes:
+        """Bytes of a module; none for one that is not in the tree."""
+        if module not in self._text:
+            self._text[module] = self._read(self.paths[module]) if module in self.paths else b""
+        return self._text[module]
+
+    def tree(self, module: str) -> ast.Module | None:
+        """Syntax of a module; None when it is not in the tree or does not parse."""
+        if module not in self._trees:
+            tree: ast.Module | None = None
+            if module in self.paths:
+                try:
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        tree = ast.parse(self.text(module))
+                except (SyntaxError, ValueError, RecursionError):
+                    tree = None
+            self._trees[module] = tree
+        return self._trees[module]
+
+    def find(self, module: str, name: str) -> tuple[str, ast.expr | ast.ClassDef] | None:
+        """Where a name of a module is bound, and to what; None when it is bound in several ways, or outside the tree."""
+        for _ in range(_MOST_HOPS):
+            bound = self._names(module).get(name, [])
+            if len(bound) != 1:
+                return None
+            (what,) = bound
+            if not isinstance(what, tuple):
+                return module, what
+            module, name = what
+        return None
+
+    def _names(self, module: str) -> dict[str, list[Bound]]:
+        if module not in self._bound:
+            tree = self.tree(module)
+            package = module if self.paths.get(module, "").endswith("/__init__.py") else module.rpartition(".")[0]
+            found: dict[str, list[Bound]] = {}
+            for name, what in bindings(tree.body if tree is not None else (), package):
+                found.setdefault(name, []).append(what)
+            self._bound[module] = found
+        return self._bound[module]
+
+
+def bindings(body: Iterable[ast.stmt], package: str = "") -> Iterator[tuple[str, Bound]]:
+    """Names that statements bind, those in their blocks included, functions left out."""
+    for node in body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                yield name, value
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                yield name, value
+            case ast.ClassDef():
+                yield node.name, node
+            case ast.ImportFrom():
+                origin = node.module or ""
+                if node.level:
+                    above = package.split(".")
+                    base = ".".join(above[: len(above) - node.level + 1])
+                    origin = f"{base}.{origin}" if origin else base
+                for alias in node.names:
+                    yield alias.asname or alias.name, (origin, alias.name)
+            case ast.If() | ast.Try() | ast.With():
+                for field in ("body", "handlers", "orelse", "finalbody"):
+                    for part in getattr(node, field, ()):
+                        yield from bindings(part.body if isinstance(part, ast.ExceptHandler) else [part], package)
+
+
+def member(node: ast.ClassDef, name: str) -> ast.expr | None:
+    """What the body of a class assigns to a name."""
+    found = [what for bound, what in bindings(node.body) if bound == name]
+    return found[0] if len(found) == 1 and isinstance(found[0], ast.expr) else None

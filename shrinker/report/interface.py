@@ -1,0 +1,248 @@
+"""What the command lines and HTTP servers of the generated tree take and answer otherwise than upstream's, and by which
+rule. Both trees are only read: nothing of them is imported."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from shrinker.graph.interface.endpoints import Endpoint, read_endpoints
+from shrinker.graph.interface.flags import Flag, read_flags
+from shrinker.graph.interface.reasons import rule_of
+from shrinker.graph.interface.syntax import Syntax
+from shrinker.ruleset import Ruleset
+from shrinker.values.folded import FoldedModule
+from shrinker.values.graph import Graph
+from shrinker.values.outcome import Finding
+from shrinker.values.upstream import UpstreamTree, module_name
+
+FORMAT = 1
+UNEXPLAINED = "unexplained"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Difference:
+    """One thing that a person at the command line, or a client, finds otherwise."""
+
+    where: str
+    """Module, and class or function below it."""
+    subject: str
+    """``--flag``, ``GET /path``, or the whole command."""
+    kind: str
+    """``removed``, ``changed``, ``added``; ``choice removed``, ``choices changed``, ``default changed``."""
+    before: str
+    after: str
+    rule: str
+    """Several are joined by ``+``; ``unreachable`` where nothing kept uses it; ``unexplained``."""
+    path: str
+    """In upstream."""
+    line: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Refused:
+    """A value that the command line still takes and the run then refuses by name."""
+
+    subject: str
+    """The flag, or the attribute where no flag has its name."""
+    rule: str
+    values: tuple[str, ...]
+    """Empty where `only` counts, or any value is refused."""
+    only: tuple[str, ...]
+    instead: str
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """All differences, sorted."""
+
+    flags: tuple[Difference, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    endpoints: tuple[Difference, ...] = ()
+
+    def unexplained(self) -> list[Finding]:
+        """Differences that no rule made, as strict mode refuses them."""
+        return [
+            Finding("interface", d.path, d.line, f"{d.where}: {d.subject} {d.kind}, and no rule says why: {_shown(d)}")
+            for d in (*self.flags, *self.endpoints)
+            if d.rule == UNEXPLAINED
+        ]
+
+
+def interface_data(interface: Interface) -> dict[str, Any]:
+    """The content of ``interface.json``."""
+    return {"format": FORMAT, "unexplained": len(interface.unexplained()), **asdict(interface)}
+
+
+def compare_interfaces(
+    tree: UpstreamTree,
+    rules: Ruleset,
+    folded: Mapping[str, FoldedModule],
+    graph: Graph,
+    read: Callable[[str], bytes],
+) -> Interface:
+    """Compare the interfaces of upstream and of the generated tree.
+
+    Args:
+        folded: folded modules by path, for the decisions that took something away.
+        read: bytes of a file of the generated tree.
+    """
+    before = Syntax(_modules(file.path for file in tree.files), tree.read)
+    after = Syntax(_modules(graph.kept), read)
+    reasons = _Reasons(before, folded, graph)
+    flags = read_flags(before, sorted(before.paths))
+    left = read_flags(after, sorted(after.paths))
+    endpoints = read_endpoints(before, sorted(before.paths))
+    answered = read_endpoints(after, sorted(after.paths))
+    return Interface(
+        tuple(sorted(_flags(flags, left, reasons))),
+        tuple(sorted(set(_refused(rules, left)))),
+        tuple(sorted(_endpoints(endpoints, answered, reasons))),
+    )
+
+
+class _Reasons:
+    """Looks up what took lines of upstream away."""
+
+    def __init__(self, syntax: Syntax, folded: Mapping[str, FoldedModule], graph: Graph) -> None:
+        self.syntax = syntax
+        self._folded = folded
+        self._graph = graph
+
+    def path(self, module: str) -> str:
+        return self.syntax.paths.get(module, module)
+
+    def removed(self, module: str) -> bool:
+        return self.path(module) in self._graph.removed
+
+    def of(self, module: str, line: int, end_line: int, word: str = "") -> str:
+        path, tree = self.path(module), self.syntax.tree(module)
+        return rule_of(path, line, end_line, self._folded, self._graph.removed, word, tree) or UNEXPLAINED
+
+
+def _flags(before: Iterable[Flag], after: Iterable[Flag], reasons: _Reasons) -> Iterator[Difference]:
+    groups: dict[tuple[str, str], list[Flag]] = defaultdict(list)
+    left: dict[tuple[str, str], list[Flag]] = defaultdict(list)
+    for flag in before:
+        groups[flag.module, flag.owner].append(flag)
+    for flag in after:
+        left[flag.module, flag.owner].append(flag)
+    for (module, owner), flags in sorted(groups.items()):
+        there = left.pop((module, owner), [])
+        if not there:
+            first = min(flags, key=lambda flag: flag.line)
+            count = f"{len(flags)} flag{'s' if len(flags) > 1 else ''}"
+            rule = reasons.of(module, first.line, first.end_line)
+            yield Difference(
+                _where(module, owner), "(all)", "removed", count, "", rule, reasons.path(module), first.line
+            )
+            continue
+        for flag, now in _pairs(flags, there):
+            yield from _flag(flag, now, reasons)
+    for flags in left.values():
+        for flag in flags:
+            yield _difference(flag, "added", "", "", UNEXPLAINED, reasons)
+
+
+def _pairs(before: list[Flag], after: list[Flag]) -> Iterator[tuple[Flag | None, Flag | None]]:
+    """Flags of one command line that are the same; the first name tells, and the order where several share it."""
+    rest: dict[str, list[Flag]] = defaultdict(list)
+    for flag in after:
+        rest[flag.names[0]].append(flag)
+    for flag in before:
+        same = rest[flag.names[0]]
+        like = [now for now in same if (now.rest, now.choices_text) == (flag.rest, flag.choices_text)]
+        now = (like or same or [None])[0]
+        if now is not None:
+            same.remove(now)
+        yield flag, now
+    for flags in rest.values():
+        yield from ((None, flag) for flag in flags)
+
+
+def _flag(flag: Flag | None, now: Flag | None, reasons: _Reasons) -> Iterator[Difference]:
+    if flag is None:
+        assert now is not None, "one of the two is there"
+        yield _difference(now, "added", "", "", UNEXPLAINED, reasons)
+        return
+    if now is None:
+        yield _difference(flag, "removed", "", "", reasons.of(flag.module, flag.line, flag.end_line), reasons)
+        return
+    if flag.choices is not None and now.choices is not None:
+        kept = {choice.text for choice in now.choices}
+        known = {choice.text for choice in flag.choices}
+        for choice in dict.fromkeys(flag.choices):
+            if choice.text not in kept:
+                rule = reasons.of(choice.module, choice.line, choice.line, choice.text.strip("'"))
+                yield _difference(flag, "choice removed", choice.text, "", rule, reasons)
+        for choice in now.choices:
+            if choice.text not in known:
+                yield _difference(flag, "choice added", "", choice.text, UNEXPLAINED, reasons)
+    elif flag.choices_text != now.choices_text:
+        rule = reasons.of(flag.module, flag.line, flag.end_line)
+        yield _difference(flag, "choices changed", flag.choices_text, now.choices_text, rule, reasons)
+    if flag.default != now.default:
+        rule = reasons.of(flag.default_module, flag.default_line, flag.default_line)
+        yield _difference(flag, "default changed", flag.default, now.default, rule, reasons)
+    if (flag.names, flag.rest) != (now.names, now.rest):
+        rule = reasons.of(flag.module, flag.line, flag.end_line)
+        texts = [", ".join(filter(None, (*one.names, one.rest))) for one in (flag, now)]
+        yield _difference(flag, "changed", *texts, rule, reasons)
+
+
+def _difference(flag: Flag, kind: str, before: str, after: str, rule: str, reasons: _Reasons) -> Difference:
+    where = _where(flag.module, flag.owner)
+    return Difference(where, flag.names[0], kind, before, after, rule, reasons.path(flag.module), flag.line)
+
+
+def _refused(rules: Ruleset, flags: Iterable[Flag]) -> Iterator[Refused]:
+    by_attribute = {name.lstrip("-").replace("-", "_"): flag.names[0] for flag in flags for name in flag.names}
+    for rule in rules.refusals:
+        for attribute in rule.attributes:
+            yield Refused(by_attribute.get(attribute, attribute), rule.id, rule.values, rule.only, rule.instead)
+
+
+def _endpoints(before: Iterable[Endpoint], after: Iterable[Endpoint], reasons: _Reasons) -> Iterator[Difference]:
+    left = {endpoint.key for endpoint in after}
+    known: set[tuple[str, str, str, str]] = set()
+    gone: dict[str, list[Endpoint]] = defaultdict(list)
+    for endpoint in before:
+        known.add(endpoint.key)
+        if endpoint.key in left:
+            continue
+        if reasons.removed(endpoint.module):
+            gone[endpoint.module].append(endpoint)
+            continue
+        rule = reasons.of(endpoint.module, endpoint.line, endpoint.end_line)
+        yield _answer(endpoint, "removed", rule, reasons)
+    for module, endpoints in gone.items():
+        first = min(endpoints, key=lambda endpoint: endpoint.line)
+        rule = reasons.of(module, first.line, first.end_line)
+        paths = len({endpoint.path for endpoint in endpoints})
+        count = f"{paths} path{'s' if paths > 1 else ''}"
+        yield Difference(module, "(all)", "removed", count, "", rule, reasons.path(module), first.line)
+    for endpoint in after:
+        if endpoint.key not in known:
+            yield _answer(endpoint, "added", UNEXPLAINED, reasons)
+
+
+def _answer(endpoint: Endpoint, kind: str, rule: str, reasons: _Reasons) -> Difference:
+    path = endpoint.path or "(no default)"
+    shown = f"{path} or what {endpoint.environment} names" if endpoint.environment else path
+    where = _where(endpoint.module, endpoint.function)
+    subject = f"{endpoint.method} {shown}"
+    return Difference(where, subject, kind, "", "", rule, reasons.path(endpoint.module), endpoint.line)
+
+
+def _where(module: str, owner: str) -> str:
+    return f"{module}.{owner}" if owner else module
+
+
+def _shown(difference: Difference) -> str:
+    return f"{difference.before or '(nothing)'} became {difference.after or '(nothing)'}"
+
+
+def _modules(paths: Iterable[str]) -> dict[str, str]:
+    return {name: path for path in paths if (name := module_name(path)) is not None}

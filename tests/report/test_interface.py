@@ -1,0 +1,290 @@
+"""What the command line and the server of a generated tree have otherwise than upstream's, and why."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shrinker.graph.interface.endpoints import read_endpoints, served_by
+from shrinker.graph.interface.flags import read_flags
+from shrinker.graph.interface.syntax import Syntax
+from shrinker.report.interface import UNEXPLAINED, compare_interfaces
+from shrinker.ruleset import Ruleset
+from shrinker.values.graph import Graph
+from tests.cli.small import World, write
+from tests.graph.small_tree import write_tree
+
+FILES = {
+    "LICENSE": "Apache License\n",
+    "python/sglang/__init__.py": "from sglang.srt import server\nfrom sglang.srt.args import main\n",
+    "python/sglang/srt/__init__.py": "",
+    "python/sglang/srt/parsers.py": """from sglang.srt.npu import NpuParser
+
+
+class Plain:
+    pass
+
+
+class Parsers:
+    table = {
+        "plain": Plain,
+        "npu": NpuParser,
+    }
+""",
+    "python/sglang/srt/npu.py": "class NpuParser:\n    pass\n\n\ndef add(parser):\n    parser.add_argument('--cards')\n",
+    "python/sglang/srt/args.py": """import argparse
+from dataclasses import dataclass
+
+from sglang.srt.fields import A, Arg, add_cli_args_of
+from sglang.srt.parsers import Parsers
+from sglang.srt.utils import is_npu
+
+KINDS = ["one", "two"]
+
+
+@dataclass
+class Args:
+    kind: A[str, Arg(help="Which kind.", choices=KINDS, aliases=["--sort"])] = "one"
+    backend: A[str, "Who computes."] = "fancy"
+    hidden: A[int, Arg(no_cli=True)] = 1
+
+    @staticmethod
+    def add_cli_args(parser):
+        add_cli_args_of(parser, Args)
+        names = list(Parsers.table.keys())
+        parser.add_argument("--parser", choices=["auto"] + names, default=None, help=f"One of {names}.")
+        if is_npu():
+            parser.add_argument("--npu-cards", type=int, default=8)
+        parser.add_argument("--verbose", action="store_true")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    Args.add_cli_args(parser)
+    print(parser.parse_args(), Args().backend, Args().kind, Args().hidden)
+""",
+    "python/sglang/srt/fields.py": """from typing import Annotated as A
+
+
+class Arg:
+    def __init__(self, help="", choices=None, aliases=None, no_cli=False):
+        self.all = (help, choices, aliases, no_cli)
+
+
+def add_cli_args_of(parser, cls):
+    print(parser, cls.__annotations__, Arg().all)
+""",
+    "python/sglang/srt/utils.py": "import torch\n\n\ndef is_npu():\n    return hasattr(torch, 'npu')\n",
+    "python/sglang/srt/more.py": """from fastapi import APIRouter
+
+router = APIRouter(prefix="/v2")
+
+
+@router.get("/loads")
+async def loads():
+    return 1
+""",
+    "python/sglang/srt/server.py": """import os
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from sglang.srt.more import router as loads_router
+
+
+@asynccontextmanager
+async def lifespan(application):
+    application.ready = True
+    yield
+
+
+app = FastAPI(lifespan=lifespan)
+app.include_router(loads_router, prefix="/api")
+root_route = os.environ.get("ROOT_ROUTE")
+
+
+@app.get("/health")
+@app.api_route("/ready", methods=["GET", "POST"])
+async def health():
+    return 1
+
+
+@app.post(os.environ.get("OLD_ROUTE", "/old/{item}"))
+async def old(item):
+    return item
+
+
+if root_route is not None:
+
+    @app.get(root_route)
+    async def root():
+        return 1
+""",
+}
+RULES = """[[root]]
+id = "root"
+why = "The public API of the small world."
+modules = ["sglang"]
+
+[[fact]]
+id = "npu"
+why = "There is no NPU in the small world."
+calls = ["sglang.**.is_npu"]
+value = false
+
+[[remove]]
+id = "remove-npu"
+why = "The parser of another platform."
+feature = "Ascend NPU"
+modules = ["sglang.srt.npu"]
+
+[[remove]]
+id = "remove-old"
+why = "Endpoints that nobody asks for."
+feature = "the old endpoints"
+definitions = ["sglang.srt.server.old", "sglang.srt.server.root"]
+
+[[default]]
+id = "plain-backend"
+why = "The fancy backend is not there."
+where = ["sglang.srt.args.Args"]
+text = "fancy"
+by = "plain"
+
+[[refusal]]
+id = "refuse-kinds"
+why = "A kind that is not there."
+feature = "other kinds"
+function = "sglang.srt.args.main"
+argument = "self"
+attribute = "kind"
+values = ["two"]
+instead = "Choose one."
+optional = true
+
+[[answer]]
+id = "answer"
+why = "Clients may still ask for old endpoints."
+function = "sglang.srt.server.lifespan"
+argument = "application"
+"""
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    folder = tmp_path_factory.mktemp("interface")
+    write(folder / "upstream", FILES)
+    profile = 'description = "The small world."\ninclude = ["world"]\n'
+    write(folder / "rules", {"world.toml": RULES, "profiles/small.toml": profile})
+    world = World(folder)
+    done = world.run(world.arguments())
+    assert done.code == 0, done.err
+    return world
+
+
+@pytest.fixture(scope="module")
+def report(world: World) -> dict[str, Any]:
+    return json.loads((world.reports / "interface.json").read_text())
+
+
+def rows(differences: list[dict[str, Any]]) -> list[tuple[str, ...]]:
+    return [tuple(d[key] for key in ("where", "subject", "kind", "before", "after", "rule")) for d in differences]
+
+
+def test_every_difference_of_flags_has_its_rule(report: dict[str, Any]) -> None:
+    args = "sglang.srt.args.Args"
+    assert rows(report["flags"]) == [
+        (args, "--backend", "default changed", "'fancy'", "'plain'", "plain-backend"),
+        (args, "--npu-cards", "removed", "", "", "npu"),
+        (args, "--parser", "choice removed", "'npu'", "", "remove-npu"),
+        ("sglang.srt.npu.add", "(all)", "removed", "1 flag", "", "remove-npu"),
+    ]
+    assert report["unexplained"] == 0
+    assert [(r["subject"], r["values"]) for r in report["refused"]] == [("--kind", ["two"])]
+
+
+def test_every_removed_endpoint_has_its_rule(report: dict[str, Any]) -> None:
+    assert rows(report["endpoints"]) == [
+        ("sglang.srt.server.old", "POST /old/{item} or what OLD_ROUTE names", "removed", "", "", "remove-old"),
+        ("sglang.srt.server.root", "GET (no default) or what ROOT_ROUTE names", "removed", "", "", "remove-old"),
+    ]
+
+
+def test_the_page_says_the_same(world: World) -> None:
+    page = (world.reports / "interface.md").read_text()
+    assert (
+        "| `sglang.srt.args.Args` | `--backend` | default changed | `'fancy'` | `'plain'` | `plain-backend` |" in page
+    )
+    assert "`POST /old/{item} or what OLD_ROUTE names` | removed | `remove-old`" in page
+
+
+def test_the_generated_server_knows_what_it_no_longer_answers(world: World) -> None:
+    text = (world.out / "python/sglang/removed_features.py").read_text()
+    row = "Endpoint('sglang.srt.server.lifespan', {}, ('{}',), 'the old endpoints', 'remove-old'),"
+    assert row.format("'/old/{item}', 'OLD_ROUTE'", "POST") in text
+    assert row.format("'', 'ROOT_ROUTE'", "GET") in text
+    assert text.count("    Endpoint(") == 2
+    look = 'refuse("sglang.srt.server.lifespan", application)'
+    assert look in (world.out / "python/sglang/srt/server.py").read_text()
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after", "subject"),
+    [
+        ("args.py", '        parser.add_argument("--verbose", action="store_true")\n', "", "--verbose"),
+        ("args.py", 'KINDS = ["one", "two"]', 'KINDS = ["one"]', "--kind"),
+        ("args.py", 'action="store_true"', 'action="store_false"', "--verbose"),
+        ("args.py", "default=None, help", 'default="auto", help', "--parser"),
+        ("args.py", 'aliases=["--sort"]', "aliases=[]", "--kind"),
+        ("server.py", '@app.get("/health")\n', "", "GET /health"),
+        ("server.py", 'methods=["GET", "POST"]', 'methods=["GET"]', "POST /ready"),
+    ],
+)
+def test_what_disappears_without_a_rule_is_unexplained(
+    tmp_path: Path, path: str, before: str, after: str, subject: str
+) -> None:
+    sources = {name.removeprefix("python/sglang/"): text for name, text in FILES.items() if name.startswith("python")}
+    tree = write_tree(tmp_path / "upstream", sources)
+    changed = sources["srt/" + path].replace(before, after)
+    assert changed != sources["srt/" + path]
+    write_tree(tmp_path / "out", sources | {"srt/" + path: changed})
+    graph = Graph((), {file.path: "kept" for file in tree.files}, {}, ())
+    found = compare_interfaces(tree, Ruleset(), {}, graph, lambda name: (tmp_path / "out" / name).read_bytes())
+    [difference] = [*found.flags, *found.endpoints]
+    assert (difference.subject, difference.rule) == (subject, UNEXPLAINED)
+    [finding] = found.unexplained()
+    assert finding.check == "interface" and subject in finding.message and finding.path == f"python/sglang/srt/{path}"
+
+
+def test_strict_mode_refuses_what_is_unexplained(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def looked(*_: object) -> str:
+        return ""
+
+    monkeypatch.setattr("shrinker.report.interface.rule_of", looked)
+    done = world.run(world.arguments("--strict", "--no-cache"))
+    assert done.code != 0
+    assert "[interface] sglang.srt.args.Args: --npu-cards removed, and no rule says why" in done.err
+
+
+def test_what_is_read_of_flags_and_endpoints(tmp_path: Path) -> None:
+    texts = {name.removeprefix("python/").removesuffix(".py").replace("/", "."): text for name, text in FILES.items()}
+    syntax = Syntax({name: name for name in texts}, lambda name: texts[name].encode())
+    flags = {flag.names: flag for flag in read_flags(syntax, sorted(texts))}
+    assert {*flags} == {
+        ("--kind", "--sort"),
+        ("--backend",),
+        ("--parser",),
+        ("--npu-cards",),
+        ("--verbose",),
+        ("--cards",),
+    }
+    choices = flags["--parser",].choices
+    assert choices is not None and [choice.text for choice in choices] == ["'auto'", "'plain'", "'npu'"]
+    assert flags["--kind", "--sort"].default == "'one'"
+    endpoints = read_endpoints(syntax, sorted(texts))
+    assert ("/loads", "GET") in {(e.path, e.method) for e in endpoints}
+    served = {(e.path, e.method) for e in served_by(syntax, "sglang.srt.server")}
+    assert ("/api/v2/loads", "GET") in served and ("/ready", "POST") in served
