@@ -143,8 +143,10 @@ def _answer(application: Any, rows: list[Endpoint]) -> None:
     The answer is 404, as of any server that lacks a path, since clients do not ask again then, as they do after 501. It is
     no part of the OpenAPI document.
     """
-    from starlette.responses import JSONResponse
-    from starlette.routing import Route
+    import importlib
+
+    json_response = importlib.import_module("starlette.responses").JSONResponse
+    route_of = importlib.import_module("starlette.routing").Route
 
     def answering(row: Endpoint) -> Any:
         async def removed_endpoint(request: Any) -> Any:
@@ -154,7 +156,7 @@ def _answer(application: Any, rows: list[Endpoint]) -> None:
                 f"To get it back, take rule {row.rule} out of the profile and run `make shrink`."
             )
             error = {"message": message, "type": "NotFoundError", "param": None, "code": "removed_feature"}
-            return JSONResponse({"error": error}, status_code=404)
+            return json_response({"error": error}, status_code=404)
 
         return removed_endpoint
 
@@ -166,7 +168,7 @@ def _answer(application: Any, rows: list[Endpoint]) -> None:
         endpoint = answering(row)
         if endpoint.__qualname__ in filed:
             return
-        route = Route(path, endpoint, methods=list(row.methods), include_in_schema=False)
+        route = route_of(path, endpoint, methods=list(row.methods), include_in_schema=False)
         # Starlette adds HEAD where GET is, FastAPI does not.
         route.methods = set(row.methods)
         application.router.routes.append(route)

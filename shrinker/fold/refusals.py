@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from shrinker.fold.context import Context
 from shrinker.ruleset.match import name_matches, overlap
+from shrinker.ruleset.models import Answer, Refusal
 from shrinker.values.edits import Guard, Refuse, Span
 from shrinker.values.folded import Decision, Uncertain
 from shrinker.values.refusals import GUARD_LINE, refusal_line
@@ -38,7 +39,7 @@ def find_looks(tree: ast.Module, context: Context) -> list[Look]:
     A function that has no such parameter, or is written on one line, is listed as uncertain; a module in which nothing
     stands has nothing to guard.
     """
-    asked = (*context.environment.rules.refusals, *context.environment.rules.answers)
+    asked: tuple[Refusal | Answer, ...] = (*context.environment.rules.refusals, *context.environment.rules.answers)
     rules = [r for r in asked if overlap(r.function, f"{context.module}.**")]
     found: list[Look] = list(_guards(tree, context))
     for name, node in _functions(tree.body, "") if rules else ():

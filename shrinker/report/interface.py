@@ -139,8 +139,8 @@ def _flags(before: Iterable[Flag], after: Iterable[Flag], reasons: _Reasons) -> 
                 _where(module, owner), "(all)", "removed", count, "", rule, reasons.path(module), first.line
             )
             continue
-        for flag, now in _pairs(flags, there):
-            yield from _flag(flag, now, reasons)
+        for pair in _pairs(flags, there):
+            yield from _flag(*pair, reasons)
     for flags in left.values():
         for flag in flags:
             yield _difference(flag, "added", "", "", UNEXPLAINED, reasons)
@@ -154,7 +154,8 @@ def _pairs(before: list[Flag], after: list[Flag]) -> Iterator[tuple[Flag | None,
     for flag in before:
         same = rest[flag.names[0]]
         like = [now for now in same if (now.rest, now.choices_text) == (flag.rest, flag.choices_text)]
-        now = (like or same or [None])[0]
+        found = like or same
+        now = found[0] if found else None
         if now is not None:
             same.remove(now)
         yield flag, now
@@ -188,8 +189,11 @@ def _flag(flag: Flag | None, now: Flag | None, reasons: _Reasons) -> Iterator[Di
         yield _difference(flag, "default changed", flag.default, now.default, rule, reasons)
     if (flag.names, flag.rest) != (now.names, now.rest):
         rule = reasons.of(flag.module, flag.line, flag.end_line)
-        texts = [", ".join(filter(None, (*one.names, one.rest))) for one in (flag, now)]
-        yield _difference(flag, "changed", *texts, rule, reasons)
+        yield _difference(flag, "changed", _written(flag), _written(now), rule, reasons)
+
+
+def _written(flag: Flag) -> str:
+    return ", ".join(filter(None, (*flag.names, flag.rest)))
 
 
 def _difference(flag: Flag, kind: str, before: str, after: str, rule: str, reasons: _Reasons) -> Difference:

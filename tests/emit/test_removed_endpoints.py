@@ -6,6 +6,7 @@ The library that serves is not installed for tests: a stand-in has the few names
 from __future__ import annotations
 
 import asyncio
+import sys
 import types
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -54,8 +55,8 @@ def refuse(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Any], None]:
     for name, value in (("routing", Route), ("responses", JSONResponse)):
         module = types.ModuleType(f"starlette.{name}")
         setattr(module, value.__name__, value)
-        monkeypatch.setitem(__import__("sys").modules, f"starlette.{name}", module)
-    monkeypatch.setitem(__import__("sys").modules, "starlette", types.ModuleType("starlette"))
+        monkeypatch.setitem(sys.modules, f"starlette.{name}", module)
+    monkeypatch.setitem(sys.modules, "starlette", types.ModuleType("starlette"))
     edits = tuple(Refuse(Span(1, 0, 1, 0), place, "app") for place in (PLACE, "sglang.other.lifespan", "sglang.no.one"))
     path = "python/sglang/server.py"
     folded = {path: FoldedModule(path, "sglang.server", False, "", 1, edits, "", (), (), (), (), (), ())}
@@ -63,12 +64,18 @@ def refuse(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Any], None]:
     assert text is not None
     written = types.ModuleType("removed_features")
     exec(compile(text, "removed_features.py", "exec"), written.__dict__)
-    return written.refuse
+    look: Callable[[str, Any], None] = written.refuse
+    return look
 
 
 def filed(application: Application) -> list[Route]:
     assert application.router.routes[0] == "upstream's", "what the server has counts first"
-    return application.router.routes[1:]
+    routes: list[Route] = application.router.routes[1:]
+    return routes
+
+
+async def _answer(route: Route, request: Any) -> Any:
+    return await route.endpoint(request)
 
 
 def test_removed_paths_are_filed_once_and_stay_out_of_the_document(refuse: Callable[[str, Any], None]) -> None:
@@ -93,7 +100,7 @@ def test_the_answer_names_feature_and_rule(refuse: Callable[[str, Any], None]) -
     application = Application()
     refuse(PLACE, application)
     request = types.SimpleNamespace(method="POST", url=types.SimpleNamespace(path="/v1/gone/7"))
-    first, second = (asyncio.run(route.endpoint(request)) for route in filed(application))  # type: ignore[arg-type]
+    first, second = [asyncio.run(_answer(route, request)) for route in filed(application)]
     assert first.status_code == 404 and first.content["error"]["code"] == "removed_feature"
     said = first.content["error"]["message"]
     for word in ("POST /v1/gone/7", "gone things", "remove-gone", "To get it back"):

@@ -187,7 +187,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 @pytest.fixture(scope="module")
 def report(world: World) -> dict[str, Any]:
-    return json.loads((world.reports / "interface.json").read_text())
+    found: dict[str, Any] = json.loads((world.reports / "interface.json").read_text())
+    return found
 
 
 def rows(differences: list[dict[str, Any]]) -> list[tuple[str, ...]]:

@@ -134,7 +134,8 @@ def _path(syntax: Syntax, module: str, node: ast.expr) -> tuple[str, str] | None
         case ast.Call(func=ast.Name(id="getenv") | ast.Attribute(attr="getenv"), args=[ast.Constant(value=str(n)), *r]):
             return _default(n, r)
         case ast.Name(id=name) if (bound := syntax.find(module, name)) is not None:
-            return _path(syntax, *bound) if not isinstance(bound[1], ast.Name | ast.ClassDef) else ("*", "")
+            where, value = bound
+            return ("*", "") if isinstance(value, ast.Name | ast.ClassDef) else _path(syntax, where, value)
         case ast.Name() | ast.JoinedStr():
             return "*", ""
     return None

@@ -57,7 +57,7 @@ def _around(tree: ast.Module, line: int) -> Iterator[int]:
 def feature_of(rules: Ruleset, rule: str) -> str:
     """What a rule takes away, in words; empty for ``unreachable`` and what is no rule of the profile."""
     ids = set(rule.split("+"))
-    named = [r.feature for r in (*rules.removes, *rules.refusals) if r.id in ids]
+    named = [r.feature for r in rules.removes if r.id in ids] + [r.feature for r in rules.refusals if r.id in ids]
     return named[0] if named else ""
 
 
