@@ -26,7 +26,7 @@ from shrinker.graph.symbols.dead import Searched, dead_spans, search_symbols
 from shrinker.graph.written import Written, written_imports
 from shrinker.processes import without_gc
 from shrinker.report.effects import rule_effects
-from shrinker.report.interface import compare_interfaces
+from shrinker.report.interface import interface_of
 from shrinker.report.measure import measure
 from shrinker.report.strict import strict_findings
 from shrinker.report.write import write_reports
@@ -134,9 +134,7 @@ def shrink(request: Request, progress: Progress) -> Result:
             tree, rules, staging, request.jobs, timings, progress, cache, symbols=request.symbols
         )
         with _timed("interface", timings, progress):
-            interface = compare_interfaces(
-                tree, rules, decided.folded, decided.graph, lambda path: (staging / path).read_bytes()
-            )
+            interface = interface_of(tree, staging, manifest, rules, decided.folded, decided.graph, cache)
         if request.strict:
             # Here and not above: only a strict run looks for them.
             from shrinker.verify.survivors import find_survivors

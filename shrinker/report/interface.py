@@ -6,15 +6,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
+from shrinker.cache import Cache, pack, unpack
+from shrinker.graph.interface.endpoints import WORDS as ENDPOINTS
 from shrinker.graph.interface.endpoints import Endpoint, read_endpoints
+from shrinker.graph.interface.flags import WORDS as FLAGS
 from shrinker.graph.interface.flags import Flag, read_flags
 from shrinker.graph.interface.reasons import rule_of
 from shrinker.graph.interface.syntax import Syntax
 from shrinker.ruleset import Ruleset
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
+from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Finding
 from shrinker.values.upstream import UpstreamTree, module_name
 
@@ -76,6 +81,26 @@ def interface_data(interface: Interface) -> dict[str, Any]:
     return {"format": FORMAT, "unexplained": len(interface.unexplained()), **asdict(interface)}
 
 
+def interface_of(
+    tree: UpstreamTree,
+    out: Path,
+    manifest: Manifest,
+    rules: Ruleset,
+    folded: Mapping[str, FoldedModule],
+    graph: Graph,
+    cache: Cache,
+) -> Interface:
+    """The differences between upstream and the tree in `out`, from an earlier run where that saw the same of both."""
+    layer = cache.layer("interface")
+    keys = {"": layer.key(manifest.to_json(), *(f"{file.path}:{file.sha256}" for file in tree.files))}
+    for known in layer.load(keys).values():
+        earlier: Interface = unpack(known)
+        return earlier
+    found = compare_interfaces(tree, rules, folded, graph, lambda path: (out / path).read_bytes())
+    layer.save(keys, {"": pack(found)})
+    return found
+
+
 def compare_interfaces(
     tree: UpstreamTree,
     rules: Ruleset,
@@ -92,10 +117,10 @@ def compare_interfaces(
     before = Syntax(_modules(file.path for file in tree.files), tree.read)
     after = Syntax(_modules(graph.kept), read)
     reasons = _Reasons(before, folded, graph)
-    flags = read_flags(before, sorted(before.paths))
-    left = read_flags(after, sorted(after.paths))
-    endpoints = read_endpoints(before, sorted(before.paths))
-    answered = read_endpoints(after, sorted(after.paths))
+    with_flags, with_endpoints = before.matching(FLAGS, ENDPOINTS)
+    left_flags, left_endpoints = after.matching(FLAGS, ENDPOINTS)
+    flags, left = read_flags(before, with_flags), read_flags(after, left_flags)
+    endpoints, answered = read_endpoints(before, with_endpoints), read_endpoints(after, left_endpoints)
     return Interface(
         tuple(sorted(_flags(flags, left, reasons))),
         tuple(sorted(set(_refused(rules, left)))),

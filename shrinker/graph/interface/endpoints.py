@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from shrinker.graph.interface.syntax import Syntax, bindings
 
 _VERBS = frozenset({"get", "post", "put", "delete", "patch", "head", "options"})
-_WORDS = re.compile(rb"^[ \t]*@[\w.]+\.(?:get|post|put|delete|patch|head|options|api_route|websocket)\(", re.MULTILINE)
+WORDS = re.compile(rb"^[ \t]*@[\w.]+\.(?:get|post|put|delete|patch|head|options|api_route|websocket)\(", re.MULTILINE)
+"""What a module with endpoints writes."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -42,7 +43,7 @@ def read_endpoints(syntax: Syntax, modules: Iterable[str]) -> list[Endpoint]:
     """Endpoints of the modules, sorted."""
     found: list[Endpoint] = []
     for module in modules:
-        if _WORDS.search(syntax.text(module)) is not None and (tree := syntax.tree(module)) is not None:
+        if (tree := syntax.tree(module)) is not None:
             for node in ast.walk(tree):
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                     found += _of_function(syntax, module, node)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from shrinker.graph.interface.choices import Choice, choices_of
 from shrinker.graph.interface.syntax import Syntax, bindings, member
 
-_WORDS = re.compile(rb"\badd_(?:argument\(|cli_args)")
+WORDS = re.compile(rb"\badd_(?:argument\(|cli_args)")
+"""What a module with flags writes."""
 _DERIVES = "add_cli_args"
 """How the name of a function begins that makes flags of the fields of the class that it is given."""
 _ANNOTATED = frozenset({"A", "Annotated"})
@@ -45,7 +46,7 @@ def read_flags(syntax: Syntax, modules: Iterable[str]) -> list[Flag]:
     """Flags of the modules, in the order in which they stand."""
     found: list[Flag] = []
     for module in modules:
-        if _WORDS.search(syntax.text(module)) is not None and (tree := syntax.tree(module)) is not None:
+        if (tree := syntax.tree(module)) is not None:
             found += _of_block(syntax, module, tree.body, "", {})
             derived = {name for name in _derived(tree) if name}
             for node in tree.body:

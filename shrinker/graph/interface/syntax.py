@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
@@ -25,15 +26,18 @@ class Syntax:
         """
         self.paths = paths
         self._read = read
-        self._text: dict[str, bytes] = {}
         self._trees: dict[str, ast.Module | None] = {}
         self._bound: dict[str, dict[str, list[Bound]]] = {}
 
-    def text(self, module: str) -> bytes:
-        """Bytes of a module; none for one that is not in the tree."""
-        if module not in self._text:
-            self._text[module] = self._read(self.paths[module]) if module in self.paths else b""
-        return self._text[module]
+    def matching(self, *patterns: re.Pattern[bytes]) -> tuple[list[str], ...]:
+        """Modules whose text holds a match, for each pattern, sorted; each file is read once and none is held."""
+        found: tuple[list[str], ...] = tuple([] for _ in patterns)
+        for module in sorted(self.paths):
+            text = self._read(self.paths[module])
+            for pattern, modules in zip(patterns, found, strict=True):
+                if pattern.search(text) is not None:
+                    modules.append(module)
+        return found
 
     def tree(self, module: str) -> ast.Module | None:
         """Syntax of a module; None when it is not in the tree or does not parse."""
@@ -43,7 +47,7 @@ class Syntax:
                 try:
                     with warnings.catch_warnings():
                         warnings.simplefilter("ignore")
-                        tree = ast.parse(self.text(module))
+                        tree = ast.parse(self._read(self.paths[module]))
                 except (SyntaxError, ValueError, RecursionError):
                     tree = None
             self._trees[module] = tree
