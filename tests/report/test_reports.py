@@ -107,6 +107,8 @@ def test_files_written(reports: Path) -> None:
         "REMOVED_FILES.md",
         "DEPENDENCIES.md",
         "dependencies.json",
+        "interface.json",
+        "interface.md",
         "rules.md",
         "graph.json",
         "symbols.json",
