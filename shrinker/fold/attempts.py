@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from shrinker.facts.scopes import catches_import_error, failing_import
 from shrinker.facts.walk import statements, walk
 from shrinker.fold.context import EvaluatesRemoved, extent, span
-from shrinker.fold.control import asks_for_exception, filled, leaves
-from shrinker.fold.named import running
-from shrinker.values.edits import DropBlock, DropElement, DropStatement, DropTail, TakeBlock
+from shrinker.fold.control import filled
+from shrinker.fold.failing import catches_all, cut_after_import, raise_alone, removed_by, take_handler, uses_exception
+from shrinker.values.edits import DropBlock, DropElement, DropStatement, TakeBlock
 from shrinker.values.folded import Uncertain
 
 if TYPE_CHECKING:
@@ -28,11 +28,17 @@ def fold_try(folder: StatementFolder, node: ast.Try) -> tuple[Body, bool]:
     ends = False
     failing = failing_import(node, folder.scope)
     if failing is not None and not node.finalbody:
-        live = _take_handler(folder, node, failing)
+        live = take_handler(folder, node, failing)
         if live is not None:
             return live, True
-        if _is_absent(folder, node.body[0]):
-            ends = _cut_after_import(folder, node, failing)
+        removed = removed_by(folder, node.body[0])
+        if removed is None:
+            ends = cut_after_import(folder, node, failing)
+        elif folder.kind == "function" and catches_all(node):
+            ends = cut_after_import(folder, node, failing)
+            raise_alone(folder, node, removed)
+            node.handlers = _fold_handlers(folder, node)
+            return [node], ends
         else:
             reason = "import of a removed module fails, but its handler uses the exception"
             context.uncertain.append(Uncertain(context.path, node.lineno, reason))
@@ -59,67 +65,11 @@ def fold_try(folder: StatementFolder, node: ast.Try) -> tuple[Body, bool]:
     return [node], ends
 
 
-def _take_handler(folder: StatementFolder, node: ast.Try, failing: str) -> Body | None:
-    """The handler of an import that fails, in the place of the whole; None when it looks at the exception."""
-    context = folder.context
-    index = next(i for i, h in enumerate(node.handlers) if catches_import_error(h))
-    handler = node.handlers[index]
-    if _uses_exception(folder, handler):
-        return None
-    context.decide(node, "try", {failing}, "removed", extent(node.body), node.body[0])
-    for statement in (*node.body, *node.orelse):
-        folder.forget(statement)
-    live = folder.block(handler.body)
-    live = [s for s in live if not isinstance(s, ast.Pass)]
-    for statement in handler.body:
-        if isinstance(statement, ast.Pass) and live:
-            context.edits.append(DropStatement(span(statement)))
-    taken = TakeBlock(span(node), f"handler:{index}")
-    context.edits.append(taken if live else DropStatement(span(node)))
-    context.taken.append((taken, list(live)))
-    return live
-
-
-def _uses_exception(folder: StatementFolder, handler: ast.ExceptHandler) -> bool:
-    """True when code of a handler that may run looks at the exception."""
-    parts = list(running(handler.body, folder.scope))
-    named = handler.name is not None and any(isinstance(n, ast.Name) and n.id == handler.name for n in parts)
-    return named or asks_for_exception(parts)
-
-
 def _tells(folder: StatementFolder, handler: ast.ExceptHandler) -> bool:
     """True when a handler tells the named error from the one for an unbound name, which upstream raises."""
     types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     plain = all(t is None or (isinstance(t, ast.Name) and t.id not in _ONE_OF_THEM) for t in types)
-    return not plain or _uses_exception(folder, handler)
-
-
-def _is_absent(folder: StatementFolder, node: ast.stmt) -> bool:
-    """True for the import of a module outside the tree that is not installed."""
-    module = node.names[0].name if isinstance(node, ast.Import) else getattr(node, "module", "")
-    return folder.context.environment.is_absent(module) is not None
-
-
-def _cut_after_import(folder: StatementFolder, node: ast.Try, rule: str) -> bool:
-    """Keep an import that fails for the exception that it raises: what follows in the body does not run.
-
-    Returns:
-        True when the handler leaves, so that nothing after the `try` runs either.
-    """
-    context = folder.context
-    handler = next(h for h in node.handlers if catches_import_error(h))
-    dead = [*node.body[1:], *node.orelse]
-    for statement in dead:
-        folder.forget(statement)
-    if node.body[1:]:
-        context.edits.append(DropTail(span(node.body[1])))
-    if node.orelse:
-        context.edits.append(DropBlock(span(node), "orelse"))
-    if dead:
-        lines = extent(node.body[1:]) + extent(node.orelse)
-        context.decide(node, "try", {rule}, "removed", lines, node.body[0])
-    node.body, node.orelse = node.body[:1], []
-    return leaves(handler.body[-1])
+    return not plain or uses_exception(folder, handler)
 
 
 def _fold_handlers(folder: StatementFolder, node: ast.Try) -> list[ast.ExceptHandler]:

@@ -75,12 +75,12 @@ class Pure(Rule):
 
 
 class Label(Rule):
-    """Computed texts that are shown or counted and never name an attribute (``"forward_" + mode`` of a metric)."""
+    """Texts that are shown, counted or compared and never name an attribute (``"forward_" + mode`` of a metric)."""
 
     modules: tuple[str, ...]
-    """Where the text is computed."""
+    """Where the text is written."""
     texts: tuple[str, ...]
-    """The text, each computed part written ``*``."""
+    """The text, each computed part written ``*``. One without is only for the search of symbols."""
 
 
 class Absent(Rule):

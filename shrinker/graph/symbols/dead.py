@@ -58,7 +58,7 @@ def search_symbols(
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _DEEP))
     try:
-        search = Search(program, Types(program), _outside(tree, graph, folded, more), _Protocols(rules))
+        search = Search(program, Types(program), _outside(tree, rules, graph, folded, more), _Protocols(rules))
         search.run()
     finally:
         sys.setrecursionlimit(before)
@@ -98,7 +98,9 @@ def _names(patterns: Iterable[str], base: str) -> bool:
     return any(p != "*" and name_matches(p, base) for p in patterns)
 
 
-def _outside(tree: UpstreamTree, graph: Graph, folded: Mapping[str, FoldedModule], more: Iterable[str]) -> Outside:
+def _outside(
+    tree: UpstreamTree, rules: Ruleset, graph: Graph, folded: Mapping[str, FoldedModule], more: Iterable[str]
+) -> Outside:
     roots: dict[str, str] = {}
     for edge in graph.edges:
         if edge.kind in ("root", "keep") and edge.dst.startswith("module:"):
@@ -126,6 +128,7 @@ def _outside(tree: UpstreamTree, graph: Graph, folded: Mapping[str, FoldedModule
         {name: tuple(found) for name, found in edges.items()},
         frozenset(more),
         lambda names: _named(tree, names),
+        rules.labels,
     )
 
 

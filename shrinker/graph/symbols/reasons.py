@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from shrinker.graph.symbols.program import Key
+from shrinker.ruleset.match import name_matches
+from shrinker.ruleset.models import Label
 
 Node = Key | str
 """A unit; or ``module:``, ``name:`` and ``root:`` with what they are of."""
@@ -38,6 +40,12 @@ class Outside:
     """Modules that stay as they are, with all that is in them."""
     named: Callable[[frozenset[str]], Mapping[str, tuple[str, int]]] = lambda names: dict.fromkeys(names, ("", 0))
     """Of some names, those that any code of upstream looks up or spells, removed or not, with path and line of a place."""
+    labels: tuple[Label, ...] = ()
+    """Rules that say of texts that they are shown or counted, and name nothing."""
+
+    def is_label(self, module: str, text: str) -> bool:
+        """True for a text of a module, computed or not, that a rule says names nothing."""
+        return any(text in rule.texts and any(name_matches(p, module) for p in rule.modules) for rule in self.labels)
 
 
 class Protocols(Protocol):

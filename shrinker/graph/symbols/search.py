@@ -284,13 +284,15 @@ class Search:
             self._load(key[0], Reason(key, "around"))
         self._uses(key, unit)
         for text, line in unit.texts:
+            if self.outside.is_label(key[0], text):
+                continue
             reason = Reason(key, "string", line)
             self.look_up(text, reason)
             # Evaluated as an annotation, or looked up among the module's own names.
             for number in module.symbols.get(text, ()):
                 self.keep((key[0], number), reason)
         for pattern, line in unit.patterns:
-            if len(_LETTERS.findall(pattern)) >= _FEWEST:
+            if len(_LETTERS.findall(pattern)) >= _FEWEST and not self.outside.is_label(key[0], pattern):
                 self._pattern(pattern, Reason(key, "pattern", line))
         for pattern, line in unit.lookups:
             self._pattern(pattern, Reason(key, "pattern", line))

@@ -25,6 +25,12 @@ _ROOT = """
 id = "root-launch"
 why = "The command of the small programs."
 modules = ["sglang.launch_server"]
+
+[[label]]
+id = "label-counts"
+why = "Kinds of what is counted."
+modules = ["sglang.metrics"]
+texts = ["count_*", "count_all"]
 """
 
 
