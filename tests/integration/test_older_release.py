@@ -76,7 +76,7 @@ def test_a_lost_definition_is_seen(older: Shrunk, tmp_path: Path) -> None:
     changed = {file.path: file.changed for file in older.manifest.files}
     lost = [
         ("python/sglang/srt/utils/common.py", "get_bool_env_var"),
-        ("python/sglang/srt/utils/host_shared_memory.py", "get_host_shared_memory_manager"),
+        ("python/sglang/srt/constrained/utils.py", "is_legacy_structural_tag"),
     ]
     for path, name in lost:
         _delete(out / path, name)
