@@ -62,9 +62,8 @@ def removed_endpoints(
     for module, place in places:
         left = {(e.path, e.method, e.environment) for e in served_by(after, module)}
         for e in served_by(before, module):
-            rule = _rule(before, e, folded, graph)
             plain = e.method not in {"*", "WEBSOCKET"} and (e.path.startswith("/") or (not e.path and e.environment))
-            if rule and plain and (e.path, e.method, e.environment) not in left:
+            if plain and (e.path, e.method, e.environment) not in left and (rule := _rule(before, e, folded, graph)):
                 found.setdefault((place, e.path, e.environment, feature_of(rules, rule), rule), set()).add(e.method)
     return sorted(
         Gone(place, path, environment, tuple(sorted(methods)), feature, rule)

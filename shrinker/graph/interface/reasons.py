@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
+from shrinker.facts.walk import children
 from shrinker.ruleset import Ruleset
 from shrinker.values.folded import Decision, FoldedModule
 from shrinker.values.graph import Removal
@@ -49,9 +50,15 @@ def rule_of(
 
 def _around(tree: ast.Module, line: int) -> Iterator[int]:
     """First lines of the statements with blocks that hold the line."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If | ast.While | ast.Try | ast.Match) and node.lineno < line <= (node.end_lineno or 0):
-            yield node.lineno
+    stack: list[ast.AST] = [tree]
+    while stack:
+        for node in children(stack.pop()):
+            if isinstance(node, ast.ExceptHandler | ast.match_case):
+                stack.append(node)
+            elif isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno):
+                stack.append(node)
+                if isinstance(node, ast.If | ast.While | ast.Try | ast.Match) and node.lineno < line:
+                    yield node.lineno
 
 
 def feature_of(rules: Ruleset, rule: str) -> str:
