@@ -146,7 +146,7 @@ class Search:
         for name in sorted(names):
             found = self.types.imported(module.name, name)
             self._touch(found, reason)
-            for value in found.values:
+            for value in sorted(found.values, key=repr):
                 if value.kind == "class":
                     self._open(value.key, reason)
 
@@ -217,9 +217,9 @@ class Search:
                     self.keep(key, reason)
 
     def _touch(self, found: Found, reason: Reason) -> None:
-        for touch in found.touches:
+        for touch in sorted(found.touches, key=repr):
             self._reach(touch, reason)
-        for value in found.values:
+        for value in sorted(found.values, key=repr):
             if value.kind == "module":
                 self._escape(value.module, reason)
 
@@ -302,7 +302,7 @@ class Search:
                 self._load(loaded, reason)
             if unit.kind == "import" or (name and name != "*"):
                 whole = unit.kind == "import" and index == 0 and "whole" in unit.flags
-                for touch in self.types.imported(source, name, whole=whole).touches:
+                for touch in sorted(self.types.imported(source, name, whole=whole).touches, key=repr):
                     self._reach(touch, reason)
         if unit.enumerates:
             self._enumerate(key, unit)
@@ -332,7 +332,7 @@ class Search:
             if not path:
                 self._all_of(key[0], reason)
                 continue
-            for value in self.types.follow(key[0], owner, path, key[1]).values:
+            for value in sorted(self.types.follow(key[0], owner, path, key[1]).values, key=repr):
                 if value.kind == "module":
                     self._all_of(value.module, reason)
                 elif value.kind in ("class", "subclass", "object", "rest"):
