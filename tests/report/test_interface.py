@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
+from shrinker.graph.interface.compare import compare_interfaces
 from shrinker.graph.interface.endpoints import read_endpoints, served_by
 from shrinker.graph.interface.flags import read_flags
 from shrinker.graph.interface.syntax import Syntax
-from shrinker.report.interface import UNEXPLAINED, compare_interfaces
 from shrinker.ruleset import Ruleset
 from shrinker.values.graph import Graph
+from shrinker.values.interface import UNEXPLAINED
 from tests.cli.small import World, write
 from tests.graph.small_tree import write_tree
 
@@ -264,7 +265,7 @@ def test_strict_mode_refuses_what_is_unexplained(world: World, monkeypatch: pyte
     def looked(*_: object) -> str:
         return ""
 
-    monkeypatch.setattr("shrinker.report.interface.rule_of", looked)
+    monkeypatch.setattr("shrinker.graph.interface.compare.rule_of", looked)
     done = world.run(world.arguments("--strict", "--no-cache"))
     assert done.code != 0
     assert "[interface] sglang.srt.args.Args: --npu-cards removed, and no rule says why" in done.err
