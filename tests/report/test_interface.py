@@ -15,6 +15,7 @@ from shrinker.graph.interface.syntax import Syntax
 from shrinker.ruleset import Ruleset
 from shrinker.values.graph import Graph
 from shrinker.values.interface import UNEXPLAINED
+from tests.cli.small import RULES as SMALL
 from tests.cli.small import World, write
 from tests.graph.small_tree import write_tree
 
@@ -125,23 +126,9 @@ if root_route is not None:
         return 1
 """,
 }
-RULES = """[[root]]
-id = "root"
-why = "The public API of the small world."
-modules = ["sglang"]
-
-[[fact]]
-id = "npu"
-why = "There is no NPU in the small world."
-calls = ["sglang.**.is_npu"]
-value = false
-
-[[remove]]
-id = "remove-npu"
-why = "The parser of another platform."
-feature = "Ascend NPU"
-modules = ["sglang.srt.npu"]
-
+RULES = (
+    SMALL["world.toml"]
+    + """
 [[remove]]
 id = "remove-old"
 why = "Endpoints that nobody asks for."
@@ -172,6 +159,7 @@ why = "Clients may still ask for old endpoints."
 function = "sglang.srt.server.lifespan"
 argument = "application"
 """
+)
 
 
 @pytest.fixture(scope="module")
