@@ -10,12 +10,12 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from shrinker.values.upstream import module_name
 from shrinker.verify.scopes import Scope, look_up
-from shrinker.verify.symbols import PACKAGE, Attribute, ModuleSymbols
+from shrinker.verify.symbols import PACKAGE, Attribute, ClassSymbols, LookUp, ModuleSymbols
 
 _DOTTED = re.compile(r"sglang(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)?")
 _FILE = re.compile(r"[\w./+-]*[\w+-]\.\w{1,10}")
@@ -58,6 +58,12 @@ class _Reader:
         self.chains: list[tuple[Scope, str, tuple[str, ...], int, bool]] = []
         self.paths: list[tuple[int, str]] = []
         self.files: list[tuple[int, str]] = []
+        self.classes: list[ClassSymbols] = []
+        self.around: list[str] = []
+        self.foreign: set[str] = set()
+        self.named_classes: dict[str, str] = {}
+        self.lookups: dict[tuple[str, str, str], int] = {}
+        self.on_names: list[tuple[str, str, str, int]] = []
 
     def read(self, tree: ast.Module) -> ModuleSymbols:
         self.children(tree, self.top)
@@ -67,9 +73,17 @@ class _Reader:
         for scope, root, chain, line, stored in self.chains:
             for target in sorted(look_up(scope, root) or ()):
                 attributes.append(Attribute(line, target, chain, stored))
+        for root, how, name, line in self.on_names:
+            owner = self.named_classes.get(root)
+            if owner is not None and how != "below":
+                self.lookups.setdefault((name, "class", owner), line)
+            elif root not in self.foreign and how != "keyword":
+                self.lookups.setdefault((name, "any", ""), line)
         return ModuleSymbols(
             path=self.path,
             module=self.module,
+            classes=tuple(self.classes),
+            lookups=tuple(LookUp(name, line, on, owner) for (name, on, owner), line in self.lookups.items()),
             bound=frozenset(self.top.names),
             stars=tuple(self.stars),
             dynamic=self.dynamic,
@@ -136,14 +150,40 @@ class _Reader:
         while isinstance(value, ast.Attribute):
             chain.append(value.attr)
             value = value.value
+        read = isinstance(node.ctx, ast.Load)
+        for at, name in enumerate(reversed(chain)):
+            if read or at < len(chain) - 1:
+                self.look_up(value if at == 0 else None, name, node.lineno, value)
         if not isinstance(value, ast.Name):
             self.visit(value, scope)
         elif value.id not in {"self", "cls", "torch"}:
             stored = not isinstance(node.ctx, ast.Load)
             self.chains.append((scope, value.id, tuple(reversed(chain)), node.lineno, stored))
 
+    def look_up(self, receiver: ast.expr | None, name: str, line: int, root: ast.expr | None = None) -> None:
+        """A name is looked up on what an expression gives; None for the value of another look-up, below `root`."""
+        owner = self.around[-1] if self.around else ""
+        if (isinstance(receiver, ast.Name) and receiver.id in {"self", "cls"} and owner) or (
+            isinstance(receiver, ast.Call) and _is_name(receiver.func, "super") and owner
+        ):
+            self.lookups.setdefault((name, "self", owner), line)
+        elif isinstance(receiver, ast.Name):
+            self.on_names.append((receiver.id, "", name, line))
+        elif receiver is None and isinstance(root, ast.Name) and root.id not in {"self", "cls"}:
+            # `torch.cuda.device`: nothing below a module of another package is ours.
+            self.on_names.append((root.id, "below", name, line))
+        else:
+            self.lookups.setdefault((name, "any", ""), line)
+
     def call(self, node: ast.Call, scope: Scope) -> None:
         args = node.args
+        if isinstance(node.func, ast.Name):
+            name = args[1].value if len(args) > 1 and isinstance(args[1], ast.Constant) else None
+            if node.func.id in {"getattr", "hasattr"} and isinstance(name, str):
+                self.look_up(args[0], name, node.lineno)
+            for keyword in node.keywords:
+                if keyword.arg is not None:
+                    self.on_names.append((node.func.id, "keyword", keyword.arg, node.lineno))
         self.open = self.open or any(_is_globals(a) for a in args)
         if len(args) >= 2 and all(isinstance(a, ast.Constant) and isinstance(a.value, str) for a in args[:2]):
             # LazyImport("sglang.a.b", "Name") and its like name an attribute.
@@ -187,8 +227,16 @@ class _Reader:
         inner = Scope("class", scope)
         for parameter in getattr(node, "type_params", []):
             self.visit(parameter, inner)
+        self.named_classes[node.name] = node.name
+        bases = tuple(_last_name(base) for base in node.bases)
+        members: dict[str, int] = {}
+        for name, line in _members(node.body):
+            members.setdefault(name, line)
+        self.around.append(node.name)
+        self.classes.append(ClassSymbols(".".join(self.around), bases, tuple(members.items())))
         for statement in node.body:
             self.visit(statement, inner)
+        self.around.pop()
 
     def comprehension(self, node: ast.AST, scope: Scope) -> None:
         self.children(node, Scope("comprehension", scope))
@@ -236,6 +284,8 @@ class _Reader:
             ours = first == PACKAGE
             if ours:
                 self.imports.append((node.lineno, alias.name, None))
+            if not ours:
+                self.foreign.add(alias.asname or first)
             if alias.asname:
                 self.bind(scope, alias.asname, alias.name if ours else None)
             else:
@@ -250,6 +300,10 @@ class _Reader:
             if alias.name == "*":
                 self.stars.append(module or "")
             else:
+                if not ours:
+                    self.foreign.add(alias.asname or alias.name)
+                elif alias.name[:1].isupper() and not alias.name.isupper():
+                    self.named_classes[alias.asname or alias.name] = alias.name
                 self.bind(scope, alias.asname or alias.name, f"{module}.{alias.name}" if ours else None)
 
     def absolute(self, node: ast.ImportFrom) -> str | None:
@@ -260,6 +314,28 @@ class _Reader:
         parts = self.module.split(".")
         keep = len(parts) - node.level + (1 if self.is_package else 0)
         return ".".join([*parts[: max(keep, 0)], *([node.module] if node.module else [])])
+
+
+def _members(body: list[ast.stmt]) -> Iterator[tuple[str, int]]:
+    for node in body:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                yield node.name, node.lineno
+            case ast.Assign(targets=targets):
+                yield from ((target.id, node.lineno) for target in targets if isinstance(target, ast.Name))
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                yield name, node.lineno
+            case ast.If() | ast.Try() | ast.With():
+                for name in ("body", "orelse", "finalbody"):
+                    yield from _members(getattr(node, name, []))
+                for handler in getattr(node, "handlers", []):
+                    yield from _members(handler.body)
+
+
+def _last_name(node: ast.expr) -> str:
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_globals(node: ast.expr) -> bool:

@@ -8,8 +8,10 @@ Checks:
     string paths: strings that are dotted paths into the package.
     data files: strings that have the name of a data or native file of upstream.
     exported names: strings of `__all__`.
+    members: methods and attributes that kept classes of upstream lost, looked for among the names that kept code looks up.
 
-Limits: an attribute of an object that is not a module is not checked here, nor a name that code computes;
+Limits: an attribute of an object that is not a module is checked only where a kept class had one of that name, and a name that code
+computes is not;
 the level *imports* executes the modules.
 """
 
@@ -24,6 +26,7 @@ from shrinker.cache import Cache, pack, unpack
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
 from shrinker.values.upstream import UpstreamTree
+from shrinker.verify.members import lost_members
 from shrinker.verify.reader import read_symbols
 from shrinker.verify.resolve import Modules
 from shrinker.verify.strings import DataFiles, dangling_paths
@@ -84,7 +87,16 @@ def verify_references(
         judge.exports(symbols)
     path_count, dangling = dangling_paths(kept, generated, upstream)
     file_count, missing = DataFiles(tree.by_path, (f.path for f in manifest.files)).missing(kept)
-    findings = sorted({*judge.findings, *dangling, *missing}, key=_order)
+    fewer = {e.path: e for e in entries if e.changed and e.path in tree.by_path}
+    theirs = _read_all(
+        tree.root,
+        {path: tree.by_path[path].sha256 for path in fewer},
+        {path: entry.lines_before for path, entry in fewer.items()},
+        jobs,
+        cache or Cache.off(),
+    )
+    member_count, members = lost_members(kept, {s.path: s for s in theirs})
+    findings = sorted({*judge.findings, *dangling, *missing, *members}, key=_order)
     inherited = sorted(set(judge.inherited), key=_order)
     progress(f"references: {len(findings)} findings, {len(inherited)} inherited from upstream")
     counts = {
@@ -95,6 +107,7 @@ def verify_references(
         "string paths": path_count,
         "data files": file_count,
         "exported names": sum(len(s.exports or ()) for s in kept),
+        "members": member_count,
     }
     return Evidence(
         level="references",

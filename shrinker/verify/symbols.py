@@ -23,6 +23,31 @@ class Attribute:
 
 
 @dataclass(frozen=True, slots=True)
+class ClassSymbols:
+    """One class of a file, nested ones too."""
+
+    name: str
+    """With the classes around it: ``Outer.Inner``."""
+    bases: tuple[str, ...]
+    """Last names of the bases."""
+    members: tuple[tuple[str, int], ...]
+    """Methods and names that its body assigns, on any branch, with their lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class LookUp:
+    """A name that is looked up on an object."""
+
+    name: str
+    line: int
+    """The first of this kind in the file."""
+    on: str
+    """``any`` object; ``self`` for an object of `owner`; ``class`` for the class `owner` itself."""
+    owner: str
+    """Last name of the class; empty for ``any``."""
+
+
+@dataclass(frozen=True, slots=True)
 class ModuleSymbols:
     """The symbols of one file; everything in it depends on the file's text and path alone."""
 
@@ -47,5 +72,7 @@ class ModuleSymbols:
     attributes: tuple[Attribute, ...] = ()
     paths: tuple[tuple[int, str], ...] = ()
     """Strings that are dotted paths into the package: ``sglang.a.b``, ``sglang.a:b``."""
+    classes: tuple[ClassSymbols, ...] = ()
+    lookups: tuple[LookUp, ...] = ()
     files: tuple[tuple[int, str], ...] = ()
     """Strings that may name a file."""

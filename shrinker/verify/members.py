@@ -1,0 +1,94 @@
+"""Members that a kept class lost although kept code still looks their names up on what may be of the class.
+
+Classes are told apart by their last names, so that two of one name count as one: what is asked is asked of both.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from shrinker.values.outcome import Finding
+from shrinker.verify.symbols import LookUp, ModuleSymbols
+
+
+def lost_members(kept: Iterable[ModuleSymbols], before: Mapping[str, ModuleSymbols]) -> tuple[int, list[Finding]]:
+    """Compare the classes of both trees.
+
+    Args:
+        kept: every file of the generated tree.
+        before: by path, upstream's symbols of each of these files that is not as upstream wrote it.
+
+    Returns:
+        How many members went from classes that stay, and the look-ups that would not find one.
+    """
+    kept = list(kept)
+    families = _Families(kept)
+    places: dict[tuple[str, str, str], tuple[str, LookUp]] = {}
+    by_name: dict[str, list[tuple[str, LookUp]]] = defaultdict(list)
+    for symbols in kept:
+        for look in symbols.lookups:
+            if places.setdefault((look.name, look.on, look.owner), (symbols.path, look)) == (symbols.path, look):
+                by_name[look.name].append((symbols.path, look))
+    count = 0
+    found: list[Finding] = []
+    for symbols in kept:
+        if (upstream := before.get(symbols.path)) is None:
+            continue
+        there = {each.name: {name for name, _ in each.members} for each in symbols.classes}
+        for each in upstream.classes:
+            if each.name not in there:
+                continue
+            last = each.name.rpartition(".")[2]
+            for name, line in each.members:
+                if name in there[each.name]:
+                    continue
+                count += 1
+                for path, look in by_name.get(name, ()):
+                    if families.meets(look, last):
+                        where = f"{symbols.path}:{line}"
+                        message = f"looks up {name!r}, which class {each.name} no longer has (upstream: {where})"
+                        found.append(Finding("members", path, look.line, message))
+                        break
+    return count, found
+
+
+class _Families:
+    """Which classes an object may get its members from."""
+
+    def __init__(self, kept: Iterable[ModuleSymbols]) -> None:
+        self._bases: dict[str, set[str]] = defaultdict(set)
+        self._derived: dict[str, set[str]] = defaultdict(set)
+        for symbols in kept:
+            for each in symbols.classes:
+                last = each.name.rpartition(".")[2]
+                for base in each.bases:
+                    self._bases[last].add(base)
+                    self._derived[base].add(last)
+        self._known: dict[str, frozenset[str]] = {}
+
+    def meets(self, look: LookUp, name: str) -> bool:
+        """True when a look-up may reach the class of this name."""
+        if look.on == "any":
+            return True
+        if look.on == "class":
+            return name in _closure(look.owner, self._bases)
+        return name in self._of_self(look.owner)
+
+    def _of_self(self, owner: str) -> frozenset[str]:
+        """Classes around a method's `self`: it may be of any class below the method's, and those have other bases."""
+        if owner not in self._known:
+            below = _closure(owner, self._derived)
+            self._known[owner] = frozenset(c for each in below for c in _closure(each, self._bases))
+        return self._known[owner]
+
+
+def _closure(start: str, edges: Mapping[str, set[str]]) -> set[str]:
+    found = {start}
+    stack = [start]
+    while stack:
+        for name in edges.get(stack.pop(), ()):
+            if name not in found:
+                found.add(name)
+                stack.append(name)
+    return found
