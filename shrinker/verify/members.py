@@ -1,11 +1,11 @@
-"""Members that a kept class lost although kept code still looks their names up on what may be of the class.
+"""What kept definitions lost: members whose names kept code still looks up on what may be of the class, and decorators.
 
 Classes are told apart by their last names, so that two of one name count as one: what is asked is asked of both.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 
 from shrinker.values.outcome import Finding
@@ -51,6 +51,37 @@ def lost_members(kept: Iterable[ModuleSymbols], before: Mapping[str, ModuleSymbo
                         found.append(Finding("members", path, look.line, message))
                         break
     return count, found
+
+
+def lost_decorators(kept: Iterable[ModuleSymbols], before: Mapping[str, ModuleSymbols]) -> tuple[int, list[Finding]]:
+    """Decorators that a kept definition had: what registers it, or wraps it, decides what it is.
+
+    A definition that a file has twice (on two branches) is left out.
+
+    Args:
+        kept: every file of the generated tree.
+        before: as of `lost_members`.
+
+    Returns:
+        How many decorators upstream has on definitions that stay, and those that are gone.
+    """
+    count = 0
+    found: list[Finding] = []
+    for symbols in kept:
+        if (upstream := before.get(symbols.path)) is None:
+            continue
+        once, theirs = _once(symbols), _once(upstream)
+        for name in once.keys() & theirs.keys():
+            line, left = once[name]
+            count += len(theirs[name][1])
+            lost = Counter(theirs[name][1]) - Counter(left)
+            found += [Finding("decorators", symbols.path, line, f"{name} lost @{decorator}") for decorator in lost]
+    return count, found
+
+
+def _once(symbols: ModuleSymbols) -> dict[str, tuple[int, tuple[str, ...]]]:
+    times = Counter(name for name, _, _ in symbols.decorated)
+    return {name: (line, decorators) for name, line, decorators in symbols.decorated if times[name] == 1}
 
 
 class _Families:

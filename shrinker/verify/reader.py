@@ -60,6 +60,7 @@ class _Reader:
         self.files: list[tuple[int, str]] = []
         self.classes: list[ClassSymbols] = []
         self.around: list[str] = []
+        self.decorated: list[tuple[str, int, tuple[str, ...]]] = []
         self.foreign: set[str] = set()
         self.named_classes: dict[str, str] = {}
         self.lookups: dict[tuple[str, str, str], int] = {}
@@ -83,6 +84,7 @@ class _Reader:
             path=self.path,
             module=self.module,
             classes=tuple(self.classes),
+            decorated=tuple(self.decorated),
             lookups=tuple(LookUp(name, line, on, owner) for (name, on, owner), line in self.lookups.items()),
             bound=frozenset(self.top.names),
             stars=tuple(self.stars),
@@ -201,6 +203,7 @@ class _Reader:
         inner = Scope("function", scope)
         if not isinstance(node, ast.Lambda):
             self.bind(scope, node.name, None)
+            self.decorators(node, scope)
             for decorator in node.decorator_list:
                 self.visit(decorator, scope)
             if node.returns is not None:
@@ -220,8 +223,16 @@ class _Reader:
         for statement in node.body if isinstance(node.body, list) else [node.body]:
             self.visit(statement, inner)
 
+    def decorators(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, scope: Scope) -> None:
+        if scope.kind in {"module", "class"}:
+            plain = (d.func if isinstance(d, ast.Call) else d for d in node.decorator_list)
+            # A computed one (`a if flag else b`) is another one by right when its condition is decided.
+            written = tuple(ast.unparse(d) for d in plain if isinstance(d, ast.Name | ast.Attribute))
+            self.decorated.append((".".join([*self.around, node.name]), node.lineno, written))
+
     def class_(self, node: ast.ClassDef, scope: Scope) -> None:
         self.bind(scope, node.name, None)
+        self.decorators(node, scope)
         for outside in (*node.decorator_list, *node.bases, *node.keywords):
             self.visit(outside, scope)
         inner = Scope("class", scope)

@@ -8,6 +8,7 @@ Checks:
     string paths: strings that are dotted paths into the package.
     data files: strings that have the name of a data or native file of upstream.
     exported names: strings of `__all__`.
+    decorators: of kept definitions, in files that are not as upstream wrote them.
     members: methods and attributes that kept classes of upstream lost, looked for among the names that kept code looks up.
 
 Limits: an attribute of an object that is not a module is checked only where a kept class had one of that name, and a name that code
@@ -26,7 +27,7 @@ from shrinker.cache import Cache, pack, unpack
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
 from shrinker.values.upstream import UpstreamTree
-from shrinker.verify.members import lost_members
+from shrinker.verify.members import lost_decorators, lost_members
 from shrinker.verify.reader import read_symbols
 from shrinker.verify.resolve import Modules
 from shrinker.verify.strings import DataFiles, dangling_paths
@@ -95,8 +96,10 @@ def verify_references(
         jobs,
         cache or Cache.off(),
     )
-    member_count, members = lost_members(kept, {s.path: s for s in theirs})
-    findings = sorted({*judge.findings, *dangling, *missing, *members}, key=_order)
+    before = {s.path: s for s in theirs}
+    member_count, members = lost_members(kept, before)
+    decorator_count, decorators = lost_decorators(kept, before)
+    findings = sorted({*judge.findings, *dangling, *missing, *members, *decorators}, key=_order)
     inherited = sorted(set(judge.inherited), key=_order)
     progress(f"references: {len(findings)} findings, {len(inherited)} inherited from upstream")
     counts = {
@@ -108,6 +111,7 @@ def verify_references(
         "data files": file_count,
         "exported names": sum(len(s.exports or ()) for s in kept),
         "members": member_count,
+        "decorators": decorator_count,
     }
     return Evidence(
         level="references",

@@ -192,6 +192,9 @@ def _within(
                     position != 0 or theirs[0] != "elif"
                 ):
                     continue
+                if replacing in allowances.LITERALS and theirs[position] in allowances.LITERALS:
+                    # What is a value already was not decided: another one is a change.
+                    continue
                 following.append((position + 1, spent + 1, _Used(replacing, trail)))
             if inserting is not None:
                 following.append((position, spent + 1, _Used(inserting, trail)))

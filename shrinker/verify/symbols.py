@@ -74,5 +74,8 @@ class ModuleSymbols:
     """Strings that are dotted paths into the package: ``sglang.a.b``, ``sglang.a:b``."""
     classes: tuple[ClassSymbols, ...] = ()
     lookups: tuple[LookUp, ...] = ()
+    decorated: tuple[tuple[str, int, tuple[str, ...]], ...] = ()
+    """Name (with the classes around it), line and decorators, their arguments left out, of each definition that is not in a
+    function."""
     files: tuple[tuple[int, str], ...] = ()
     """Strings that may name a file."""

@@ -73,15 +73,14 @@ def registrations(source: Source) -> Iterator[Change]:
             case ast.Expr(value=ast.Call() as call) if _REGISTERS in ast.unparse(call.func).lower():
                 if stands_alone(source.text, node):
                     yield Change(node.lineno, ast.unparse(call)[:80], without(source.text, [node], source.tree.body))
-            case ast.Assign(value=ast.Dict(keys=keys, values=values) as table) if len(keys) > 1:
+            case ast.Assign(value=ast.Dict(keys=keys, values=values)) if len(keys) > 1:
                 for key, value in zip(keys, values, strict=True):
                     if key is not None and isinstance(value, ast.Name | ast.Attribute):
-                        left = ast.Dict(
-                            [k for k in table.keys if k is not key], [v for v in table.values if v is not value]
-                        )
-                        text = f"{ast.unparse(node.targets[0])} = {ast.unparse(left)}"
-                        subject = f"row {ast.unparse(key)} of {ast.unparse(node.targets[0])}"
-                        yield Change(key.lineno, subject, without(source.text, [node], source.tree.body, [text]))
+                        row = "\n".join(lines[key.lineno - 1 : value.end_lineno])
+                        if row.strip().rstrip(",") == f"{_text(source, key)}: {_text(source, value)}":
+                            kept = lines[: key.lineno - 1] + lines[value.end_lineno or value.lineno :]
+                            subject = f"row {ast.unparse(key)} of {ast.unparse(node.targets[0])}"
+                            yield Change(key.lineno, subject, "\n".join(kept))
 
 
 def imports(source: Source) -> Iterator[Change]:
@@ -172,6 +171,10 @@ def model_classes(source: Source) -> Iterator[Change]:
             case ast.Assign(targets=[ast.Name(id="EntryClass")]):
                 text = without(source.text, [node], source.tree.body)
                 yield Change(node.lineno, ast.unparse(node.value), text)
+
+
+def _text(source: Source, node: ast.expr) -> str:
+    return ast.get_source_segment(source.text, node) or ""
 
 
 def _classes(tree: ast.Module) -> Iterator[ast.ClassDef]:

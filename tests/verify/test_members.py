@@ -1,0 +1,144 @@
+"""What kept definitions may lose, and what they may not: `(upstream, generated, findings)`, below the package."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.verify.trees import Case, Files
+
+Build = Callable[[Files, Files], Case]
+
+POOL = """class Base:
+    def close(self):
+        return 1
+
+class Pool(Base):
+    size: int = 1
+    LIMIT = 2
+
+    def take(self):
+        return self.used()
+
+    def used(self):
+        return 1
+
+    @property
+    def free(self):
+        return 2
+
+    def lost(self):
+        return 3
+"""
+
+
+def less(text: str, *parts: str) -> str:
+    for part in parts:
+        assert part in text
+        text = text.replace(part, "")
+    return text
+
+
+LOST = "\n    def lost(self):\n        return 3\n"
+USED = "\n    def used(self):\n        return 1\n"
+CLOSE = "    def close(self):\n        return 1\n"
+
+MAY: dict[str, tuple[str, str, str]] = {
+    "nobody names it": (POOL, less(POOL, LOST), "print(1)\n"),
+    "a method of a module of another package": (
+        POOL,
+        less(POOL, LOST),
+        "import torch\ntorch.lost()\ntorch.cuda.lost()\n",
+    ),
+    "a method of another class, looked up on that class": (
+        POOL + "class Other:\n    def lost(self): pass\n",
+        less(POOL, LOST) + "class Other:\n    def lost(self): pass\n",
+        "from sglang.pool import Other\nOther.lost(1)\n",
+    ),
+    "a method of another class, looked up on its self": (
+        POOL + "class Other:\n    def lost(self): pass\n    def at(self): self.lost()\n",
+        less(POOL, LOST) + "class Other:\n    def lost(self): pass\n    def at(self): self.lost()\n",
+        "",
+    ),
+    "the class goes as a whole": (POOL, CLOSE.join(POOL.partition(CLOSE)[:1]) + CLOSE, "def f(x): x.lost()\n"),
+    "it is only stored": (POOL, less(POOL, LOST), "def f(x): x.lost = 1\n"),
+    "a keyword of a function": (POOL, less(POOL, "    size: int = 1\n"), "def f(size): pass\nf(size=1)\n"),
+}
+MAY_NOT: dict[str, tuple[str, str, str, tuple[str, str]]] = {
+    "its own class calls it": (POOL, less(POOL, USED), "", ("members", "pool.py")),
+    "anything may be of the class": (POOL, less(POOL, LOST), "def f(x):\n    x.lost()\n", ("members", "user.py")),
+    "below another look-up": (POOL, less(POOL, LOST), "def f(x):\n    x.pool.lost()\n", ("members", "user.py")),
+    "on self, below another look-up": (
+        POOL,
+        less(POOL, LOST),
+        "class A:\n    def f(self):\n        self.pool.lost()\n",
+        ("members", "user.py"),
+    ),
+    "by a text": (POOL, less(POOL, LOST), "def f(x):\n    return getattr(x, 'lost')()\n", ("members", "user.py")),
+    "whether it is there": (
+        POOL,
+        less(POOL, LOST),
+        "def f(x):\n    return hasattr(x, 'lost')\n",
+        ("members", "user.py"),
+    ),
+    "an attribute": (POOL, less(POOL, "    LIMIT = 2\n"), "def f(x):\n    return x.LIMIT\n", ("members", "user.py")),
+    "a field, by a keyword of the class": (
+        POOL,
+        less(POOL, "    size: int = 1\n"),
+        "from sglang.pool import Pool as P\nP(size=1)\n",
+        ("members", "user.py"),
+    ),
+    "a method of a base, looked up below it": (
+        POOL,
+        less(POOL, CLOSE).replace("class Base:\n", "class Base:\n    pass\n"),
+        "from sglang.pool import Pool\nclass More(Pool):\n    def f(self):\n        super().close()\n",
+        ("members", "user.py"),
+    ),
+    "a method below, looked up on the self of a base": (
+        POOL.replace("return 1\n\nclass Pool", "return self.lost()\n\nclass Pool"),
+        less(POOL.replace("return 1\n\nclass Pool", "return self.lost()\n\nclass Pool"), LOST),
+        "",
+        ("members", "pool.py"),
+    ),
+    "a decorator": (POOL, less(POOL, "    @property\n"), "", ("decorators", "pool.py")),
+    "a decorator with arguments": (
+        "from x import register\n@register('a')\n@register('b')\ndef f(): pass\n",
+        "from x import register\n@register('a')\ndef f(): pass\n",
+        "",
+        ("decorators", "pool.py"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MAY)
+def test_what_may_go(case: Build, name: str) -> None:
+    upstream, generated, user = MAY[name]
+    trees = case({"pool.py": upstream, "user.py": user}, {"pool.py": generated, "user.py": "="})
+    assert trees.findings("references") == []
+
+
+@pytest.mark.parametrize("name", MAY_NOT)
+def test_what_may_not(case: Build, name: str) -> None:
+    upstream, generated, user, finding = MAY_NOT[name]
+    trees = case({"pool.py": upstream, "user.py": user}, {"pool.py": generated, "user.py": "="})
+    assert trees.findings("references") == [finding]
+
+
+def test_decorators_whose_arguments_or_conditions_were_decided(case: Build) -> None:
+    upstream = "@a(b=c or d)\ndef f(): pass\n@a if b else c\ndef g(): pass\n"
+    generated = "@a(b=c)\ndef f(): pass\n@a\ndef g(): pass\n"
+    names = "a = b = c = d = print\n"
+    assert case({"p.py": names + upstream}, {"p.py": names + generated}).findings("references") == []
+
+
+def test_a_definition_on_two_branches_is_left_out(case: Build) -> None:
+    names = "a = b = print\n"
+    upstream = names + "if b:\n    @a\n    def f(): pass\nelse:\n    def f(): pass\n"
+    assert case({"p.py": upstream}, {"p.py": names + "def f(): pass\n"}).findings("references") == []
+
+
+def test_the_checks_say_what_they_saw(case: Build) -> None:
+    trees = case({"pool.py": POOL}, {"pool.py": less(POOL, LOST)})
+    checks = dict(trees.evidence("references").checks)
+    assert (checks["members"], checks["decorators"]) == (1, 1)

@@ -1,0 +1,161 @@
+"""Faults that are put into copies of a tree, and who notices them."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from shrinker.values.manifest import Manifest
+from shrinker.verify import EVIDENCE_LEVELS
+from shrinker.verify.mutation import KINDS, Fault, choose, judge_all, mutant
+from shrinker.verify.mutation.judge import table
+from shrinker.verify.mutation.kinds import ON_PYTHON, Source
+from tests.verify.trees import Case, Files
+
+Build = Callable[[Files, Files], Case]
+
+BEFORE = """import os
+from functools import cache, partial
+
+from sglang.registry import register
+
+SLOTS = 4
+FLAG = is_other = False
+TABLE = {
+    "one": os.path,
+    "two": os.sep,
+}
+
+
+@register("run")
+def run(fast=True):
+    if is_other:
+        return partial(run, 1)
+    else:
+        return cache(run)
+
+
+class Pool:
+    size: int = 1
+
+    def take(self):
+        return self.size
+
+
+register("pool")(Pool)
+EntryClass = [Pool, dict]
+"""
+AFTER = BEFORE.replace(
+    """    if is_other:
+        return partial(run, 1)
+    else:
+        return cache(run)
+""",
+    "    return cache(run)\n",
+)
+FILES = {
+    "models/pool.py": BEFORE,
+    "registry.py": "def register(name):\n    return lambda what: what\n",
+    "user.py": "from sglang.models.pool import Pool, run\n\nrun()\nPool().take()\n",
+    "models/data.json": "{}\n",
+}
+GENERATED = {**dict.fromkeys(FILES, "="), "models/pool.py": AFTER}
+
+
+@pytest.fixture
+def trees(case: Build) -> Case:
+    return case(FILES, GENERATED)
+
+
+def changes(kind: str) -> list[tuple[str, list[str]]]:
+    """Subjects, and the lines that are another after the fault."""
+    source = Source("models/pool.py", AFTER, ast.parse(AFTER), BEFORE)
+    found = []
+    for change in ON_PYTHON[kind](source):
+        ast.parse(change.text)
+        before, after = AFTER.split("\n"), change.text.split("\n")
+        found.append((change.subject, [line.strip() for line in before if line not in after]))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("function deleted", ["run"]),
+        ("method deleted", ["Pool.take"]),
+        ("class attribute deleted", ["Pool.size"]),
+        (
+            "registration deleted",
+            ["row 'one' of TABLE", "row 'two' of TABLE", "@register('run') of run", "register('pool')(Pool)"],
+        ),
+        ("import deleted", ["os", "cache", "partial", "register"]),
+        ("other branch taken", ["`is_other`"]),
+        ("constant changed", ["4 becomes 5", "False becomes True", "True becomes False", "1 becomes 2"]),
+        ("model class not registered", ["Pool", "dict"]),
+    ],
+)
+def test_each_kind_of_fault(kind: str, expected: list[str]) -> None:
+    found = changes(kind)
+    assert sorted(subject for subject, _ in found) == sorted(expected)
+    assert all(lines for _, lines in found)
+
+
+def test_a_block_that_a_fault_empties_gets_pass() -> None:
+    text = "class A:\n    x = 1\n\n\ndef f():\n    import os\n"
+    source = Source("a.py", text, ast.parse(text), "")
+    for kind in ("class attribute deleted", "import deleted"):
+        (change,) = ON_PYTHON[kind](source)
+        assert "    pass\n" in change.text
+
+
+def test_the_same_seed_draws_the_same_faults(trees: Case) -> None:
+    drawn = [choose(trees.tree, trees.out, trees.manifest, count=12, seed=1) for _ in range(2)]
+    assert drawn[0] == drawn[1] and len(drawn[0]) == 12
+    assert {fault.kind for fault in drawn[0]} == set(KINDS), "each kind comes before one comes twice"
+    other = choose(trees.tree, trees.out, trees.manifest, count=1000, seed=2)
+    assert {(f.path, f.text) for f in drawn[0]} <= {(f.path, f.text) for f in other}
+
+
+def levels(trees: Case) -> dict[str, Callable[[Path, Manifest], str]]:
+    def asked(name: str) -> Callable[[Path, Manifest], str]:
+        def level(folder: Path, manifest: Manifest) -> str:
+            found = EVIDENCE_LEVELS[name](trees.tree, folder, manifest, jobs=1, progress=lambda line: None)
+            return "" if found.passed else found.findings[0].message
+
+        return level
+
+    return {name: asked(name) for name in EVIDENCE_LEVELS}
+
+
+def test_a_fault_is_judged_by_what_was_decided_and_not_by_hashes(trees: Case) -> None:
+    every = choose(trees.tree, trees.out, trees.manifest, count=1000, seed=0)
+    judged = {(j.fault.kind, j.fault.subject): j for j in judge_all(trees.out, trees.manifest, every, levels(trees))}
+    caught = {key: j.caught_by for key, j in judged.items()}
+    assert caught["function deleted", "run"] == "references"
+    assert caught["method deleted", "Pool.take"] == "references"
+    assert caught["class attribute deleted", "Pool.size"] == "references"
+    assert caught["registration deleted", "@register('run') of run"] == "references"
+    assert caught["import deleted", "os"] == "references"
+    assert caught["constant changed", "4 becomes 5"] == "form"
+    assert caught["constant changed", "True becomes False"] == "form"
+    assert caught["other branch taken", "`is_other`"] == "", "what was decided can only be told by running it"
+    assert all(j.finding for j in judged.values() if j.caught_by)
+    rows = table([*judged.values()], EVIDENCE_LEVELS)
+    assert rows[-1][:2] == ["all", str(len(every))]
+    assert [sum(int(row[n]) for row in rows[:-1]) for n in range(1, 5)] == [int(n) for n in rows[-1][1:]]
+
+
+def test_the_tree_itself_is_never_touched(trees: Case) -> None:
+    before = {p: (p.read_bytes(), p.stat().st_mtime_ns) for p in sorted(trees.out.rglob("*")) if p.is_file()}
+    beside = sorted(os.listdir(trees.out.parent))
+    fault = Fault("constant changed", "python/sglang/registry.py", 1, "x", "x = 1\n")
+    with pytest.raises(KeyboardInterrupt), mutant(trees.out, trees.manifest, fault) as (folder, manifest):
+        assert (folder / fault.path).read_text() == "x = 1\n"
+        assert next(f for f in manifest.files if f.path == fault.path).changed
+        raise KeyboardInterrupt
+    assert before == {p: (p.read_bytes(), p.stat().st_mtime_ns) for p in sorted(trees.out.rglob("*")) if p.is_file()}
+    assert sorted(os.listdir(trees.out.parent)) == beside
