@@ -43,6 +43,7 @@ def parser() -> argparse.ArgumentParser:
     add("--at-once", type=int, default=1, help="servers at a time; above 1 the times mean little")
     add("--stagger", type=float, default=15.0, help="seconds between two starts, with --at-once")
     add("--no-profile", action="store_true", help="do not list GPU kernels")
+    add("--retry", action="store_true", help="run again what failed before")
     return result
 
 
@@ -73,6 +74,7 @@ def main(arguments: list[str] | None = None) -> int:
         given.at_once,
         given.stagger,
         not given.no_profile,
+        given.retry,
     )
     rows = run(plan)
     found = document(rows, describe(environment, trees))
