@@ -12,13 +12,14 @@ JOBS ?=
 STRICT ?=
 LEVEL ?=
 NAME ?=
+GPU ?=
 
 BIN := .venv/bin
 READY := .venv/.ready
 BENCH_READY := .venv/.ready-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help shrink test verify survivors cross-check why bench lint upstream clean clean-cache
+.PHONY: help shrink test verify verify-gpu survivors cross-check why bench lint upstream clean clean-cache
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -38,6 +39,9 @@ lint: $(READY) ## style, types, layers
 
 verify: $(READY) ## evidence for OUT again; LEVEL=form or LEVEL=references for one level
 	$(BIN)/shrinker verify --out '$(OUT)' $(if $(LEVEL),--level '$(LEVEL)')
+
+verify-gpu: $(READY) ## both servers on this machine's GPUs; GPU="--checkpoints DIR --python ENVIRONMENT/bin/python ..."
+	$(BIN)/shrinker verify --out '$(OUT)' $(if $(UPSTREAM),--upstream '$(UPSTREAM)') --level gpu -- $(GPU)
 
 survivors: $(READY) ## what of other platforms is left in the kept Python of OUT, and why; fails when something has no reason
 	$(BIN)/shrinker survivors --out '$(OUT)' $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(if $(JOBS),--jobs '$(JOBS)')
