@@ -20,6 +20,7 @@ from shrinker import __version__
 from shrinker.cli.crosscheck import cross_check
 from shrinker.cli.dependencies import dependencies
 from shrinker.cli.ending import run
+from shrinker.cli.mutate import mutate
 from shrinker.cli.options import CORES, DEFAULT_OUT, Jobs, Json, Out, Reports, absolute, print_json
 from shrinker.cli.survivors import survivors
 
@@ -154,6 +155,7 @@ def verify(
 
 
 app.command()(survivors)
+app.command()(mutate)
 app.command()(cross_check)
 app.command()(dependencies)
 

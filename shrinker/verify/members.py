@@ -5,8 +5,10 @@ Classes are told apart by their last names, so that two of one name count as one
 
 from __future__ import annotations
 
+import ast
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 
 from shrinker.values.outcome import Finding
 from shrinker.verify.symbols import LookUp, ModuleSymbols
@@ -77,6 +79,73 @@ def lost_decorators(kept: Iterable[ModuleSymbols], before: Mapping[str, ModuleSy
             lost = Counter(theirs[name][1]) - Counter(left)
             found += [Finding("decorators", symbols.path, line, f"{name} lost @{decorator}") for decorator in lost]
     return count, found
+
+
+def lost_rows(
+    kept: Iterable[ModuleSymbols], before: Mapping[str, ModuleSymbols], refused: Refused
+) -> tuple[int, list[Finding]]:
+    """Rows of tables, items of lists and registering calls whose value is still there: what looks there finds another one, or none.
+
+    A table that went as a whole is looked at by nobody.
+
+    Args:
+        kept: every file of the generated tree.
+        before: as of `lost_members`.
+        refused: by which keys the generated tree ends a run: their rows may go.
+
+    Returns:
+        How many rows upstream has in tables that stay, and those that are gone.
+    """
+    count = 0
+    found: list[Finding] = []
+    for symbols in kept:
+        if (upstream := before.get(symbols.path)) is None:
+            continue
+        there = Counter((where, key, value) for where, key, value, _ in symbols.rows)
+        tables = {where for where, _, _, _ in symbols.rows}
+        keys: dict[str, set[str]] = defaultdict(set)
+        for where, key, _, _ in upstream.rows:
+            keys[where].add(key.strip("'"))
+        for where, key, value, line in upstream.rows:
+            if where not in tables and not where.endswith("()"):
+                continue
+            count += 1
+            if there[where, key, value] > 0:
+                there[where, key, value] -= 1
+            elif value.partition(".")[0] in symbols.bound and not refused.has(key.strip("'"), keys[where]):
+                shown = f"{key}: {value}" if key else value
+                message = f"{where} lost {shown}, which is still there (upstream: line {line})"
+                found.append(Finding("rows", symbols.path, 0, message))
+    return count, found
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """By which texts a generated tree ends a run."""
+
+    values: frozenset[str] = frozenset()
+    only: tuple[frozenset[str], ...] = ()
+    """Each: all that something may be, so that every other text is refused."""
+
+    def has(self, text: str, others: Collection[str]) -> bool:
+        """True when a text is refused that stands in a table with others."""
+        return text in self.values or any(text not in only and not only.isdisjoint(others) for only in self.only)
+
+
+def read_refused(module: str) -> Refused:
+    """Of the text of `removed_features.py`; nothing of one that does not parse, which the level *form* finds."""
+    values: set[str] = set()
+    only: list[frozenset[str]] = []
+    try:
+        tree = ast.parse(module)
+    except SyntaxError:
+        return Refused()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Refusal":
+            texts = [ast.literal_eval(argument) for argument in node.args]
+            values.update(texts[2])
+            only += [frozenset(texts[3])] if texts[3] else []
+    return Refused(frozenset(values), tuple(only))
 
 
 def _once(symbols: ModuleSymbols) -> dict[str, tuple[int, tuple[str, ...]]]:

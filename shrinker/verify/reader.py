@@ -85,6 +85,7 @@ class _Reader:
             module=self.module,
             classes=tuple(self.classes),
             decorated=tuple(self.decorated),
+            rows=tuple(_rows(tree.body)),
             lookups=tuple(LookUp(name, line, on, owner) for (name, on, owner), line in self.lookups.items()),
             bound=frozenset(self.top.names),
             stars=tuple(self.stars),
@@ -341,6 +342,33 @@ def _members(body: list[ast.stmt]) -> Iterator[tuple[str, int]]:
                     yield from _members(getattr(node, name, []))
                 for handler in getattr(node, "handlers", []):
                     yield from _members(handler.body)
+
+
+def _rows(body: list[ast.stmt]) -> Iterator[tuple[str, str, str, int]]:
+    for node in body:
+        match node:
+            case (
+                ast.Assign(targets=[target, *_], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value)
+            ):
+                if isinstance(value, ast.Call) and len(value.args) == 1 and not value.keywords:
+                    (value,) = value.args
+                pairs: list[tuple[ast.expr | None, ast.expr]] = []
+                if isinstance(value, ast.List | ast.Tuple | ast.Set):
+                    pairs = [(None, item) for item in value.elts]
+                elif isinstance(value, ast.Dict):
+                    pairs = [*zip(value.keys, value.values, strict=True)]
+                for key, item in pairs:
+                    if isinstance(item, ast.Name | ast.Attribute):
+                        where = ast.unparse(target)
+                        yield where, "" if key is None else ast.unparse(key), ast.unparse(item), item.lineno
+            case ast.Expr(value=ast.Call(func=function, args=[first, *_] as arguments)):
+                for argument in arguments:
+                    if isinstance(argument, ast.Name | ast.Attribute):
+                        named = "" if argument is first else ast.unparse(first)
+                        yield f"{ast.unparse(function)}()", named, ast.unparse(argument), argument.lineno
+            case ast.If() | ast.Try() | ast.With():
+                for name in ("body", "orelse", "finalbody"):
+                    yield from _rows(getattr(node, name, []))
 
 
 def _last_name(node: ast.expr) -> str:

@@ -9,6 +9,7 @@ Checks:
     data files: strings that have the name of a data or native file of upstream.
     exported names: strings of `__all__`.
     decorators: of kept definitions, in files that are not as upstream wrote them.
+    rows: of tables and lists of the same files, and calls that register, whose value is still there.
     members: methods and attributes that kept classes of upstream lost, looked for among the names that kept code looks up.
 
 Limits: an attribute of an object that is not a module is checked only where a kept class had one of that name, and a name that code
@@ -26,8 +27,9 @@ from pathlib import Path
 from shrinker.cache import Cache, pack, unpack
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
-from shrinker.values.upstream import UpstreamTree
-from shrinker.verify.members import lost_decorators, lost_members
+from shrinker.values.refusals import FILE as REFUSALS_FILE
+from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
+from shrinker.verify.members import Refused, lost_decorators, lost_members, lost_rows, read_refused
 from shrinker.verify.reader import read_symbols
 from shrinker.verify.resolve import Modules
 from shrinker.verify.strings import DataFiles, dangling_paths
@@ -99,7 +101,8 @@ def verify_references(
     before = {s.path: s for s in theirs}
     member_count, members = lost_members(kept, before)
     decorator_count, decorators = lost_decorators(kept, before)
-    findings = sorted({*judge.findings, *dangling, *missing, *members, *decorators}, key=_order)
+    row_count, rows = lost_rows(kept, before, _refused(out))
+    findings = sorted({*judge.findings, *dangling, *missing, *members, *decorators, *rows}, key=_order)
     inherited = sorted(set(judge.inherited), key=_order)
     progress(f"references: {len(findings)} findings, {len(inherited)} inherited from upstream")
     counts = {
@@ -112,6 +115,7 @@ def verify_references(
         "exported names": sum(len(s.exports or ()) for s in kept),
         "members": member_count,
         "decorators": decorator_count,
+        "rows": row_count,
     }
     return Evidence(
         level="references",
@@ -139,6 +143,11 @@ def _read_all(
 
 def _read(root: Path, path: str) -> bytes:
     return pack(read_symbols(root / path, path))
+
+
+def _refused(out: Path) -> Refused:
+    table = out / f"{PACKAGE_PREFIX}{REFUSALS_FILE}"
+    return read_refused(table.read_text("utf-8")) if table.is_file() else Refused()
 
 
 def _sha256(path: Path) -> str:

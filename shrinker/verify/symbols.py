@@ -77,5 +77,8 @@ class ModuleSymbols:
     decorated: tuple[tuple[str, int, tuple[str, ...]], ...] = ()
     """Name (with the classes around it), line and decorators, their arguments left out, of each definition that is not in a
     function."""
+    rows: tuple[tuple[str, str, str, int], ...] = ()
+    """Collection, key (empty in a list), value and line: names in the displays that the module binds, and in the calls that it
+    makes as statements."""
     files: tuple[tuple[int, str], ...] = ()
     """Strings that may name a file."""

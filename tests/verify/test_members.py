@@ -36,7 +36,7 @@ class Pool(Base):
 def less(text: str, *parts: str) -> str:
     for part in parts:
         assert part in text
-        text = text.replace(part, "")
+        text = text.replace(part, "]" if part.endswith("]") else "")
     return text
 
 
@@ -142,3 +142,47 @@ def test_the_checks_say_what_they_saw(case: Build) -> None:
     trees = case({"pool.py": POOL}, {"pool.py": less(POOL, LOST)})
     checks = dict(trees.evidence("references").checks)
     assert (checks["members"], checks["decorators"]) == (1, 1)
+
+
+TABLE = """from x import register
+class One: pass
+class Two: pass
+TABLE = {
+    "one": One,
+    "two": Two,
+}
+EntryClass = [One, Two]
+register("one", One)
+register("two", Two)
+"""
+REFUSES = """Refusal = print
+REFUSALS = (
+    Refusal('f', 'kind', {}, {}, 'two', 'no-two', ''),
+)
+"""
+
+
+@pytest.mark.parametrize("part", ['    "two": Two,\n', ", Two]", 'register("two", Two)\n'])
+def test_a_row_whose_value_is_still_there_may_not_go(case: Build, part: str) -> None:
+    assert case({"p.py": TABLE}, {"p.py": less(TABLE, part)}).findings("references") == [("rows", "p.py")]
+
+
+def test_a_row_goes_with_its_value(case: Build) -> None:
+    parts = ('    "two": Two,\n', ", Two]", 'register("two", Two)\n', "class Two: pass\n")
+    assert case({"p.py": TABLE}, {"p.py": less(TABLE, *parts)}).findings("references") == []
+
+
+def test_a_table_that_nobody_looks_at_may_go_as_a_whole(case: Build) -> None:
+    assert case({"p.py": TABLE}, {"p.py": less(TABLE, "EntryClass = [One, Two]\n")}).findings("references") == []
+
+
+@pytest.mark.parametrize(("values", "only"), [(("two",), ()), ((), ("one", "three"))])
+def test_a_row_goes_when_the_tree_refuses_its_key(case: Build, values: tuple[str, ...], only: tuple[str, ...]) -> None:
+    refuses = REFUSES.format(values, only)
+    files = {"p.py": less(TABLE, '    "two": Two,\n', 'register("two", Two)\n'), "removed_features.py": refuses}
+    assert case({"p.py": TABLE}, files).findings("references") == []
+
+
+def test_a_refusal_of_something_else_excuses_no_row(case: Build) -> None:
+    files = {"p.py": less(TABLE, '    "two": Two,\n'), "removed_features.py": REFUSES.format(("three",), ("four",))}
+    assert case({"p.py": TABLE}, files).findings("references") == [("rows", "p.py")]

@@ -249,6 +249,7 @@ def test_the_checks_say_what_they_saw(case: Build) -> None:
         "exported names": 1,
         "members": 0,
         "decorators": 0,
+        "rows": 0,
     }
 
 

@@ -1,0 +1,60 @@
+"""What a run of faults showed, as JSON and as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from shrinker.values.manifest import Manifest
+from shrinker.verify.mutation.judge import Judged, table
+
+FORMAT = 1
+
+
+def mutation_data(judged: Sequence[Judged], levels: Sequence[str], manifest: Manifest, seed: int) -> dict[str, Any]:
+    """The content of ``mutation.json``: nothing in it depends on the machine or the time."""
+    return {
+        "format": FORMAT,
+        "profile": manifest.profile,
+        "upstream": manifest.upstream.spec,
+        "rules_hash": manifest.rules_hash,
+        "seed": seed,
+        "levels": [*levels],
+        "table": table(judged, levels),
+        "faults": [
+            {
+                "kind": j.fault.kind,
+                "path": j.fault.path,
+                "line": j.fault.line,
+                "subject": j.fault.subject,
+                "caught_by": j.caught_by,
+                "finding": j.finding,
+            }
+            for j in judged
+        ],
+    }
+
+
+def mutation_page(data: Mapping[str, Any]) -> str:
+    """The same in Markdown, with the survivors by name."""
+    levels: list[str] = data["levels"]
+    faults: list[dict[str, Any]] = data["faults"]
+    left = [fault for fault in faults if not fault["caught_by"]]
+    caught = len(faults) - len(left)
+    share = f"{100 * caught / len(faults):.1f} %" if faults else "none"
+    lines = [
+        "# Does the evidence notice faults?",
+        "",
+        f"{len(faults)} faults, drawn with seed {data['seed']}, each put into a copy of the tree of `{data['upstream']}`, profile "
+        f"`{data['profile']}`, whose manifest says that the damaged file is what was decided. The levels are asked from the "
+        f"cheapest on; the first that notices counts. Noticed: {caught} ({share}).",
+        "",
+        f"| kind | faults | {' | '.join(levels)} | survived |",
+        "|---|---:|" + "---:|" * (len(levels) + 1),
+        *(f"| {' | '.join(row)} |" for row in data["table"]),
+        "",
+        "## Survivors",
+        "",
+        *([f"- {fault['kind']}: `{fault['path']}:{fault['line']}` {fault['subject']}" for fault in left] or ["None."]),
+    ]
+    return "\n".join(lines) + "\n"
