@@ -19,7 +19,7 @@ READY := .venv/.ready
 BENCH_READY := .venv/.ready-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help shrink test verify verify-gpu survivors cross-check why bench lint upstream clean clean-cache
+.PHONY: help shrink test verify verify-gpu survivors cross-check why diff bench lint upstream clean clean-cache
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -51,6 +51,10 @@ cross-check: $(READY) ## what ruff, vulture, pyrefly and pydeps see of OUT and n
 
 why: $(READY) ## NAME=module-or-file: the shortest chain from a root that keeps it in OUT
 	$(BIN)/shrinker why '$(NAME)' --out '$(OUT)'
+
+diff: $(READY) ## OLD=… NEW=… (trees, locks or upstreams): what a reviewer must know; PAGES=folder for diff.md, diff.html, diff.json
+	$(BIN)/shrinker diff '$(OLD)' '$(NEW)' --profile '$(PROFILE)' $(if $(JOBS),--jobs '$(JOBS)') $(if $(HISTORY),--history '$(HISTORY)') \
+	  $(if $(PAGES),--markdown '$(PAGES)/diff.md' --html '$(PAGES)/diff.html' --json > '$(PAGES)/diff.json')
 
 bench: $(BENCH_READY) ## time and memory of every phase, against other tools on the same tree; what folding tools leave of it
 	@# A missed budget (1) is told at the end; what cannot be measured (2) ends at once.

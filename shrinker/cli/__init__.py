@@ -1,6 +1,7 @@
-"""The command line: `shrinker shrink | verify | survivors | cross-check | dependencies | why | why-not`.
+"""The command line: `shrinker shrink | verify | survivors | cross-check | dependencies | diff | why |
+why-not`.
 
-Exit codes: 0 done, 1 evidence failed, 2 bad usage or input, 130 interrupted (Ctrl-C, SIGTERM).
+Exit codes: 0 done, 1 evidence failed (`diff`: the trees differ), 2 bad usage or input, 130 interrupted (Ctrl-C, SIGTERM).
 
 With --json standard output holds exactly one JSON document and everything else goes to standard
 error. A command that ends without its result (exit code 2 or 130, or 1 from `shrink`) gives the
@@ -19,6 +20,7 @@ import typer
 from shrinker import __version__
 from shrinker.cli.crosscheck import cross_check
 from shrinker.cli.dependencies import dependencies
+from shrinker.cli.diff import diff
 from shrinker.cli.ending import run
 from shrinker.cli.options import CORES, DEFAULT_OUT, Jobs, Json, Out, Reports, absolute, print_json
 from shrinker.cli.survivors import survivors
@@ -156,6 +158,7 @@ def verify(
 app.command()(survivors)
 app.command()(cross_check)
 app.command()(dependencies)
+app.command()(diff)
 
 
 @app.command()
