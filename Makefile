@@ -19,7 +19,7 @@ READY := .venv/.ready
 BENCH_READY := .venv/.ready-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help shrink test verify verify-gpu survivors cross-check why diff bench lint upstream clean clean-cache
+.PHONY: help shrink test verify verify-gpu survivors cross-check why diff bump publish sweep bench lint upstream clean clean-cache
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -53,8 +53,23 @@ why: $(READY) ## NAME=module-or-file: the shortest chain from a root that keeps 
 	$(BIN)/shrinker why '$(NAME)' --out '$(OUT)'
 
 diff: $(READY) ## OLD=… NEW=… (trees, locks or upstreams): what a reviewer must know; PAGES=folder for diff.md, diff.html, diff.json
+	$(if $(PAGES),mkdir -p '$(PAGES)')
 	$(BIN)/shrinker diff '$(OLD)' '$(NEW)' --profile '$(PROFILE)' $(if $(JOBS),--jobs '$(JOBS)') $(if $(HISTORY),--history '$(HISTORY)') \
 	  $(if $(PAGES),--markdown '$(PAGES)/diff.md' --html '$(PAGES)/diff.html' --json > '$(PAGES)/diff.json')
+
+# README's figures are part of what a bump rewrites.
+bump: $(READY) ## RELEASE=… or COMMIT=… (SOURCE=repository): move the pin, regenerate, verify, rewrite lock and reports; SUMMARY=file
+	$(BIN)/shrinker bump --profile '$(PROFILE)' $(if $(RELEASE),--release '$(RELEASE)') $(if $(COMMIT),--commit '$(COMMIT)') \
+	  $(if $(SOURCE),--source '$(SOURCE)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(filter-out 0,$(STRICT)),--strict) \
+	  $(if $(HISTORY),--history '$(HISTORY)') $(if $(SUMMARY),--summary '$(SUMMARY)')
+	$(BIN)/python -m benchmarks.readme
+
+publish: $(READY) ## REMOTE=… BRANCH=…: commit OUT on top of a branch and push it, never by force
+	$(BIN)/shrinker publish --out '$(OUT)' --remote '$(REMOTE)' --branch '$(BRANCH)'
+
+sweep: $(READY) ## UPSTREAM="…" (several) or benchmarks/sweep.txt, or COMMITS=50 SOURCE=repository: all of them with the rules as they are
+	$(BIN)/python -m benchmarks.sweep --profile '$(PROFILE)' $(if $(JOBS),--jobs '$(JOBS)') $(if $(COMMITS),--commits '$(COMMITS)') \
+	  $(if $(SOURCE),--repository '$(SOURCE)') $(UPSTREAM)
 
 bench: $(BENCH_READY) ## time and memory of every phase, against other tools on the same tree; what folding tools leave of it
 	@# A missed budget (1) is told at the end; what cannot be measured (2) ends at once.

@@ -321,8 +321,7 @@ def reports_folder(out: Path, upstream: Identity, profile: str, asked: Path | No
     """Where the reports of a tree are: in the repository for the pinned upstream, beside the tree for any other."""
     if asked is not None:
         return asked
-    pinned = out.resolve().parent == REPOSITORY / "dist" and upstream.kind == "release"
-    if pinned and upstream.version == load_pins(REPOSITORY).default_release:
+    if out.resolve().parent == REPOSITORY / "dist" and load_pins(REPOSITORY).is_pinned(upstream):
         return REPOSITORY / "reports" / profile
     return out.with_name(out.name + ".reports")
 

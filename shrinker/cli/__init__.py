@@ -1,5 +1,5 @@
-"""The command line: `shrinker shrink | verify | survivors | cross-check | dependencies | diff | why |
-why-not`.
+"""The command line: `shrinker shrink | verify | survivors | cross-check | dependencies | diff | bump |
+publish | why | why-not`.
 
 Exit codes: 0 done, 1 evidence failed (`diff`: the trees differ), 2 bad usage or input, 130 interrupted (Ctrl-C, SIGTERM).
 
@@ -22,6 +22,7 @@ from shrinker.cli.crosscheck import cross_check
 from shrinker.cli.dependencies import dependencies
 from shrinker.cli.diff import diff
 from shrinker.cli.ending import run
+from shrinker.cli.follow import bump, publish
 from shrinker.cli.options import CORES, DEFAULT_OUT, Jobs, Json, Out, Reports, absolute, print_json
 from shrinker.cli.survivors import survivors
 
@@ -159,6 +160,8 @@ app.command()(survivors)
 app.command()(cross_check)
 app.command()(dependencies)
 app.command()(diff)
+app.command()(bump)
+app.command()(publish)
 
 
 @app.command()

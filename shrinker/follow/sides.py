@@ -50,7 +50,7 @@ def open_sides(names: Sequence[str], options: Options, progress: Progress) -> tu
             trees[name] = wanted(name, options.profile, options.rules, progress)
     generate([*trees.values()], options.jobs, progress)
     old, new = (
-        _generated(trees[name]) if place is None else _recorded(name, place, upstream, progress)
+        generated_side(trees[name]) if place is None else recorded_side(name, place, upstream, progress)
         for name, place, upstream in zip(names, places, options.upstreams, strict=True)
     )
     return old, new
@@ -70,24 +70,36 @@ def _asked(name: str) -> Path | None:
     return place
 
 
-def _generated(tree: Wanted) -> Side:
+def generated_side(tree: Wanted) -> Side:
+    """The side of a tree in the cache folder."""
     manifest = _manifest(tree.place / MANIFEST)
     return Side(tree.spec, manifest, tree.place, tree.reports, tree.upstream)
 
 
-def _recorded(name: str, place: Path, upstream: str | None, progress: Progress) -> Side:
+def recorded_side(
+    name: str, place: Path, upstream: str | None, progress: Progress, reports: Path | None = None
+) -> Side:
+    """The side of a tree, or of a lock.
+
+    Args:
+        name: as it was asked for.
+        place: the tree's folder, or the lock.
+        upstream: where to read what it was generated from.
+        reports: its reports; by default where `shrink` puts them.
+
+    Raises:
+        InputError: it is neither.
+    """
     if place.is_dir():
         manifest = _manifest(place / MANIFEST)
         folder: Path | None = place
-        candidates = [
-            place.with_name(f"{place.name}.reports"),
-            reports_folder(place, manifest.upstream, manifest.profile),
-        ]
+        beside = place.with_name(f"{place.name}.reports")
+        candidates = [reports or beside, beside, reports_folder(place, manifest.upstream, manifest.profile)]
     else:
         manifest, folder, candidates = _manifest(place), None, [place.parent]
     lock = manifest.to_json()
-    reports = next((c for c in candidates if (c / "graph.json").is_file() and _text(c / LOCK) == lock), None)
-    return Side(name, manifest, folder, reports, _upstream(manifest, upstream, progress))
+    found = next((c for c in candidates if (c / "graph.json").is_file() and _text(c / LOCK) == lock), None)
+    return Side(name, manifest, folder, found, _upstream(manifest, upstream, progress))
 
 
 def _upstream(manifest: Manifest, asked: str | None, progress: Progress) -> UpstreamTree | None:

@@ -214,7 +214,10 @@ def test_new_risks_and_kernels_but_not_those_that_were_there(world: World) -> No
 
 
 def test_a_platform_question_that_no_rule_names(world: World) -> None:
-    utils = FILES["python/sglang/srt/utils.py"] + "\n\ndef is_xpu():\n    return False\n\n\ndef is_tpu9():\n    return hasattr(torch, 'tpu9')\n"
+    utils = (
+        FILES["python/sglang/srt/utils.py"]
+        + "\n\ndef is_xpu():\n    return False\n\n\ndef is_tpu9():\n    return hasattr(torch, 'tpu9')\n"
+    )
     server = FILES[SERVER].replace("import is_npu", "import is_npu, is_tpu9") + "\nif is_tpu9():\n    print(2)\n"
     rules = {"world.toml": RULES["world.toml"].replace('is_npu"', 'is_npu", "sglang.**.is_xpu"')}
     write(world.rules, rules)
