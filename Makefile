@@ -19,7 +19,7 @@ READY := .venv/.ready
 BENCH_READY := .venv/.ready-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help shrink test verify verify-gpu survivors cross-check why diff bump publish sweep bench lint upstream clean clean-cache
+.PHONY: help shrink test verify verify-gpu survivors cross-check why diff bump publish sweep review comment propose workflows bench lint upstream clean clean-cache
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -32,10 +32,15 @@ shrink: $(READY) ## generate OUT from UPSTREAM by the rules of PROFILE, with loc
 test: lint ## checks of style, types and layers, then all tests (the real release included)
 	$(BIN)/python -m pytest -n '$(or $(JOBS),auto)'
 
-lint: $(READY) ## style, types, layers
+lint: $(READY) ## style, types, layers, workflows
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/zizmor --quiet --offline .github/workflows
+
+workflows: $(READY) ## actionlint on the workflows; its package downloads it from GitHub
+	sh .ci/environment --group workflows
+	$(BIN)/actionlint .github/workflows/*.yml
 
 verify: $(READY) ## evidence for OUT again; LEVEL=form or LEVEL=references for one level
 	$(BIN)/shrinker verify --out '$(OUT)' $(if $(LEVEL),--level '$(LEVEL)')
@@ -63,6 +68,18 @@ bump: $(READY) ## RELEASE=… or COMMIT=… (SOURCE=repository): move the pin, r
 	  $(if $(SOURCE),--source '$(SOURCE)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(filter-out 0,$(STRICT)),--strict) \
 	  $(if $(HISTORY),--history '$(HISTORY)') $(if $(SUMMARY),--summary '$(SUMMARY)')
 	$(BIN)/python -m benchmarks.readme
+
+review: $(READY) ## BASE=commit: what this checkout generates otherwise than that commit did; PAGES=folder (default dist/review)
+	BASE='$(BASE)' OUT=dist/base sh .ci/base-tree
+	rm -rf '$(or $(PAGES),dist/review)'
+	@# 1 says that they differ, which is what a review is for; an error leaves no page.
+	$(MAKE) --no-print-directory diff OLD=dist/base NEW='$(OUT)' PAGES='$(or $(PAGES),dist/review)' || test -s '$(or $(PAGES),dist/review)/diff.md'
+
+comment: ## NUMBER=… PAGES=folder: put the page of `make review` into a comment of a pull request (needs gh and its token)
+	NUMBER='$(NUMBER)' PAGES='$(PAGES)' sh .ci/comment
+
+propose: ## SUMMARY=file: open a pull request with what `make bump` left (needs gh and its token)
+	SUMMARY='$(SUMMARY)' sh .ci/propose
 
 publish: $(READY) ## REMOTE=… BRANCH=…: commit OUT on top of a branch and push it, never by force
 	$(BIN)/shrinker publish --out '$(OUT)' --remote '$(REMOTE)' --branch '$(BRANCH)'
