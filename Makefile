@@ -19,7 +19,7 @@ READY := .venv/.ready
 BENCH_READY := .venv/.ready-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help shrink test verify verify-gpu survivors cross-check why diff bump publish sweep review comment propose workflows bench lint upstream clean clean-cache
+.PHONY: help shrink test verify verify-gpu survivors cross-check why diff bump publish sweep review comment propose workflows doctor bench lint upstream clean clean-cache
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -61,6 +61,9 @@ diff: $(READY) ## OLD=… NEW=… (trees, locks or upstreams): what a reviewer m
 	$(if $(PAGES),mkdir -p '$(PAGES)')
 	$(BIN)/shrinker diff '$(OLD)' '$(NEW)' --profile '$(PROFILE)' $(if $(JOBS),--jobs '$(JOBS)') $(if $(HISTORY),--history '$(HISTORY)') \
 	  $(if $(PAGES),--markdown '$(PAGES)/diff.md' --html '$(PAGES)/diff.html' --json > '$(PAGES)/diff.json')
+
+doctor: $(READY) ## what the rules do not know of UPSTREAM, with sites and rules to paste; SINCE=upstream that they know
+	$(BIN)/shrinker doctor '$(UPSTREAM)' --profile '$(PROFILE)' $(if $(SINCE),--since '$(SINCE)') $(if $(JOBS),--jobs '$(JOBS)')
 
 # README's figures are part of what a bump rewrites.
 bump: $(READY) ## RELEASE=… or COMMIT=… (SOURCE=repository): move the pin, regenerate, verify, rewrite lock and reports; SUMMARY=file

@@ -82,7 +82,7 @@ def main(spec: str, profile: str, out: str, jobs: str, rules: str) -> None:
         "undefined_names": found.undefined_names,
         "unknown_predicates": found.unknown_predicates,
         "findings": found.by_check(),
-        "rescued": sorted(found.result.rescued),
+        "rescued": [f"{module}: {where}" for module, where in sorted(found.result.rescued.items())],
     }
     print(json.dumps(answer))
 

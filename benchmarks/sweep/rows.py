@@ -39,7 +39,7 @@ class Row:
     findings: dict[str, int] = field(default_factory=dict)
     """What strict mode would refuse, by check."""
     rescued: tuple[str, ...] = ()
-    """Modules that a rule removes and that something needs."""
+    """Modules that a rule removes and that something needs, each with the place."""
     wall_seconds: float = 0.0
     cpu_seconds: float = 0.0
     memory_bytes: int = 0
