@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from shrinker.review.difference import Pair
 from shrinker.review.files import changed_files, commit_notes, kept_files, removed_files
 from shrinker.review.offered import offered_changes
-from shrinker.review.parts import dependency_changes, kernel_changes, table_changes
+from shrinker.review.parts import dependency_changes, kernel_changes, table_changes, uncertain_changes
 from shrinker.review.risks import mechanism_changes
 from shrinker.review.side import Side
 from shrinker.review.symbols import moved_symbols
@@ -38,6 +38,7 @@ def review(
         new=_identified(new),
         notes=(*notes, *_missing(old), *_missing(new)),
         rules=pair.changed_rules(),
+        uncertain=uncertain_changes(pair),
         kept=kept_files(pair),
         removed=removed_files(pair),
         symbols_kept=symbols_kept,

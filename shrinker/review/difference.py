@@ -12,6 +12,8 @@ from shrinker.review.values import Cause, Change, Reason
 from shrinker.source.history import Told
 
 _MOST_COMMITS = 12
+_TELLING = 6
+"""Characters of a line that is more than a bracket."""
 _NO_RULES = {
     "root:code outside": "only code outside the tree may still look it up by its name",
     "root:other files": "a file that is no module names it",
@@ -81,6 +83,11 @@ class Pair:
         """Ids of those rules."""
         return frozenset(row.subject for row in self.changed_rules())
 
+    def is_rule(self, rules: str) -> bool:
+        """True when a decision rests on a rule; ``orphan``, ``unused`` and their like say that nothing names it."""
+        known = self.new.rules
+        return known is None or any(name in known for name in rules.split("+"))
+
     def rule_cause(self, rules: str) -> tuple[Cause, str]:
         """What a decision by rules (joined by ``+``) on one side alone rests on."""
         moved = sorted(set(rules.split("+")) & self.moved_rules)
@@ -90,13 +97,13 @@ class Pair:
 
     def reached(self, steps: Sequence[Step]) -> Reason:
         """Why a chain of the new side leads where the old one's did not."""
-        return self._turned(steps, self.old, "now reaches {}", "names it", "now")
+        return self._turned(steps, self.new, self.old, "now reaches {}", "names it", "now")
 
     def unreached(self, steps: Sequence[Step]) -> Reason:
         """Why what a chain of the old side kept is reached no more."""
-        return self._turned(steps, self.new, "reached {} and does not any more", "named it", "before")
+        return self._turned(steps, self.old, self.new, "reached {} and does not any more", "named it", "before")
 
-    def _turned(self, steps: Sequence[Step], other: Side, says: str, names: str, when: str) -> Reason:
+    def _turned(self, steps: Sequence[Step], own: Side, other: Side, says: str, names: str, when: str) -> Reason:
         """The step at which the chain of one side leaves what the other keeps, and what changed there."""
         chain = shown(steps)
         step = turning(steps, other.live_nodes)
@@ -107,9 +114,14 @@ class Pair:
         if step.src in _NO_RULES:
             return Reason("upstream", f"{_NO_RULES[step.src]}, which was not so {_OTHERWISE[when]}", chain)
         if step.src.startswith("root:"):
-            cause, text = self.rule_cause(source)
-            return Reason(cause, f"root {source} {names} {when}: {text}", chain)
+            root, text = self.rule_cause(source)
+            return Reason(root, f"root {source} {names} {when}: {text}", chain)
         changed = self.upstream_changed(step.path) if step.path else None
+        if changed and _has_line(other, step.path, _line(own, step.path, step.line)):
+            side = "the old upstream" if other is self.old else "the new upstream"
+            cause: Cause = "rule" if self.moved_rules else "reach"
+            text = f"{who}, at {_place(step)}: {side} has that line, too, and it was decided otherwise there"
+            return Reason(cause, text, chain)
         if changed:
             gone = self.new.has_upstream(step.path) is False
             what = "removed" if gone else "changed"
@@ -140,6 +152,17 @@ def turning(steps: Sequence[Step], known: Container[str]) -> Step | None:
 def shown(steps: Sequence[Step]) -> tuple[str, ...]:
     """A chain as `why` prints it."""
     return tuple(f"{s.src} --{s.kind}--> {s.dst}" + (f"  {s.path}:{s.line}" if s.path else "") for s in steps)
+
+
+def _line(side: Side, path: str, line: int) -> str:
+    """A line of upstream's file; empty where it cannot be read, or says nothing by itself."""
+    rows = side.upstream_lines(path)
+    text = rows[line - 1] if 0 < line <= len(rows) else ""
+    return text if len(text) > _TELLING else ""
+
+
+def _has_line(side: Side, path: str, text: str) -> bool:
+    return bool(text) and text in side.upstream_lines(path)
 
 
 def _name(node: str) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 from shrinker.review.difference import Pair
 from shrinker.review.side import Side
 from shrinker.review.values import CommitNote, FileChange, FileMove, Reason
 
+_PLACE = re.compile(r"used at (\S+?):\d+")
 _OWN = "shrinker writes this file itself"
 
 
@@ -75,8 +77,20 @@ def _newly_kept(pair: Pair, path: str) -> Reason:
     if rule != "unreachable" and rule in pair.moved_rules:
         return Reason("rule", f"rule {rule}, which removed it, changed", pair.reached(steps).chain)
     found = pair.reached(steps)
+    if path in pair.new.rescued:
+        return _rescued(pair, path, found)
     was = f"rule {rule} removed it before ({text})" if rule != "unreachable" else "nothing kept needed it before"
     return Reason(found.cause, f"{was}; {found.text}", found.chain)
+
+
+def _rescued(pair: Pair, path: str, found: Reason) -> Reason:
+    """A rule took the file before and takes it now; something that runs needs it since."""
+    text = pair.new.rescued[path]
+    place = _PLACE.search(text)
+    needs = place[1] if place else ""
+    if pair.upstream_changed(needs) and not pair.moved_rules:
+        return Reason("upstream", f"{text}; upstream changed that file{pair.by(needs)}", found.chain)
+    return Reason(found.cause if found.cause != "upstream" else "reach", text, found.chain)
 
 
 def _newly_removed(pair: Pair, path: str) -> Reason:

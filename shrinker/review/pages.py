@@ -96,6 +96,12 @@ def _first(review: Review) -> list[_Section]:
             tuple((r.subject, r.kind, r.where or r.reason) for r in review.rules),
         ),
         _Section(
+            "Uncertain on one side only",
+            "What stays because it could not be decided, a file that a rule removes and that something needs, for example.",
+            ("file", "what", "where", "why"),
+            tuple((r.subject, r.kind, r.where, r.reason) for r in review.uncertain),
+        ),
+        _Section(
             "Kept or removed for another reason than a change of upstream",
             "",
             columns,

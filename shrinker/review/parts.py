@@ -15,6 +15,7 @@ from shrinker.review.values import Change
 from shrinker.values.upstream import module_name
 
 _TABLES = frozenset({"json", "jsonl", "csv", "tsv", "yaml", "yml", "jinja", "jinja2", "txt", "pkl", "npy"})
+_PLACES = re.compile(r" at \S+:\d+|:\d+")
 _TRITON = re.compile(rb"^[ \t]*@[\w.]*\bjit\b", re.MULTILINE)
 
 
@@ -38,6 +39,24 @@ def dependency_changes(pair: Pair) -> tuple[Change, ...]:
         else:
             reason = row["reason"] if row is not None else ""
         rows.append(Change(name, kind, before, after, reason=reason))
+    return tuple(rows)
+
+
+def uncertain_changes(pair: Pair) -> tuple[Change, ...]:
+    """Places that only one side keeps because they could not be decided; lines alone make no difference."""
+    if not pair.old.graph or not pair.new.graph:
+        return ()
+    one, other = (
+        {(path, _PLACES.sub("", reason)): (line, reason) for path, line, reason in side.graph["uncertain"]}
+        for side in (pair.old, pair.new)
+    )
+    rows: list[Change] = []
+    for path, text in sorted(one.keys() ^ other.keys()):
+        new = (path, text) in other
+        line, reason = (other if new else one)[path, text]
+        rows.append(
+            Change(path, "added" if new else "removed", where=f"{path}:{line}" if line else path, reason=reason)
+        )
     return tuple(rows)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,8 @@ from shrinker.values.outcome import EmittedFile
 from shrinker.values.upstream import UpstreamTree
 
 GRAPH = "graph.json"
+WOULD = " would remove it, but "
+"""How the graph tells of a file that a rule removes and that stays."""
 
 
 @dataclass
@@ -33,6 +35,7 @@ class Side:
     """Reports of the same run; None when there are none."""
     upstream: UpstreamTree | None
     """What it was generated from; None when that cannot be read."""
+    _lines: dict[str, list[str]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def files(self) -> Mapping[str, EmittedFile]:
@@ -58,6 +61,15 @@ class Side:
         if path in self.files:
             return self.files[path].lines_before > 0 or not self.files[path].changed
         return path in self.graph["removed"] if self.graph else None
+
+    def upstream_lines(self, path: str) -> Sequence[str]:
+        """Lines of upstream's file without the blanks around them; none where it cannot be read."""
+        found = self._lines.get(path)
+        if found is None:
+            there = self.upstream is not None and path in self.upstream.by_path
+            text = self.upstream.read(path).decode("utf-8", "replace") if self.upstream is not None and there else ""
+            found = self._lines[path] = [row.strip() for row in text.split("\n")]
+        return found
 
     @cached_property
     def graph(self) -> dict[str, Any]:
@@ -90,6 +102,12 @@ class Side:
     def live_nodes(self) -> frozenset[str]:
         """Ends of the edges of both graphs."""
         return frozenset(node for pair in (*self.file_edges, *self.symbol_edges) for node in pair)
+
+    @cached_property
+    def rescued(self) -> Mapping[str, str]:
+        """Path of each file that a rule removes and that stays, to what needs it."""
+        rows = self.graph.get("uncertain", ())
+        return {path: reason for path, line, reason in rows if not line and WOULD in reason}
 
     def report(self, name: str) -> Any:
         """A JSON report; None when it is not there or not JSON."""

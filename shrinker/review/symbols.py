@@ -49,14 +49,14 @@ def moved_symbols(pair: Pair) -> tuple[tuple[SymbolMove, ...], tuple[SymbolMove,
     for name, unit in gone.items():
         if unit.owner in gone:
             continue
-        if name in dropped:
+        if name in dropped and pair.is_rule(dropped[name].rule):
             row = dropped[name]
             cause, why = pair.rule_cause(row.rule)
             if cause == "reach" and pair.upstream_changed(unit.path):
                 cause = "upstream"
             steps = _steps(pair.old.symbols, unit.number)
             reason = Reason(cause, f"{why}: {row.reason}", shown(steps))
-        elif name in new or text.has(pair.new, unit.path, name):
+        elif name in new or name in dropped or text.has(pair.new, unit.path, name):
             reason = pair.unreached(_steps(pair.old.symbols, unit.number))
         else:
             other = appeared.get(name.rpartition(".")[2], "") if unit.kind != "member" else ""

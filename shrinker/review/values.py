@@ -123,6 +123,8 @@ class Review:
     notes: tuple[str, ...] = ()
     """What could not be looked at, and why."""
     rules: tuple[Change, ...] = ()
+    uncertain: tuple[Change, ...] = ()
+    """What only one side keeps because it could not be decided."""
     kept: tuple[FileMove, ...] = ()
     removed: tuple[FileMove, ...] = ()
     symbols_kept: tuple[SymbolMove, ...] = ()

@@ -242,6 +242,15 @@ def test_upstreams_are_generated_once_and_taken_again(world: World) -> None:
     assert together.out == done.out, together.err
 
 
+def test_what_becomes_uncertain_is_told(world: World) -> None:
+    first = "import importlib\n\n\ndef start(name='x'):\n    return importlib.import_module(name)\n"
+    write(world.upstream, {CUDA: "# a line\n" + first})
+    second = first + "\n\nstart(name='y')\n"
+    trees = _second(world, {CUDA: second, SERVER: FILES[SERVER] + "\n__import__(KIND)\n"})
+    rows = _compared(world, trees)["uncertain"]
+    assert [(row["subject"], row["kind"]) for row in rows] == [(SERVER, "added")]
+
+
 def test_locks_alone_tell_the_files(world: World) -> None:
     old, new = _second(world, {SERVER: FILES[SERVER] + "\nfrom sglang.srt import orphan\n\nprint(orphan.LOST)\n"})
     places = []
