@@ -101,7 +101,7 @@ upstream: ## check the submodule upstream/ out at its commit
 	git submodule update --init --depth 1 upstream
 
 clean: ## remove generated trees and what the checks leave; the environment stays
-	rm -rf dist/sglang_* .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf dist/sglang_* dist/base dist/base.reports dist/review .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find shrinker tests benchmarks -type d -name __pycache__ -prune -exec rm -rf {} +
 
 clean-cache: $(READY) ## remove downloads and unpacked upstream trees ($SHRINKER_CACHE or ~/.cache/shrinker)

@@ -110,3 +110,29 @@ def test_a_bump_is_proposed_once(checkout: Path) -> None:
     (checkout / "upstream.toml").write_text(f'default_release = "1.0"\ndefault_commit = "{"a" * 40}"\n')
     assert "is there already" in _propose(checkout)
     assert _git(remote, "rev-parse", branch) == before
+
+
+def test_the_base_is_generated_by_its_own_checkout(checkout: Path) -> None:
+    shutil.copy(REPOSITORY / ".ci/base-tree", checkout / ".ci")
+    (checkout / "Makefile").write_text("shrink:\n\tmkdir -p '$(OUT)' && git rev-parse HEAD > '$(OUT)/made-by'\n")
+    _git(checkout, "add", "-A")
+    _git(checkout, "commit", "-qm", "Base")
+    base = _git(checkout, "rev-parse", "HEAD")
+    (checkout / "Makefile").write_text("shrink:\n\tfalse\n")
+    _git(checkout, "commit", "-qam", "The change")
+    variables = {"PATH": os.environ["PATH"], "HOME": str(checkout.parent), "BASE": base, "OUT": "dist/base"}
+    words = ["sh", str(checkout / ".ci/base-tree")]
+    done = subprocess.run(words, cwd=checkout.parent, env=variables, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (checkout / "dist/base/made-by").read_text().strip() == base
+    assert len(_git(checkout, "worktree", "list").splitlines()) == 1, "its checkout is gone"
+    failed = subprocess.run(words, cwd=checkout, env=variables | {"BASE": "HEAD"}, capture_output=True, text=True)
+    assert failed.returncode != 0 and len(_git(checkout, "worktree", "list").splitlines()) == 1
+
+
+def test_the_page_goes_into_one_comment(checkout: Path) -> None:
+    shutil.copy(REPOSITORY / ".ci/comment", checkout / ".ci")
+    variables = {"PATH": f"{checkout.parent / 'bin'}:{os.environ['PATH']}", "NUMBER": "7", "PAGES": "dist/review"}
+    subprocess.run(["sh", str(checkout / ".ci/comment")], cwd=checkout, env=variables, check=True)
+    asked = (checkout.parent / "asked").read_text().strip()
+    assert asked == "pr comment 7 --body-file dist/review/diff.md --edit-last --create-if-none"
