@@ -16,7 +16,7 @@ from shrinker.follow.sides import generated_side, recorded_side, told_between, u
 from shrinker.pipeline import LOCK, Progress, Request, lock_evidence, shrink, verify_tree
 from shrinker.review import Review, Side, review
 from shrinker.source import open_upstream
-from shrinker.source.pins import load_pins
+from shrinker.source.pins import Pins, load_pins
 from shrinker.source.repository import git
 from shrinker.values.errors import EvidenceError, InputError
 from shrinker.verify import EVIDENCE_LEVELS
@@ -78,7 +78,7 @@ def bump(asked: Bump, progress: Progress) -> Bumped:
     release = open_upstream(spec, repository=asked.repository, progress=progress.note).identity.version
     new_text = moved(text, release=release if asked.release is not None else None, commit=commit)
     with _restored(asked, pins.submodule_path) as kept:
-        old = _old_side(asked, before, kept, progress)
+        old = _old_side(asked, pins, before, kept, progress)
         shrink(
             Request(spec, asked.profile, asked.out, asked.jobs, asked.strict, reports=asked.reports, rules=asked.rules),
             progress,
@@ -126,13 +126,13 @@ def _judge(asked: Bump, new: Side, progress: Progress) -> None:
             )
 
 
-def _old_side(asked: Bump, spec: str, kept: Path, progress: Progress) -> Side:
-    """The tree of the pin as it was: the one in place, else generated; else its lock alone, when upstream cannot be had."""
+def _old_side(asked: Bump, pins: Pins, spec: str, kept: Path, progress: Progress) -> Side:
+    """The tree of the pin as it was: the one in place, where it is that; else generated; else its lock alone, when upstream cannot be had."""
     tree = kept / asked.out.name
     try:
         if (tree / "SHRINK.json").is_file() and (kept / asked.reports.name / LOCK).is_file():
             side = recorded_side(spec, tree, spec, progress, kept / asked.reports.name)
-            if side.reports is not None:
+            if side.reports is not None and pins.is_pinned(side.manifest.upstream):
                 return side
         made = wanted(spec, asked.profile, asked.rules, progress)
         generate([made], asked.jobs, progress)

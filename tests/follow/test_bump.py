@@ -108,6 +108,15 @@ def test_a_second_bump_compares_with_the_tree_in_place(checkout: Checkout) -> No
     assert "generating" not in done.err
 
 
+def test_a_tree_of_another_upstream_in_place_is_not_the_old_one(checkout: Checkout) -> None:
+    assert checkout.bump("--commit", checkout.commits[2]).code == 0
+    path = checkout.root / "upstream.toml"
+    path.write_text(moved(path.read_text(), release=None, commit=checkout.commits[0]))
+    done = checkout.bump("--commit", checkout.commits[1], "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["old"]["commit"] == checkout.commits[0]
+
+
 def test_evidence_that_fails_leaves_all_as_it_was(checkout: Checkout) -> None:
     assert checkout.bump("--commit", checkout.commits[1]).code == 0
     before = checkout.state()
