@@ -19,7 +19,7 @@ READY := .venv/.ready
 BENCH_READY := .venv/.ready-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help shrink test verify verify-gpu survivors cross-check why bench lint upstream clean clean-cache
+.PHONY: help shrink test verify verify-gpu survivors cross-check why diff bump publish sweep review comment propose workflows doctor bench lint upstream clean clean-cache
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -32,10 +32,15 @@ shrink: $(READY) ## generate OUT from UPSTREAM by the rules of PROFILE, with loc
 test: lint ## checks of style, types and layers, then all tests (the real release included)
 	$(BIN)/python -m pytest -n '$(or $(JOBS),auto)'
 
-lint: $(READY) ## style, types, layers
+lint: $(READY) ## style, types, layers, workflows
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/zizmor --quiet --offline .github/workflows
+
+workflows: $(READY) ## actionlint on the workflows; its package downloads it from GitHub
+	sh .ci/environment --group workflows
+	$(BIN)/actionlint .github/workflows/*.yml
 
 verify: $(READY) ## evidence for OUT again; LEVEL=form or LEVEL=references for one level
 	$(BIN)/shrinker verify --out '$(OUT)' $(if $(LEVEL),--level '$(LEVEL)')
@@ -52,6 +57,40 @@ cross-check: $(READY) ## what ruff, vulture, pyrefly and pydeps see of OUT and n
 why: $(READY) ## NAME=module-or-file: the shortest chain from a root that keeps it in OUT
 	$(BIN)/shrinker why '$(NAME)' --out '$(OUT)'
 
+diff: $(READY) ## OLD=… NEW=… (trees, locks or upstreams): what a reviewer must know; PAGES=folder for diff.md, diff.html, diff.json
+	$(if $(PAGES),mkdir -p '$(PAGES)')
+	$(BIN)/shrinker diff '$(OLD)' '$(NEW)' --profile '$(PROFILE)' $(if $(JOBS),--jobs '$(JOBS)') $(if $(HISTORY),--history '$(HISTORY)') \
+	  $(if $(PAGES),--markdown '$(PAGES)/diff.md' --html '$(PAGES)/diff.html' --json > '$(PAGES)/diff.json')
+
+doctor: $(READY) ## what the rules do not know of UPSTREAM, with sites and rules to paste; SINCE=upstream that they know
+	$(BIN)/shrinker doctor '$(UPSTREAM)' --profile '$(PROFILE)' $(if $(SINCE),--since '$(SINCE)') $(if $(JOBS),--jobs '$(JOBS)')
+
+# README's figures are part of what a bump rewrites.
+bump: $(READY) ## RELEASE=… or COMMIT=… (SOURCE=repository): move the pin, regenerate, verify, rewrite lock and reports; SUMMARY=file
+	$(BIN)/shrinker bump --profile '$(PROFILE)' $(if $(RELEASE),--release '$(RELEASE)') $(if $(COMMIT),--commit '$(COMMIT)') \
+	  $(if $(SOURCE),--source '$(SOURCE)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(filter-out 0,$(STRICT)),--strict) \
+	  $(if $(HISTORY),--history '$(HISTORY)') $(if $(SUMMARY),--summary '$(SUMMARY)')
+	$(BIN)/python -m benchmarks.readme
+
+review: $(READY) ## BASE=commit: what this checkout generates otherwise than that commit did; PAGES=folder (default dist/review)
+	BASE='$(BASE)' OUT=dist/base sh .ci/base-tree
+	rm -rf '$(or $(PAGES),dist/review)'
+	@# 1 says that they differ, which is what a review is for; an error leaves no page.
+	$(MAKE) --no-print-directory diff OLD=dist/base NEW='$(OUT)' PAGES='$(or $(PAGES),dist/review)' || test -s '$(or $(PAGES),dist/review)/diff.md'
+
+comment: ## NUMBER=… PAGES=folder: put the page of `make review` into a comment of a pull request (needs gh and its token)
+	NUMBER='$(NUMBER)' PAGES='$(PAGES)' sh .ci/comment
+
+propose: ## SUMMARY=file: open a pull request with what `make bump` left (needs gh and its token)
+	SUMMARY='$(SUMMARY)' sh .ci/propose
+
+publish: $(READY) ## REMOTE=… BRANCH=…: commit OUT on top of a branch and push it, never by force
+	$(BIN)/shrinker publish --out '$(OUT)' --remote '$(REMOTE)' --branch '$(BRANCH)'
+
+sweep: $(READY) ## UPSTREAM="…" (several) or benchmarks/sweep.txt, or COMMITS=50 SOURCE=repository: all of them with the rules as they are
+	$(BIN)/python -m benchmarks.sweep --profile '$(PROFILE)' $(if $(JOBS),--jobs '$(JOBS)') $(if $(COMMITS),--commits '$(COMMITS)') \
+	  $(if $(SOURCE),--repository '$(SOURCE)') $(UPSTREAM)
+
 bench: $(BENCH_READY) ## time and memory of every phase, against other tools on the same tree; what folding tools leave of it
 	@# A missed budget (1) is told at the end; what cannot be measured (2) ends at once.
 	status=0; $(BIN)/python -m benchmarks $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(if $(JOBS),--jobs '$(JOBS)') || status=$$?; \
@@ -62,7 +101,7 @@ upstream: ## check the submodule upstream/ out at its commit
 	git submodule update --init --depth 1 upstream
 
 clean: ## remove generated trees and what the checks leave; the environment stays
-	rm -rf dist/sglang_* .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf dist/sglang_* dist/base dist/base.reports dist/review .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find shrinker tests benchmarks -type d -name __pycache__ -prune -exec rm -rf {} +
 
 clean-cache: $(READY) ## remove downloads and unpacked upstream trees ($SHRINKER_CACHE or ~/.cache/shrinker)

@@ -20,7 +20,7 @@ def render(summary: dict[str, object]) -> str:
     assert isinstance(upstream, dict) and isinstance(package, dict) and isinstance(decisions, dict)
     left = package["lines_after"] / package["lines_before"]
     rows = [
-        f"For SGLang {upstream['version']}, profile `{summary['profile']}`:",
+        f"For SGLang {upstream['version'] or upstream['commit'][:12]}, profile `{summary['profile']}`:",
         "",
         "| | upstream | generated |",
         "| --- | ---: | ---: |",

@@ -40,6 +40,7 @@ from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
+from shrinker.values.survivors import Survivors
 from shrinker.values.upstream import Identity, UpstreamTree
 from shrinker.verify import EVIDENCE_LEVELS
 
@@ -82,6 +83,8 @@ class Request:
     """Remove the definitions, statements and imports that nothing reachable names, too."""
     reuse: bool = True
     """Take results of earlier runs from the cache folder, and leave this run's there."""
+    look: bool = False
+    """Find what strict mode would refuse, and hand it over in the result: nothing is refused for it."""
 
 
 @dataclass(slots=True)
@@ -96,6 +99,10 @@ class Result:
     peak_memory: int
     """Bytes: this process plus the largest worker, times the number of workers."""
     rescued: dict[str, str] = field(default_factory=dict)
+    strict: tuple[Finding, ...] = ()
+    """What strict mode would refuse; only of a run that looks for it."""
+    survivors: Survivors | None = None
+    """What of other platforms is left; only of a run that looks for it."""
 
 
 @dataclass(slots=True)
@@ -133,15 +140,19 @@ def shrink(request: Request, progress: Progress) -> Result:
             tree, rules, staging, request.jobs, timings, progress, cache, symbols=request.symbols
         )
         manifest, interface = emitted.manifest, emitted.interface
-        if request.strict:
-            # Here and not above: only a strict run looks for them.
+        refused: list[Finding] = []
+        left: Survivors | None = None
+        if request.strict or request.look:
+            # Here and not above: only such a run looks for them.
             from shrinker.verify.survivors import find_survivors
 
             with _timed("survivors", timings, progress):
                 effects = rule_effects(rules, decided.graph, decided.folded, measure(tree, manifest))
                 left = find_survivors(tree, staging, manifest, rules, jobs=request.jobs)
             found = strict_findings(rules, effects, missing_roots(tree, rules), decided.folded, left, tree)
-            _refuse([*found, *interface.unexplained()], "strict mode", _SHOWN_STRICT)
+            refused = [*found, *interface.unexplained()]
+        if request.strict:
+            _refuse(refused, "strict mode", _SHOWN_STRICT)
         evidence = verify_tree(tree, staging, manifest, EVIDENCE_LEVELS, request.jobs, timings, progress, cache)
         for item in evidence:
             _refuse(item.findings, f"evidence level {item.level!r}")
@@ -169,7 +180,7 @@ def shrink(request: Request, progress: Progress) -> Result:
             write_lock(staged / LOCK, manifest)
             # The lock last: it equals the tree's own manifest only when all the rest is in place.
             install(staging, request.out, [(staged / name, reports / name) for name in (*names, LOCK)])
-    return Result(manifest, summary, reports, evidence, timings, peak, decided.rescued)
+    return Result(manifest, summary, reports, evidence, timings, peak, decided.rescued, tuple(refused), left)
 
 
 def _decide_and_emit(
@@ -310,8 +321,7 @@ def reports_folder(out: Path, upstream: Identity, profile: str, asked: Path | No
     """Where the reports of a tree are: in the repository for the pinned upstream, beside the tree for any other."""
     if asked is not None:
         return asked
-    pinned = out.resolve().parent == REPOSITORY / "dist" and upstream.kind == "release"
-    if pinned and upstream.version == load_pins(REPOSITORY).default_release:
+    if out.resolve().parent == REPOSITORY / "dist" and load_pins(REPOSITORY).is_pinned(upstream):
         return REPOSITORY / "reports" / profile
     return out.with_name(out.name + ".reports")
 

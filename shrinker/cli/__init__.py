@@ -1,6 +1,8 @@
-"""The command line: `shrinker shrink | verify | survivors | cross-check | dependencies | why | why-not`.
+"""The command line: `shrinker shrink | verify | survivors | cross-check | dependencies | diff | doctor |
+bump | publish | why | why-not`.
 
-Exit codes: 0 done, 1 evidence failed, 2 bad usage or input, 130 interrupted (Ctrl-C, SIGTERM).
+Exit codes: 0 done, 1 evidence failed (`diff`: the trees differ; `doctor`: there is something to look at),
+2 bad usage or input, 130 interrupted (Ctrl-C, SIGTERM).
 
 With --json standard output holds exactly one JSON document and everything else goes to standard
 error. A command that ends without its result (exit code 2 or 130, or 1 from `shrink`) gives the
@@ -19,7 +21,10 @@ import typer
 from shrinker import __version__
 from shrinker.cli.crosscheck import cross_check
 from shrinker.cli.dependencies import dependencies
+from shrinker.cli.diff import diff
+from shrinker.cli.doctor import doctor
 from shrinker.cli.ending import run
+from shrinker.cli.follow import bump, publish
 from shrinker.cli.mutate import mutate
 from shrinker.cli.options import CORES, DEFAULT_OUT, Jobs, Json, Out, Reports, absolute, print_json
 from shrinker.cli.survivors import survivors
@@ -158,6 +163,10 @@ app.command()(survivors)
 app.command()(mutate)
 app.command()(cross_check)
 app.command()(dependencies)
+app.command()(diff)
+app.command()(doctor)
+app.command()(bump)
+app.command()(publish)
 
 
 @app.command()

@@ -36,14 +36,18 @@ class Look:
 def find_looks(tree: ast.Module, context: Context) -> list[Look]:
     """The lines that the rules ask for in this file, before it is folded.
 
-    A function that has no such parameter, or is written on one line, is listed as uncertain; a module in which nothing
-    stands has nothing to guard.
+    A function that has no such parameter, or is written on one line, is listed as uncertain; an optional rule that names
+    another parameter speaks of another release. A module in which nothing stands has nothing to guard.
     """
     asked: tuple[Refusal | Answer, ...] = (*context.environment.rules.refusals, *context.environment.rules.answers)
     rules = [r for r in asked if overlap(r.function, f"{context.module}.**")]
     found: list[Look] = list(_guards(tree, context))
     for name, node in _functions(tree.body, "") if rules else ():
-        wanted = [r for r in rules if name_matches(r.function, f"{context.module}.{name}")]
+        wanted = [
+            r
+            for r in rules
+            if name_matches(r.function, f"{context.module}.{name}") and (not r.optional or _takes(node, r.argument))
+        ]
         for argument in dict.fromkeys(r.argument for r in wanted):
             place = _place(node, argument, context)
             if place is None:
@@ -83,9 +87,13 @@ def _functions(body: Iterable[ast.stmt], prefix: str) -> Iterator[tuple[str, Fun
             yield from _functions(node.body, f"{prefix}{node.name}.")
 
 
-def _place(node: Function, argument: str, context: Context) -> Span | None:
+def _takes(node: Function, argument: str) -> bool:
     arguments = node.args
-    if argument not in {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}:
+    return argument in {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+
+
+def _place(node: Function, argument: str, context: Context) -> Span | None:
+    if not _takes(node, argument):
         return None
     index = int(ast.get_docstring(node, clean=False) is not None)
     if index >= len(node.body):

@@ -81,6 +81,29 @@ def explain(data: Mapping[str, Any], query: str, *, every: bool = False) -> list
     ]
 
 
+class FileChains:
+    """The shortest chains to many kept files of one graph, which is searched once."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        """
+        Args:
+            data: a saved graph.
+        """
+        self._data = data
+        self._first = _search(data)
+        self._numbers = {node: number for number, node in enumerate(data["nodes"])}
+        self._nodes = {path: node for node, path in _files(data).items()}
+
+    def to(self, path: str) -> tuple[Step, ...]:
+        """The chain to a kept file; empty for a file that is not kept, or that nothing but itself keeps."""
+        node = self._nodes.get(path)
+        return _chain_to(self._data, self._first, self._numbers[node]) if node in self._numbers else ()
+
+    def node(self, path: str) -> str:
+        """Node id of a kept file, empty when it is not kept."""
+        return self._nodes.get(path, "")
+
+
 def names_file(data: Mapping[str, Any], query: str) -> bool:
     """True when a query names a file, module, distribution or kernel, kept or removed, and not only a symbol in one."""
     return bool(_nodes(data, query) or _removed_paths(data, query) or _dropped(data, query))
@@ -173,9 +196,12 @@ def _chains(data: Mapping[str, Any], first: Mapping[int, list[int]], target: str
 
 
 def _chain(data: Mapping[str, Any], first: Mapping[int, list[int]], target: str) -> tuple[Step, ...]:
+    return _chain_to(data, first, data["nodes"].index(target))
+
+
+def _chain_to(data: Mapping[str, Any], first: Mapping[int, list[int]], number: int) -> tuple[Step, ...]:
     nodes, kinds, paths = data["nodes"], data["kinds"], data["paths"]
     steps: list[Step] = []
-    number = nodes.index(target)
     while number in first:
         src, dst, kind, path, line = first[number]
         steps.append(Step(nodes[src], nodes[dst], kinds[kind], paths[path], line))

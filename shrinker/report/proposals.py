@@ -31,13 +31,13 @@ def propose_fact(text: str, kind: Kind = "predicates", path: str = "") -> str:
         keys = {"attributes": [f".{last}"]}
     else:
         keys = {"names": [f"{module_name(path) or 'sglang.**'}.{last}"]}
-    return _table("fact", f"platform-{_slug(last)}", {**keys, "value": False})
+    return table("fact", f"platform-{_slug(last)}", {**keys, "value": False})
 
 
 def propose_platform(name: str) -> str:
     """The words of a predicate of the platform that is served."""
     words = [word for word in name.strip("_").split("_") if word not in ("is", "available", "supported", "enabled")]
-    return _table("platform", f"words-{_slug(name)}", {"words": words[:1] or [name], "own": True})
+    return table("platform", f"words-{_slug(name)}", {"words": words[:1] or [name], "own": True})
 
 
 def propose_survivor(survivor: Survivor) -> str:
@@ -48,16 +48,23 @@ def propose_survivor(survivor: Survivor) -> str:
         "words": [survivor.text],
         "where": [survivor.where],
     }
-    return _table("survivor", f"survivor-{_slug(survivor.text)}", keys)
+    return table("survivor", f"survivor-{_slug(survivor.text)}", keys)
 
 
 def propose_acceptance(module: str) -> str:
     """A `[[survivor]]` that accepts what folding could not decide in a module."""
     keys: Mapping[str, object] = {"in": ["construct"], "where": [module]}
-    return _table("survivor", f"survivor-{_slug(module.rpartition('.')[2])}-construct", keys)
+    return table("survivor", f"survivor-{_slug(module.rpartition('.')[2])}-construct", keys)
 
 
-def _table(kind: str, name: str, keys: Mapping[str, object]) -> str:
+def table(kind: str, name: str, keys: Mapping[str, object]) -> str:
+    """A rule in TOML, its `why` to be written.
+
+    Args:
+        kind: of rule.
+        name: its id.
+        keys: what it says.
+    """
     # JSON's strings, arrays and truth values are TOML's too.
     rows = [f"[[{kind}]]", f"id = {json.dumps(name)}", f"why = {json.dumps(_WHY)}"]
     rows += [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in keys.items()]

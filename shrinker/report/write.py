@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import tempfile
@@ -25,7 +26,7 @@ from shrinker.report.measure import Measured, Tally, measure, tally
 from shrinker.report.picture import graphviz_svg, mermaid, package_edges
 from shrinker.report.structure import cycles, dominators, structure
 from shrinker.report.summary import build_summary
-from shrinker.ruleset import Remove, Ruleset
+from shrinker.ruleset import Remove, Rule, Ruleset
 from shrinker.values.distributions import Distributions
 from shrinker.values.errors import InputError
 from shrinker.values.folded import FoldedModule
@@ -100,6 +101,7 @@ def write_reports(
         "summary.json": json.dumps(summary, indent=1, sort_keys=True) + "\n",
         "dependencies.json": json.dumps(distributions_data(distributions), indent=1, sort_keys=True) + "\n",
         "interface.json": json.dumps(interface_data(interface), indent=1, sort_keys=True) + "\n",
+        "rules.json": json.dumps(_rule_digests(rules), indent=1, sort_keys=True) + "\n",
         "graph.json": json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n",
         "symbols.json": json.dumps(found, separators=(",", ":"), sort_keys=True) + "\n",
         "symbol_edges.json": json.dumps(edges, separators=(",", ":")) + "\n",
@@ -177,6 +179,17 @@ def _pages(
             head, effects=rule_effects(rules, graph, folded, files), unreachable=_total(unreachable)
         ),
     }
+
+
+def _rule_digests(rules: Ruleset) -> dict[str, Any]:
+    """Kind and hash of every rule: what a later run compares, to say which rule changed."""
+    rows = {
+        rule.id: [type(rule).__name__.lower(), hashlib.sha256(rule.model_dump_json().encode()).hexdigest()[:16]]
+        for field in Ruleset.model_fields
+        for rule in getattr(rules, field)
+        if isinstance(rule, Rule)
+    }
+    return {"format": 1, "profile": rules.profile, "rules": rows}
 
 
 def _total(files: Sequence[Measured]) -> Tally:

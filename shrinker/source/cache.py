@@ -42,6 +42,10 @@ _FORMAT = "tree 1"
 """Part of every key: raise it when `layout` decides differently, so that old entries are not used."""
 
 
+MOST_TREES = 48
+"""Trees that stay unpacked: 20 to 60 MiB each."""
+
+
 class Materialised:
     """A tree in the cache: the folder, its files and what the package declares."""
 
@@ -65,7 +69,7 @@ def default_folder(environment: Mapping[str, str] = os.environ) -> Path:
 
 def clear(folder: Path) -> None:
     """Remove what shrinker put into the cache folder, and nothing else that may lie there."""
-    for name in ("downloads", "git", "index", "results", "stamps", "trees"):
+    for name in ("downloads", "generated", "git", "index", "results", "stamps", "trees"):
         shutil.rmtree(folder / name, ignore_errors=True)
 
 
@@ -136,12 +140,27 @@ def tree(cache: Path, key: str, build: Builder, where: str, before: str | None =
                 found = _sound(place)
                 if found is not None:
                     break
+            bound(cache, key)
         if found is None:
             raise InputError(
                 f"{place} does not hold what was just written to it",
                 "check the disk, or set SHRINKER_CACHE to another one",
             )
         return found
+
+
+def bound(cache: Path, key: str) -> None:
+    """Remove the trees that were not opened for longest, when there are more than `MOST_TREES`; releases are kept as files.
+
+    Args:
+        key: of the tree that was just made, which stays.
+    """
+    opened: list[tuple[float, str]] = []
+    for place in (cache / "trees").iterdir():
+        with contextlib.suppress(OSError):
+            if not place.name.startswith(".") and place.name != key:
+                opened.append((_lock_of(place).stat().st_mtime, place.name))
+    forget(cache, [name for _, name in sorted(opened)[: max(0, len(opened) + 1 - MOST_TREES)]])
 
 
 def forget(cache: Path, keys: Iterable[str], hours: float = 1.0) -> list[str]:

@@ -63,10 +63,8 @@ def _default(pins: Pins, repository: Path, progress: Callable[[str], None]) -> S
     if (repository / pins.submodule_path / PACKAGE_PREFIX / "__init__.py").is_file():
         progress(f"upstream: the submodule {pins.submodule_path}/ (UPSTREAM not given)")
         return SubmoduleSpec()
-    progress(
-        f"upstream: release:{pins.default_release} (UPSTREAM not given and {pins.submodule_path}/ not checked out)"
-    )
-    return ReleaseSpec(pins.default_release)
+    progress(f"upstream: {pins.default_spec} (UPSTREAM not given and {pins.submodule_path}/ not checked out)")
+    return parse_spec(pins.default_spec)
 
 
 def _open(

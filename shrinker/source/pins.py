@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from shrinker.values.errors import InputError
+from shrinker.values.upstream import Identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,23 @@ class Pins:
     submodule_commit: str
     commit_of: Mapping[str, str] = field(default_factory=dict)
     """Release to full commit hash."""
+    default_commit: str | None = None
+    """What is read by default instead of the release: a commit of the submodule's repository."""
+
+    @property
+    def default_spec(self) -> str:
+        """The UPSTREAM value that is read when none is given and the submodule is not checked out."""
+        if self.default_commit is not None:
+            return f"git:{self.submodule_url}@{self.default_commit}"
+        return f"release:{self.default_release}"
+
+    def is_pinned(self, upstream: Identity) -> bool:
+        """True for the upstream whose reports this repository holds."""
+        if upstream.dirty:
+            return False
+        if self.default_commit is not None:
+            return upstream.commit == self.default_commit and upstream.kind != "release"
+        return upstream.kind == "release" and upstream.version == self.default_release
 
     def release_of(self, commit: str) -> str | None:
         """The release that has the same package as `commit`, if upstream.toml names one."""
@@ -41,6 +59,7 @@ def load_pins(repository: Path) -> Pins:
             submodule_url=data["submodule"]["url"],
             submodule_commit=data["submodule"]["commit"],
             commit_of={pair["release"]: pair["commit"] for pair in data.get("pair", [])},
+            default_commit=data.get("default_commit"),
         )
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}", "run from a checkout of shrinker") from error

@@ -109,6 +109,7 @@ def test_files_written(reports: Path) -> None:
         "dependencies.json",
         "interface.json",
         "interface.md",
+        "rules.json",
         "rules.md",
         "graph.json",
         "symbols.json",

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import multiprocessing
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -144,3 +145,20 @@ def test_clear_removes_only_what_shrinker_put_there(cache: Path) -> None:
     store.clear(cache)
     assert [path.name for path in cache.iterdir()] == ["letters"]
     store.clear(cache / "none")
+
+
+def test_trees_that_were_not_opened_for_longest_leave(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "MOST_TREES", 3)
+    for hour, key in enumerate(("a", "b", "c")):
+        store.tree(cache, key, _build, "test")
+        at = time.time() - (10 - hour) * 3600
+        os.utime(cache / "trees" / f".{key}.lock", (at, at))
+    store.tree(cache, "a", _refuse, "test")
+    store.tree(cache, "d", _build, "test")
+    left = {place.name for place in (cache / "trees").iterdir() if not place.name.startswith(".")}
+    assert left == {"a", "c", "d"}, "a was opened again"
+    store.tree(cache, "b", _build, "test")
+    left = {place.name for place in (cache / "trees").iterdir() if not place.name.startswith(".")}
+    assert left == {"a", "d", "b"}, "what was opened within the hour may be in use"
+    store.tree(cache, "e", _build, "test")
+    assert len([place for place in (cache / "trees").iterdir() if not place.name.startswith(".")]) == 4

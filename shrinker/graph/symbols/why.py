@@ -6,7 +6,7 @@ Only the standard library is imported here: an answer takes less time than loadi
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -148,6 +148,35 @@ class Symbols:
 
     def _path(self, number: int) -> str:
         return self._modules[self._units[number][0]][1] if number < len(self._units) else ""
+
+    def units(self) -> Iterator[tuple[int, str, str, str]]:
+        """Number, kind, dotted name and path of every unit; a class comes before its members."""
+        for number, unit in enumerate(self._units):
+            module, path = self._modules[unit[0]]
+            yield number, unit[1], f"{module}.{unit[2]}", path
+
+    def line(self, number: int) -> int:
+        """First line of a unit in upstream."""
+        line: int = self._units[number][3]
+        return line
+
+    def owner(self, number: int) -> int:
+        """Number of the class or block around a unit; -1 at the top of its module."""
+        parent: int = self._units[number][5]
+        return number - self._place(number) + parent if parent >= 0 else -1
+
+    def dropped(self) -> Iterator[Dropped]:
+        """All definitions that folding or a rule removed from modules that stay."""
+        for module, rows in self._data["gone"].items():
+            for name, line, rule, reason in rows:
+                yield Dropped(f"{module}.{name}", self._files[module], line, rule, reason)
+
+    def edges(self) -> Iterator[tuple[str, str]]:
+        """Both ends of every edge between what is live."""
+        size = len(self._units)
+        for source, target, *_ in self._edges:
+            if self._is_reached(source) and (target >= size or self.is_live(target)):
+                yield self._node(source), self._node(target)
 
     # Kept
 

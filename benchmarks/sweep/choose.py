@@ -1,0 +1,60 @@
+"""Which upstreams are swept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from shrinker.source.repository import git, resolve
+from shrinker.source.spec import GitSpec, ReleaseSpec, parse_spec
+from shrinker.values.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """One upstream."""
+
+    spec: str
+    name: str
+    """Without a place."""
+
+
+def chosen(spec: str) -> Chosen:
+    """By an UPSTREAM value. Raises InputError for one that is no release and no commit."""
+    parsed = parse_spec(spec)
+    if isinstance(parsed, ReleaseSpec):
+        return Chosen(spec, f"release:{parsed.version}")
+    if isinstance(parsed, GitSpec):
+        commit = parsed.commit if parsed.is_url else resolve(Path(parsed.repository).expanduser(), parsed.commit)
+        return Chosen(spec, f"git@{commit}")
+    raise InputError(f"{spec} changes under the sweep", "give releases and commits")
+
+
+def listed(path: Path) -> list[str]:
+    """UPSTREAM values of a file, one a line; empty lines and what follows ``#`` do not count."""
+    try:
+        rows = [row.partition("#")[0].strip() for row in path.read_text("utf-8").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read: {error}", "give a file with one UPSTREAM value a line") from error
+    return [row for row in rows if row]
+
+
+def spread(repository: Path, count: int, since: str, until: str) -> list[str]:
+    """Commits of the main line, evenly by their number, the oldest first.
+
+    Args:
+        repository: a checkout or a bare git directory.
+        count: how many; the first and the last of the time are among them when it is two or more.
+        since: a date that git understands.
+        until: the same.
+
+    Raises:
+        InputError: no repository, or no commit in that time.
+    """
+    words = ("log", "--first-parent", "--reverse", "--format=%H", f"--since={since}", f"--until={until}", "HEAD")
+    rows = git(*words, at=repository).split()
+    if not rows:
+        raise InputError(f"no commit between {since} and {until}", "give another time, or another repository")
+    last = max(count - 1, 1)
+    picked = dict.fromkeys(rows[round(n * (len(rows) - 1) / last)] for n in range(count))
+    return [f"git:{repository}@{commit}" for commit in picked]

@@ -1,0 +1,97 @@
+"""The run of one upstream: in a process of its own, whose end says what became of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from benchmarks.process import measure
+from benchmarks.sweep.choose import Chosen
+from benchmarks.sweep.rows import Row
+
+_CAUSE_LINES = 12
+_REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def run_one(
+    chosen: Chosen, profile: str, jobs: int, rules: Path | None, limit: float, identity: tuple[str, str]
+) -> Row:
+    """Generate the tree of one upstream and look at it; the tree is thrown away.
+
+    Args:
+        limit: seconds after which the run is killed.
+        identity: hash of the rules and identity of the tool, for the row.
+    """
+    with tempfile.TemporaryDirectory(prefix="shrinker-sweep-") as name:
+        folder = Path(name)
+        words = [chosen.spec, profile, str(folder / "tree"), str(jobs), str(rules or "")]
+        found = measure(
+            [sys.executable, "-m", "benchmarks.sweep.one", *words],
+            folder=folder,
+            environment=os.environ | {"PYTHONPATH": str(_REPOSITORY)},
+            limit_seconds=limit,
+        )
+        known: dict[str, Any] = {
+            "name": chosen.name,
+            "profile": profile,
+            "rules_hash": identity[0],
+            "tool": identity[1],
+            "wall_seconds": round(found.wall_seconds, 1),
+            "cpu_seconds": round(found.cpu_seconds, 1),
+            "memory_bytes": found.memory_bytes,
+        }
+        said = (folder / "stderr").read_text("utf-8", "replace").strip().splitlines()
+        try:
+            answer = json.loads((folder / "stdout").read_text("utf-8"))
+        except ValueError:
+            why = f"not done after {limit:.0f} s" if found.timed_out else f"ended with {found.exit_code}"
+            cause = "\n".join([why, *said[-_CAUSE_LINES:]])
+            return Row(**known, outcome="killed", cause=cause)
+    for key in ("unknown_predicates", "rescued"):
+        answer[key] = tuple(answer.get(key, ()))
+    return Row(**{**known, **answer})
+
+
+def main(spec: str, profile: str, out: str, jobs: str, rules: str) -> None:
+    """Print the row's own part as JSON."""
+    from shrinker.cli.progress import LineProgress
+    from shrinker.follow.survey import survey
+    from shrinker.values.errors import ShrinkerError
+
+    try:
+        found = survey(spec, profile, Path(out), int(jobs), LineProgress(), Path(rules) if rules else None)
+    except ShrinkerError as error:
+        print(json.dumps({"outcome": "failed", "cause": _short(error.message)}))
+        return
+    finally:
+        shutil.rmtree(out, ignore_errors=True)
+    package = found.result.summary["package_python"]
+    cause = [f"{f.path}:{f.line}: [{f.check}] {f.message.partition(chr(10))[0]}" for f in found.findings]
+    answer = {
+        "outcome": "generated" if found.findings else "clean",
+        "cause": _short("\n".join(cause)),
+        "files_before": package["files_before"],
+        "files": package["files_after"],
+        "lines_before": package["lines_before"],
+        "lines": package["lines_after"],
+        "undefined_names": found.undefined_names,
+        "unknown_predicates": found.unknown_predicates,
+        "findings": found.by_check(),
+        "rescued": [f"{module}: {where}" for module, where in sorted(found.result.rescued.items())],
+    }
+    print(json.dumps(answer))
+
+
+def _short(text: str) -> str:
+    rows = text.replace("```", "'''").splitlines()
+    more = [f"… and {len(rows) - _CAUSE_LINES} more lines"] if len(rows) > _CAUSE_LINES else []
+    return "\n".join([*(row[:300] for row in rows[:_CAUSE_LINES]), *more])
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

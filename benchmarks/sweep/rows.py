@@ -1,0 +1,82 @@
+"""What the sweep knows of each upstream, and the file that it is kept in."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.pages import environment, replace_files
+
+FORMAT = 1
+FOLDER = Path(__file__).resolve().parents[1]
+STATE = "sweep.json"
+PAGE = "SWEEP.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One upstream."""
+
+    name: str
+    """``release:0.5.14`` or ``git@<commit>``; no place."""
+    profile: str
+    rules_hash: str
+    tool: str
+    """Identity of the tool's files and of Python."""
+    outcome: str
+    """``clean``: strict mode would pass; ``generated``; ``failed``; ``killed`` (time or memory)."""
+    cause: str = ""
+    """First words of what went wrong, or of what strict mode would refuse."""
+    files_before: int = 0
+    files: int = 0
+    lines_before: int = 0
+    lines: int = 0
+    """Of the package's Python, as the files."""
+    undefined_names: int = 0
+    unknown_predicates: tuple[str, ...] = ()
+    findings: dict[str, int] = field(default_factory=dict)
+    """What strict mode would refuse, by check."""
+    rescued: tuple[str, ...] = ()
+    """Modules that a rule removes and that something needs, each with the place."""
+    wall_seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    memory_bytes: int = 0
+
+
+def load(folder: Path) -> dict[str, Row]:
+    """Rows by name; none when there is no file, or one of another format."""
+    try:
+        data = json.loads((folder / STATE).read_text("utf-8"))
+        if data["format"] != FORMAT:
+            return {}
+        return {row["name"]: _row(row) for row in data["rows"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def save(folder: Path, rows: dict[str, Row], order: list[str]) -> None:
+    """Write the state and the page of it, each replaced whole.
+
+    Args:
+        order: names in the order of the page; others follow.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    places = {name: n for n, name in enumerate(order)}
+    shown = sorted(rows.values(), key=lambda row: (places.get(row.name, len(places)), row.name))
+    page = environment(Path(__file__).parent).get_template("SWEEP.md.jinja").render(rows=shown)
+    state = {"format": FORMAT, "rows": [asdict(row) for row in shown]}
+    replace_files({STATE: json.dumps(state, indent=1, sort_keys=True) + "\n", PAGE: page}, folder)
+
+
+def _row(data: dict[str, Any]) -> Row:
+    return Row(
+        **{
+            **data,
+            "unknown_predicates": tuple(data["unknown_predicates"]),
+            "rescued": tuple(data["rescued"]),
+        }
+    )

@@ -1,0 +1,40 @@
+"""`shrinker doctor`: what the rules do not know of an upstream."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from shrinker.cli.options import CORES, Jobs, Json, Rules, absolute, print_json
+
+
+def doctor(
+    upstream: Annotated[str, typer.Argument(help="release:VERSION, git:PATH_OR_URL@COMMIT, submodule or path:DIR.")],
+    since: Annotated[
+        str | None, typer.Option("--since", help="An upstream that the rules know; default: the one that is pinned.")
+    ] = None,
+    profile: Annotated[str, typer.Option(help="Which rules: a file of rules/profiles.")] = "deepseek",
+    rules: Rules = None,
+    jobs: Jobs = CORES,
+    as_json: Json = False,
+) -> None:
+    """Say what the rules do not know of an upstream, with sites and rules to paste; exit 1 when there is anything.
+
+    Unknown predicates, rules and roots without a match, new registries, package walks, entry points, package data,
+    top-level folders and names of platforms. An ordinary run keeps what it does not know; a strict one fails on the first three.
+    """
+    from dataclasses import asdict
+
+    from shrinker.cli.progress import console_progress
+    from shrinker.follow.doctor import diagnose, doctor_lines
+    from shrinker.processes import without_gc
+
+    with without_gc(), console_progress() as progress:
+        found = diagnose(upstream, since, profile, jobs, progress, absolute(rules))
+    if as_json:
+        print_json(asdict(found))
+    else:
+        print("\n".join(doctor_lines(found)))
+    if found.symptoms:
+        raise typer.Exit(1)

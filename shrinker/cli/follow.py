@@ -1,0 +1,96 @@
+"""`shrinker bump` and `shrinker publish`: the pin of upstream moves, and a generated tree goes to a branch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shrinker.cli.options import CORES, DEFAULT_OUT, Jobs, Json, Out, Reports, Rules, absolute, print_json
+from shrinker.values.errors import InputError
+
+
+def bump(
+    release: Annotated[str | None, typer.Option("--release", help="Version of the release to move to.")] = None,
+    commit: Annotated[
+        str | None, typer.Option("--commit", help="Commit, tag or branch to move to; with --release: the release's.")
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option("--source", help="Folder or URL that has the commit; default: the submodule's URL.")
+    ] = None,
+    profile: Annotated[str, typer.Option(help="Which rules: a file of rules/profiles.")] = "deepseek",
+    out: Annotated[Path | None, typer.Option("--out", help="Where the generated tree goes.")] = None,
+    reports: Reports = None,
+    summary: Annotated[
+        Path | None, typer.Option("--summary", help="Write what a pull request needs here; default: print it.")
+    ] = None,
+    history: Annotated[
+        str | None, typer.Option("--history", help="Repository of upstream, to name its commits.")
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse what strict mode refuses.")] = False,
+    repository: Annotated[Path | None, typer.Option("--repository", hidden=True)] = None,
+    rules: Rules = None,
+    jobs: Jobs = CORES,
+    as_json: Json = False,
+) -> None:
+    """Move upstream.toml and the submodule's entry to another upstream, regenerate, judge, and tell what changed.
+
+    When anything fails, the pin, the tree, the lock and the reports are as they were.
+    """
+    from shrinker.cli.places import REPOSITORY
+    from shrinker.cli.progress import console_progress
+    from shrinker.follow.bump import Bump
+    from shrinker.follow.bump import bump as move
+    from shrinker.processes import without_gc
+    from shrinker.review import pages
+
+    root = absolute(repository) or REPOSITORY
+    target = absolute(out) or root / "dist" / f"sglang_{profile.replace('-', '_')}"
+    asked = Bump(
+        root,
+        release,
+        commit,
+        source,
+        profile,
+        target,
+        absolute(reports) or root / "reports" / profile,
+        jobs,
+        strict,
+        absolute(rules),
+        history,
+    )
+    with without_gc(), console_progress() as progress:
+        done = move(asked, progress)
+    text = pages.markdown(done.review)
+    if summary is not None:
+        try:
+            summary.write_text(text, "utf-8")
+        except OSError as error:
+            raise InputError(f"{summary}: {error.strerror or error}", "choose another place for the summary") from error
+    if as_json:
+        print_json({"before": done.before, "after": done.after, **pages.review_json(done.review)})
+    elif summary is None:
+        print(text, end="")
+
+
+def publish(
+    remote: Annotated[str, typer.Option("--remote", help="URL or folder of the repository.")],
+    branch: Annotated[
+        str, typer.Option("--branch", help="Branch that holds generated trees; made when it is not there.")
+    ],
+    out: Out = DEFAULT_OUT,
+    as_json: Json = False,
+) -> None:
+    """Commit a generated tree on top of a branch and push it; never by force, and never over anything else."""
+    from dataclasses import asdict
+
+    from shrinker.cli.places import read_manifest
+    from shrinker.follow.publish import publish as push
+
+    place = out.absolute()
+    done = push(place, read_manifest(place), remote, branch)
+    if as_json:
+        print_json(asdict(done))
+    else:
+        print(f"{branch}: {done.commit}{'' if done.new else ' (it had this tree already)'}")

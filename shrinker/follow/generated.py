@@ -1,0 +1,140 @@
+"""Generated trees in the cache folder, for commands that need one and are given an upstream.
+
+A tree is found by everything that it depends on: this tool, the rules, the profile, and upstream's identity and files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from shrinker.cache import hash_of
+from shrinker.cache.identity import tool_identity
+from shrinker.pipeline import LOCK, REPOSITORY, Progress, Request, shrink
+from shrinker.ruleset import load_profile
+from shrinker.ruleset.load import RULES_FOLDER
+from shrinker.source import open_upstream
+from shrinker.source.cache import default_folder, locked
+from shrinker.values.errors import EvidenceError, InputError
+from shrinker.values.upstream import UpstreamTree
+
+MOST_TREES = 6
+"""Trees that stay in the cache folder; one is 30 to 60 MiB with its reports."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A tree to be had."""
+
+    spec: str
+    profile: str
+    rules: Path | None
+    upstream: UpstreamTree
+    place: Path
+    """Where it is, or will be."""
+
+    @property
+    def ready(self) -> bool:
+        """True when it is there, whole: the lock is put in place last."""
+        lock, manifest = self.reports / LOCK, self.place / "SHRINK.json"
+        with contextlib.suppress(OSError):
+            return lock.read_bytes() == manifest.read_bytes()
+        return False
+
+    @property
+    def reports(self) -> Path:
+        """Its reports."""
+        return self.place.with_name(f"{self.place.name}.reports")
+
+
+def wanted(spec: str, profile: str, rules: Path | None, progress: Progress) -> Wanted:
+    """Look a tree up.
+
+    Raises:
+        InputError: the upstream or the rules cannot be read.
+    """
+    ruleset = load_profile(profile, rules or RULES_FOLDER)
+    upstream = open_upstream(spec, repository=REPOSITORY, progress=progress.note)
+    content = (f"{file.path}:{file.sha256}" for file in upstream.files)
+    key = hash_of(tool_identity(), ruleset.digest, profile, repr(upstream.identity), *content).hex()[:32]
+    return Wanted(spec, profile, rules, upstream, default_folder() / "generated" / key / "tree")
+
+
+def generate(trees: list[Wanted], jobs: int, progress: Progress) -> None:
+    """Make the trees that are not there; two at once where there are processes for both.
+
+    Raises:
+        InputError: one cannot be generated, or its evidence failed.
+    """
+    missing = [tree for tree in {tree.place: tree for tree in trees}.values() if not tree.ready]
+    if len(missing) == 2 and jobs > 1:
+        _two(missing, jobs // 2, progress)
+    else:
+        for tree in missing:
+            progress.note(f"generating {tree.spec}")
+            with locked(tree.place.parent):
+                if not tree.ready:
+                    _one(tree, jobs, progress)
+    for tree in trees:
+        with contextlib.suppress(OSError):
+            os.utime(tree.place.parent)
+    _forget({tree.place.parent for tree in trees})
+
+
+def _one(tree: Wanted, jobs: int, progress: Progress) -> None:
+    try:
+        shrink(Request(tree.spec, tree.profile, tree.place, jobs, reports=tree.reports, rules=tree.rules), progress)
+    except EvidenceError as error:
+        raise InputError(f"{tree.spec}: {error.message}", error.next_step) from error
+
+
+def _two(trees: list[Wanted], jobs: int, progress: Progress) -> None:
+    """In processes of their own: each has its own workers and its own memory."""
+    progress.note(f"generating {trees[0].spec} and {trees[1].spec}")
+    runs: list[tuple[Wanted, subprocess.Popen[str]]] = []
+    with contextlib.ExitStack() as stack:
+        # In one order, so that two runs that want the same trees never wait for each other.
+        for tree in sorted(trees, key=lambda tree: str(tree.place)):
+            stack.enter_context(locked(tree.place.parent))
+            if tree.ready:
+                continue
+            rules = ["--rules", str(tree.rules)] if tree.rules is not None else []
+            places = ["--out", str(tree.place), "--reports", str(tree.reports)]
+            words = ["shrink", "--upstream", tree.spec, "--profile", tree.profile, *places, *rules, "--jobs", str(jobs)]
+            run = subprocess.Popen(
+                [sys.executable, "-m", "shrinker.cli", *words],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+                env=os.environ | {"PYTHONPATH": os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")])},
+            )
+            stack.callback(_end, run)
+            runs.append((tree, run))
+        for tree, run in runs:
+            _, said = run.communicate()
+            if run.returncode:
+                raise InputError(f"{tree.spec} cannot be generated:\n{said.strip()[-2000:]}", "see its own message")
+
+
+def _end(run: subprocess.Popen[str]) -> None:
+    if run.poll() is None:
+        run.terminate()
+        run.wait()
+
+
+def _forget(used: set[Path]) -> None:
+    """Remove the trees that were not asked for longest; one that another run holds stays."""
+    folder = default_folder() / "generated"
+    rows: list[tuple[float, Path]] = []
+    with contextlib.suppress(OSError):
+        rows = sorted(
+            (place.stat().st_mtime, place) for place in folder.iterdir() if place.is_dir() and place not in used
+        )
+    for _, place in rows[: max(0, len(rows) + len(used) - MOST_TREES)]:
+        with contextlib.suppress(OSError), locked(place):
+            shutil.rmtree(place)

@@ -1,0 +1,38 @@
+"""A refusal whose parameter another release names otherwise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.small import FILES, RULES, World, write
+
+REFUSAL = """
+[[refusal]]
+id = "refuse-rows"
+why = "A test of a parameter that one release has and another has not."
+feature = "rows"
+function = "sglang.srt.cuda.start"
+argument = "{argument}"
+attribute = ""
+values = ["npu"]
+instead = "Ask for cuda."
+optional = {optional}
+"""
+
+
+@pytest.mark.parametrize(("optional", "listed"), [("true", 0), ("false", 1)])
+def test_only_a_rule_that_must_match_is_missed(tmp_path: Path, optional: str, listed: int) -> None:
+    world = World(tmp_path)
+    cuda = "def start(name='cuda'):\n    return name\n"
+    write(world.upstream, FILES | {"python/sglang/srt/cuda.py": cuda})
+    more = [
+        REFUSAL.format(argument="name", optional="true"),
+        REFUSAL.format(argument="request", optional=optional).replace("refuse-rows", "refuse-request"),
+    ]
+    write(world.rules, RULES | {"world.toml": RULES["world.toml"] + "".join(more)})
+    assert world.shrink().code == 0
+    assert "refuse(" in (world.out / "python/sglang/srt/cuda.py").read_text()
+    uncertain = (world.out.with_name(f"{world.out.name}.reports") / "uncertain.txt").read_text()
+    assert uncertain.count("no place for a look at `request`") == listed

@@ -1,0 +1,138 @@
+"""Workflows: nothing but make targets, actions by hash, no permission that is not named. The tools of `make lint` and `make workflows` see the rest."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+WORKFLOWS = sorted((REPOSITORY / ".github/workflows").glob("*.yml"))
+TARGETS = set(re.findall(r"(?m)^([a-z-]+):", (REPOSITORY / "Makefile").read_text()))
+
+
+@pytest.fixture(params=WORKFLOWS, ids=lambda path: path.stem)
+def text(request: pytest.FixtureRequest) -> str:
+    path: Path = request.param
+    return path.read_text()
+
+
+def test_there_are_workflows() -> None:
+    assert {path.stem for path in WORKFLOWS} == {"bump", "review"}
+
+
+def test_every_step_is_a_make_target(text: str) -> None:
+    steps = re.findall(r"(?m)^\s+(?:- )?run: (.*)$", text)
+    assert steps and all(re.fullmatch(r"make [a-z-]+", step) for step in steps)
+    assert {step.split()[1] for step in steps} <= TARGETS
+
+
+def test_every_action_has_its_hash_and_says_its_version(text: str) -> None:
+    uses = re.findall(r"uses: (.*)", text)
+    assert uses and all(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", row) for row in uses)
+
+
+def test_permissions_are_none_but_those_of_a_job(text: str) -> None:
+    assert re.search(r"(?m)^permissions: \{\}$", text)
+    granted = set(re.findall(r"(?m)^      ([a-z-]+: (?:write|read))$", text))
+    assert granted <= {"contents: read", "contents: write", "pull-requests: write"}
+    assert "write-all" not in text and "pull_request_target" not in text
+    assert text.count("persist-credentials: false") == text.count("actions/checkout@")
+
+
+def test_no_event_text_reaches_a_shell(text: str) -> None:
+    """A title or a branch name in a command line is a way to run what it says: values go by the environment."""
+    for line in re.findall(r"(?m)^\s+(?:- )?run: .*$", text):
+        assert "${{" not in line
+
+
+def test_only_a_job_that_runs_the_base_may_write_to_a_pull_request() -> None:
+    text = (REPOSITORY / ".github/workflows/review.yml").read_text()
+    tree, comment = text.split("\n  comment:\n")
+    assert "write" not in tree.partition("jobs:")[2].split("# Apart")[0]
+    assert "ref: ${{ github.event.pull_request.base.sha }}" in comment
+
+
+def _git(folder: Path, *words: str) -> str:
+    identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
+    done = subprocess.run(["git", *identity, *words], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A checkout with a remote, and a `gh` that writes down what it is asked."""
+    root = tmp_path / "checkout"
+    (root / ".ci").mkdir(parents=True)
+    (root / "reports").mkdir()
+    (tmp_path / "bin").mkdir()
+    gh = tmp_path / "bin/gh"
+    gh.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\n')
+    gh.chmod(0o755)
+    shutil.copy(REPOSITORY / ".ci/propose", root / ".ci")
+    for name in ("upstream.toml", "README.md", "reports/lock.json"):
+        (root / name).write_text('default_release = "1.0"\n')
+    _git(tmp_path, "init", "-q", "--bare", "remote.git")
+    _git(root, "init", "-q", "-b", "main")
+    _git(root, "add", "-A")
+    _git(root, "commit", "-qm", "First")
+    _git(root, "remote", "add", "origin", str(tmp_path / "remote.git"))
+    return root
+
+
+def _propose(checkout: Path) -> str:
+    path = f"{checkout.parent / 'bin'}:{os.environ['PATH']}"
+    variables = {"PATH": path, "SUMMARY": "summary.md", "HOME": str(checkout.parent)}
+    words = ["sh", str(checkout / ".ci/propose")]
+    done = subprocess.run(words, cwd=checkout.parent, env=variables, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_bump_is_proposed_once(checkout: Path) -> None:
+    assert "newest already" in _propose(checkout)
+    (checkout / "upstream.toml").write_text(f'default_release = "1.0"\ndefault_commit = "{"a" * 40}"\n')
+    (checkout / "reports/new.json").write_text("{}\n")
+    (checkout / "scratch.txt").write_text("not mine to commit\n")
+    _propose(checkout)
+    remote = checkout.parent / "remote.git"
+    branch = f"bump/{'a' * 12}"
+    changed = _git(remote, "show", "--name-only", "--format=%s", branch).split()
+    assert changed == ["Upstream", "a" * 12, "reports/new.json", "upstream.toml"]
+    asked = (checkout.parent / "asked").read_text()
+    assert f"pr create --base main --head {branch} --title Upstream {'a' * 12} --body-file summary.md" in asked
+    before = _git(remote, "rev-parse", branch)
+    _git(checkout, "switch", "-q", "main")
+    (checkout / "upstream.toml").write_text(f'default_release = "1.0"\ndefault_commit = "{"a" * 40}"\n')
+    assert "is there already" in _propose(checkout)
+    assert _git(remote, "rev-parse", branch) == before
+
+
+def test_the_base_is_generated_by_its_own_checkout(checkout: Path) -> None:
+    shutil.copy(REPOSITORY / ".ci/base-tree", checkout / ".ci")
+    (checkout / "Makefile").write_text("shrink:\n\tmkdir -p '$(OUT)' && git rev-parse HEAD > '$(OUT)/made-by'\n")
+    _git(checkout, "add", "-A")
+    _git(checkout, "commit", "-qm", "Base")
+    base = _git(checkout, "rev-parse", "HEAD")
+    (checkout / "Makefile").write_text("shrink:\n\tfalse\n")
+    _git(checkout, "commit", "-qam", "The change")
+    variables = {"PATH": os.environ["PATH"], "HOME": str(checkout.parent), "BASE": base, "OUT": "dist/base"}
+    words = ["sh", str(checkout / ".ci/base-tree")]
+    done = subprocess.run(words, cwd=checkout.parent, env=variables, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (checkout / "dist/base/made-by").read_text().strip() == base
+    assert len(_git(checkout, "worktree", "list").splitlines()) == 1, "its checkout is gone"
+    failed = subprocess.run(words, cwd=checkout, env=variables | {"BASE": "HEAD"}, capture_output=True, text=True)
+    assert failed.returncode != 0 and len(_git(checkout, "worktree", "list").splitlines()) == 1
+
+
+def test_the_page_goes_into_one_comment(checkout: Path) -> None:
+    shutil.copy(REPOSITORY / ".ci/comment", checkout / ".ci")
+    variables = {"PATH": f"{checkout.parent / 'bin'}:{os.environ['PATH']}", "NUMBER": "7", "PAGES": "dist/review"}
+    subprocess.run(["sh", str(checkout / ".ci/comment")], cwd=checkout, env=variables, check=True)
+    asked = (checkout.parent / "asked").read_text().strip()
+    assert asked == "pr comment 7 --body-file dist/review/diff.md --edit-last --create-if-none"
