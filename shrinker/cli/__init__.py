@@ -1,4 +1,4 @@
-"""The command line: `shrinker shrink | verify | survivors | cross-check | dependencies | diff | doctor |
+"""The command line: `shrinker shrink | verify | mutate | survivors | cross-check | dependencies | kernels | diff | doctor |
 bump | publish | why | why-not`.
 
 Exit codes: 0 done, 1 evidence failed (`diff`: the trees differ; `doctor`: there is something to look at),
@@ -25,6 +25,7 @@ from shrinker.cli.diff import diff
 from shrinker.cli.doctor import doctor
 from shrinker.cli.ending import run
 from shrinker.cli.follow import bump, publish
+from shrinker.cli.kernels import kernels
 from shrinker.cli.mutate import mutate
 from shrinker.cli.options import CORES, DEFAULT_OUT, Jobs, Json, Out, Reports, absolute, print_json
 from shrinker.cli.survivors import survivors
@@ -167,6 +168,7 @@ app.command()(diff)
 app.command()(doctor)
 app.command()(bump)
 app.command()(publish)
+app.command()(kernels)
 
 
 @app.command()
