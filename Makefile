@@ -16,9 +16,10 @@ NAME ?=
 BIN := .venv/bin
 READY := .venv/.ready
 BENCH_READY := .venv/.ready-bench
+SIMULATION := .venv-simulate/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help shrink test verify survivors cross-check why bench lint upstream clean clean-cache
+.PHONY: help shrink test simulation verify survivors cross-check why bench lint upstream clean clean-cache
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -38,6 +39,8 @@ lint: $(READY) ## style, types, layers
 
 verify: $(READY) ## evidence for OUT again; LEVEL=form or LEVEL=references for one level
 	$(BIN)/shrinker verify --out '$(OUT)' $(if $(LEVEL),--level '$(LEVEL)')
+
+simulation: $(SIMULATION) ## the environment in which trees run without a GPU (2 GB; TORCH_INDEX: an index with PyTorch's CPU build)
 
 survivors: $(READY) ## what of other platforms is left in the kept Python of OUT, and why; fails when something has no reason
 	$(BIN)/shrinker survivors --out '$(OUT)' $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(if $(JOBS),--jobs '$(JOBS)')
@@ -71,4 +74,8 @@ $(READY): uv.lock pyproject.toml .ci/environment
 # After READY: preparing the environment takes the bench group out again.
 $(BENCH_READY): $(READY)
 	sh .ci/environment --group bench
+	@touch $@
+
+$(SIMULATION): shrinker/simulate/requirements.txt .ci/simulation
+	sh .ci/simulation
 	@touch $@
