@@ -1,0 +1,18 @@
+"""Evidence on NVIDIA GPUs: upstream's server and the generated one, side by side, answer by answer.
+
+`python -m shrinker.verify.gpu --help` runs it where nothing but Python and the servers' own environment is installed:
+this package needs the standard library only (`checkpoint` needs torch, which that environment has).
+
+    cells.py       what is run, as data            observe.py     one server of one cell, everything seen of it
+    trees.py       the two trees and environment   schedule.py    many of them, in time, resumable
+    verdict.py     two observations judged         throughput.py  upstream's benchmarks, A B A B
+    imports.py     import time and memory          table.py       gpu.json and gpu.md
+"""
+
+from __future__ import annotations
+
+from shrinker.verify.gpu.cells import CELLS, Cell
+from shrinker.verify.gpu.schedule import Plan, run
+from shrinker.verify.gpu.trees import Environment, Tree
+
+__all__ = ["CELLS", "Cell", "Environment", "Plan", "Tree", "run"]

@@ -1,0 +1,86 @@
+"""`python -m shrinker.verify.gpu`: see --help."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from shrinker.verify.gpu.cells import CELLS
+from shrinker.verify.gpu.hardware import describe
+from shrinker.verify.gpu.schedule import Plan, run
+from shrinker.verify.gpu.table import document, lines, page, passed
+from shrinker.verify.gpu.trees import Environment, Tree
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    result = argparse.ArgumentParser(
+        prog="python -m shrinker.verify.gpu",
+        description="Serve the same checkpoints with upstream's tree and the generated one, and compare. What --out holds "
+        "already is not run again. Exit code 1: a cell differs, or fails in one tree alone.",
+    )
+    add = result.add_argument
+    add("--upstream", type=Path, required=True, help="folder that holds upstream's package sglang")
+    add("--generated", type=Path, required=True, help="folder that holds the generated package sglang")
+    add(
+        "--checkpoints",
+        type=Path,
+        required=True,
+        help="folder of checkpoints (shrinker.verify.gpu.checkpoint makes them)",
+    )
+    add("--out", type=Path, required=True, help="where results go")
+    add("--python", default=sys.executable, help="interpreter of the servers' environment")
+    add(
+        "--packages", type=Path, action="append", default=[], help="folder of packages behind the tree; may be repeated"
+    )
+    add("--set", action="append", default=[], metavar="NAME=VALUE", help="environment variable of every server")
+    add("--cell", action="append", default=[], metavar="NAME", help=f"only these; of {', '.join(CELLS)}")
+    add("--gpus", default="0", help="ids of GPUs, with commas")
+    add("--seconds", type=float, default=4 * 3600.0, help="time for all")
+    add("--cell-seconds", type=float, default=900.0, help="time for one server")
+    add("--at-once", type=int, default=1, help="servers at a time; above 1 the times mean little")
+    add("--stagger", type=float, default=15.0, help="seconds between two starts, with --at-once")
+    add("--no-profile", action="store_true", help="do not list GPU kernels")
+    return result
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run, print the table, write gpu.json and gpu.md; returns the exit code."""
+    given = parser().parse_args(arguments)
+    unknown = [name for name in given.cell if name not in CELLS]
+    if unknown:
+        print(f"error: no cell {', '.join(unknown)}; cells: {', '.join(CELLS)}", file=sys.stderr)
+        return 2
+    for folder in (given.upstream, given.generated):
+        if not (folder / "sglang" / "__init__.py").is_file():
+            print(f"error: {folder} holds no package sglang", file=sys.stderr)
+            return 2
+    variables = dict(item.partition("=")[::2] for item in given.set)
+    packages = [path.absolute() for path in given.packages]
+    environment = Environment(given.python, packages, variables)
+    trees = (Tree("upstream", given.upstream.absolute()), Tree("generated", given.generated.absolute()))
+    plan = Plan(
+        trees,
+        environment,
+        given.checkpoints.absolute(),
+        given.out.absolute(),
+        [CELLS[name] for name in given.cell or CELLS],
+        given.seconds,
+        given.cell_seconds,
+        [int(gpu) for gpu in given.gpus.split(",")],
+        given.at_once,
+        given.stagger,
+        not given.no_profile,
+    )
+    rows = run(plan)
+    found = document(rows, describe(environment, trees))
+    given.out.joinpath("gpu.json").write_text(json.dumps(found, indent=1, ensure_ascii=True) + "\n", "utf-8")
+    given.out.joinpath("gpu.md").write_text(page(found, "Evidence on GPUs"), "utf-8")
+    print("\n".join(lines(rows)))
+    return 0 if passed(rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,65 @@
+"""What a server's log says of the choices it made: class, backends, caches, warnings of fallbacks."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_CLASS = re.compile(r"Load weight end\..*?\btype=([A-Za-z0-9_]+)")
+_STAMP = re.compile(r"^\[?\d{4}-\d\d-\d\d[ T][\d:,.]+(?P<rank>( [A-Z]+\d+)*)\]?\s*")
+_CHOICES = re.compile(
+    r"backend|Using .* as|fusion|CUDA graph|cuda graph|KV Cache is allocated|max_total_num_tokens|Tree cache|"
+    r"chunked prefix|DeepGEMM|quantiz|[Ss]peculative|MoE|dtype",
+)
+_NOISE = re.compile(
+    r"server_args=|Prefill batch|Decode batch|avail mem=|it/s|s/it|%\||HTTP/1\.1|UserWarning|FutureWarning|"
+    r"DeprecationWarning|warnings\.warn|deprecated",
+)
+_NUMBERS = (
+    # Sizes that follow free memory, durations, addresses and the place of the tree.
+    (re.compile(r"(avail(able)?[_ ](gpu_)?mem(ory)?|mem usage|elapsed|time elapsed)\s*[=:]\s*[\d.]+"), r"\1=<masked>"),
+    (re.compile(r"0x[0-9a-f]{6,}"), "<address>"),
+    (re.compile(r"(/[^\s/:'\"]+)+/(?=sglang/)"), ""),
+    (re.compile(r"\b(pid|port)([=:\s]+)\d+"), r"\1\2<masked>"),
+    (re.compile(r"\d+\.\d+ ?(s|ms|seconds|GB|MB)\b"), r"<masked> \1"),
+)
+
+
+def loaded_classes(log: str) -> list[str]:
+    """Names of the model classes that were loaded, in order (a draft model comes second), each once."""
+    return list(dict.fromkeys(_CLASS.findall(log)))
+
+
+def choices(log: str) -> list[str]:
+    """The lines that speak of a choice, without stamps, sizes and places, sorted, each once."""
+    found = set()
+    for line in log.splitlines():
+        text = _STAMP.sub(r"\g<rank> ", line).strip()
+        if not text or _NOISE.search(text) or not _CHOICES.search(text) or len(text) > 500:
+            continue
+        for pattern, put in _NUMBERS:
+            text = pattern.sub(put, text)
+        found.add(text)
+    return sorted(found)
+
+
+def errors(log: str) -> list[str]:
+    """The last lines of tracebacks, each once: what broke, where anything did."""
+    pattern = re.compile(r"^(?:\[[^\]]*\] )?([A-Za-z_.]*(?:Error|Exception|Removed\w*)\b.*)$", re.MULTILINE)
+    return list(dict.fromkeys(match[:300] for match in pattern.findall(log)))
+
+
+SETTINGS_VOLATILE = frozenset(
+    {
+        "port", "nccl_port", "base_gpu_id", "dist_init_addr", "internal_states", "log_requests_target", "random_seed_source",
+        "url", "file_storage_path", "kv_events", "weight_version", "disaggregation_bootstrap_port",
+    }
+)  # fmt: skip
+"""Settings that say where a server runs, not what it does."""
+
+
+def settings(info: Any) -> dict[str, Any]:
+    """The resolved arguments of `/server_info`, without `SETTINGS_VOLATILE`."""
+    if not isinstance(info, dict):
+        return {}
+    return {key: value for key, value in sorted(info.items()) if key not in SETTINGS_VOLATILE}

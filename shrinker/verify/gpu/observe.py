@@ -1,0 +1,122 @@
+"""One server of one cell: started, asked twice, profiled, ended; everything seen of it as plain JSON."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from shrinker.verify.gpu import kernels, logs
+from shrinker.verify.gpu.cells import Cell
+from shrinker.verify.gpu.trees import Environment, Tree
+from shrinker.verify.serving import Launch, NotReady, Request, Scale, Server, free_port, perform, script
+from shrinker.verify.serving.client import send
+
+_AFTER_READY = 30.0
+
+
+def launches(
+    cell: Cell,
+    tree: Tree,
+    environment: Environment,
+    checkpoints: Path,
+    port: int,
+    log: Path,
+    gpus: Sequence[int],
+    ready: float,
+) -> list[Launch]:
+    """How the cell's server is started: one launch a node, the one that answers first."""
+    join = free_port()
+    share = len(gpus) // cell.nodes
+    result = []
+    for node in range(cell.nodes):
+        arguments = [
+            "--model-path",
+            str(checkpoints / cell.checkpoint),
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(port + node),
+        ]
+        arguments += cell.server_arguments()
+        if cell.nodes > 1:
+            arguments += [
+                "--nnodes",
+                str(cell.nodes),
+                "--node-rank",
+                str(node),
+                "--dist-init-addr",
+                f"127.0.0.1:{join}",
+            ]
+        mine = gpus[node * share : (node + 1) * share]
+        result.append(
+            Launch(
+                f"{cell.name}/{tree.name}" + (f"/node{node}" if cell.nodes > 1 else ""),
+                environment.command("-m", "sglang.launch_server", *arguments),
+                {**environment.overlay(tree, mine), **cell.environment},
+                log if node == 0 else log.with_suffix(f".node{node}.log"),
+                ready_seconds=ready,
+            )
+        )
+    return result
+
+
+def observe(
+    cell: Cell,
+    tree: Tree,
+    environment: Environment,
+    checkpoints: Path,
+    out: Path,
+    gpus: Sequence[int],
+    limit: float,
+    progress: Callable[[str], None],
+    profile: bool = True,
+) -> dict[str, Any]:
+    """Serve the cell with one tree and ask the script twice.
+
+    Args:
+        limit: when to be done, by `time.monotonic()`.
+
+    Returns:
+        A document: `ready_seconds`, `classes`, `choices`, `settings`, `passes` (two records), `kernels`,
+        `peak_host_bytes`; with `error` and `tail` where the server did not get ready.
+    """
+    log = out / "logs" / f"{cell.name}.{tree.name}.log"
+    port = free_port()
+    starts = launches(cell, tree, environment, checkpoints, port, log, gpus, limit - time.monotonic() - _AFTER_READY)
+    address = f"http://127.0.0.1:{port}"
+    scale = Scale(tokens=cell.tokens, features=cell.features)
+    seen: dict[str, Any] = {
+        "gpus": list(gpus),
+        "command": list(starts[0].command),
+        "environment": dict(cell.environment),
+    }
+    with ExitStack() as stack:
+        servers = [stack.enter_context(Server(start)) for start in starts]
+        try:
+            seen["ready_seconds"] = round(servers[0].wait_ready(), 2)
+            progress(f"{starts[0].name}: ready after {seen['ready_seconds']} s")
+            flush = Request("flush", "/flush_cache")
+            passes = []
+            for _ in range(2):
+                # What the server asked itself while starting, and the pass before, must not be in its cache.
+                send(address, flush, 30)
+                record = perform(address, script(scale), seconds=max(0.0, limit - time.monotonic() - 5), each=120)
+                passes.append(record.document())
+            seen["passes"] = passes
+            info = send(address, Request("info", "/server_info", None, "GET"), 30)
+            seen["settings"] = logs.settings(info.body)
+            if profile and limit - time.monotonic() > 10:
+                folder = out / "traces" / f"{cell.name}.{tree.name}"
+                seen["kernels"] = kernels.profile(address, folder, min(60.0, limit - time.monotonic() - 5))
+                shutil.rmtree(folder, ignore_errors=True)
+        except NotReady as error:
+            seen.update(error=str(error), tail=error.tail)
+        seen["peak_host_bytes"] = sum(server.peak_memory() for server in servers)
+    text = "\n".join(server.text() for server in servers)
+    seen.update(classes=logs.loaded_classes(text), choices=logs.choices(text), errors=logs.errors(text))
+    progress(f"{starts[0].name}: {seen.get('error', 'done')}")
+    return seen
