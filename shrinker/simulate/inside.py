@@ -6,7 +6,7 @@ import os
 import sys
 from types import ModuleType
 
-from shrinker.simulate import located, stubs, versions
+from shrinker.simulate import extensions, located, stubs, versions
 from shrinker.simulate.hooks import AfterImport
 from shrinker.simulate.settings import current
 
@@ -15,7 +15,13 @@ def install() -> None:
     """Put finders and variables in place; what needs torch or Triton follows when these are imported."""
     os.environ.setdefault("TRITON_INTERPRET", "1")
     os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")
-    hooks = {"torch": _after_torch, "triton": _after_triton, "tvm_ffi.cpp": _after_tvm, **located.hooks()}
+    hooks = {
+        "torch": _after_torch,
+        "torch.utils.cpp_extension": extensions.install,
+        "triton": _after_triton,
+        "tvm_ffi.cpp": _after_tvm,
+        **located.hooks(),
+    }
     sys.meta_path.insert(0, AfterImport(hooks))
     sys.meta_path.append(stubs.StubFinder(_fill))
     versions.install()

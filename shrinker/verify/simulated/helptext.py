@@ -70,6 +70,8 @@ def _explained(after: str, before: str, rows: Iterable[Mapping[str, Any]]) -> st
 
 def _near(before: str, after: str) -> str:
     """Both texts from where they part."""
-    start = next((i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after)))
+    start = next(
+        (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
+    )
     start = max(0, start - 20)
     return f"…{before[start : start + 80]}…, the generated tree …{after[start : start + 80]}…"

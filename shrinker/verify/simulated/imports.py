@@ -27,6 +27,9 @@ from shrinker.verify.simulated.setting import GENERATED, SIDES, UPSTREAM, Outcom
 
 SUBJECTS = Path(__file__).resolve().parent / "subjects.toml"
 _RUNS = 2
+_SECONDS = 120
+"""For the import of one module."""
+
 _REQUIRED = ("modules", "help", "openapi", "registry rows", "architectures", "loaded modules")
 
 
@@ -67,9 +70,7 @@ def both(
     found = {}
     for side in SIDES:
         setting.progress(f"{name or program}: {side}")
-        found[side] = setting.program(
-            side, trees[side], program, arguments[side], limit=limit, name=name, **options
-        )
+        found[side] = setting.program(side, trees[side], program, arguments[side], limit=limit, name=name, **options)
     if found[UPSTREAM].failure and found[GENERATED].failure:
         ledger.find(name or program, "", f"upstream itself does not run here: {found[UPSTREAM].failure}")
     elif found[UPSTREAM].failure:
@@ -92,8 +93,12 @@ def _walk(trees: Mapping[str, Path], setting: Setting, ledger: Ledger) -> None:
     ours = modules(trees[GENERATED])
     known = set(modules(trees[UPSTREAM]))
     arguments = {
-        UPSTREAM: {"modules": [name for name in ours if name in known], "root": str(trees[UPSTREAM])},
-        GENERATED: {"modules": ours, "root": str(trees[GENERATED])},
+        UPSTREAM: {
+            "modules": [name for name in ours if name in known],
+            "root": str(trees[UPSTREAM]),
+            "seconds": _SECONDS,
+        },
+        GENERATED: {"modules": ours, "root": str(trees[GENERATED]), "seconds": _SECONDS},
     }
     found = both(trees, setting, ledger, "walk", arguments, limit=600)
     if found is None:
@@ -213,9 +218,10 @@ def _loading(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Se
     for name in sorted({*after["modules"]} - {*before["modules"]} - own):
         path = file_of(name, trees[GENERATED])
         ledger.find("loaded modules", path, f"{name} is loaded by the generated server and not by upstream's")
-    there = set(modules(trees[GENERATED]))
     for name in after["modules"]:
-        if name not in there and not name.endswith("__main__"):
+        place = trees[GENERATED] / name.replace(".", "/")
+        # A folder without `__init__.py` is a package, too.
+        if not place.is_dir() and not place.with_suffix(".py").is_file():
             ledger.find("loaded modules", "", f"{name} is loaded, and the generated tree has no such module")
     ledger.count("loaded distributions", len(after["distributions"]))
     for name in sorted({*after["distributions"]} - {*before["distributions"]}):

@@ -150,3 +150,34 @@ def test_triton_rounds_to_float8_and_saturates() -> None:
     out = torch.empty(64, dtype=torch.float8_e4m3fn)
     _narrow[(1,)](x, out, 64)
     assert torch.equal(out.float(), x.clamp(-448, 448).to(torch.float8_e4m3fn).float())
+
+
+def test_extensions_are_not_built_but_need_their_sources(tmp_path) -> None:
+    from torch.utils import cpp_extension
+
+    source = tmp_path / "a.cpp"
+    source.write_text("")
+    module = cpp_extension.load("some_extension", [str(source)])
+    with pytest.raises(SimulationError, match=r"some_extension\.run was called"):
+        module.run()
+    with pytest.raises(FileNotFoundError, match="some_extension"):
+        cpp_extension.load("some_extension", sources=[str(tmp_path / "b.cpp")])
+
+
+def test_a_grammars_mask_finds_the_logits_on_the_device() -> None:
+    from types import ModuleType
+
+    from shrinker.simulate import located
+
+    class Backend:
+        def apply_vocab_mask(self, logits, vocab_mask):
+            assert logits.device.type == "cuda"
+            logits.masked_fill_(vocab_mask, 0)
+
+    module = ModuleType("backend")
+    module.Backend = Backend  # type: ignore[attr-defined]
+    located._wrap(module, ("apply_vocab_mask",))
+    logits = torch.ones(3)
+    Backend().apply_vocab_mask(logits, vocab_mask=torch.tensor([True, False, True]))
+    assert logits.tolist() == [0, 1, 0]
+    assert logits.device.type == "cpu"

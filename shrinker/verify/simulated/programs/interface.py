@@ -13,6 +13,16 @@ def described(value):
     return f"{module}.{name}" if isinstance(module, str) and name else f"({type(value).__name__})"
 
 
+def served(routes):
+    """Method and path of every route, those of included routers too (newer FastAPI keeps them apart)."""
+    for route in routes:
+        if hasattr(route, "path"):
+            for method in getattr(route, "methods", None) or ["*"]:
+                yield f"{method} {route.path}"
+        else:
+            yield from served(getattr(route, "original_router", route).routes)
+
+
 def registry(place):
     """Rows of `module:attribute.attribute`, a dictionary or an object with items; None where there is none."""
     module, _, path = place.partition(":")
@@ -25,16 +35,13 @@ def registry(place):
     return {str(key): described(row) for key, row in dict(value).items()}
 
 
-given = json.load(open(sys.argv[1], encoding="utf-8"))
+with open(sys.argv[1], encoding="utf-8") as file:
+    given = json.load(file)
 from sglang.srt.entrypoints import http_server  # noqa: E402
 
 result = {
     "openapi": http_server.app.openapi(),
-    "routes": sorted(
-        f"{method} {route.path}"
-        for route in http_server.app.routes
-        for method in getattr(route, "methods", None) or ["*"]
-    ),
+    "routes": sorted(served(http_server.app.routes)),
     "registries": {place: registry(place) for place in given["registries"]},
 }
 from sglang.srt.models.registry import ModelRegistry  # noqa: E402

@@ -7,7 +7,8 @@ import os
 import sys
 import time
 
-given = json.load(open(sys.argv[1], encoding="utf-8"))
+with open(sys.argv[1], encoding="utf-8") as file:
+    given = json.load(file)
 start = time.perf_counter()
 used = time.process_time()
 for name in given["modules"]:
