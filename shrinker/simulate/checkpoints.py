@@ -243,7 +243,8 @@ def shape_of(texts: Mapping[str, str]) -> Shape:
     unknown = texts.keys() - kinds.keys()
     if unknown:
         raise ValueError(f"no {', '.join(sorted(unknown))}; there are {', '.join(kinds)}")
-    return Shape(**{name: kinds[name](text) for name, text in texts.items()})
+    values: dict[str, Any] = {name: kinds[name](text) for name, text in texts.items()}
+    return Shape(**values)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
 
-from shrinker.verify.simulated import imports, server
+from shrinker.verify.simulated import imports, model, server
 from shrinker.verify.simulated.result import LevelResult
 from shrinker.verify.simulated.setting import Expected, Setting
 
@@ -22,7 +22,9 @@ class SimulatedLevel(Protocol):
     def __call__(self, upstream: Path, generated: Path, setting: Setting) -> LevelResult: ...
 
 
-SIMULATED_LEVELS: Mapping[str, SimulatedLevel] = MappingProxyType({"imports": imports.run, "server": server.run})
+SIMULATED_LEVELS: Mapping[str, SimulatedLevel] = MappingProxyType(
+    {"imports": imports.run, "model": model.run, "server": server.run}
+)
 """By name, each stricter than the one before; a new level is added here."""
 
 __all__ = ["SIMULATED_LEVELS", "Expected", "LevelResult", "Setting", "SimulatedLevel"]

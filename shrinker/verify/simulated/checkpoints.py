@@ -26,7 +26,7 @@ def checkpoint(setting: Setting, **shape: str | int) -> Path:
         return folder
     setting.progress("checkpoint: " + " ".join(texts))
     folder.mkdir(parents=True, exist_ok=True)
-    command = [setting.simulation.python, "-I", _PROGRAM, folder, *texts]
+    command: list[str | Path] = [setting.simulation.python, "-I", _PROGRAM, folder, *texts]
     finished = run(command, variables=os.environ, output=folder / "output.txt", limit=300 * setting.patience)
     if finished.code != 0:
         raise RuntimeError(f"the checkpoint {' '.join(texts)} could not be made: {finished.tail()}")

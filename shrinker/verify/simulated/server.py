@@ -145,7 +145,7 @@ def _client(address: str, folder: Path, setting: Setting) -> Mapping[str, Any]:
         if row["kind"] == "removed" and row["subject"] != "(all)"
     ]
     given.write_text(json.dumps({"address": address, "removed": removed}), "utf-8")
-    command = [setting.simulation.python, "-I", PROGRAMS / "client.py", given, result]
+    command: list[str | Path] = [setting.simulation.python, "-I", PROGRAMS / "client.py", given, result]
     finished = run_command(command, variables=os.environ, output=folder / "client.txt", limit=400 * setting.patience)
     if result.is_file():
         found: Mapping[str, Any] = json.loads(result.read_text("utf-8"))

@@ -1,15 +1,19 @@
 """Use a server as people do, with the OpenAI client; and what needs two requests at once. GIVEN.json RESULT.json."""
 
+from __future__ import annotations
+
 import json
 import sys
 import threading
 import urllib.error
 import urllib.request
+from collections.abc import Callable
+from typing import Any
 
 import openai
 
 
-def post(path, body, seconds=120):
+def post(path: str, body: Any, seconds: float = 120) -> tuple[int, str]:
     """Status and parsed body, whatever the status is."""
     request = urllib.request.Request(address + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
     try:
@@ -19,7 +23,7 @@ def post(path, body, seconds=120):
         return error.code, error.read().decode()
 
 
-def attempt(name, function):
+def attempt(name: str, function: Callable[[], Any]) -> None:
     """Keep what a step gives, or how it fails."""
     try:
         results[name] = function()
@@ -29,38 +33,38 @@ def attempt(name, function):
         results[name] = {"raised": type(error).__name__, "text": str(error)[:300]}
 
 
-def chat():
+def chat() -> Any:
     answer = client.chat.completions.create(
         model="served", messages=messages, max_tokens=4, temperature=0, logprobs=True, seed=1
     )
     return answer.model_dump(exclude={"id", "created"})
 
 
-def stream():
+def stream() -> Any:
     parts = client.chat.completions.create(model="served", messages=messages, max_tokens=4, temperature=0, stream=True)
     return [part.model_dump(exclude={"id", "created"}) for part in parts]
 
 
-def completion():
+def completion() -> Any:
     answer = client.completions.create(model="served", prompt=["One two", "Three"][0], max_tokens=4, temperature=0)
     return answer.model_dump(exclude={"id", "created"})
 
 
-def models():
+def models() -> Any:
     return [model.model_dump(exclude={"created"}) for model in client.models.list().data]
 
 
-def unknown_model():
+def no_embeddings() -> Any:
     return client.embeddings.create(model="served", input="text").model_dump()
 
 
-def bad_temperature():
+def bad_temperature() -> None:
     client.chat.completions.create(model="served", messages=messages, temperature=-3)
 
 
-def abort():
+def abort() -> Any:
     """A long request, ended by another one: why it ended, not when."""
-    ended = []
+    ended: list[Any] = []
     body = {
         "rid": "to-be-aborted",
         "text": "A long story:",
@@ -68,7 +72,7 @@ def abort():
     }
     first = threading.Event()
 
-    def ask():
+    def ask() -> None:
         request = urllib.request.Request(
             address + "/generate", json.dumps({**body, "stream": True}).encode(), {"Content-Type": "application/json"}
         )
@@ -88,7 +92,7 @@ def abort():
     return {"status": status, "ended": not thread.is_alive(), "reason": last}
 
 
-def metrics():
+def metrics() -> Any:
     """Names of the metrics and of their labels; the values are times."""
     with urllib.request.urlopen(address + "/metrics", timeout=60) as answer:
         lines = answer.read().decode().splitlines()
@@ -97,7 +101,7 @@ def metrics():
     return {"types": sorted(kinds), "names": sorted(names)}
 
 
-def removed():
+def removed() -> Any:
     """What the listed paths that were removed answer."""
     found = {}
     for method, path in given["removed"]:
@@ -115,8 +119,8 @@ with open(sys.argv[1], encoding="utf-8") as file:
 address = given["address"]
 client = openai.OpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0, timeout=200)
 messages = [{"role": "user", "content": "Say hi."}]
-results = {}
-for step in (chat, stream, completion, models, unknown_model, bad_temperature, abort, metrics, removed):
+results: dict[str, Any] = {}
+for step in (chat, stream, completion, models, no_embeddings, bad_temperature, abort, metrics, removed):
     attempt(step.__name__, step)
 with open(sys.argv[2], "w", encoding="utf-8") as file:
     json.dump(results, file, sort_keys=True)

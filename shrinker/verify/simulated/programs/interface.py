@@ -1,19 +1,23 @@
 """Write the OpenAPI document and what the registries hold. Arguments: GIVEN.json RESULT.json."""
 
+from __future__ import annotations
+
 import importlib
 import json
 import os
 import sys
+from collections.abc import Iterator
+from typing import Any
 
 
-def described(value):
+def described(value: Any) -> str:
     """A class or function by its full name; anything else by its type."""
     value = getattr(value, "func", value)
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
     return f"{module}.{name}" if isinstance(module, str) and name else f"({type(value).__name__})"
 
 
-def served(routes):
+def served(routes: Any) -> Iterator[str]:
     """Method and path of every route, those of included routers too (newer FastAPI keeps them apart)."""
     for route in routes:
         if hasattr(route, "path"):
@@ -23,11 +27,11 @@ def served(routes):
             yield from served(getattr(route, "original_router", route).routes)
 
 
-def registry(place):
+def registry(place: str) -> dict[str, str] | None:
     """Rows of `module:attribute.attribute`, a dictionary or an object with items; None where there is none."""
     module, _, path = place.partition(":")
     try:
-        value = importlib.import_module(module)
+        value: Any = importlib.import_module(module)
         for part in path.split("."):
             value = getattr(value, part)
     except (ImportError, AttributeError):

@@ -1,5 +1,7 @@
 """Import modules one after the other; write which fail, and how. Arguments: GIVEN.json RESULT.json."""
 
+from __future__ import annotations
+
 import importlib
 import json
 import logging
@@ -8,6 +10,7 @@ import re
 import signal
 import sys
 import warnings
+from typing import Any
 
 
 def said(error: BaseException) -> str:
@@ -20,7 +23,8 @@ class TooLong(BaseException):
     """An import that waits for something; no `except Exception` of a module takes it."""
 
 
-def end(signum, frame):
+def end(signum: int, frame: Any) -> None:
+    """Say where the import waits."""
     stack = [frame]
     while stack[-1].f_back is not None:
         stack.append(stack[-1].f_back)
