@@ -12,6 +12,7 @@ JOBS ?=
 STRICT ?=
 LEVEL ?=
 NAME ?=
+GPU ?=
 
 BIN := .venv/bin
 READY := .venv/.ready
@@ -19,7 +20,7 @@ BENCH_READY := .venv/.ready-bench
 SIMULATION := .venv-simulate/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help shrink test simulation verify survivors cross-check why bench lint upstream clean clean-cache
+.PHONY: help shrink test simulation verify verify-gpu survivors cross-check why bench lint upstream clean clean-cache
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -37,10 +38,14 @@ lint: $(READY) ## style, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-verify: $(READY) ## evidence for OUT again; LEVEL=form or LEVEL=references for one level
-	$(BIN)/shrinker verify --out '$(OUT)' $(if $(LEVEL),--level '$(LEVEL)')
+# The levels that run the trees need an environment of their own; one static level alone does not.
+verify: $(READY) $(if $(filter form references,$(LEVEL)),,$(SIMULATION)) ## all evidence without a GPU for OUT; LEVEL=form, references, imports, model or server for one level
+	$(BIN)/shrinker verify --out '$(OUT)' $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(if $(LEVEL),--level '$(LEVEL)',--all)
 
 simulation: $(SIMULATION) ## the environment in which trees run without a GPU (2 GB; TORCH_INDEX: an index with PyTorch's CPU build)
+
+verify-gpu: $(READY) ## both servers on this machine's GPUs; GPU="--checkpoints DIR --python ENVIRONMENT/bin/python ..."
+	$(BIN)/shrinker verify --out '$(OUT)' $(if $(UPSTREAM),--upstream '$(UPSTREAM)') --level gpu -- $(GPU)
 
 survivors: $(READY) ## what of other platforms is left in the kept Python of OUT, and why; fails when something has no reason
 	$(BIN)/shrinker survivors --out '$(OUT)' $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(if $(JOBS),--jobs '$(JOBS)')

@@ -15,7 +15,7 @@ from shrinker import __version__
 from shrinker.cache import Cache
 from shrinker.emit.lock import compare, read_lock, write_lock
 from shrinker.emit.staging import install, scratch_folder, staging_folder
-from shrinker.emit.tree import emit_tree
+from shrinker.emit.tree import Emitted, emit_tree
 from shrinker.emit.workers import Unwritable
 from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
@@ -26,7 +26,6 @@ from shrinker.graph.symbols.dead import Searched, dead_spans, search_symbols
 from shrinker.graph.written import Written, written_imports
 from shrinker.processes import without_gc
 from shrinker.report.effects import rule_effects
-from shrinker.report.interface import interface_of
 from shrinker.report.measure import measure
 from shrinker.report.strict import strict_findings
 from shrinker.report.write import write_reports
@@ -130,11 +129,10 @@ def shrink(request: Request, progress: Progress) -> Result:
             staging = stack.enter_context(staging_folder(request.out))
             reports = reports_folder(request.out, tree.identity, rules.profile, request.reports)
             staged = stack.enter_context(scratch_folder(reports, "choose another folder for the reports"))
-        decided, manifest = _decide_and_emit(
+        decided, emitted = _decide_and_emit(
             tree, rules, staging, request.jobs, timings, progress, cache, symbols=request.symbols
         )
-        with _timed("interface", timings, progress):
-            interface = interface_of(tree, staging, manifest, rules, decided.folded, decided.graph, cache)
+        manifest, interface = emitted.manifest, emitted.interface
         if request.strict:
             # Here and not above: only a strict run looks for them.
             from shrinker.verify.survivors import find_survivors
@@ -184,14 +182,14 @@ def _decide_and_emit(
     cache: Cache,
     *,
     symbols: bool = False,
-) -> tuple[Decided, Manifest]:
+) -> tuple[Decided, Emitted]:
     """Analyse and write; once more, with the files as upstream wrote them, where what was decided cannot be written."""
     unwritable: dict[str, str] = {}
     while True:
         decided = analyse(tree, rules, jobs, timings, progress, cache, unwritable, symbols=symbols)
         try:
             with _timed("emit", timings, progress):
-                manifest = emit_tree(
+                emitted = emit_tree(
                     tree,
                     decided.folded,
                     decided.graph,
@@ -203,7 +201,7 @@ def _decide_and_emit(
                     progress=progress.advance,
                     cache=cache,
                 )
-            return decided, manifest
+            return decided, emitted
         except Unwritable as error:
             if error.reasons.keys() <= unwritable.keys():
                 raise

@@ -103,8 +103,12 @@ def shrink(
 @app.command()
 def verify(
     out: Out = DEFAULT_OUT,
+    rest: Annotated[
+        list[str] | None, typer.Argument(help="After --: options of the level gpu (`-- --help` lists them).")
+    ] = None,
     level: Annotated[
-        list[str] | None, typer.Option(help="form or references; may be given twice. Default: all.")
+        list[str] | None,
+        typer.Option(help="form, references, or gpu alone; may be given twice. Default: form and references."),
     ] = None,
     upstream: Annotated[str | None, typer.Option(help="Where upstream is; default: what SHRINK.json names.")] = None,
     jobs: Jobs = CORES,
@@ -114,6 +118,7 @@ def verify(
     """Judge a generated tree again, by upstream, its lock and the files alone."""
     from dataclasses import asdict
 
+    from shrinker.cli.gpu import GPU_LEVEL, verify_on_gpus
     from shrinker.cli.places import open_recorded, read_manifest
     from shrinker.cli.progress import console_progress
     from shrinker.pipeline import lock_evidence, verify_tree
@@ -121,9 +126,13 @@ def verify(
     from shrinker.verify import EVIDENCE_LEVELS
 
     levels = level or list(EVIDENCE_LEVELS)
+    if levels == [GPU_LEVEL]:
+        raise typer.Exit(verify_on_gpus(out, upstream, absolute(reports), rest or []))
+    if rest:
+        raise InputError("options after -- are those of the level gpu", "add --level gpu, or leave them out")
     for name in levels:
         if name not in EVIDENCE_LEVELS:
-            raise InputError(f"no evidence level {name!r}", f"levels here: {', '.join(EVIDENCE_LEVELS)}")
+            raise InputError(f"no evidence level {name!r}", f"levels here: {', '.join(EVIDENCE_LEVELS)}, or gpu alone")
     manifest = read_manifest(out)
     with console_progress() as progress:
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
 
 import typer
 
-from shrinker.cli.options import CORES, DEFAULT_OUT, Jobs, Json, Out, RecordedUpstream, Reports, absolute, print_json
+from shrinker.cli.options import (
+    CORES,
+    DEFAULT_OUT,
+    Everything,
+    Jobs,
+    Json,
+    Out,
+    RecordedUpstream,
+    Reports,
+    absolute,
+    print_json,
+)
 
 
 def cross_check(
     out: Out = DEFAULT_OUT,
-    everything: Annotated[bool, typer.Option("--all", help="List what is explained too, with its reason.")] = False,
+    everything: Everything = False,
     upstream: RecordedUpstream = None,
     reports: Reports = None,
     jobs: Jobs = CORES,

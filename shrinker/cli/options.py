@@ -16,6 +16,7 @@ def _cores() -> int:
 
 Out = Annotated[Path, typer.Option("--out", help="The generated tree.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, also for an error.")]
+Everything = Annotated[bool, typer.Option("--all", help="List what is explained too, with its reason.")]
 Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Worker processes; default: one a core.")]
 Reports = Annotated[
     Path | None, typer.Option("--reports", help="Reports of the tree; default: where shrink puts them.")

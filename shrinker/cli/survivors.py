@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
-from shrinker.cli.options import CORES, DEFAULT_OUT, Jobs, Json, Out, RecordedUpstream, Rules, absolute, print_json
+from shrinker.cli.options import (
+    CORES,
+    DEFAULT_OUT,
+    Everything,
+    Jobs,
+    Json,
+    Out,
+    RecordedUpstream,
+    Rules,
+    absolute,
+    print_json,
+)
 
 
 def survivors(
     out: Out = DEFAULT_OUT,
-    everything: Annotated[bool, typer.Option("--all", help="List what is explained too, with its reason.")] = False,
+    everything: Everything = False,
     upstream: RecordedUpstream = None,
     rules: Rules = None,
     jobs: Jobs = CORES,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from shrinker.graph.interface.endpoints import Endpoint, served_by
@@ -13,7 +13,7 @@ from shrinker.ruleset.match import name_matches
 from shrinker.values.edits import Refuse
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
-from shrinker.values.upstream import UpstreamTree, module_name
+from shrinker.values.upstream import UpstreamTree, modules_of
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -56,8 +56,8 @@ def removed_endpoints(
     )
     if not places:
         return []
-    before = Syntax(_modules(file.path for file in tree.files), tree.read)
-    after = Syntax(_modules(graph.kept), read)
+    before = Syntax(modules_of(file.path for file in tree.files), tree.read)
+    after = Syntax(modules_of(graph.kept), read)
     found: dict[tuple[str, str, str, str, str], set[str]] = {}
     for module, place in places:
         left = {(e.path, e.method, e.environment) for e in served_by(after, module)}
@@ -75,7 +75,3 @@ def _rule(syntax: Syntax, endpoint: Endpoint, folded: Mapping[str, FoldedModule]
     path = syntax.paths[endpoint.module]
     tree = syntax.tree(endpoint.module)
     return rule_of(path, endpoint.line, endpoint.end_line, folded, graph.removed, tree=tree)
-
-
-def _modules(paths: Iterable[str]) -> dict[str, str]:
-    return {name: path for path in paths if (name := module_name(path)) is not None}

@@ -7,6 +7,7 @@ from dataclasses import astuple
 from pathlib import Path
 
 from shrinker.emit.endpoints import Gone
+from shrinker.emit.options import GoneOption
 from shrinker.ruleset.match import name_matches
 from shrinker.ruleset.models import Refusal
 from shrinker.values.edits import Guard, Refuse
@@ -25,6 +26,7 @@ def refusals_module(
     removed: Mapping[str, Removal] | None = None,
     features: Mapping[str, str] | None = None,
     endpoints: Iterable[Gone] = (),
+    options: Iterable[GoneOption] = (),
 ) -> str | None:
     """Text of the module; None when no kept function looks and no kept module guards imports.
 
@@ -36,6 +38,7 @@ def refusals_module(
         removed: path of every other file of upstream to what removed it; for a guard of imports.
         features: rule to the feature that it removes.
         endpoints: what the server no longer answers.
+        options: flags and choices that command lines no longer take.
     """
     kept = sorted(kept)
     rows: dict[str, None] = {}
@@ -56,6 +59,7 @@ def refusals_module(
         ("REFUSALS", "tuple[Refusal, ...]", rows),
         ("SWITCHES", "tuple[tuple[str, str], ...]", [f"    {pair!a},\n" for pair in switches]),
         ("ENDPOINTS", "tuple[Endpoint, ...]", [f"    Endpoint{astuple(row)!a},\n" for row in endpoints]),
+        ("OPTIONS", "tuple[Option, ...]", [f"    Option{astuple(row)!a},\n" for row in options] if guards else []),
     ):
         empty = f"{name}: {kind} = ()"
         assert empty in text, "the template holds the empty tables"

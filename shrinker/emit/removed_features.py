@@ -2,10 +2,13 @@
 
 Each row of `REFUSALS` names the function that looks, the attribute it looks at, and what is refused there. `MODULES`
 names the modules that went: importing one ends with the same error. `ENDPOINTS` names the paths that went: the server
-answers them with it.
+answers them with it. `OPTIONS` names the flags and choices that went: the command line's own error tells of them.
 """
 
+import argparse
+import functools
 import os
+import re
 import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -57,6 +60,20 @@ class Endpoint(NamedTuple):
 ENDPOINTS: tuple[Endpoint, ...] = ()
 
 
+class Option(NamedTuple):
+    """A flag, or a choice of one, that a command line had."""
+
+    names: tuple[str, ...]
+    choice: str
+    """Empty for the flag itself."""
+    feature: str
+    rule: str
+    instead: str
+
+
+OPTIONS: tuple[Option, ...] = ()
+
+
 MODULES: dict[str, str] = {}
 """Modules and packages that went, and the rule; what is below one went with it. Those of the rule `unreachable` went
 because nothing that is left of the server uses them."""
@@ -80,15 +97,18 @@ class _Guard:
         if not module:
             return
         rule = MODULES[module]
-        if rule not in FEATURES:
-            raise RemovedFeatureError(
-                f"shrinker: the module {name} is not part of this server (unreachable: nothing kept uses it). To get it "
-                f"back, name it in a [[keep]] rule of the profile and run `make shrink`."
-            )
-        raise RemovedFeatureError(
-            f"shrinker: the module {name} is not part of this server ({FEATURES[rule]}, removed by rule {rule}). "
-            f"To get it back, take rule {rule} out of the profile and run `make shrink`."
-        )
+        raise RemovedFeatureError(_told(f"the module {name}", FEATURES.get(rule, ""), rule))
+
+
+def _told(subject: str, feature: str, rule: str, instead: str = "") -> str:
+    """What is not there, the feature, the rule that removed it and the way to get it back."""
+    if rule == "unreachable":
+        why, back = "unreachable: nothing kept uses it", "name it in a [[keep]] rule of the profile"
+    else:
+        why, back = f"removed by rule {rule}", f"take rule {rule} out of the profile"
+    why = f"{feature}, {why}" if feature else why
+    text = f"shrinker: {subject} is not part of this server ({why})."
+    return " ".join(filter(None, (text, instead, f"To get it back, {back} and run `make shrink`.")))
 
 
 def _callers() -> Iterator[str]:
@@ -102,9 +122,34 @@ def _callers() -> Iterator[str]:
 
 
 def guard() -> None:
-    """Look at imports from now on."""
+    """Look at imports, and at what command lines do not take, from now on."""
     if not any(type(finder) is _Guard for finder in sys.meta_path):
         sys.meta_path.append(_Guard())
+    if OPTIONS and not hasattr(argparse.ArgumentParser.error, "__wrapped__"):
+        argparse.ArgumentParser.error = _telling(argparse.ArgumentParser.error)  # type: ignore[method-assign]
+
+
+def _telling(error: Any) -> Any:
+    """The method of a parser that ends the run, which also says what was removed."""
+
+    @functools.wraps(error)
+    def telling(parser: Any, message: str) -> Any:
+        error(parser, "\n".join([message, *_removed_options(message)]))
+
+    return telling
+
+
+def _removed_options(message: str) -> Iterator[str]:
+    asked: list[tuple[str, str]] = []
+    if message.startswith("unrecognized arguments: "):
+        asked = [(word.partition("=")[0], "") for word in message.split()[2:] if word.startswith("-")]
+    elif found := re.match(r"argument (\S+): invalid choice: '(.*?)' \(", message):
+        asked = [(found[1].split("/")[0], found[2])]
+    for name, choice in asked:
+        for row in OPTIONS:
+            if name in row.names and choice == row.choice:
+                yield _told(" ".join(filter(None, (name, choice))), row.feature, row.rule, row.instead)
+                break
 
 
 def refuse(place: str, argument: Any) -> None:
@@ -127,10 +172,7 @@ def refuse(place: str, argument: Any) -> None:
             for one in _values(value):
                 if one not in row.only if row.only else not row.values or one in row.values:
                     name = row.attribute.rpartition(".")[2] or row.place.rpartition(".")[2]
-                    raise RemovedFeatureError(
-                        f"shrinker: {name}={one} is not part of this server ({row.feature}, removed by rule {row.rule}). "
-                        f"{row.instead} To get it back, take rule {row.rule} out of the profile and run `make shrink`."
-                    )
+                    raise RemovedFeatureError(_told(f"{name}={one}", row.feature, row.rule, row.instead))
 
     gone = [row for row in ENDPOINTS if row.place == place]
     if gone:
@@ -150,11 +192,7 @@ def _answer(application: Any, rows: list[Endpoint]) -> None:
 
     def answering(row: Endpoint) -> Any:
         async def removed_endpoint(request: Any) -> Any:
-            feature = f"{row.feature}, removed by rule {row.rule}" if row.feature else f"removed by rule {row.rule}"
-            message = (
-                f"shrinker: the endpoint {request.method} {request.url.path} is not part of this server ({feature}). "
-                f"To get it back, take rule {row.rule} out of the profile and run `make shrink`."
-            )
+            message = _told(f"the endpoint {request.method} {request.url.path}", row.feature, row.rule)
             error = {"message": message, "type": "NotFoundError", "param": None, "code": "removed_feature"}
             return json_response({"error": error}, status_code=404)
 

@@ -7,21 +7,25 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from shrinker.cache import Cache
+from shrinker.cache import Cache, pack, unpack
 from shrinker.emit.endpoints import removed_endpoints
 from shrinker.emit.notice import HEADER, notice
+from shrinker.emit.options import removed_options
 from shrinker.emit.package import pyproject, version_module
 from shrinker.emit.refusals import refusals_module
 from shrinker.emit.staging import MANIFEST, install, staging_folder
 from shrinker.emit.workers import Rewritten, Task, Unwritable, rewrite_all
+from shrinker.graph.interface.compare import compare_interfaces
 from shrinker.ruleset.models import Ruleset
 from shrinker.values.distributions import Distributions
 from shrinker.values.errors import InputError
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
+from shrinker.values.interface import Interface
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile
 from shrinker.values.refusals import FILE as REFUSALS_FILE
@@ -38,6 +42,15 @@ _OWN_LICENSE = Path(__file__).resolve().parents[2] / "LICENSE"
 """Shrinker's licence is upstream's: the same text serves a tree that came without it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """What was written."""
+
+    manifest: Manifest
+    interface: Interface
+    """What the command lines and servers of the tree take and answer otherwise than upstream's."""
+
+
 def emit_tree(
     tree: UpstreamTree,
     folded: Mapping[str, FoldedModule],
@@ -50,7 +63,7 @@ def emit_tree(
     required: Distributions | None = None,
     progress: Progress | None = None,
     cache: Cache | None = None,
-) -> Manifest:
+) -> Emitted:
     """Write every kept file, and SHRINK.json, into `out`.
 
     The bytes depend on nothing but the arguments: not on `jobs`, the machine or the Python version.
@@ -99,8 +112,17 @@ def emit_tree(
         advance()
     features = {rule.id: rule.feature for rule in rules.removes}
     # What a server no longer has is seen where it is written.
-    gone = removed_endpoints(tree, rules, folded, graph, lambda path: (out / path).read_bytes())
-    refused = refusals_module(rules.refusals, _switches(rules), folded, graph.kept, graph.removed, features, gone)
+    interface = _interface(tree, rules, folded, graph, writer, cache or Cache.off())
+    refused = refusals_module(
+        rules.refusals,
+        _switches(rules),
+        folded,
+        graph.kept,
+        graph.removed,
+        features,
+        removed_endpoints(tree, rules, folded, graph, writer.read),
+        removed_options(interface, rules),
+    )
     if refused is not None:
         own[_REFUSALS_PATH] = refused.encode()
     for path, data in sorted(own.items()):
@@ -114,7 +136,28 @@ def emit_tree(
         tuple(sorted({(rule.text, rule.by) for rule in rules.defaults})),
     )
     writer.write(MANIFEST, manifest.to_json().encode())
-    return manifest
+    return Emitted(manifest, interface)
+
+
+def _interface(
+    tree: UpstreamTree,
+    rules: Ruleset,
+    folded: Mapping[str, FoldedModule],
+    graph: Graph,
+    writer: _Writer,
+    cache: Cache,
+) -> Interface:
+    """The differences between upstream and what was written, from an earlier run where that saw the same of both."""
+    layer = cache.layer("interface")
+    before = (f"{file.path}:{file.sha256}" for file in tree.files)
+    after = (f"{file.path}:{file.sha256}" for file in sorted(writer.files, key=_path))
+    keys = {"": layer.key(rules.digest, *before, "", *after)}
+    for known in layer.load(keys).values():
+        earlier: Interface = unpack(known)
+        return earlier
+    found = compare_interfaces(tree, rules, folded, graph, writer.read)
+    layer.save(keys, {"": pack(found)})
+    return found
 
 
 def _rewrite(
@@ -165,6 +208,10 @@ class _Writer:
             for child in self.out.iterdir():
                 shutil.rmtree(child) if child.is_dir() else child.unlink()
             raise
+
+    def read(self, path: str) -> bytes:
+        """Bytes of a file that was written."""
+        return (self.out / path).read_bytes()
 
     def put(self, path: str, data: bytes, *, before: int, like: Path | None = None, digest: str | None = None) -> None:
         """Write one file of the tree.

@@ -15,7 +15,7 @@ from shrinker.facts.stored import restore, store
 from shrinker.processes import WorkerPool, without_gc, worker_context
 from shrinker.ruleset.models import Ruleset
 from shrinker.values.errors import InputError
-from shrinker.values.upstream import UpstreamTree, module_name
+from shrinker.values.upstream import UpstreamTree, module_name, modules_of
 
 _CHUNK_BYTES = 400_000
 """Files are handed to workers in chunks of about this many bytes."""
@@ -37,12 +37,7 @@ def chunks(tree: UpstreamTree, paths: list[str]) -> Iterator[list[str]]:
 
 def module_paths(tree: UpstreamTree) -> dict[str, str]:
     """Dotted name of every module of the package, to its path."""
-    found: dict[str, str] = {}
-    for file in tree.files:
-        name = module_name(file.path)
-        if name is not None and (name not in found or file.path.endswith("/__init__.py")):
-            found[name] = file.path
-    return found
+    return modules_of(file.path for file in tree.files)
 
 
 def package_names(paths: dict[str, str]) -> frozenset[str]:

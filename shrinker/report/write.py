@@ -19,7 +19,7 @@ from shrinker.report.dependencies import dependencies
 from shrinker.report.distributions import distributions_data, extras_text
 from shrinker.report.effects import rule_effects
 from shrinker.report.importers import dropped_importers, removed_importers
-from shrinker.report.interface import Interface, interface_data
+from shrinker.report.interface import interface_data
 from shrinker.report.lists import errors_list, keep_list, remove_list, uncertain_list
 from shrinker.report.measure import Measured, Tally, measure, tally
 from shrinker.report.picture import graphviz_svg, mermaid, package_edges
@@ -30,6 +30,7 @@ from shrinker.values.distributions import Distributions
 from shrinker.values.errors import InputError
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
+from shrinker.values.interface import Interface
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence
 from shrinker.values.upstream import UpstreamTree

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -64,6 +64,16 @@ class UpstreamTree:
         """Bytes of one file. Raises KeyError for a path that is not in the tree."""
         self.by_path[path]
         return (self.root / path).read_bytes()
+
+
+def modules_of(paths: Iterable[str]) -> dict[str, str]:
+    """Dotted name of every module of the package among these paths, to its path; a package wins over a module."""
+    found: dict[str, str] = {}
+    for path in paths:
+        name = module_name(path)
+        if name is not None and (name not in found or path.endswith("/__init__.py")):
+            found[name] = path
+    return found
 
 
 def module_name(path: str) -> str | None:

@@ -182,3 +182,13 @@ def test_symbols_go_unless_they_are_left(generated: World) -> None:
         "symbol:sglang.srt.cuda.start --name--> symbol:sglang.srt.cuda.inner  python/sglang/srt/cuda.py:2" in done.out
     )
     assert generated.run(["why", "cuda.inner", "--json", *out]).document[0]["target"] == "symbol:sglang.srt.cuda.inner"
+
+
+def test_the_level_gpu_takes_its_own_options(generated: World) -> None:
+    arguments = ["verify", "--out", str(generated.out), "--upstream", f"path:{generated.upstream}"]
+    gpu = [*arguments, "--level", "gpu", "--", "--checkpoints", "none", "--cell", "tp2", "--report-only"]
+    done = generated.run(gpu)
+    assert (done.code, done.out.split()) == (1, ["tp2", "not", "run"]), "what did not run shows nothing"
+    assert "tree.gpu/gpu.json" in generated.left()
+    refused = generated.run([*arguments, "--", "--cell", "tp2"])
+    assert refused.code == 2 and "level gpu" in refused.err

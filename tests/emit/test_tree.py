@@ -70,7 +70,7 @@ def _folded(path: str, edits: tuple[Edit, ...], decided: str) -> FoldedModule:
 
 def _emit(tree: UpstreamTree, folded: dict[str, FoldedModule], graph: Graph, out: Path, **changes: Any) -> Manifest:
     settings: dict[str, Any] = {"jobs": 1, "rules": Ruleset(profile="deepseek", digest="h"), "tool_version": "1"}
-    return emit_tree(tree, folded, graph, out=out, **(settings | changes))
+    return emit_tree(tree, folded, graph, out=out, **(settings | changes)).manifest
 
 
 def _content(folder: Path) -> dict[str, bytes]:

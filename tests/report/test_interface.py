@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
+from shrinker.graph.interface.compare import compare_interfaces
 from shrinker.graph.interface.endpoints import read_endpoints, served_by
 from shrinker.graph.interface.flags import read_flags
 from shrinker.graph.interface.syntax import Syntax
-from shrinker.report.interface import UNEXPLAINED, compare_interfaces
 from shrinker.ruleset import Ruleset
 from shrinker.values.graph import Graph
+from shrinker.values.interface import UNEXPLAINED
+from tests.cli.small import RULES as SMALL
 from tests.cli.small import World, write
 from tests.graph.small_tree import write_tree
 
@@ -124,23 +126,9 @@ if root_route is not None:
         return 1
 """,
 }
-RULES = """[[root]]
-id = "root"
-why = "The public API of the small world."
-modules = ["sglang"]
-
-[[fact]]
-id = "npu"
-why = "There is no NPU in the small world."
-calls = ["sglang.**.is_npu"]
-value = false
-
-[[remove]]
-id = "remove-npu"
-why = "The parser of another platform."
-feature = "Ascend NPU"
-modules = ["sglang.srt.npu"]
-
+RULES = (
+    SMALL["world.toml"]
+    + """
 [[remove]]
 id = "remove-old"
 why = "Endpoints that nobody asks for."
@@ -171,6 +159,7 @@ why = "Clients may still ask for old endpoints."
 function = "sglang.srt.server.lifespan"
 argument = "application"
 """
+)
 
 
 @pytest.fixture(scope="module")
@@ -264,7 +253,7 @@ def test_strict_mode_refuses_what_is_unexplained(world: World, monkeypatch: pyte
     def looked(*_: object) -> str:
         return ""
 
-    monkeypatch.setattr("shrinker.report.interface.rule_of", looked)
+    monkeypatch.setattr("shrinker.graph.interface.compare.rule_of", looked)
     done = world.run(world.arguments("--strict", "--no-cache"))
     assert done.code != 0
     assert "[interface] sglang.srt.args.Args: --npu-cards removed, and no rule says why" in done.err

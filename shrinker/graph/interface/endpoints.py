@@ -12,6 +12,7 @@ from shrinker.graph.interface.syntax import Syntax, bindings
 _VERBS = frozenset({"get", "post", "put", "delete", "patch", "head", "options"})
 WORDS = re.compile(rb"^[ \t]*@[\w.]+\.(?:get|post|put|delete|patch|head|options|api_route|websocket)\(", re.MULTILINE)
 """What a module with endpoints writes."""
+_INCLUDES = re.compile(rb"\binclude_router\b")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -44,7 +45,7 @@ def read_endpoints(syntax: Syntax, modules: Iterable[str]) -> list[Endpoint]:
     found: list[Endpoint] = []
     for module in modules:
         if (tree := syntax.tree(module)) is not None:
-            for node in ast.walk(tree):
+            for node in syntax.marks(module, WORDS).nodes(tree):
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                     found += _of_function(syntax, module, node)
     return sorted(found)
@@ -59,7 +60,7 @@ def served_by(syntax: Syntax, module: str) -> list[Endpoint]:
     names = dict(bindings(tree.body)) if tree is not None else {}
     applications = {name for name, what in names.items() if _made(what) == "FastAPI"}
     found = [e for e in read_endpoints(syntax, [module]) if e.served in applications]
-    for node in ast.walk(tree) if tree is not None else ():
+    for node in syntax.marks(module, _INCLUDES).nodes(tree) if tree is not None else ():
         match node:
             case ast.Call(
                 func=ast.Attribute(value=ast.Name(id=name), attr="include_router"), args=[ast.Name(id=router), *_]

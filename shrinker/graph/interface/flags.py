@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from shrinker.facts.walk import children
 from shrinker.graph.interface.choices import Choice, choices_of
-from shrinker.graph.interface.syntax import Syntax, bindings, member
+from shrinker.graph.interface.syntax import Marks, Syntax, bindings, member
 
 WORDS = re.compile(rb"\badd_(?:argument\(|cli_args)")
 """What a module with flags writes."""
@@ -47,8 +49,9 @@ def read_flags(syntax: Syntax, modules: Iterable[str]) -> list[Flag]:
     found: list[Flag] = []
     for module in modules:
         if (tree := syntax.tree(module)) is not None:
-            found += _of_block(syntax, module, tree.body, "", {})
-            derived = {name for name in _derived(tree) if name}
+            marks = syntax.marks(module, WORDS)
+            found += _of_block(syntax, module, marks, tree.body, "", {})
+            derived = set(_derived(marks, tree))
             for node in tree.body:
                 if isinstance(node, ast.ClassDef) and node.name in derived:
                     found += _of_fields(syntax, module, node)
@@ -56,24 +59,25 @@ def read_flags(syntax: Syntax, modules: Iterable[str]) -> list[Flag]:
 
 
 def _of_block(
-    syntax: Syntax, module: str, body: Iterable[ast.AST], owner: str, local: Mapping[str, ast.expr]
+    syntax: Syntax, module: str, marks: Marks, body: Iterable[ast.AST], owner: str, local: Mapping[str, ast.expr]
 ) -> Iterator[Flag]:
-    for node in body:
+    for node in filter(marks.within, body):
         match node:
             case ast.ClassDef():
-                yield from _of_block(syntax, module, node.body, f"{owner}.{node.name}".strip("."), {})
+                yield from _of_block(syntax, module, marks, node.body, f"{owner}.{node.name}".strip("."), {})
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 # A method that adds flags and the fields of its class make one command line.
                 inside = owner if owner else node.name
-                names = [pair for pair in bindings(node.body) if isinstance(pair[1], ast.expr)]
-                once = {n: w for n, w in names if isinstance(w, ast.expr) and sum(m == n for m, _ in names) == 1}
-                yield from _of_block(syntax, module, node.body, inside, once)
+                values = [(name, what) for name, what in bindings(node.body) if isinstance(what, ast.expr)]
+                times = Counter(name for name, _ in values)
+                once = {name: what for name, what in values if times[name] == 1}
+                yield from _of_block(syntax, module, marks, node.body, inside, once)
             case ast.Call(func=ast.Attribute(attr="add_argument")):
                 flag = _of_call(syntax, module, node, owner, local)
                 if flag is not None:
                     yield flag
             case _:
-                yield from _of_block(syntax, module, ast.iter_child_nodes(node), owner, local)
+                yield from _of_block(syntax, module, marks, children(node), owner, local)
 
 
 def _of_call(syntax: Syntax, module: str, node: ast.Call, owner: str, local: Mapping[str, ast.expr]) -> Flag | None:
@@ -156,9 +160,9 @@ def _default(syntax: Syntax, module: str, node: ast.expr | None) -> tuple[str, s
     return ast.unparse(node), module, node.lineno
 
 
-def _derived(tree: ast.Module) -> Iterator[str]:
+def _derived(marks: Marks, tree: ast.Module) -> Iterator[str]:
     """Classes whose fields become flags."""
-    for node in ast.walk(tree):
+    for node in marks.nodes(tree):
         if isinstance(node, ast.Call) and _last(node.func).startswith(_DERIVES):
             yield from (arg.id for arg in node.args if isinstance(arg, ast.Name))
 

@@ -17,6 +17,7 @@ from shrinker.graph.symbols.reasons import Node
 from shrinker.graph.symbols.result import trace
 from shrinker.graph.symbols.search import Search
 from shrinker.graph.written import Written
+from shrinker.values.edits import DropStatement
 from shrinker.values.folded import Decision, FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.upstream import UpstreamTree
@@ -73,7 +74,7 @@ def symbol_data(
     for (source, target), reason in sorted(edges.items(), key=lambda item: (numbers[item[0][0]], numbers[item[0][1]])):
         rows += (numbers[source], numbers[target], kinds.index(reason.kind), reason.line)
     dead = {key for key in names if key not in search.live}
-    gone = {name: _gone(tree, search.program.modules[name], folded, names) for name in modules}
+    nested = {name: _without_unit(tree, search.program.modules[name], folded, names) for name in modules}
     data = {
         "format": FORMAT,
         "modules": [[name, search.program.modules[name].path] for name in modules],
@@ -81,7 +82,8 @@ def symbol_data(
         "others": others,
         "kinds": kinds,
         "best": _best(rows, [bool(unit[6]) for unit in units], others, kinds),
-        "gone": {name: rows for name, rows in gone.items() if rows},
+        "gone": {name: gone for name, (gone, _) in nested.items() if gone},
+        "inner": {name: inner for name, (_, inner) in nested.items() if inner},
         "sites": _sites(search, tree, graph, folded, written, dead, names),
     }
     return data, rows
@@ -125,23 +127,32 @@ def _qualified(module: Module, number: int) -> str:
     return ".".join(reversed(parts))
 
 
-def _gone(
+def _without_unit(
     tree: UpstreamTree, module: Module, folded: Mapping[str, FoldedModule], names: Mapping[Key, str]
-) -> list[list[Any]]:
-    """Definitions of a kept module that folding or a rule removed: name, line, rule and what was decided."""
-    decisions = folded[module.path].decisions
-    if not decisions:
-        return []
+) -> tuple[list[list[Any]], list[str]]:
+    """Definitions of a kept module that are no units.
+
+    Returns:
+        Those that folding or a rule removed: name, line, rule and what was decided; and the names of those that stay or go
+        with the unit around them: a class in the body of a class, and what that defines.
+    """
     known = {names[module.name, n] for n in range(len(module.units))}
-    out: list[list[Any]] = []
-    for name, line in _definitions(tree.read(module.path).decode("utf-8", "replace")):
-        if name not in known and (near := _near(decisions, line)) is not None:
-            out.append([name, line, near.rule, f"`{near.text}` is {near.outcome} (line {near.line})"])
-    return out
+    gone: list[list[Any]] = []
+    inner: list[str] = []
+    cut = [e.span for e in folded[module.path].edits if isinstance(e, DropStatement)]
+    decisions = folded[module.path].decisions
+    for name, line, nested in _definitions(tree.read(module.path).decode("utf-8", "replace")):
+        if name in known:
+            continue
+        if nested and name.partition(".")[0] in known and not any(s.line <= line <= s.end_line for s in cut):
+            inner.append(name)
+        elif (near := _near(decisions, line)) is not None:
+            gone.append([name, line, near.rule, f"`{near.text}` is {near.outcome} (line {near.line})"])
+    return gone, sorted(set(inner))
 
 
-def _definitions(text: str) -> Iterator[tuple[str, int]]:
-    """Qualified names of the functions, classes and methods of a file, but for those inside functions."""
+def _definitions(text: str) -> Iterator[tuple[str, int, bool]]:
+    """Qualified names, lines and whether a class in a class is around it or meant, but for definitions inside functions."""
     around: list[tuple[int, str, str]] = []
     line, at = 1, 0
     for match in _DEFINITION.finditer(text):
@@ -151,7 +162,8 @@ def _definitions(text: str) -> Iterator[tuple[str, int]]:
         while around and around[-1][0] >= indent:
             around.pop()
         if all(k == "class" for _, k, _ in around):
-            yield ".".join([*(n for _, _, n in around), name]), line
+            classes = len(around) + (kind == "class")
+            yield ".".join([*(n for _, _, n in around), name]), line, classes > 1
         around.append((indent, kind, name))
 
 

@@ -106,11 +106,25 @@ class Symbols:
         if exact:
             return exact
         found = [n for n, unit in enumerate(self._units) if unit[1] != "import" and self.name(n).endswith(f".{query}")]
+        if not found and (around := self._unit_around(query)):
+            return [n for n in range(len(self._units)) if self.name(n) == around]
         different = sorted({self.name(n) for n in found})
         if len(different) > 1:
             some = ", ".join(different[:_SHOWN]) + (" …" if len(different) > _SHOWN else "")
             raise InputError(f"{len(different)} symbols are named {query!r}: {some}", "give the module, too")
         return found
+
+    def _unit_around(self, query: str) -> str:
+        """The unit that a definition below it stays or goes with; empty where no such definition has this name."""
+        inner = {f"{module}.{name}" for module, names in self._data["inner"].items() for name in names}
+        found = sorted(name for name in inner if name == query or name.endswith(f".{query}"))
+        if len(found) != 1:
+            return ""
+        units = {self.name(n) for n in range(len(self._units))}
+        (name,) = found
+        while name and name not in units:
+            name = name.rpartition(".")[0]
+        return name
 
     def _at(self, path: str, line: int) -> list[int]:
         """The innermost unit at a line of a file of upstream."""

@@ -92,6 +92,23 @@ def inner_one():
 
 TABLE = [1]
 TABLE.append(2)
+
+
+class Holder:
+    class State:
+        def size(self):
+            return 1
+
+    def made(self):
+        return self.State()
+
+
+class Unheld:
+    class State2:
+        pass
+
+
+print(Holder().made())
 """,
 }
 
@@ -199,6 +216,14 @@ def test_why_of_what_is_removed_points_at_why_not(graph: Path, query: str) -> No
 def test_why_not_of_what_is_kept_points_at_why(graph: Path) -> None:
     with pytest.raises(InputError, match="is kept"):
         answers.why_not(graph, "sglang.parts.start")
+
+
+def test_a_class_in_a_class_is_answered_by_that_class(graph: Path) -> None:
+    for query in ("sglang.parts.Holder.State", "State", "sglang.parts.Holder.State.size"):
+        assert [chain.target for chain in answers.why(graph, query)] == ["symbol:sglang.parts.Holder"]
+        with pytest.raises(InputError, match="is kept"):
+            answers.why_not(graph, query)
+    assert _dropped(graph, "sglang.parts.Unheld.State2").symbol == "sglang.parts.Unheld"
 
 
 def test_nonsense_is_refused(graph: Path) -> None:

@@ -147,6 +147,7 @@ def test_no_time_left_is_recorded(tmp_path):
 def test_masking_keeps_the_field_and_hides_the_value():
     one = mask({"id": "a", "x": [{"created": 5, "text": "chatcmpl-0123456789abcdef01 b"}]})
     assert one == {"id": "<masked>", "x": [{"created": "<masked>", "text": "chatcmpl-<masked> b"}]}
+    assert mask('File "/a/b/sglang/srt/x.py", line 7, in f') == 'File "sglang/srt/x.py", line <masked>, in f'
     assert mask({"output_ids": [1]}) == {"output_ids": [1]}
 
 

@@ -1,0 +1,32 @@
+"""`shrinker verify --level gpu`: both servers on this machine's GPUs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+GPU_LEVEL = "gpu"
+"""Not among the levels that run on every machine: it takes GPUs, checkpoints and an environment."""
+
+
+def verify_on_gpus(out: Path, upstream: str | None, reports: Path | None, options: Sequence[str]) -> int:
+    """Run `python -m shrinker.verify.gpu` for a generated tree and the upstream that it was made from.
+
+    Args:
+        options: those of that command; `--upstream`, `--generated` and `--out` (`OUT.gpu`) are given already.
+
+    Returns:
+        The exit code.
+    """
+    from shrinker.cli.places import open_recorded, read_manifest
+    from shrinker.verify.gpu.__main__ import main
+
+    if "--help" in options:
+        main(["--help"])
+    manifest = read_manifest(out)
+    tree = open_recorded(out, manifest.upstream, upstream, lambda text: print(text, file=sys.stderr))
+    given = ["--upstream", str(tree.root / "python"), "--generated", str(out.absolute() / "python")]
+    given += ["--out", str(out.absolute().with_name(out.name + ".gpu"))]
+    given += ["--reports", str(reports)] if reports else []
+    return main([*given, *options])

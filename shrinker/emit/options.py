@@ -1,0 +1,52 @@
+"""Which flags and choices command lines no longer have: rows of the table in `sglang/removed_features.py`."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from shrinker.graph.interface.reasons import feature_of
+from shrinker.ruleset import Ruleset
+from shrinker.values.interface import UNEXPLAINED, Interface
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class GoneOption:
+    """One flag, or one choice of a flag, that a kept command line had."""
+
+    names: tuple[str, ...]
+    choice: str
+    """Empty for the flag itself."""
+    feature: str
+    rule: str
+    instead: str
+
+
+def removed_options(interface: Interface, rules: Ruleset) -> list[GoneOption]:
+    """Flags and choices that went from command lines that are still there, sorted.
+
+    A command line that went as a whole is not asked any more. A choice that is computed is left out: nobody types it.
+    """
+    found: set[GoneOption] = set()
+    for difference in interface.flags:
+        if difference.rule == UNEXPLAINED:
+            continue
+        if difference.kind == "removed" and difference.names:
+            found.add(_option(difference.names, "", difference.rule, rules))
+        elif difference.kind == "choice removed":
+            try:
+                choice = ast.literal_eval(difference.before)
+            except (ValueError, SyntaxError):
+                continue
+            found.add(_option(difference.names, str(choice), difference.rule, rules))
+    return sorted(found)
+
+
+def _option(names: tuple[str, ...], choice: str, rule: str, rules: Ruleset) -> GoneOption:
+    attributes = {name.lstrip("-").replace("-", "_") for name in names}
+    for refusal in rules.refusals:
+        refused = choice not in refusal.only if refusal.only else not refusal.values or choice in refusal.values
+        if refused and not attributes.isdisjoint(a.rpartition(".")[2] for a in refusal.attributes):
+            # A person wrote what to do instead.
+            return GoneOption(names, choice, refusal.feature, refusal.id, refusal.instead)
+    return GoneOption(names, choice, feature_of(rules, rule), rule, "")

@@ -1,0 +1,64 @@
+"""What command lines and HTTP servers of a generated tree take and answer otherwise than upstream's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shrinker.values.outcome import Finding
+
+UNEXPLAINED = "unexplained"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Difference:
+    """One thing that a person at the command line, or a client, finds otherwise."""
+
+    where: str
+    """Module, and class or function below it."""
+    subject: str
+    """``--flag``, ``GET /path``, or the whole command."""
+    kind: str
+    """``removed``, ``changed``, ``added``; ``choice removed``, ``choices changed``, ``default changed``."""
+    before: str
+    after: str
+    rule: str
+    """Several are joined by ``+``; ``unreachable`` where nothing kept uses it; ``unexplained``."""
+    path: str
+    """In upstream."""
+    line: int
+    names: tuple[str, ...] = ()
+    """All names of a flag."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Refused:
+    """A value that the command line still takes and the run then refuses by name."""
+
+    subject: str
+    """The flag, or the attribute where no flag has its name."""
+    rule: str
+    values: tuple[str, ...]
+    """Empty where `only` counts, or any value is refused."""
+    only: tuple[str, ...]
+    instead: str
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """All differences, sorted."""
+
+    flags: tuple[Difference, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    endpoints: tuple[Difference, ...] = ()
+
+    def unexplained(self) -> list[Finding]:
+        """Differences that no rule made, as strict mode refuses them."""
+        return [
+            Finding("interface", d.path, d.line, f"{d.where}: {d.subject} {d.kind}, and no rule says why: {_shown(d)}")
+            for d in (*self.flags, *self.endpoints)
+            if d.rule == UNEXPLAINED
+        ]
+
+
+def _shown(difference: Difference) -> str:
+    return f"{difference.before or '(nothing)'} became {difference.after or '(nothing)'}"

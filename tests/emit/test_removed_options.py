@@ -1,0 +1,132 @@
+"""Flags and choices that a command line no longer has: the table, and what the parser's own error says of them."""
+
+from __future__ import annotations
+
+import argparse
+import types
+from collections.abc import Callable
+
+import pytest
+
+from shrinker.emit.options import GoneOption, removed_options
+from shrinker.emit.refusals import refusals_module
+from shrinker.ruleset import Ruleset
+from shrinker.ruleset.models import Refusal, Remove
+from shrinker.values.edits import Edit, Guard, Refuse, Span
+from shrinker.values.folded import FoldedModule
+from shrinker.values.interface import UNEXPLAINED, Difference, Interface
+
+PATH = "python/sglang/__init__.py"
+ROWS = [
+    GoneOption(("--cards", "-c"), "", "Ascend NPU", "remove-npu", "Leave it out."),
+    GoneOption(("--kind", "--sort"), "two", "", "no-two", ""),
+    GoneOption(("--lost",), "", "", "unreachable", ""),
+]
+
+
+def written(edit: Edit, options: list[GoneOption]) -> types.ModuleType:
+    folded = {PATH: FoldedModule(PATH, "sglang", True, "", 1, (edit,), "", (), (), (), (), (), ())}
+    text = refusals_module([], [], folded, folded, options=options)
+    assert text is not None
+    module = types.ModuleType("removed_features")
+    exec(compile(text, "removed_features.py", "exec"), module.__dict__)
+    return module
+
+
+@pytest.fixture
+def ask(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    # What the guard replaces is put back after the test.
+    monkeypatch.setattr(argparse.ArgumentParser, "error", argparse.ArgumentParser.error)
+    monkeypatch.setattr("sys.meta_path", [])
+    module = written(Guard(Span(1, 0, 1, 0)), ROWS)
+    module.guard()
+    module.guard()
+    parser = argparse.ArgumentParser(prog="serve")
+    parser.add_argument("--kind", "--sort", choices=["one"])
+    parser.add_argument("--size", type=int)
+
+    def asked(*arguments: str) -> str:
+        with pytest.raises(SystemExit) as ended:
+            parser.parse_args(arguments)
+        assert ended.value.code == 2
+        return capsys.readouterr().err
+
+    return asked
+
+
+@pytest.mark.parametrize("arguments", [["--other"], ["--kind", "three"], ["--size", "x"], ["two"], ["--cards2", "1"]])
+def test_other_errors_stay_as_they_are(ask: Callable[..., str], arguments: list[str]) -> None:
+    assert "shrinker" not in ask(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (
+            ["--cards", "3"],
+            "shrinker: --cards is not part of this server (Ascend NPU, removed by rule remove-npu). Leave it out. "
+            "To get it back, take rule remove-npu out of the profile and run `make shrink`.",
+        ),
+        (["--cards=3", "--kind", "one"], "shrinker: --cards is not part of this server (Ascend NPU,"),
+        (["-c", "3"], "shrinker: -c is not part of this server (Ascend NPU,"),
+        (
+            ["--sort", "two"],
+            "shrinker: --kind two is not part of this server (removed by rule no-two). "
+            "To get it back, take rule no-two out of the profile and run `make shrink`.",
+        ),
+        (["--lost"], "shrinker: --lost is not part of this server (unreachable: nothing kept uses it)."),
+    ],
+)
+def test_the_error_names_feature_rule_and_the_way_back(
+    ask: Callable[..., str], arguments: list[str], told: str
+) -> None:
+    error = ask(*arguments)
+    assert told in error and error.count("shrinker: ") == 1
+    assert "unrecognized arguments" in error or "invalid choice" in error, "upstream's own words stay"
+
+
+def test_each_removed_flag_is_told(ask: Callable[..., str]) -> None:
+    assert ask("--cards", "1", "--lost").count("shrinker: ") == 2
+
+
+def test_no_table_where_no_guard_stands() -> None:
+    assert written(Guard(Span(1, 0, 1, 0)), ROWS).OPTIONS
+    assert written(Refuse(Span(1, 0, 1, 0), "sglang.look", "x"), ROWS).OPTIONS == ()
+
+
+def difference(kind: str, before: str = "", rule: str = "npu", names: tuple[str, ...] = ("--kind",)) -> Difference:
+    return Difference("sglang.args", "--kind", kind, before, "", rule, "args.py", 1, names)
+
+
+def test_rows_are_what_kept_command_lines_lost() -> None:
+    interface = Interface(
+        (
+            difference("removed", "2 flags", names=()),
+            difference("removed", rule=UNEXPLAINED),
+            difference("default changed", "'one'"),
+            difference("choice removed", "Kind.TWO"),
+            difference("removed"),
+            difference("choice removed", "'three'"),
+            difference("choice removed", "'two'"),
+        )
+    )
+    rules = Ruleset(
+        removes=(Remove(id="npu", why="No NPU is there.", feature="Ascend NPU", modules=("sglang.npu",)),),
+        refusals=(
+            Refusal(
+                id="refuse-two",
+                why="Two is not there.",
+                function="sglang.args.main",
+                argument="self",
+                attribute="kind",
+                values=("two",),
+                feature="the second kind",
+                instead="Choose one.",
+            ),
+        ),
+    )
+    assert removed_options(interface, rules) == [
+        GoneOption(("--kind",), "", "Ascend NPU", "npu", ""),
+        GoneOption(("--kind",), "three", "Ascend NPU", "npu", ""),
+        GoneOption(("--kind",), "two", "the second kind", "refuse-two", "Choose one."),
+    ]

@@ -1,0 +1,75 @@
+"""A package `sglang` of a few lines, whose server answers as the engine's fake one does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_SERVER = """
+import gzip, json, os, sys, time, uuid
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+TOKEN, KERNELS, FAILS = {token!r}, {kernels!r}, {fails!r}
+arguments = dict(zip(sys.argv[1:], sys.argv[2:]))
+folder = [""]
+
+
+class Handler(BaseHTTPRequestHandler):
+    def log_message(self, *args): pass
+
+    def do_GET(self):
+        info = {{"port": int(arguments["--port"]), "attention_backend": arguments.get("--attention-backend")}}
+        self.say(info if self.path == "/server_info" else {{}})
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"] or 0)) or "{{}}")
+        if self.path == "/start_profile":
+            folder[0] = body["output_dir"]
+        if self.path == "/stop_profile":
+            events = [{{"cat": "kernel", "name": name}} for name in KERNELS] + [{{"cat": "cpu_op", "name": "x"}}]
+            with gzip.open(os.path.join(folder[0], "a.trace.json.gz"), "wt") as file:
+                json.dump({{"traceEvents": events}}, file)
+        self.say({{"output_ids": [TOKEN], "meta_info": {{"id": uuid.uuid4().hex, "completion_tokens": 1}}}})
+
+    def say(self, body):
+        data = json.dumps(body).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+
+if FAILS:
+    raise ImportError("cannot import name 'gone'")
+print("[2026-01-01 00:00:00] Load weight end. elapsed=0.26 s, type=DeepseekV3ForCausalLM, avail mem=4.00 GB")
+print("[2026-01-01 00:00:00] Using triton as attention backend, took 1.25 s")
+server = ThreadingHTTPServer(("127.0.0.1", int(arguments["--port"])), Handler)
+print("The server is fired up and ready to roll!", flush=True)
+server.serve_forever()
+"""
+
+_BENCH = """
+import json, sys
+arguments = dict(zip(sys.argv[1:], sys.argv[2:]))
+with open(arguments["--output-file"], "a") as file:
+    json.dump({{"request_throughput": {throughput}, "output_throughput": 100.0, "accept_length": None}}, file)
+"""
+
+
+def write_tree(
+    root: Path,
+    token: int = 7,
+    kernels: tuple[str, ...] = ("mla", "moe"),
+    fails: bool = False,
+    throughput: float = 10.0,
+) -> Path:
+    """Write the package below `root`; returns `root`."""
+    package = root / "sglang"
+    entry = package / "srt" / "entrypoints"
+    entry.mkdir(parents=True)
+    for folder in (package, package / "srt", entry):
+        (folder / "__init__.py").write_text("")
+    (entry / "http_server.py").write_text("import json\n")
+    (package / "launch_server.py").write_text(_SERVER.format(token=token, kernels=kernels, fails=fails))
+    (package / "bench_serving.py").write_text(_BENCH.format(throughput=throughput))
+    return root

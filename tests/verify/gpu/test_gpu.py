@@ -1,0 +1,186 @@
+"""The level on GPUs, with trees whose servers need none."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shrinker.verify.gpu import Cell, Environment, Plan, Tree, logs, run
+from shrinker.verify.gpu.__main__ import main
+from shrinker.verify.gpu.cells import CELLS
+from shrinker.verify.gpu.observe import launches
+from shrinker.verify.gpu.shapes import CHECKPOINTS, weights
+from shrinker.verify.gpu.table import document, lines, page, passed
+from shrinker.verify.gpu.throughput import summary
+from tests.verify.gpu.fake_tree import write_tree
+
+CELL = Cell("one", "v3-bf16", "--attention-backend triton", features=frozenset(), tokens=2)
+
+
+def plan(folder: Path, *cells: Cell, at_once: int = 1, seconds: float = 120, retry: bool = False, **generated) -> Plan:
+    if not (folder / "up").exists():
+        write_tree(folder / "up")
+        write_tree(folder / "gen", **generated)
+    trees = (Tree("upstream", folder / "up"), Tree("generated", folder / "gen"))
+    return Plan(
+        trees,
+        Environment(),
+        folder / "checkpoints",
+        folder / "out",
+        cells or (CELL,),
+        seconds=seconds,
+        at_once=at_once,
+        stagger=0.1,
+        retry=retry,
+        progress=lambda _: None,
+    )
+
+
+def test_equal_trees_are_the_same(tmp_path):
+    (row,) = run(plan(tmp_path, at_once=2))
+    assert row["result"] == "same"
+    assert row["class"] == "DeepseekV3ForCausalLM"
+    assert (row["kernels"], row["kernel_names"]) == ("same", 2)
+    assert row["own_differences"] == 0 and row["requests"]["identical"] > 40 and row["tokens"] > 5
+    assert len(row["ready_seconds"]) == len(row["peak_host_bytes"]) == 2
+    assert passed([row])
+    assert json.loads((tmp_path / "out/cells/one.json").read_text()) == row
+
+
+def test_another_token_is_a_difference(tmp_path):
+    (row,) = run(plan(tmp_path, token=8))
+    assert row["result"] == "differs" and not passed([row])
+    first = row["differences"][0]["first"][0]
+    assert (first["path"], first["left"], first["right"]) == ("body.output_ids[0]", "7", "8")
+    text = page(document([row], {"date": "d", "gpus": ["a GPU"], "cores": 1}), "Title")
+    assert "body.output_ids[0]: `7` / `8`" in text
+
+
+def test_another_kernel_is_a_difference(tmp_path):
+    (row,) = run(plan(tmp_path, kernels=("mla", "other")))
+    assert row["result"] == "differs"
+    assert (row["kernels_only_upstream"], row["kernels_only_generated"]) == (["moe"], ["other"])
+
+
+def test_a_tree_that_does_not_start_is_told_with_its_error(tmp_path):
+    (row,) = run(plan(tmp_path, fails=True))
+    assert row["result"] == "fails in generated" and not passed([row])
+    assert row["generated_error"]["errors"] == ["ImportError: cannot import name 'gone'"]
+    assert "cannot import name 'gone'" in lines([row])[0]
+
+
+def test_what_was_seen_is_not_run_again_until_the_tree_changes(tmp_path):
+    run(plan(tmp_path, fails=True))
+    log = tmp_path / "out/logs/one.upstream.log"
+    log.write_text("untouched")
+    (row,) = run(plan(tmp_path))
+    assert log.read_text() == "untouched" and row["result"] == "fails in generated"
+    write_tree(tmp_path / "fixed")
+    (tmp_path / "gen").rename(tmp_path / "old")
+    (tmp_path / "fixed").rename(tmp_path / "gen")
+    (row,) = run(plan(tmp_path))
+    assert log.read_text() == "untouched" and row["result"] == "same"
+
+
+def test_a_failure_is_run_again_when_asked(tmp_path):
+    run(plan(tmp_path, fails=True))
+    log = tmp_path / "out/logs/one.generated.log"
+    log.write_text("")
+    run(plan(tmp_path))
+    assert log.read_text() == ""
+    run(plan(tmp_path, retry=True))
+    assert "gone" in log.read_text()
+
+
+def test_no_time_is_no_result(tmp_path):
+    (row,) = run(plan(tmp_path, seconds=1))
+    assert row["result"] == "not run"
+    assert not passed([row]), "nothing ran: nothing was shown"
+
+
+def test_a_cell_that_needs_more_gpus_is_not_run(tmp_path):
+    (row,) = run(plan(tmp_path, Cell("two", "v3-bf16", gpus=2)))
+    assert row["result"] == "not run"
+
+
+def test_benchmarks_are_run_by_turns(tmp_path):
+    cell = Cell("speed", "v3-bf16", kind="serving")
+    (row,) = run(plan(tmp_path, cell, throughput=12.0))
+    assert row["result"] == "measured" and row["rounds"] == 4
+    assert row["measured"]["request_throughput"]["ratio"] == 1.2
+    assert row["measured"]["request_throughput"]["upstream"] == [10.0] * 4
+    assert "speed" in page(document([row], {}), "t")
+
+
+def test_the_first_run_warms_up_and_spread_is_told():
+    values = {"upstream": [{"x": 1.0}, {"x": 10.0}, {"x": 12.0}], "generated": [{"x": 1.0}, {"x": 11.0}, {"x": 11.0}]}
+    found = summary(["upstream", "generated"], values)
+    assert found["measured"]["x"]["ratio"] == 1.0 and found["measured"]["x"]["spread"] == [1.2, 1.0]
+    assert summary(["upstream", "generated"], {"upstream": [{"x": 1.0}], "generated": []})["result"] == "not run"
+
+
+def test_imports_are_measured(tmp_path):
+    (row,) = run(plan(tmp_path, Cell("import", "v3-bf16", kind="import")))
+    assert row["result"] == "measured" and row["ratio"]["own_modules"] == 1.0
+    assert len(row["measured"]["upstream"]["seconds"]) == 3
+
+
+def test_nodes_share_the_gpus_and_join_one_address(tmp_path):
+    cell = Cell("nodes", "v3-bf16", gpus=2, nodes=2)
+    starts = launches(cell, Tree("upstream", tmp_path), Environment(), tmp_path, 21000, tmp_path / "x.log", [4, 5], 60)
+    assert [start.environment["CUDA_VISIBLE_DEVICES"] for start in starts] == ["4", "5"]
+    joined = [start.command[start.command.index("--dist-init-addr") + 1] for start in starts]
+    assert joined[0] == joined[1]
+    assert [start.command[start.command.index("--node-rank") + 1] for start in starts] == ["0", "1"]
+
+
+def test_choices_of_two_logs_differ_where_the_choice_does():
+    said = "[2026-01-01 00:00:0{} TP0] {} is the attention backend of /x/{}/sglang/a.py, took 1.{}5 s"
+    first, second = (logs.choices(said.format(i, "triton", i, i)) for i in (1, 2))
+    assert first == second and "TP0" in first[0]
+    assert logs.choices(said.format(1, "flashinfer", 1, 1)) != first
+    assert logs.errors("x\nTypeError: a\n[now] ValueError: b\nno Error here") == ["TypeError: a", "ValueError: b"]
+
+
+def test_shapes_are_deepseeks():
+    for name, config in CHECKPOINTS.items():
+        found = list(weights(config))
+        names = {weight.name for weight in found}
+        assert len(names) == len(found), name
+        assert all(size > 0 for weight in found for size in weight.shape)
+    v3 = {weight.name: weight.shape for weight in weights(CHECKPOINTS["v3-bf16"])}
+    assert v3["model.layers.3.self_attn.kv_a_proj_with_mqa.weight"] == (576, 1024)
+    assert v3["model.layers.4.eh_proj.weight"] == (1024, 2048), "the next-token layer comes after the last"
+    assert "model.layers.0.mlp.experts.0.up_proj.weight" not in v3, "the first layer is dense"
+    v32 = {weight.name: weight.shape for weight in weights(CHECKPOINTS["v32-bf16"])}
+    assert v32["model.layers.0.self_attn.indexer.wq_b.weight"] == (64 * 128, 512)
+    lite = {weight.name for weight in weights(CHECKPOINTS["v2-lite"])}
+    assert "model.layers.0.self_attn.q_proj.weight" in lite and not any("correction" in name for name in lite)
+
+
+def test_cells_name_checkpoints_that_can_be_made():
+    assert {cell.checkpoint for cell in CELLS.values()} <= CHECKPOINTS.keys()
+    assert all(cell.gpus % cell.nodes == 0 for cell in CELLS.values())
+
+
+def test_the_command_writes_page_and_document(tmp_path, capsys):
+    for name in ("up", "gen"):
+        write_tree(tmp_path / name)
+    given = ["--upstream", tmp_path / "up", "--generated", tmp_path / "gen", "--checkpoints", tmp_path]
+    assert main([*map(str, given), "--out", str(tmp_path / "out"), "--cell", "import"]) == 0
+    assert "measured" in capsys.readouterr().out
+    found = json.loads((tmp_path / "out/gpu.json").read_text())
+    assert found["results"] == {"measured": 1} and found["hardware"]["versions"]["python"]
+    assert (tmp_path / "out/gpu.md").read_text().startswith("# Evidence on GPUs")
+    assert main([*map(str, given), "--out", str(tmp_path), "--cell", "nothing"]) == 2
+
+
+@pytest.mark.parametrize("module", ["shrinker.verify.gpu.__main__", "shrinker.verify.gpu.checkpoint"])
+def test_the_level_needs_the_standard_library_only(module):
+    code = f"import sys, {module}; print(sorted({{m.split('.')[0] for m in sys.modules}}))"
+    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert set(eval(done.stdout)) - {"shrinker", "__main__", "__mp_main__"} <= sys.stdlib_module_names
