@@ -6,10 +6,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
-<<<<<<< HEAD
-=======
 from typing import Any
->>>>>>> gpu
 
 from shrinker.verify.gpu.cells import CELLS
 from shrinker.verify.gpu.hardware import describe
@@ -47,12 +44,9 @@ def parser() -> argparse.ArgumentParser:
     add("--at-once", type=int, default=1, help="servers at a time; above 1 the times mean little")
     add("--stagger", type=float, default=15.0, help="seconds between two starts, with --at-once")
     add("--no-profile", action="store_true", help="do not list GPU kernels")
-<<<<<<< HEAD
-=======
     add("--reports", type=Path, help="folder that gets gpu.json and gpu.md, too")
     add("--report-only", action="store_true", help="run nothing: judge and write again what --out holds")
     add("--retry", action="store_true", help="run again what failed before")
->>>>>>> gpu
     return result
 
 
@@ -77,23 +71,12 @@ def main(arguments: list[str] | None = None) -> int:
         given.checkpoints.absolute(),
         given.out.absolute(),
         [CELLS[name] for name in given.cell or CELLS],
-<<<<<<< HEAD
-        given.seconds,
-=======
         0.0 if given.report_only else given.seconds,
->>>>>>> gpu
         given.cell_seconds,
         [int(gpu) for gpu in given.gpus.split(",")],
         given.at_once,
         given.stagger,
         not given.no_profile,
-<<<<<<< HEAD
-    )
-    rows = run(plan)
-    found = document(rows, describe(environment, trees))
-    given.out.joinpath("gpu.json").write_text(json.dumps(found, indent=1, ensure_ascii=True) + "\n", "utf-8")
-    given.out.joinpath("gpu.md").write_text(page(found, "Evidence on GPUs"), "utf-8")
-=======
         given.retry,
     )
     rows = run(plan)
@@ -102,13 +85,10 @@ def main(arguments: list[str] | None = None) -> int:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "gpu.json").write_text(json.dumps(found, indent=1, ensure_ascii=True) + "\n", "utf-8")
         (folder / "gpu.md").write_text(page(found, "Evidence on GPUs"), "utf-8")
->>>>>>> gpu
     print("\n".join(lines(rows)))
     return 0 if passed(rows) else 1
 
 
-<<<<<<< HEAD
-=======
 def _hardware(path: Path, environment: Environment, trees: tuple[Tree, Tree], *, known: bool) -> dict[str, Any]:
     """What the cells ran on; where nothing is run, what was written down when they did."""
     if known and path.is_file():
@@ -119,6 +99,5 @@ def _hardware(path: Path, environment: Environment, trees: tuple[Tree, Tree], *,
     return found
 
 
->>>>>>> gpu
 if __name__ == "__main__":
     sys.exit(main())

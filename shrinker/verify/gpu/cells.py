@@ -33,11 +33,7 @@ class Cell:
         nodes: server processes, one a "node", each with its share of the GPUs.
         tokens: tokens a generating request makes.
         kind: `answers`: both trees are asked the script. `serving`, `one_batch`, `offline`: upstream's benchmark of
-<<<<<<< HEAD
-            that name runs in both trees by turns. `import`: the server's modules are imported by turns.
-=======
             that name runs in both trees by turns. `startup`: servers are started by turns. `import`: the server's modules are imported by turns.
->>>>>>> gpu
         why: what the cell is for.
     """
 
@@ -49,11 +45,7 @@ class Cell:
     gpus: int = 1
     nodes: int = 1
     tokens: int = 32
-<<<<<<< HEAD
-    kind: Literal["answers", "serving", "one_batch", "offline", "import"] = "answers"
-=======
     kind: Literal["answers", "serving", "one_batch", "offline", "startup", "import"] = "answers"
->>>>>>> gpu
     why: str = ""
 
     def server_arguments(self) -> list[str]:
@@ -167,8 +159,6 @@ def _cells() -> Sequence[Cell]:
     ]
     speed = [
         Cell("import", "v3-bf16", kind="import", why="time and memory of importing the server"),
-<<<<<<< HEAD
-=======
         Cell(
             "startup",
             "v3-bf16",
@@ -176,7 +166,6 @@ def _cells() -> Sequence[Cell]:
             kind="startup",
             why="time until the server is ready, and its host memory",
         ),
->>>>>>> gpu
         Cell("serving-triton-bf16", "v3-bf16", "--attention-backend triton", kind="serving", why="bench_serving"),
         Cell(
             "serving-triton-fp8",

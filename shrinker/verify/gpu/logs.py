@@ -12,22 +12,14 @@ _CHOICES = re.compile(
     r"chunked prefix|DeepGEMM|quantiz|[Ss]peculative|MoE|dtype",
 )
 _NOISE = re.compile(
-<<<<<<< HEAD
-    r"server_args=|Prefill batch|Decode batch|avail mem=|it/s|s/it|%\||HTTP/1\.1|UserWarning|FutureWarning|"
-=======
     r"^frame #|server_args=|Prefill batch|Decode batch|avail mem=|it/s|s/it|%\||HTTP/1\.1|UserWarning|FutureWarning|"
->>>>>>> gpu
     r"DeprecationWarning|warnings\.warn|deprecated",
 )
 _NUMBERS = (
     # Sizes that follow free memory, durations, addresses and the place of the tree.
     (re.compile(r"(avail(able)?[_ ](gpu_)?mem(ory)?|mem usage|elapsed|time elapsed)\s*[=:]\s*[\d.]+"), r"\1=<masked>"),
     (re.compile(r"0x[0-9a-f]{6,}"), "<address>"),
-<<<<<<< HEAD
-    (re.compile(r"(/[^\s/:'\"]+)+/(?=sglang/)"), ""),
-=======
     (re.compile(r"(?<![:/\w])(/[^\s/:'\"]+)+/(?=sglang/)"), ""),
->>>>>>> gpu
     (re.compile(r"\b(pid|port)([=:\s]+)\d+"), r"\1\2<masked>"),
     (re.compile(r"\d+\.\d+ ?(s|ms|seconds|GB|MB)\b"), r"<masked> \1"),
 )

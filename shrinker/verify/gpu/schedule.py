@@ -10,11 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-<<<<<<< HEAD
-from shrinker.verify.gpu import imports, throughput
-=======
 from shrinker.verify.gpu import imports, startup, throughput
->>>>>>> gpu
 from shrinker.verify.gpu.cells import Cell
 from shrinker.verify.gpu.observe import observe
 from shrinker.verify.gpu.trees import Environment, Tree
@@ -41,10 +37,7 @@ class Plan:
         at_once: servers at a time; 1: one after the other, as times should be taken.
         stagger: seconds between two starts, where several run at once.
         profile: whether kernels are listed.
-<<<<<<< HEAD
-=======
         retry: run again what failed in an earlier run.
->>>>>>> gpu
     """
 
     trees: tuple[Tree, Tree]
@@ -58,10 +51,7 @@ class Plan:
     at_once: int = 1
     stagger: float = 15.0
     profile: bool = True
-<<<<<<< HEAD
-=======
     retry: bool = False
->>>>>>> gpu
     progress: Callable[[str], None] = field(default=lambda text: print(text, flush=True))
 
 
@@ -89,8 +79,6 @@ class _Run:
             return None
         return document if isinstance(document, dict) and document.get("key") == key else None
 
-<<<<<<< HEAD
-=======
     def _settled(self, name: str, key: dict[str, Any]) -> bool:
         found = self.kept(name, key)
         failed = found is not None and (
@@ -98,7 +86,6 @@ class _Run:
         )
         return found is not None and not (failed and self.plan.retry)
 
->>>>>>> gpu
     def keep(self, name: str, key: dict[str, Any], seen: dict[str, Any]) -> dict[str, Any]:
         """Write what was seen, at once, so that a run that is cut off loses one server at most."""
         document = {"key": key, **seen}
@@ -121,11 +108,7 @@ class _Run:
     def one(self, cell: Cell, tree: Tree) -> None:
         """One server of one cell, unless it was seen before or the time is over."""
         name, key = f"{cell.name}.{tree.name}", self.key(cell, [tree.name])
-<<<<<<< HEAD
-        if self.kept(name, key):
-=======
         if self._settled(name, key):
->>>>>>> gpu
             return
         gpus = self._take(cell.gpus)
         try:
@@ -149,11 +132,7 @@ class _Run:
     def pair(self, cell: Cell) -> None:
         """A cell in which both trees take turns."""
         key = self.key(cell, list(self.digests))
-<<<<<<< HEAD
-        if self.kept(cell.name, key):
-=======
         if self._settled(cell.name, key):
->>>>>>> gpu
             return
         limit = min(self.end, time.monotonic() + self.plan.cell_seconds)
         if limit - time.monotonic() < _SMALLEST:
@@ -165,14 +144,8 @@ class _Run:
             if cell.kind == "import":
                 seen = imports.measure(plan.trees, plan.environment, limit, self.note)
             else:
-<<<<<<< HEAD
-                seen = throughput.measure(
-                    cell, plan.trees, plan.environment, plan.checkpoints, plan.out, gpus, limit, self.note
-                )
-=======
                 measure = startup.measure if cell.kind == "startup" else throughput.measure
                 seen = measure(cell, plan.trees, plan.environment, plan.checkpoints, plan.out, gpus, limit, self.note)
->>>>>>> gpu
         finally:
             self._give(gpus)
         self.keep(cell.name, key, seen)

@@ -25,6 +25,7 @@ VOLATILE: dict[str, str] = {
     "decode_throughput": "a rate over time",
     "last_gen_throughput": "a rate over time",
     "gen_throughput": "a rate over time",
+    "api_server_dispatch_finish_ts": "a time",
     "request_received_ts": "a time",
     "request_sent_to_scheduler_ts": "a time",
     "response_sent_to_client_ts": "a time",
@@ -43,11 +44,8 @@ _TEXTS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b(chatcmpl|cmpl|resp|msg|call|rs|fc)[-_][0-9a-f]{16,}\b"), r"\1-<masked>"),
     (re.compile(r"\b[0-9a-f]{32}\b"), "<masked>"),
     (re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "<masked>"),
-<<<<<<< HEAD
-=======
     # Messages may quote the line that refused: its file without the tree's place, and no line, since lines were removed.
     (re.compile(r'File "[^"]*?/(?=sglang/)([^"]+)", line \d+'), r'File "\1", line <masked>'),
->>>>>>> gpu
     (re.compile(r"\b127\.0\.0\.1:\d+\b"), "127.0.0.1:<masked>"),
 )
 

@@ -29,16 +29,25 @@ def options(text: str) -> dict[str, str]:
     return {name: " ".join(" ".join(lines).split()) for name, lines in found.items()}
 
 
-def compare(upstream: str, generated: str, listed: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+def compare(
+    upstream: str, generated: str, listed: Iterable[Mapping[str, Any]], refused: Iterable[Mapping[str, Any]] = ()
+) -> Iterator[tuple[str, str]]:
     """Option and what differs, for each difference that is not listed.
 
     Args:
         listed: rows of `interface.json`: `subject` is a flag, `kind` what differs, `before` and `after` the values.
+        refused: its rows of refusals: a value that is refused may be no choice any more.
     """
     before, after = options(upstream), options(generated)
     rows: dict[str, list[Mapping[str, Any]]] = {}
     for row in listed:
         rows.setdefault(row["subject"], []).append(row)
+    for row in refused:
+        for choice in _refused(row, before.get(row["subject"], "")):
+            change = {"kind": "choice removed", "before": choice}
+            # Listed or refused: the choice may still be there.
+            if choice not in _choices(after.get(row["subject"], "")):
+                rows.setdefault(row["subject"], []).append(change)
     for name in dict.fromkeys([*before, *after]):
         if name not in after:
             if not any(row["kind"] == "removed" for row in rows.get(name, ())):
@@ -66,6 +75,19 @@ def _explained(after: str, before: str, rows: Iterable[Mapping[str, Any]]) -> st
             return before
     # Line breaks within lists of choices move with their length.
     return before if re.sub(r"\s", "", expected) == re.sub(r"\s", "", after) else after
+
+
+def _choices(entry: str) -> list[str]:
+    """The choices that an entry lists, the first time it does."""
+    found = _CHOICES.search(entry)
+    return [choice.strip() for choice in found[1].split(",")] if found else []
+
+
+def _refused(row: Mapping[str, Any], entry: str) -> list[str]:
+    """Choices of an entry that a row of refusals takes away: its values, or all but those it leaves."""
+    only = row.get("only") or ()
+    choices = _choices(entry)
+    return [c for c in choices if c in row.get("values", ()) or (only and c not in only and c != "auto")]
 
 
 def _near(before: str, after: str) -> str:

@@ -164,7 +164,7 @@ def _registries(before: Mapping[str, Any], after: Mapping[str, Any], ledger: Led
 
 
 def _help(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Setting, ledger: Ledger) -> None:
-    package = trees[GENERATED] / "sglang"
+    package, expected = trees[GENERATED] / "sglang", setting.expected
     files = sorted({file for pattern in subjects["commands"] for file in package.glob(pattern)})
     for file in files:
         if "__main__" not in file.read_text("utf-8"):
@@ -189,7 +189,7 @@ def _help(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Setti
             continue
         before, after = (_usage(texts[side][1]) for side in SIDES)
         ledger.count("help", len(helptext.options(after)) - 1)
-        for option, message in helptext.compare(before, after, setting.expected.flags):
+        for option, message in helptext.compare(before, after, expected.flags, expected.refused):
             ledger.find("help", path, f"{module} {option}: {message}")
 
 

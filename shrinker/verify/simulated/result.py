@@ -1,28 +1,11 @@
-"""What a level that runs the trees returns."""
+"""What a level that runs the trees collects."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from shrinker.values.outcome import Evidence, Finding
-
-
-@dataclass(frozen=True, slots=True)
-class LevelResult:
-    """Evidence, with what a person reads beside it."""
-
-    evidence: Evidence
-    figures: tuple[tuple[str, str], ...] = ()
-    """Name and value in words: times, sizes, numbers that are no checks."""
-    limits: tuple[str, ...] = ()
-    """What this run could not show, a sentence each."""
-    seconds: float = 0.0
-
-    @property
-    def passed(self) -> bool:
-        """Whether nothing was found."""
-        return self.evidence.passed
+from shrinker.values.outcome import Evidence, Finding, LevelResult
 
 
 @dataclass(slots=True)
@@ -65,3 +48,6 @@ class Ledger:
         checks = tuple((name, number) for name, number in self.checks.items())
         evidence = Evidence(self.level, not self.findings, checks, tuple(self.findings), tuple(self.inherited))
         return LevelResult(evidence, tuple(self.figures), tuple(self.limits), seconds)
+
+
+__all__ = ["Ledger", "LevelResult"]

@@ -24,13 +24,14 @@ class Expected:
 
     flags: tuple[Mapping[str, Any], ...] = ()
     endpoints: tuple[Mapping[str, Any], ...] = ()
+    refused: tuple[Mapping[str, Any], ...] = ()
 
     @staticmethod
     def read(path: Path) -> Expected:
         """From the report. Raises InputError when it is not there or not such a report."""
         try:
             data = json.loads(path.read_text("utf-8"))
-            return Expected(tuple(data["flags"]), tuple(data["endpoints"]))
+            return Expected(tuple(data["flags"]), tuple(data["endpoints"]), tuple(data["refused"]))
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(
                 f"{path}: the list of what may differ cannot be read: {error}",
