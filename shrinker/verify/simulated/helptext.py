@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 _OPTION = re.compile(r"  (?P<names>-{1,2}[A-Za-z][^\n]*?)(?:  |$)")
+_LISTS = re.compile(r"\[('[^\[\]]*')\]")
 _CHOICES = re.compile(r"\{([^{}]*)\}")
 
 
@@ -68,7 +69,11 @@ def _explained(after: str, before: str, rows: Iterable[Mapping[str, Any]]) -> st
             def without(match: re.Match[str], gone: str = gone) -> str:
                 return "{" + ",".join(c for c in match[1].split(",") if c.strip() != gone) + "}"
 
-            expected = _CHOICES.sub(without, expected)
+            def unlisted(match: re.Match[str], gone: str = gone) -> str:
+                return "[" + ", ".join(c for c in match[1].split(", ") if c != f"'{gone}'") + "]"
+
+            # A text may list the choices once more, as Python prints them.
+            expected = _LISTS.sub(unlisted, _CHOICES.sub(without, expected))
         elif row["kind"] == "default changed":
             expected = expected.replace(str(row["before"]).strip("'\""), str(row["after"]).strip("'\""))
         elif row["kind"] in ("changed", "choices changed"):
