@@ -17,9 +17,10 @@ GPU ?=
 BIN := .venv/bin
 READY := .venv/.ready
 BENCH_READY := .venv/.ready-bench
+SIMULATION := .venv-simulate/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help shrink test verify verify-gpu survivors cross-check why diff bump publish sweep review comment propose workflows doctor bench lint upstream clean clean-cache
+.PHONY: help shrink test simulation verify verify-gpu survivors cross-check why diff bump publish sweep review comment propose workflows doctor bench lint upstream clean clean-cache
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -42,8 +43,11 @@ workflows: $(READY) ## actionlint on the workflows; its package downloads it fro
 	sh .ci/environment --group workflows
 	$(BIN)/actionlint .github/workflows/*.yml
 
-verify: $(READY) ## evidence for OUT again; LEVEL=form or LEVEL=references for one level
-	$(BIN)/shrinker verify --out '$(OUT)' $(if $(LEVEL),--level '$(LEVEL)')
+# The levels that run the trees need an environment of their own; one static level alone does not.
+verify: $(READY) $(if $(filter form references,$(LEVEL)),,$(SIMULATION)) ## all evidence without a GPU for OUT; LEVEL=form, references, imports, model or server for one level
+	$(BIN)/shrinker verify --out '$(OUT)' $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(if $(LEVEL),--level '$(LEVEL)',--all)
+
+simulation: $(SIMULATION) ## the environment in which trees run without a GPU (2 GB; TORCH_INDEX: an index with PyTorch's CPU build)
 
 verify-gpu: $(READY) ## both servers on this machine's GPUs; GPU="--checkpoints DIR --python ENVIRONMENT/bin/python ..."
 	$(BIN)/shrinker verify --out '$(OUT)' $(if $(UPSTREAM),--upstream '$(UPSTREAM)') --level gpu -- $(GPU)
@@ -114,4 +118,8 @@ $(READY): uv.lock pyproject.toml .ci/environment
 # After READY: preparing the environment takes the bench group out again.
 $(BENCH_READY): $(READY)
 	sh .ci/environment --group bench
+	@touch $@
+
+$(SIMULATION): shrinker/simulate/requirements.txt .ci/simulation
+	sh .ci/simulation
 	@touch $@

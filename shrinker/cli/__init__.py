@@ -29,6 +29,7 @@ from shrinker.cli.kernels import kernels
 from shrinker.cli.mutate import mutate
 from shrinker.cli.options import CORES, DEFAULT_OUT, Jobs, Json, Out, Reports, absolute, print_json
 from shrinker.cli.survivors import survivors
+from shrinker.cli.verify import verify
 
 if TYPE_CHECKING:
     from shrinker.graph.why import Step
@@ -107,59 +108,7 @@ def shrink(
     print(f"{target}: generated in {total:.1f} s, at most {peak:.0f} MiB. Reports: {result.reports}")
 
 
-@app.command()
-def verify(
-    out: Out = DEFAULT_OUT,
-    rest: Annotated[
-        list[str] | None, typer.Argument(help="After --: options of the level gpu (`-- --help` lists them).")
-    ] = None,
-    level: Annotated[
-        list[str] | None,
-        typer.Option(help="form, references, or gpu alone; may be given twice. Default: form and references."),
-    ] = None,
-    upstream: Annotated[str | None, typer.Option(help="Where upstream is; default: what SHRINK.json names.")] = None,
-    jobs: Jobs = CORES,
-    reports: Reports = None,
-    as_json: Json = False,
-) -> None:
-    """Judge a generated tree again, by upstream, its lock and the files alone."""
-    from dataclasses import asdict
-
-    from shrinker.cli.gpu import GPU_LEVEL, verify_on_gpus
-    from shrinker.cli.places import open_recorded, read_manifest
-    from shrinker.cli.progress import console_progress
-    from shrinker.pipeline import lock_evidence, verify_tree
-    from shrinker.values.errors import InputError
-    from shrinker.verify import EVIDENCE_LEVELS
-
-    levels = level or list(EVIDENCE_LEVELS)
-    if levels == [GPU_LEVEL]:
-        raise typer.Exit(verify_on_gpus(out, upstream, absolute(reports), rest or []))
-    if rest:
-        raise InputError("options after -- are those of the level gpu", "add --level gpu, or leave them out")
-    for name in levels:
-        if name not in EVIDENCE_LEVELS:
-            raise InputError(f"no evidence level {name!r}", f"levels here: {', '.join(EVIDENCE_LEVELS)}, or gpu alone")
-    manifest = read_manifest(out)
-    with console_progress() as progress:
-        tree = open_recorded(out, manifest.upstream, upstream, progress.note)
-        evidence = verify_tree(tree, out, manifest, levels, jobs, {}, progress)
-        if "form" in levels:
-            evidence = (lock_evidence(out.absolute(), manifest, absolute(reports)), *evidence)
-    if as_json:
-        print_json([asdict(item) for item in evidence])
-    for item in evidence:
-        if not as_json:
-            counts = ", ".join(f"{name} {count}" for name, count in item.checks)
-            print(f"{item.level}: {'passed' if item.passed else 'FAILED'} ({counts})")
-            for finding in item.findings:
-                print(f"  {finding.path}:{finding.line}: [{finding.check}] {finding.message}")
-            if item.inherited:
-                print(f"  {len(item.inherited)} finding(s) that upstream has too")
-    if not all(item.passed for item in evidence):
-        raise typer.Exit(1)
-
-
+app.command()(verify)
 app.command()(survivors)
 app.command()(mutate)
 app.command()(cross_check)

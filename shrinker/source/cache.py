@@ -69,7 +69,7 @@ def default_folder(environment: Mapping[str, str] = os.environ) -> Path:
 
 def clear(folder: Path) -> None:
     """Remove what shrinker put into the cache folder, and nothing else that may lie there."""
-    for name in ("downloads", "generated", "git", "index", "results", "stamps", "trees"):
+    for name in ("compiled", "downloads", "generated", "git", "index", "results", "stamps", "trees"):
         shutil.rmtree(folder / name, ignore_errors=True)
 
 

@@ -42,3 +42,20 @@ class Evidence:
     """Why it failed; empty when passed."""
     inherited: tuple[Finding, ...]
     """What is wrong in upstream in the same place too, and so is not held against the tree."""
+
+
+@dataclass(frozen=True, slots=True)
+class LevelResult:
+    """Evidence, with what a person reads beside it."""
+
+    evidence: Evidence
+    figures: tuple[tuple[str, str], ...] = ()
+    """Name and value in words: times, sizes, numbers that are no checks."""
+    limits: tuple[str, ...] = ()
+    """What this run could not show, a sentence each."""
+    seconds: float = 0.0
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing was found."""
+        return self.evidence.passed

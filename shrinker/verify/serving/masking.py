@@ -25,6 +25,7 @@ VOLATILE: dict[str, str] = {
     "decode_throughput": "a rate over time",
     "last_gen_throughput": "a rate over time",
     "gen_throughput": "a rate over time",
+    "api_server_dispatch_finish_ts": "a time",
     "request_received_ts": "a time",
     "request_sent_to_scheduler_ts": "a time",
     "response_sent_to_client_ts": "a time",

@@ -1,0 +1,151 @@
+"""`shrinker verify`: the evidence levels, one after the other."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shrinker.cli.options import CORES, DEFAULT_OUT, Jobs, Json, Out, Reports, absolute, print_json
+
+if TYPE_CHECKING:
+    from shrinker.pipeline import Progress
+    from shrinker.values.upstream import UpstreamTree
+    from shrinker.verify.simulated import LevelResult
+
+
+def verify(
+    out: Out = DEFAULT_OUT,
+    rest: Annotated[
+        list[str] | None, typer.Argument(help="After --: options of the level gpu (`-- --help` lists them).")
+    ] = None,
+    level: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="form, references, imports, model, server; may be given again; or gpu alone. "
+            "Default: form and references."
+        ),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="All levels that need no GPU; reports are written (verify.md, verify.json).")
+    ] = False,
+    upstream: Annotated[str | None, typer.Option(help="Where upstream is; default: what SHRINK.json names.")] = None,
+    jobs: Jobs = CORES,
+    reports: Reports = None,
+    work: Annotated[
+        Path | None, typer.Option("--work", help="Folder for logs and answers of the runs, kept; default: none is.")
+    ] = None,
+    patience: Annotated[
+        float, typer.Option("--patience", min=0.1, help="Factor of all time limits, for slow or busy machines.")
+    ] = 1.0,
+    as_json: Json = False,
+) -> None:
+    """Judge a generated tree again, by upstream, its lock and the files alone; imports, model, server run both trees.
+
+    The levels that run the trees need the environment that `make simulation` makes, and no GPU.
+    """
+    from shrinker.cli.gpu import GPU_LEVEL, verify_on_gpus
+    from shrinker.cli.places import open_recorded, read_manifest
+    from shrinker.cli.progress import console_progress
+    from shrinker.pipeline import reports_folder
+    from shrinker.report.verification import verification, write_verification
+    from shrinker.values.errors import InputError
+    from shrinker.verify import EVIDENCE_LEVELS
+    from shrinker.verify.simulated import SIMULATED_LEVELS
+
+    known = [*EVIDENCE_LEVELS, *SIMULATED_LEVELS]
+    levels = level or (known if everything else list(EVIDENCE_LEVELS))
+    if levels == [GPU_LEVEL]:
+        raise typer.Exit(verify_on_gpus(out, upstream, absolute(reports), rest or []))
+    if rest:
+        raise InputError("options after -- are those of the level gpu", "add --level gpu, or leave them out")
+    for name in levels:
+        if name not in known:
+            raise InputError(f"no evidence level {name!r}", f"levels here: {', '.join(known)}, or gpu alone")
+    manifest = read_manifest(out)
+    place = reports_folder(out.absolute(), manifest.upstream, manifest.profile, absolute(reports))
+    with console_progress() as progress:
+        tree = open_recorded(out, manifest.upstream, upstream, progress.note)
+        simulated = [name for name in SIMULATED_LEVELS if name in levels]
+        # First what costs nothing: a missing environment is an error of the first second.
+        with _setting(tree, place, simulated, absolute(work), patience, progress) as setting:
+            results = _static(tree, out, levels, jobs, absolute(reports), progress)
+            for name in simulated:
+                progress.phase(f"verify {name}")
+                results.append(SIMULATED_LEVELS[name](tree.root / "python", out.absolute() / "python", setting))
+    if everything or simulated:
+        written = write_verification(place, manifest, results)
+        progress.note(f"written: {written}")
+    if as_json:
+        data = verification(manifest, results)
+        print_json(data if simulated else [_plain(result) for result in results])
+    else:
+        _print(results)
+    if not all(result.passed for result in results):
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _setting(
+    tree: UpstreamTree, reports: Path, levels: list[str], work: Path | None, patience: float, progress: Progress
+) -> Iterator[Any]:
+    """With what the simulated levels run; nothing where none is asked for."""
+    from shrinker.simulate.environment import simulation
+    from shrinker.source.cache import default_folder
+    from shrinker.verify.simulated import Expected, Setting
+
+    if not levels:
+        yield None
+        return
+    expected = Expected.read(reports / "interface.json")
+    made = simulation(tree.declared.dependencies, compiled=default_folder() / "compiled")
+    with tempfile.TemporaryDirectory(prefix="shrinker-verify-", ignore_cleanup_errors=True) as scratch:
+        place = work or Path(scratch)
+        place.mkdir(parents=True, exist_ok=True)
+        yield Setting(made, place, expected, progress.note, patience)
+
+
+def _static(
+    tree: UpstreamTree, out: Path, levels: list[str], jobs: int, reports: Path | None, progress: Progress
+) -> list[LevelResult]:
+    from shrinker.cli.places import read_manifest
+    from shrinker.pipeline import lock_evidence, verify_tree
+    from shrinker.verify import EVIDENCE_LEVELS
+    from shrinker.verify.simulated import LevelResult
+
+    manifest = read_manifest(out)
+    results = []
+    for name in [name for name in EVIDENCE_LEVELS if name in levels]:
+        start = time.monotonic()
+        (evidence,) = verify_tree(tree, out, manifest, [name], jobs, {}, progress)
+        results.append(LevelResult(evidence, seconds=time.monotonic() - start))
+    if "form" in levels:
+        results.insert(0, LevelResult(lock_evidence(out.absolute(), manifest, reports)))
+    return results
+
+
+def _plain(result: LevelResult) -> Any:
+    from dataclasses import asdict
+
+    return asdict(result.evidence)
+
+
+def _print(results: list[LevelResult]) -> None:
+    for result in results:
+        item = result.evidence
+        counts = ", ".join(f"{name} {count}" for name, count in item.checks)
+        print(f"{item.level}: {'passed' if item.passed else 'FAILED'} ({counts})")
+        for finding in item.findings:
+            place = f"{finding.path}:{finding.line}: " if finding.path else ""
+            print(f"  {place}[{finding.check}] {finding.message}")
+        if item.inherited:
+            print(f"  {len(item.inherited)} finding(s) that upstream has too")
+        for name, value in result.figures:
+            print(f"  {name}: {value}")
+        for sentence in result.limits:
+            print(f"  not shown: {sentence}")

@@ -1,0 +1,114 @@
+"""What `verify` found, as JSON and as a page to read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from shrinker.values.manifest import Manifest
+from shrinker.values.outcome import Finding, LevelResult
+
+JSON_NAME, PAGE_NAME = "verify.json", "verify.md"
+_FORMAT = 1
+_SHOWN = 40
+
+NOT_SHOWN = (
+    "No compiled kernel ran: kernels are references in PyTorch and Triton's own interpreter. That both trees call the same "
+    "ones with the same tensors is shown; that these compute the right numbers on a GPU is not.",
+    "Attention backends other than Triton and FlashAttention 3, DeepGEMM, FlashInfer's and CUTLASS's kernels have no "
+    "reference, or one for a part of them; what reaches the others stops the run and fails the level.",
+    "FP8 is compared tree against tree only. NVFP4 is built on the meta device and not computed.",
+    "No NCCL, no peer access, no multi-node run, no torch.compile, no overlap of streams.",
+    "No speed: times of simulated runs say nothing of a GPU. The level gpu measures there.",
+)
+"""What the levels that need no GPU cannot show, whatever they find."""
+
+
+def verification(manifest: Manifest, results: Sequence[LevelResult]) -> dict[str, Any]:
+    """The content of `verify.json`."""
+    return {
+        "format": _FORMAT,
+        "profile": manifest.profile,
+        "upstream": manifest.upstream.spec,
+        "rules_hash": manifest.rules_hash,
+        "tool_version": manifest.tool_version,
+        "passed": all(result.passed for result in results),
+        "levels": {result.evidence.level: _level(result) for result in results},
+        "not_shown": list(NOT_SHOWN),
+    }
+
+
+def _level(result: LevelResult) -> dict[str, Any]:
+    evidence = result.evidence
+    return {
+        "passed": evidence.passed,
+        "checks": dict(evidence.checks),
+        "findings": [asdict(finding) for finding in evidence.findings],
+        "inherited": [asdict(finding) for finding in evidence.inherited],
+        "figures": dict(result.figures),
+        "limits": list(result.limits),
+        "seconds": round(result.seconds, 1),
+    }
+
+
+def page(manifest: Manifest, results: Sequence[LevelResult]) -> str:
+    """The content of `verify.md`."""
+    passed = all(result.passed for result in results)
+    lines = [
+        "# Evidence for the generated tree, without a GPU",
+        "",
+        f"Upstream `{manifest.upstream.spec}`, profile `{manifest.profile}`. "
+        + ("Every level passed." if passed else "**A level failed.**"),
+        "",
+        "| level | result | seconds | looked at |",
+        "| --- | --- | ---: | --- |",
+    ]
+    for result in results:
+        evidence = result.evidence
+        state = "passed" if evidence.passed else f"**failed: {len(evidence.findings)}**"
+        counts = ", ".join(f"{name} {number:,}" for name, number in evidence.checks)
+        lines.append(f"| {evidence.level} | {state} | {result.seconds:.0f} | {counts} |")
+    for result in results:
+        lines += _section(result)
+    lines += ["", "## What this cannot show", "", *(f"- {sentence}" for sentence in NOT_SHOWN), ""]
+    return "\n".join(lines)
+
+
+def _section(result: LevelResult) -> list[str]:
+    evidence = result.evidence
+    if not (evidence.findings or evidence.inherited or result.figures or result.limits):
+        return []
+    lines = ["", f"## Level {evidence.level}", ""]
+    lines += [f"- {name}: {value}" for name, value in result.figures]
+    lines += [f"- Not shown: {sentence}" for sentence in result.limits]
+    lines += _listed("Findings", evidence.findings)
+    lines += _listed("The same in upstream, so not held against the tree", evidence.inherited)
+    return lines
+
+
+def _listed(title: str, findings: Sequence[Finding]) -> list[str]:
+    if not findings:
+        return []
+    lines = ["", f"{title} ({len(findings)}):", ""]
+    for finding in findings[:_SHOWN]:
+        place = f"`{finding.path}:{finding.line}` " if finding.path else ""
+        message = " ".join(finding.message.split()).replace("|", "\\|")
+        lines.append(f"- {place}{finding.check}: {message}")
+    if len(findings) > _SHOWN:
+        lines.append(f"- and {len(findings) - _SHOWN} more, in `{JSON_NAME}`")
+    return lines
+
+
+def write_verification(folder: Path, manifest: Manifest, results: Sequence[LevelResult]) -> Path:
+    """Write both into the folder of the tree's reports; returns the page's path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    data = json.dumps(verification(manifest, results), indent=1, sort_keys=True)
+    for name, text in ((JSON_NAME, data + "\n"), (PAGE_NAME, page(manifest, results))):
+        # Beside it first, so that a run that is interrupted leaves the page of the one before.
+        fresh = folder / f".{name}.new"
+        fresh.write_text(text, "utf-8")
+        fresh.replace(folder / name)
+    return folder / PAGE_NAME

@@ -1,0 +1,152 @@
+"""Arithmetic of bfloat16 and float8 in the interpreter of Triton 3.6.
+
+As shipped it computes with the raw 16 bits of a bfloat16 as if they were an integer, and cuts digits off where it
+converts. Here each operation computes in float32 and rounds to the nearest, ties to even, as the device does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Array = Any
+"""numpy.ndarray; numpy is not installed where the types are checked."""
+
+
+def to_float(bits: Array) -> Array:
+    """float32 of bfloat16's bits."""
+    import numpy as np
+
+    return (np.ascontiguousarray(bits).view(np.uint16).astype(np.uint32) << np.uint32(16)).view(np.float32)
+
+
+def to_bits(values: Array) -> Array:
+    """bfloat16's bits of float32, rounded to nearest even; NaN stays NaN."""
+    import numpy as np
+
+    bits = np.ascontiguousarray(values, dtype=np.float32).view(np.uint32)
+    rounded = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
+    return np.where(np.isnan(values), np.uint16(0x7FC0), rounded.astype(np.uint16))
+
+
+class _Formats:
+    """Conversions between the interpreter's arrays and float32, by Triton's type."""
+
+    def __init__(self, interpreter: Any) -> None:
+        import torch
+        import triton.language as tl
+
+        self.tl = tl
+        self.numpy_type = interpreter._get_np_dtype
+        self.float8 = {tl.float8e4nv: (torch.float8_e4m3fn, 448.0), tl.float8e5: (torch.float8_e5m2, 57344.0)}
+        self._tables: dict[Any, Array] = {}
+
+    def narrow(self, handle: Any) -> bool:
+        kind = handle.dtype.scalar
+        return kind == self.tl.bfloat16 or kind in self.float8
+
+    def widen(self, data: Array, kind: Any) -> Array:
+        import numpy as np
+
+        if kind == self.tl.bfloat16:
+            return to_float(data)
+        if kind in self.float8:
+            return self._table(kind)[np.ascontiguousarray(data).view(np.uint8)]
+        return data.view(np.float16).astype(np.float32) if kind == self.tl.float16 else data
+
+    def _table(self, kind: Any) -> Array:
+        import torch
+
+        if kind not in self._tables:
+            bytes_ = torch.arange(256, dtype=torch.uint8)
+            self._tables[kind] = bytes_.view(self.float8[kind][0]).float().numpy()
+        return self._tables[kind]
+
+    def shorten(self, values: Array, kind: Any) -> Array:
+        import numpy as np
+        import torch
+
+        if kind == self.tl.bfloat16:
+            return to_bits(values)
+        if kind in self.float8:
+            torch_type, most = self.float8[kind]
+            # The device saturates here; PyTorch would give NaN.
+            exact = torch.from_numpy(np.ascontiguousarray(values, dtype=np.float32)).clamp(-most, most)
+            return exact.to(torch_type).view(torch.uint8).numpy().reshape(np.shape(values))
+        return values.astype(self.numpy_type(kind))
+
+    def convert(self, data: Array, source: Any, target: Any, mode: Any = None) -> Array:
+        import numpy as np
+
+        source, target = source.scalar, target.scalar
+        return data if source == target else self.shorten(self.widen(data, source).reshape(np.shape(data)), target)
+
+
+def install(interpreter: Any) -> None:
+    """Replace the interpreter's conversions and arithmetic where an operand is narrow."""
+    formats = _Formats(interpreter)
+    interpreter._convert_float = formats.convert
+    _install_casts(interpreter, formats)
+    for name in ("binary_op", "ternary_op", "unary_op"):
+        _lift(interpreter, formats, name)
+    _install_products(interpreter, formats)
+
+
+def _install_casts(interpreter: Any, formats: _Formats) -> None:
+    import numpy as np
+
+    handle, builder = interpreter.TensorHandle, interpreter.InterpreterBuilder
+    original = builder.cast_impl
+
+    def fp_to_fp(self: Any, source: Any, target: Any, mode: Any) -> Any:
+        return handle(formats.convert(source.data, source.dtype, target), target.scalar)
+
+    def cast(self: Any, source: Any, target: Any) -> Any:
+        kind = target.scalar
+        if not formats.narrow(source) and kind != formats.tl.bfloat16 and kind not in formats.float8:
+            return original(self, source, target)
+        values = formats.widen(source.data, source.dtype.scalar).reshape(np.shape(source.data))
+        if kind.is_floating():
+            return handle(formats.shorten(values.astype(np.float32), kind), kind)
+        return handle(values.astype(formats.numpy_type(target)), kind)
+
+    builder.create_fp_to_fp, builder.cast_impl = fp_to_fp, cast
+
+
+def _lift(interpreter: Any, formats: _Formats, name: str) -> None:
+    import numpy as np
+
+    handle, builder = interpreter.TensorHandle, interpreter.InterpreterBuilder
+    original = getattr(builder, name)
+    on_bits = (np.where, np.bitwise_and, np.bitwise_or, np.bitwise_xor)
+
+    def operate(self: Any, *operands: Any) -> Any:
+        *handles, operation = operands
+        narrow = [h for h in handles if formats.narrow(h)]
+        if not narrow or operation in on_bits:
+            return original(self, *operands)
+        kind = narrow[0].dtype.scalar
+        result = operation(*(formats.widen(h.data, h.dtype.scalar) for h in handles))
+        return handle(result if result.dtype == bool else formats.shorten(result, kind), kind)
+
+    setattr(builder, name, operate)
+
+
+def _install_products(interpreter: Any, formats: _Formats) -> None:
+    import numpy as np
+
+    handle, builder = interpreter.TensorHandle, interpreter.InterpreterBuilder
+
+    def fma(self: Any, x: Any, y: Any, z: Any) -> Any:
+        kind = z.dtype.scalar
+        if not any(map(formats.narrow, (x, y, z))):
+            return handle(x.data * y.data + z.data, kind)
+        product = formats.widen(x.data, x.dtype.scalar) * formats.widen(y.data, y.dtype.scalar)
+        return handle(formats.shorten(product + formats.widen(z.data, kind), kind), kind)
+
+    def dot(self: Any, a: Any, b: Any, d: Any, precision: Any, imprecise: Any) -> Any:
+        if a.dtype.scalar.is_floating():
+            product = np.matmul(formats.widen(a.data, a.dtype.scalar), formats.widen(b.data, b.dtype.scalar))
+            return handle((product + d.data).astype(d.data.dtype), d.dtype.scalar)
+        return handle(np.matmul(a.data, b.data, dtype=d.data.dtype) + d.data, d.dtype.scalar)
+
+    builder.create_fma, builder.create_dot = fma, dot

@@ -1,0 +1,141 @@
+"""CUDA graphs on the CPU: what is dispatched between begin and end is recorded, and done again at each replay.
+
+Atoms are the operators of PyTorch, the references of kernels and the starts of Triton kernels; what runs inside one
+belongs to it. A replay writes the results into the tensors of the recording, whose addresses are the graph's inputs
+and outputs, as on the device. Limit: a tensor that the recorded program wrote to and read before on a second stream
+has its last value at each replay.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+_state = threading.local()
+
+
+def recording() -> Any:
+    """The graph that is being recorded in this thread, or None."""
+    return getattr(_state, "graph", None)
+
+
+def atom(function: Callable[..., Any], *, in_place: bool) -> Callable[..., Any]:
+    """A function that a recorded graph holds as one step.
+
+    Args:
+        in_place: it writes its results into its arguments, so that a replay has nothing to copy.
+    """
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        graph = recording()
+        if graph is None:
+            return function(*args, **kwargs)
+        from torch.utils._python_dispatch import _pop_mode_temporarily
+
+        _state.graph = None
+        try:
+            with _pop_mode_temporarily():
+                result = function(*args, **kwargs)
+        finally:
+            _state.graph = graph
+        graph.add(function, args, kwargs, result, in_place or result is None)
+        return result
+
+    return call
+
+
+def _tensors(tree: Any) -> list[Any]:
+    import torch
+
+    return [leaf for leaf in torch.utils._pytree.tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
+
+
+def _mode(graph: Any) -> Any:
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Mode(TorchDispatchMode):  # type: ignore[misc]
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            kwargs = kwargs or {}
+            _state.graph = None
+            try:
+                result = func(*args, **kwargs)
+            finally:
+                _state.graph = graph
+            # Views share memory with what is written again; a number read back is not part of a graph.
+            if not getattr(func, "is_view", False) and func._schema.name != "aten::_local_scalar_dense":
+                graph.add(func, args, kwargs, result, func._schema.is_mutable)
+            return result
+
+    return Mode()
+
+
+class CUDAGraph:
+    """Stands for `torch.cuda.CUDAGraph`."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.steps: list[tuple[Any, Any, Any, list[Any]]] = []
+
+    def add(self, function: Any, args: Any, kwargs: Any, result: Any, in_place: bool) -> None:
+        """Record one step."""
+        self.steps.append((function, args, kwargs, [] if in_place else _tensors(result)))
+
+    def replay(self) -> None:
+        """Do all steps again, on what their tensors hold now."""
+        import torch
+
+        with torch.no_grad():
+            for function, args, kwargs, results in self.steps:
+                again = function(*args, **kwargs)
+                if results:
+                    for old, new in zip(results, _tensors(again), strict=True):
+                        if old.data_ptr() != new.data_ptr():
+                            old.copy_(new)
+
+    def reset(self) -> None:
+        """Forget all steps."""
+        self.steps = []
+
+    def pool(self) -> tuple[int, int]:
+        """The only pool of memory."""
+        return (0, 0)
+
+    def capture_begin(self, *args: Any, **kwargs: Any) -> None:
+        """Record from here."""
+        _state.graph = self
+        self._recorder = _mode(self)
+        self._recorder.__enter__()
+
+    def capture_end(self) -> None:
+        """The graph is whole."""
+        self._recorder.__exit__(None, None, None)
+        _state.graph = None
+
+    def instantiate(self) -> None:
+        """Nothing to do."""
+
+    def raw_cuda_graph(self) -> int:
+        """No handle."""
+        return 0
+
+
+class Capture:
+    """Stands for the context `torch.cuda.graph`."""
+
+    def __init__(self, cuda_graph: CUDAGraph, *args: Any, **kwargs: Any) -> None:
+        self._graph = cuda_graph
+
+    def __enter__(self) -> None:
+        self._graph.capture_begin()
+
+    def __exit__(self, *exception: Any) -> None:
+        self._graph.capture_end()
+
+
+def install(torch: Any) -> None:
+    """Put graphs into `torch.cuda`."""
+    cuda = torch.cuda
+    cuda.CUDAGraph = cuda.graphs.CUDAGraph = CUDAGraph
+    cuda.graph = cuda.graphs.graph = Capture
+    cuda.graph_pool_handle = cuda.graphs.graph_pool_handle = lambda: (0, 0)
+    cuda.is_current_stream_capturing = lambda: recording() is not None

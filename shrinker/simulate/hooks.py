@@ -1,0 +1,42 @@
+"""Functions that run right after a module was imported."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Mapping, Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+Hook = Callable[[ModuleType], None]
+
+
+class AfterImport(MetaPathFinder):
+    """Stands first among the finders; lets the others find a module and adds the hook to its loader."""
+
+    def __init__(self, hooks: Mapping[str, Hook]) -> None:
+        self._hooks = dict(hooks)
+        self._searching: set[str] = set()
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The spec that another finder gives, with the hook behind its loader's work."""
+        if fullname not in self._hooks or fullname in self._searching:
+            return None
+        self._searching.add(fullname)
+        try:
+            spec = importlib.util.find_spec(fullname)
+        finally:
+            self._searching.discard(fullname)
+        if spec is None or spec.loader is None:
+            return spec
+        execute = spec.loader.exec_module
+        hook = self._hooks.pop(fullname)
+
+        def exec_module(module: ModuleType) -> None:
+            execute(module)
+            hook(module)
+
+        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec

@@ -1,0 +1,56 @@
+"""What `install` does in the simulated process, in its order."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import ModuleType
+
+from shrinker.simulate import extensions, located, stubs, versions
+from shrinker.simulate.hooks import AfterImport
+from shrinker.simulate.settings import current
+
+
+def install() -> None:
+    """Put finders and variables in place; what needs torch or Triton follows when these are imported."""
+    os.environ.setdefault("TRITON_INTERPRET", "1")
+    os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")
+    hooks = {
+        "torch": _after_torch,
+        "torch.utils.cpp_extension": extensions.install,
+        "triton": _after_triton,
+        "tvm_ffi.cpp": _after_tvm,
+        **located.hooks(),
+    }
+    sys.meta_path.insert(0, AfterImport(hooks))
+    sys.meta_path.append(stubs.StubFinder(_fill))
+    versions.install()
+
+
+def _fill(module: ModuleType) -> None:
+    from shrinker.simulate.kernels import fill
+
+    fill(module)
+
+
+def _after_torch(torch: ModuleType) -> None:
+    from shrinker.simulate import device, distributed, graphs, operators, tensors
+
+    settings = current()
+    tensors.install(torch)
+    device.install(torch, settings)
+    operators.install(torch)
+    distributed.install(torch)
+    graphs.install(torch)
+
+
+def _after_triton(triton: ModuleType) -> None:
+    from shrinker.simulate import interpreter
+
+    interpreter.install(triton, current())
+
+
+def _after_tvm(module: ModuleType) -> None:
+    from shrinker.simulate.kernels import jit
+
+    jit.install(module)

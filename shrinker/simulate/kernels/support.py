@@ -1,0 +1,37 @@
+"""What kernel packages are asked besides kernels: settings that change nothing in what is computed."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from shrinker.simulate.kernels.registry import constant, kernel
+from shrinker.simulate.settings import current
+
+_DEEP_GEMM = "DeepGEMM (deepseek-ai), csrc/apis/runtime.hpp"
+
+
+@kernel("deep_gemm", "set_pdl", "set_num_sms", "set_tc_util", source=_DEEP_GEMM)
+def set_anything(*args: Any) -> None:
+    """A matter of speed."""
+
+
+@kernel("deep_gemm", source=_DEEP_GEMM)
+def get_num_sms() -> int:
+    """Multiprocessors of a Hopper device."""
+    return 132
+
+
+@kernel("deep_gemm", source=_DEEP_GEMM)
+def get_mk_alignment_for_contiguous_layout() -> int:
+    """Rows that each expert's block is padded to."""
+    return 128
+
+
+@kernel("sgl_kernel.utils", source="sgl-kernel/python/sgl_kernel/utils.py")
+def is_arch_support_pdl() -> bool:
+    """Programmatic dependent launch: from Hopper on."""
+    return current().capability[0] >= 9
+
+
+constant("flashinfer.jit.core", "logger", logging.getLogger("flashinfer"))  # Upstream silences it.

@@ -1,0 +1,46 @@
+"""What a simulated process is told, through its environment."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+SWITCH = "SHRINKER_SIMULATE"
+"""Environment variable that holds the settings as JSON; without it `sitecustomize` does nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The device that a simulated process sees."""
+
+    capability: tuple[int, int] = (9, 0)
+    """Compute capability: (9, 0) Hopper, (10, 0) Blackwell."""
+    devices: int = 1
+    memory: int = 4 << 30
+    """Bytes of memory that each device says it has."""
+    cuda: str = "13.0"
+    """Version of CUDA that PyTorch says it was built for."""
+    log: str = ""
+    """Folder for what is called (`calls`); empty: nothing is written."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Versions of distributions that are not installed, by normalised name: what upstream declares."""
+
+    def to_text(self) -> str:
+        """JSON, for the environment variable."""
+        fields = {name: getattr(self, name) for name in self.__slots__}
+        return json.dumps(fields | {"versions": dict(self.versions)}, sort_keys=True)
+
+    @staticmethod
+    def from_text(text: str) -> Settings:
+        """Read it back. Raises ValueError, KeyError or TypeError for a text that `to_text` did not write."""
+        data = json.loads(text)
+        major, minor = data.pop("capability")
+        return Settings(capability=(major, minor), **data)
+
+
+def current() -> Settings:
+    """Settings of this process; the defaults where it was given none."""
+    text = os.environ.get(SWITCH, "")
+    return Settings.from_text(text) if text else Settings()

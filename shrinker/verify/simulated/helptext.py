@@ -1,0 +1,104 @@
+"""The text of `--help` of both trees, option by option."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+_OPTION = re.compile(r"  (?P<names>-{1,2}[A-Za-z][^\n]*?)(?:  |$)")
+_LISTS = re.compile(r"\[('[^\[\]]*')\]")
+_CHOICES = re.compile(r"\{([^{}]*)\}")
+
+
+def options(text: str) -> dict[str, str]:
+    """Each option's entry by its longest name, blanks normalised; `(text)` is all that is no entry.
+
+    The usage line is left out: it repeats the entries.
+    """
+    body = re.sub(r"\A.*?(?=^\S[^\n]*:$|^options:)", "", text, count=1, flags=re.DOTALL | re.MULTILINE)
+    found: dict[str, list[str]] = {"(text)": []}
+    current = "(text)"
+    for line in body.splitlines():
+        if _OPTION.match(line):
+            names = re.findall(r"--?[A-Za-z][\w-]*", _CHOICES.sub("", line.partition("   ")[0]))
+            current = max(names, key=len)
+            found.setdefault(current, [])
+        elif line and not line.startswith("    "):
+            current = "(text)"
+        found[current].append(line)
+    return {name: " ".join(" ".join(lines).split()) for name, lines in found.items()}
+
+
+def compare(
+    upstream: str, generated: str, listed: Iterable[Mapping[str, Any]], refused: Iterable[Mapping[str, Any]] = ()
+) -> Iterator[tuple[str, str]]:
+    """Option and what differs, for each difference that is not listed.
+
+    Args:
+        listed: rows of `interface.json`: `subject` is a flag, `kind` what differs, `before` and `after` the values.
+        refused: its rows of refusals: a value that is refused may be no choice any more.
+    """
+    before, after = options(upstream), options(generated)
+    rows: dict[str, list[Mapping[str, Any]]] = {}
+    for row in listed:
+        rows.setdefault(row["subject"], []).append(row)
+    for row in refused:
+        for choice in _refused(row, before.get(row["subject"], "")):
+            change = {"kind": "choice removed", "before": choice}
+            # Listed or refused: the choice may still be there.
+            if choice not in _choices(after.get(row["subject"], "")):
+                rows.setdefault(row["subject"], []).append(change)
+    for name in dict.fromkeys([*before, *after]):
+        if name not in after:
+            if not any(row["kind"] == "removed" for row in rows.get(name, ())):
+                yield name, "upstream has it, the generated tree does not, and no rule is listed for it"
+        elif name not in before:
+            yield name, "the generated tree has it and upstream does not"
+        elif before[name] != after[name] and before[name] != _explained(after[name], before[name], rows.get(name, ())):
+            yield name, f"upstream says {_near(before[name], after[name])}"
+
+
+def _explained(after: str, before: str, rows: Iterable[Mapping[str, Any]]) -> str:
+    """Upstream's entry when the listed rows turn it into the generated one, else the generated entry."""
+    expected = before
+    for row in rows:
+        if row["kind"] == "choice removed":
+            gone = str(row["before"]).strip("'\"")
+
+            def without(match: re.Match[str], gone: str = gone) -> str:
+                return "{" + ",".join(c for c in match[1].split(",") if c.strip() != gone) + "}"
+
+            def unlisted(match: re.Match[str], gone: str = gone) -> str:
+                return "[" + ", ".join(c for c in match[1].split(", ") if c != f"'{gone}'") + "]"
+
+            # A text may list the choices once more, as Python prints them.
+            expected = _LISTS.sub(unlisted, _CHOICES.sub(without, expected))
+        elif row["kind"] == "default changed":
+            expected = expected.replace(str(row["before"]).strip("'\""), str(row["after"]).strip("'\""))
+        elif row["kind"] in ("changed", "choices changed"):
+            return before
+    # Line breaks within lists of choices move with their length.
+    return before if re.sub(r"\s", "", expected) == re.sub(r"\s", "", after) else after
+
+
+def _choices(entry: str) -> list[str]:
+    """The choices that an entry lists, the first time it does."""
+    found = _CHOICES.search(entry)
+    return [choice.strip() for choice in found[1].split(",")] if found else []
+
+
+def _refused(row: Mapping[str, Any], entry: str) -> list[str]:
+    """Choices of an entry that a row of refusals takes away: its values, or all but those it leaves."""
+    only = row.get("only") or ()
+    choices = _choices(entry)
+    return [c for c in choices if c in row.get("values", ()) or (only and c not in only and c != "auto")]
+
+
+def _near(before: str, after: str) -> str:
+    """Both texts from where they part."""
+    start = next(
+        (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
+    )
+    start = max(0, start - 20)
+    return f"…{before[start : start + 80]}…, the generated tree …{after[start : start + 80]}…"

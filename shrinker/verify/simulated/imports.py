@@ -1,0 +1,240 @@
+"""Level *imports*: with CUDA simulated, the generated tree loads and offers what upstream does.
+
+Checks:
+    modules: every module of the generated tree imports, or fails in upstream with the same error.
+    help: options of `--help` of the server and each benchmark, equal but for listed differences.
+    openapi: operations of the HTTP server's document, equal but for listed endpoints.
+    routes: paths that the application serves, the undocumented ones included.
+    registry rows: rows of the generated tree's tables lead to the class that upstream's lead to.
+    architectures: each DeepSeek architecture resolves to upstream's own class for it.
+    loaded modules: what the server loads is loaded in upstream, too, and nothing that was removed is.
+
+Limits: modules are imported one after the other in one process, in both trees in the same order, so that a module that
+imports only because another was there before is not noticed; the server is started from nothing by the level *server*.
+"""
+
+from __future__ import annotations
+
+import time
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from shrinker.verify.simulated import helptext, openapi
+from shrinker.verify.simulated.result import Ledger, LevelResult
+from shrinker.verify.simulated.setting import GENERATED, SIDES, UPSTREAM, Outcome, Setting, modules
+
+SUBJECTS = Path(__file__).resolve().parent / "subjects.toml"
+_RUNS = 2
+_SECONDS = 120
+"""For the import of one module."""
+
+_REQUIRED = ("modules", "help", "openapi", "registry rows", "architectures", "loaded modules")
+
+
+def run(upstream: Path, generated: Path, setting: Setting) -> LevelResult:
+    """Compare what both trees load and offer.
+
+    Args:
+        upstream, generated: folders that hold the package `sglang`.
+        setting: with what to run.
+    """
+    start = time.monotonic()
+    trees = {UPSTREAM: upstream, GENERATED: generated}
+    subjects = tomllib.loads(SUBJECTS.read_text("utf-8"))
+    ledger = Ledger("imports")
+    _walk(trees, setting, ledger)
+    _interface(trees, subjects, setting, ledger)
+    _help(trees, subjects, setting, ledger)
+    _loading(trees, subjects, setting, ledger)
+    return ledger.result(time.monotonic() - start, _REQUIRED)
+
+
+def both(
+    trees: Mapping[str, Path],
+    setting: Setting,
+    ledger: Ledger,
+    program: str,
+    arguments: Mapping[str, Mapping[str, Any]],
+    *,
+    limit: float,
+    name: str = "",
+    **options: Any,
+) -> dict[str, Outcome] | None:
+    """Run a program on both trees; None, and a finding or a limit, when one of them gives nothing.
+
+    Args:
+        arguments: of the program, by side.
+    """
+    found = {}
+    for side in SIDES:
+        setting.progress(f"{name or program}: {side}")
+        found[side] = setting.program(side, trees[side], program, arguments[side], limit=limit, name=name, **options)
+    if found[UPSTREAM].failure and found[GENERATED].failure:
+        ledger.find(name or program, "", f"upstream itself does not run here: {found[UPSTREAM].failure}")
+    elif found[UPSTREAM].failure:
+        ledger.find(name or program, "", f"runs on the generated tree and not on upstream: {found[UPSTREAM].failure}")
+    elif found[GENERATED].failure:
+        ledger.find(name or program, "", f"runs on upstream and not on the generated tree: {found[GENERATED].failure}")
+    else:
+        return found
+    return None
+
+
+def file_of(module: str, tree: Path) -> str:
+    """Path of a module in upstream's layout."""
+    relative = module.replace(".", "/")
+    package = (tree / relative).is_dir()
+    return f"python/{relative}/__init__.py" if package else f"python/{relative}.py"
+
+
+def _walk(trees: Mapping[str, Path], setting: Setting, ledger: Ledger) -> None:
+    ours = modules(trees[GENERATED])
+    known = set(modules(trees[UPSTREAM]))
+    arguments = {
+        UPSTREAM: {
+            "modules": [name for name in ours if name in known],
+            "root": str(trees[UPSTREAM]),
+            "seconds": _SECONDS,
+        },
+        GENERATED: {"modules": ours, "root": str(trees[GENERATED]), "seconds": _SECONDS},
+    }
+    found = both(trees, setting, ledger, "walk", arguments, limit=600)
+    if found is None:
+        return
+    before, after = (found[side].data["failed"] for side in SIDES)
+    ledger.count("modules", len(ours))
+    for name, error in after.items():
+        path = file_of(name, trees[GENERATED])
+        if name not in before:
+            ledger.find("modules", path, f"does not import, and does in upstream: {error}")
+        elif before[name] != error:
+            ledger.find("modules", path, f"fails otherwise than in upstream: {error}; upstream: {before[name]}")
+        else:
+            ledger.inherit("modules", path, error)
+    for name in before.keys() - after.keys():
+        ledger.inherit("modules", file_of(name, trees[UPSTREAM]), f"fails in upstream only: {before[name]}")
+    ledger.figure("modules imported", f"{len(ours) - len(after)} of {len(ours)}; {len(after)} need what is not here")
+
+
+def _interface(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Setting, ledger: Ledger) -> None:
+    arguments = {name: subjects[name] for name in ("registries", "architectures")}
+    found = both(trees, setting, ledger, "interface", dict.fromkeys(SIDES, arguments), limit=300)
+    if found is None:
+        return
+    before, after = (found[side].data for side in SIDES)
+    listed = setting.expected.endpoints
+    ledger.count("openapi", sum(len(methods) for methods in after["openapi"]["paths"].values()))
+    for place, message in openapi.compare(before["openapi"], after["openapi"], listed):
+        ledger.find("openapi", "", f"{place}: {message}")
+    removed = {row["subject"] for row in listed if row["kind"] == "removed"}
+    ledger.count("routes", len(after["routes"]))
+    for route in sorted({*before["routes"]} ^ {*after["routes"]}):
+        if route not in removed and not route.startswith("HEAD "):
+            side = "upstream" if route in before["routes"] else "the generated tree"
+            ledger.find("routes", "", f"only {side} serves {route}")
+    _registries(before, after, ledger)
+    for name, resolved in after["architectures"].items():
+        ledger.count("architectures")
+        if resolved != before["architectures"][name]:
+            message = f"{name} resolves to {resolved}, in upstream to {before['architectures'][name]}"
+            ledger.find("architectures", "", message)
+        elif ".models.deepseek" not in resolved:
+            ledger.inherit("architectures", "", f"{name}: {resolved}")
+
+
+def _registries(before: Mapping[str, Any], after: Mapping[str, Any], ledger: Ledger) -> None:
+    for place, rows in after["registries"].items():
+        known = before["registries"][place]
+        if known is None:
+            ledger.limit(f"This release has no registry {place}.")
+        elif rows is None:
+            ledger.find("registry rows", "", f"{place} is not there")
+        else:
+            ledger.count("registry rows", len(rows))
+            ledger.figure(place.partition(":")[2], f"{len(rows)} of {len(known)} rows")
+            if known and not rows:
+                ledger.find("registry rows", "", f"{place} has no rows, upstream {len(known)}")
+            for key, value in rows.items():
+                if key not in known:
+                    ledger.find("registry rows", "", f"{place}[{key!r}] is {value}, and upstream has no such row")
+                elif known[key] != value:
+                    ledger.find("registry rows", "", f"{place}[{key!r}] is {value}, in upstream {known[key]}")
+
+
+def _help(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Setting, ledger: Ledger) -> None:
+    package, expected = trees[GENERATED] / "sglang", setting.expected
+    files = sorted({file for pattern in subjects["commands"] for file in package.glob(pattern)})
+    for file in files:
+        if "__main__" not in file.read_text("utf-8"):
+            continue
+        module, texts = f"sglang.{file.stem}", {}
+        for side in SIDES:
+            setting.progress(f"--help of {module}: {side}")
+            # A width at which no entry is broken by the length of its choices alone.
+            finished, _ = setting.python(
+                side, trees[side], f"help-{file.stem}", ["-m", module, "--help"], limit=180, extra={"COLUMNS": "200"}
+            )
+            texts[side] = (finished.code, finished.output.read_text("utf-8", errors="replace"))
+        path = f"python/sglang/{file.name}"
+        if texts[UPSTREAM][0] != 0:
+            same = texts[UPSTREAM][0] == texts[GENERATED][0]
+            note = f"{module} --help ends with {texts[UPSTREAM][0]} in upstream, with {texts[GENERATED][0]} here"
+            (ledger.inherit if same else ledger.find)("help", path, note)
+            continue
+        if texts[GENERATED][0] != 0:
+            last = texts[GENERATED][1].strip().rpartition("\n")[2]
+            ledger.find("help", path, f"{module} --help ends with {texts[GENERATED][0]}: {last}")
+            continue
+        before, after = (_usage(texts[side][1]) for side in SIDES)
+        ledger.count("help", len(helptext.options(after)) - 1)
+        for option, message in helptext.compare(before, after, expected.flags, expected.refused):
+            ledger.find("help", path, f"{module} {option}: {message}")
+
+
+def _usage(text: str) -> str:
+    """The help itself, without what modules log while they are loaded."""
+    start = text.find("usage:")
+    return text[start:] if start >= 0 else text
+
+
+def _loading(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Setting, ledger: Ledger) -> None:
+    arguments = {"modules": subjects["server"]}
+    best: dict[str, Any] = {}
+    for attempt in range(_RUNS):
+        found = both(
+            trees, setting, ledger, "loading", dict.fromkeys(SIDES, arguments), limit=180, name=f"loading-{attempt}"
+        )
+        if found is None:
+            return
+        for side in SIDES:
+            data = found[side].data
+            if side not in best or data["seconds"] < best[side]["seconds"]:
+                best[side] = data
+    before, after = best[UPSTREAM], best[GENERATED]
+    ledger.count("loaded modules", len(after["modules"]))
+    own = set(modules(trees[GENERATED])) - set(modules(trees[UPSTREAM]))
+    for name in sorted({*after["modules"]} - {*before["modules"]} - own):
+        path = file_of(name, trees[GENERATED])
+        ledger.find("loaded modules", path, f"{name} is loaded by the generated server and not by upstream's")
+    for name in after["modules"]:
+        place = trees[GENERATED] / name.replace(".", "/")
+        # A folder without `__init__.py` is a package, too.
+        if not place.is_dir() and not place.with_suffix(".py").is_file():
+            ledger.find("loaded modules", "", f"{name} is loaded, and the generated tree has no such module")
+    ledger.count("loaded distributions", len(after["distributions"]))
+    for name in sorted({*after["distributions"]} - {*before["distributions"]}):
+        ledger.find("loaded distributions", "", f"{name} is loaded by the generated server and not by upstream's")
+    _figures(before, after, ledger)
+
+
+def _figures(before: Mapping[str, Any], after: Mapping[str, Any], ledger: Ledger) -> None:
+    for name, key, unit, scale in (
+        ("import of the server", "seconds", "s", 1.0),
+        ("processor time of it", "processor", "s", 1.0),
+        ("memory after it", "memory", "MiB", 2.0**20),
+    ):
+        ledger.figure(name, f"{after[key] / scale:.1f} {unit}, upstream {before[key] / scale:.1f} {unit}")
+    ledger.figure("modules of sglang loaded", f"{len(after['modules'])}, upstream {len(before['modules'])}")
+    ledger.figure("distributions loaded", f"{len(after['distributions'])}, upstream {len(before['distributions'])}")

@@ -1,0 +1,201 @@
+"""Level *model*: the whole model is made of the same parts, and computes the same numbers.
+
+Checks:
+    configurations: published ones, built on the meta device as the server does.
+    parameters, buffers, modules: names, shapes, types, strides and classes of these.
+    checkpoint names: tensors of the published checkpoint that were loaded, with the same warnings.
+    runs: tiny checkpoints, loaded, prefilled and decoded.
+    weights, outputs, caches, logits: hashes of what these runs held and computed, of every module, equal bit for bit.
+    routed experts: how many tokens each expert got, in each step.
+    kernels: the set of kernels that were called, and no stub.
+
+Limits: kernels are references and Triton's interpreter, so that nothing is said of compiled kernels; FP8 is compared tree
+against tree only; no attention but Triton's and FlashAttention 3's reference; no tensor parallelism here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from shrinker.simulate.environment import has_triton
+from shrinker.verify.simulated.checkpoints import checkpoint
+from shrinker.verify.simulated.configurations import CONFIGURATIONS, Configuration
+from shrinker.verify.simulated.imports import both
+from shrinker.verify.simulated.result import Ledger, LevelResult
+from shrinker.verify.simulated.server import compare_calls
+from shrinker.verify.simulated.setting import GENERATED, SIDES, UPSTREAM, Setting
+
+_REQUIRED = ("configurations", "parameters", "modules", "checkpoint names")
+_REQUIRED_RUNS = ("runs", "weights", "outputs", "caches", "logits", "routed experts", "kernels")
+_META = ("--attention-backend", "triton", "--disable-cuda-graph", "--trust-remote-code")
+_RUN = (
+    *("--context-length", "256", "--max-total-tokens", "512", "--max-running-requests", "4", "--disable-radix-cache"),
+    *("--sampling-backend", "pytorch", "--random-seed", "1", "--trust-remote-code"),
+)
+_VOCABULARY = 1024
+_STEPS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A tiny checkpoint and how it is run."""
+
+    name: str
+    shape: Mapping[str, str | int] = field(default_factory=dict)
+    attention: str = "triton"
+    graphs: bool = False
+    capability: tuple[int, int] = (9, 0)
+    triton: bool = True
+    """Whether it needs Triton."""
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Of the server."""
+        graphs = ("--cuda-graph-bs", "1", "2") if self.graphs else ("--disable-cuda-graph",)
+        return (*_RUN, "--attention-backend", self.attention, *graphs)
+
+
+RUNS = (
+    Run("one dense layer", {"dense": 1, "moe": 0}),
+    Run("one MoE layer", {"dense": 0, "moe": 1}),
+    Run("dense and MoE layer"),
+    Run("dense and MoE layer, FP8", {"fp8": 1}),
+    Run("FlashAttention 3", attention="fa3"),
+    Run("replayed CUDA graphs", graphs=True),
+    Run("V2", {"family": "v2"}),
+    Run("V2-Lite", {"family": "v2-lite"}),
+    Run("Blackwell", capability=(10, 0)),
+)
+"""What is computed."""
+
+
+def run(
+    upstream: Path,
+    generated: Path,
+    setting: Setting,
+    *,
+    configurations: Sequence[Configuration] = CONFIGURATIONS,
+    runs: Sequence[Run] = RUNS,
+) -> LevelResult:
+    """Compare what models are made of in both trees, and what they compute.
+
+    Args:
+        upstream, generated: folders that hold the package `sglang`.
+        setting: with what to run.
+        configurations: built on the meta device.
+        runs: computed.
+    """
+    start = time.monotonic()
+    trees = {UPSTREAM: upstream, GENERATED: generated}
+    ledger = Ledger("model")
+    for configuration in configurations:
+        _build(configuration, trees, setting, ledger)
+    required: tuple[str, ...] = _REQUIRED if configurations else ()
+    if not has_triton(setting.simulation.python):
+        ledger.limit("Triton has no wheel for this system: nothing was computed, only built. Run this level on Linux.")
+    else:
+        for one in runs:
+            _compute(one, trees, setting, ledger)
+        required += _REQUIRED_RUNS if runs else ()
+    return ledger.result(time.monotonic() - start, required)
+
+
+def _slug(name: str) -> str:
+    return "".join(c if c.isalnum() else "-" for c in name.lower())
+
+
+def _build(configuration: Configuration, trees: Mapping[str, Path], setting: Setting, ledger: Ledger) -> None:
+    name = _slug(configuration.name)
+    arguments = {
+        "model": str(configuration.write(setting.work / "configurations" / name)),
+        "options": [*_META, *configuration.options],
+        "draft": configuration.draft,
+        "load": configuration.load,
+    }
+    found = both(
+        trees,
+        setting,
+        ledger,
+        "meta",
+        dict.fromkeys(SIDES, arguments),
+        limit=300,
+        name=f"meta-{name}",
+        capability=configuration.capability,
+    )
+    if found is None:
+        return
+    ledger.count("configurations")
+    before, after = (found[side].data for side in SIDES)
+    for key in ("class", "quantization", "arguments", "elements"):
+        if before[key] != after[key]:
+            ledger.find("configurations", "", f"{configuration.name}: {key} is {after[key]}, in upstream {before[key]}")
+    for key in ("parameters", "buffers", "modules"):
+        ledger.count(key, len(after[key]))
+        _rows(configuration.name, key, before[key], after[key], ledger)
+    if configuration.load:
+        ledger.count("checkpoint names", after["loaded"]["names"])
+        if before["loaded"] != after["loaded"]:
+            message = f"{configuration.name}: {_short(after['loaded'])}, in upstream {_short(before['loaded'])}"
+            ledger.find("checkpoint names", "", message)
+    elements = f"{after['elements'] / 1e9:.2f} billion elements, {len(after['parameters'])} parameters"
+    ledger.figure(configuration.name, f"{elements}, class {after['class'].rpartition('.')[2]}")
+    compare_calls(found[UPSTREAM].called, found[GENERATED].called, ledger, configuration.name)
+
+
+def _rows(where: str, what: str, before: Mapping[str, Any], after: Mapping[str, Any], ledger: Ledger) -> None:
+    different = [name for name in dict.fromkeys([*before, *after]) if before.get(name) != after.get(name)]
+    for name in different[:5]:
+        message = f"{where}: {name} is {_short(after.get(name))}, in upstream {_short(before.get(name))}"
+        ledger.find(what, "", message)
+    if len(different) > 5:
+        ledger.find(what, "", f"{where}: and {len(different) - 5} more")
+
+
+def _short(value: Any) -> str:
+    text = "not there" if value is None else str(value)
+    return text if len(text) <= 200 else f"{text[:200]}…"
+
+
+def _compute(one: Run, trees: Mapping[str, Path], setting: Setting, ledger: Ledger) -> None:
+    shape: dict[str, str | int] = {"dense": 1, "moe": 1, "mtp": 0, "vocabulary": _VOCABULARY, **one.shape}
+    model = checkpoint(setting, **shape)
+    arguments = {"model": str(model), "options": list(one.options), "vocabulary": _VOCABULARY, "steps": _STEPS}
+    found = both(
+        trees,
+        setting,
+        ledger,
+        "forward",
+        dict.fromkeys(SIDES, arguments),
+        limit=300,
+        name=f"run-{_slug(one.name)}",
+        capability=one.capability,
+    )
+    if found is None:
+        return
+    ledger.count("runs")
+    before, after = (found[side].data for side in SIDES)
+    for key in ("class", "backend", "finite"):
+        if before[key] != after[key]:
+            ledger.find("runs", "", f"{one.name}: {key} is {after[key]}, in upstream {before[key]}")
+    if not after["finite"]:
+        ledger.find("runs", "", f"{one.name}: logits are not finite, so that equal ones say little")
+    ledger.count("weights", len(after["parameters"]))
+    _rows(one.name, "weights", before["parameters"], after["parameters"], ledger)
+    for key, check in (("outputs", "outputs"), ("cache", "caches"), ("steps", "logits"), ("experts", "routed experts")):
+        ledger.count(check, len(after[key]))
+        _first(one.name, check, before[key], after[key], ledger)
+    compare_calls(found[UPSTREAM].called, found[GENERATED].called, ledger, one.name)
+
+
+def _first(where: str, check: str, before: Sequence[Any], after: Sequence[Any], ledger: Ledger) -> None:
+    """The first place where two sequences differ: what follows depends on it."""
+    for index, (left, right) in enumerate(zip(before, after, strict=False)):
+        if left != right:
+            ledger.find(check, "", f"{where}: number {index} is {_short(right)}, in upstream {_short(left)}")
+            return
+    if len(before) != len(after):
+        ledger.find(check, "", f"{where}: there are {len(after)}, in upstream {len(before)}")

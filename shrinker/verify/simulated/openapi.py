@@ -1,0 +1,72 @@
+"""OpenAPI documents of both trees: upstream's, less the listed endpoints and what only they use, is the generated one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+
+def compare(
+    upstream: Mapping[str, Any], generated: Mapping[str, Any], listed: Iterable[Mapping[str, Any]]
+) -> Iterator[tuple[str, str]]:
+    """Place and what differs, for each difference that is not listed.
+
+    Args:
+        listed: rows of `interface.json`; `subject` is method and path.
+    """
+    removed = {row["subject"] for row in listed if row["kind"] == "removed"}
+    expected = json.loads(json.dumps(upstream))
+    paths = expected.get("paths", {})
+    for path in list(paths):
+        for method in list(paths[path]):
+            if f"{method.upper()} {path}" in removed and method not in generated.get("paths", {}).get(path, {}):
+                del paths[path][method]
+        if not paths[path]:
+            del paths[path]
+    if len(removed) > 0:
+        _prune(expected)
+    yield from _walk("", expected, generated)
+
+
+def _prune(document: dict[str, Any]) -> None:
+    """Take away the schemas that no endpoint leads to."""
+    schemas = document.get("components", {}).get("schemas", {})
+    reached: set[str] = set()
+    pending = [document.get("paths", {})]
+    while pending:
+        for name in _references(pending.pop()):
+            if name in schemas and name not in reached:
+                reached.add(name)
+                pending.append(schemas[name])
+    for name in [name for name in schemas if name not in reached]:
+        del schemas[name]
+
+
+def _references(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if key == "$ref":
+                yield str(item).rpartition("/")[2]
+            else:
+                yield from _references(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _references(item)
+
+
+def _walk(place: str, before: Any, after: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in sorted({*before, *after}, key=str):
+            here = f"{place}/{key}"
+            if key not in after:
+                yield here, "upstream's document has it, the generated tree's does not, and no rule is listed for it"
+            elif key not in before:
+                yield here, "the generated tree's document has it and upstream's does not"
+            else:
+                yield from _walk(here, before[key], after[key])
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for index, (a, b) in enumerate(zip(before, after, strict=True)):
+            yield from _walk(f"{place}/{index}", a, b)
+    elif before != after:
+        yield place, f"upstream {json.dumps(before)[:120]}, generated {json.dumps(after)[:120]}"

@@ -1,0 +1,126 @@
+"""Use a server as people do, with the OpenAI client; and what needs two requests at once. GIVEN.json RESULT.json."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from typing import Any
+
+import openai
+
+
+def post(path: str, body: Any, seconds: float = 120) -> tuple[int, str]:
+    """Status and parsed body, whatever the status is."""
+    request = urllib.request.Request(address + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    try:
+        with urllib.request.urlopen(request, timeout=seconds) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def attempt(name: str, function: Callable[[], Any]) -> None:
+    """Keep what a step gives, or how it fails."""
+    try:
+        results[name] = function()
+    except openai.APIStatusError as error:
+        results[name] = {"raised": type(error).__name__, "status": error.status_code, "body": error.body}
+    except Exception as error:
+        results[name] = {"raised": type(error).__name__, "text": str(error)[:300]}
+
+
+def chat() -> Any:
+    answer = client.chat.completions.create(
+        model="served", messages=messages, max_tokens=4, temperature=0, logprobs=True, seed=1
+    )
+    return answer.model_dump(exclude={"id", "created"})
+
+
+def stream() -> Any:
+    parts = client.chat.completions.create(model="served", messages=messages, max_tokens=4, temperature=0, stream=True)
+    return [part.model_dump(exclude={"id", "created"}) for part in parts]
+
+
+def completion() -> Any:
+    answer = client.completions.create(model="served", prompt=["One two", "Three"][0], max_tokens=4, temperature=0)
+    return answer.model_dump(exclude={"id", "created"})
+
+
+def models() -> Any:
+    return [model.model_dump(exclude={"created"}) for model in client.models.list().data]
+
+
+def no_embeddings() -> Any:
+    return client.embeddings.create(model="served", input="text").model_dump()
+
+
+def bad_temperature() -> None:
+    client.chat.completions.create(model="served", messages=messages, temperature=-3)
+
+
+def abort() -> Any:
+    """A long request, ended by another one: why it ended, not when."""
+    ended: list[Any] = []
+    body = {
+        "rid": "to-be-aborted",
+        "text": "A long story:",
+        "sampling_params": {"temperature": 0, "max_new_tokens": 400, "ignore_eos": True},
+    }
+    first = threading.Event()
+
+    def ask() -> None:
+        request = urllib.request.Request(
+            address + "/generate", json.dumps({**body, "stream": True}).encode(), {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request, timeout=200) as answer:
+            for line in answer:
+                if line.startswith(b"data: {"):
+                    first.set()
+                    ended.append(json.loads(line[6:])["meta_info"]["finish_reason"])
+        first.set()
+
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    first.wait(200)
+    status, _ = post("/abort_request", {"rid": "to-be-aborted"})
+    thread.join(200)
+    last = ended[-1] if ended else None
+    return {"status": status, "ended": not thread.is_alive(), "reason": last}
+
+
+def metrics() -> Any:
+    """Names of the metrics and of their labels; the values are times."""
+    with urllib.request.urlopen(address + "/metrics", timeout=60) as answer:
+        lines = answer.read().decode().splitlines()
+    kinds = [line for line in lines if line.startswith("# TYPE")]
+    names = {line.partition("{")[0].partition(" ")[0] for line in lines if line and not line.startswith("#")}
+    return {"types": sorted(kinds), "names": sorted(names)}
+
+
+def removed() -> Any:
+    """What the listed paths that were removed answer."""
+    found = {}
+    for method, path in given["removed"]:
+        request = urllib.request.Request(address + path, b"{}" if method == "POST" else None, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                found[f"{method} {path}"] = [answer.status, ""]
+        except urllib.error.HTTPError as error:
+            found[f"{method} {path}"] = [error.code, error.read().decode()]
+    return found
+
+
+with open(sys.argv[1], encoding="utf-8") as file:
+    given = json.load(file)
+address = given["address"]
+client = openai.OpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0, timeout=200)
+messages = [{"role": "user", "content": "Say hi."}]
+results: dict[str, Any] = {}
+for step in (chat, stream, completion, models, no_embeddings, bad_temperature, abort, metrics, removed):
+    attempt(step.__name__, step)
+with open(sys.argv[2], "w", encoding="utf-8") as file:
+    json.dump(results, file, sort_keys=True)

@@ -1,0 +1,63 @@
+"""Write the OpenAPI document and what the registries hold. Arguments: GIVEN.json RESULT.json."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+
+def described(value: Any) -> str:
+    """A class or function by its full name; anything else by its type."""
+    value = getattr(value, "func", value)
+    module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+    return f"{module}.{name}" if isinstance(module, str) and name else f"({type(value).__name__})"
+
+
+def served(routes: Any) -> Iterator[str]:
+    """Method and path of every route, those of included routers too (newer FastAPI keeps them apart)."""
+    for route in routes:
+        if hasattr(route, "path"):
+            for method in getattr(route, "methods", None) or ["*"]:
+                yield f"{method} {route.path}"
+        else:
+            yield from served(getattr(route, "original_router", route).routes)
+
+
+def registry(place: str) -> dict[str, str] | None:
+    """Rows of `module:attribute.attribute`, a dictionary or an object with items; None where there is none."""
+    module, _, path = place.partition(":")
+    try:
+        value: Any = importlib.import_module(module)
+        for part in path.split("."):
+            value = getattr(value, part)
+    except (ImportError, AttributeError):
+        return None
+    return {str(key): described(row) for key, row in dict(value).items()}
+
+
+with open(sys.argv[1], encoding="utf-8") as file:
+    given = json.load(file)
+from sglang.srt.entrypoints import http_server  # noqa: E402
+
+result = {
+    "openapi": http_server.app.openapi(),
+    "routes": sorted(served(http_server.app.routes)),
+    "registries": {place: registry(place) for place in given["registries"]},
+}
+from sglang.srt.models.registry import ModelRegistry  # noqa: E402
+
+resolved = {}
+for name in given["architectures"]:
+    try:
+        found, architecture = ModelRegistry.resolve_model_cls([name])
+        resolved[name] = f"{described(found)} for {architecture}"
+    except Exception as error:
+        resolved[name] = f"{type(error).__name__}: {error}"[:300]
+result["architectures"] = resolved
+with open(sys.argv[2], "w", encoding="utf-8") as file:
+    json.dump(result, file, sort_keys=True)
+os._exit(0)

@@ -1,0 +1,146 @@
+"""With what a level runs: the simulation, a folder to work in, what is known to differ."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from shrinker.simulate import calls
+from shrinker.simulate.environment import Simulation
+from shrinker.simulate.running import Finished, run
+from shrinker.values.errors import InputError
+
+PROGRAMS = Path(__file__).resolve().parent / "programs"
+UPSTREAM, GENERATED = "upstream", "generated"
+SIDES = (UPSTREAM, GENERATED)
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """Differences that the report on the interface lists (`interface.json`)."""
+
+    flags: tuple[Mapping[str, Any], ...] = ()
+    endpoints: tuple[Mapping[str, Any], ...] = ()
+    refused: tuple[Mapping[str, Any], ...] = ()
+
+    @staticmethod
+    def read(path: Path) -> Expected:
+        """From the report. Raises InputError when it is not there or not such a report."""
+        try:
+            data = json.loads(path.read_text("utf-8"))
+            return Expected(tuple(data["flags"]), tuple(data["endpoints"]), tuple(data["refused"]))
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise InputError(
+                f"{path}: the list of what may differ cannot be read: {error}",
+                "generate the tree again with `make shrink`, or name its reports with --reports",
+            ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a program ended that was run on one tree."""
+
+    data: Any
+    """What it wrote as JSON; None when it failed."""
+    finished: Finished
+    called: Mapping[str, frozenset[str]]
+    """Kernels and stubs that were called (`simulate.calls`)."""
+
+    @property
+    def failure(self) -> str:
+        """Why there is no data; empty when there is."""
+        if self.data is not None:
+            return ""
+        how = "ran past its time" if self.finished.code is None else f"ended with {self.finished.code}"
+        return f"{how}: {self.finished.tail(6)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What every level is given beside the two trees."""
+
+    simulation: Simulation
+    work: Path
+    """Folder for all that a level writes; left as it is."""
+    expected: Expected = field(default_factory=Expected)
+    progress: Callable[[str], None] = lambda line: None
+    patience: float = 1.0
+    """Factor of all time limits, for slow machines."""
+
+    def python(
+        self,
+        side: str,
+        tree: Path,
+        name: str,
+        arguments: Sequence[str | Path],
+        *,
+        limit: float,
+        capability: tuple[int, int] | None = None,
+        extra: Mapping[str, str] | None = None,
+    ) -> tuple[Finished, Mapping[str, frozenset[str]]]:
+        """Run Python on a tree, simulated.
+
+        Args:
+            side: which tree, for the names of files.
+            tree: folder that holds the package.
+            name: what this run is, for the names of files.
+            arguments: of Python.
+            limit: seconds, before `patience`.
+            capability: of the device, where it is not the simulation's own.
+            extra: environment variables on top.
+        """
+        folder = self.work / side / name
+        log = folder / "calls"
+        log.mkdir(parents=True, exist_ok=True)
+        made = self.simulation if capability is None else self.simulation.on(capability)
+        finished = run(
+            [made.python, *arguments],
+            variables=made.with_log(log).variables(tree, extra),
+            output=folder / "output.txt",
+            limit=limit * self.patience,
+            folder=folder,
+        )
+        return finished, calls.read(log)
+
+    def program(
+        self,
+        side: str,
+        tree: Path,
+        program: str,
+        arguments: Mapping[str, Any],
+        *,
+        limit: float,
+        name: str = "",
+        capability: tuple[int, int] | None = None,
+        extra: Mapping[str, str] | None = None,
+    ) -> Outcome:
+        """Run one of `programs/`, which takes a file of JSON and writes one."""
+        folder = self.work / side / (name or program)
+        folder.mkdir(parents=True, exist_ok=True)
+        given, result = folder / "given.json", folder / "result.json"
+        given.write_text(json.dumps(dict(arguments)), "utf-8")
+        result.unlink(missing_ok=True)
+        finished, called = self.python(
+            side,
+            tree,
+            name or program,
+            [PROGRAMS / f"{program}.py", given, result],
+            limit=limit,
+            capability=capability,
+            extra=extra,
+        )
+        data = json.loads(result.read_text("utf-8")) if result.is_file() else None
+        return Outcome(data, finished, called)
+
+
+def modules(tree: Path) -> list[str]:
+    """Dotted names of all modules of the package in a folder, sorted; no `__main__`, which runs when imported."""
+    found = []
+    for file in sorted((tree / "sglang").rglob("*.py")):
+        parts = file.relative_to(tree).with_suffix("").parts
+        if parts[-1] != "__main__" and all(part.isidentifier() for part in parts):
+            found.append(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
+    return found

@@ -1,0 +1,37 @@
+"""The tests that need PyTorch and the simulation, in the interpreter that has both."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from shrinker.simulate.environment import Simulation, find_python
+from shrinker.simulate.running import run
+from shrinker.simulate.settings import Settings
+from shrinker.values.errors import InputError
+
+INSIDE = Path(__file__).parent / "inside"
+
+
+@pytest.mark.parametrize("capability", [(9, 0), (10, 0)])
+def test_all_of_them(tmp_path: Path, capability: tuple[int, int], record_property) -> None:
+    try:
+        python = find_python()
+    except InputError as error:
+        pytest.skip(f"{error.message}: {error.next_step}")
+    made = Simulation(python, Settings(capability=capability), tmp_path / "compiled")
+    options = ["-q", "--import-mode=importlib", "-p", "no:cacheprovider", "-c", "/dev/null", f"--rootdir={INSIDE}"]
+    finished = run(
+        [python, "-m", "pytest", *options, INSIDE],
+        variables=made.variables(tmp_path),
+        output=tmp_path / "output",
+        limit=300,
+    )
+    said = finished.output.read_text()
+    assert finished.code == 0, said
+    passed = re.search(r"(\d+) passed", said)
+    assert passed and int(passed[1]) > 20
+    assert "skipped" not in said
+    record_property("figure", f"simulation at {capability[0]}.{capability[1]}: {passed[1]} tests of its own passed")
