@@ -107,7 +107,8 @@ def lost_rows(
         for where, key, _, _ in upstream.rows:
             keys[where].add(key.strip("'"))
         for where, key, value, line in upstream.rows:
-            if where not in tables and not where.endswith("()"):
+            root = where.partition("(")[0].partition(".")[0]
+            if where not in tables and not (where.endswith("()") and root in symbols.bound):
                 continue
             count += 1
             if there[where, key, value] > 0:

@@ -172,6 +172,12 @@ def test_a_row_goes_with_its_value(case: Build) -> None:
     assert case({"p.py": TABLE}, {"p.py": less(TABLE, *parts)}).findings("references") == []
 
 
+def test_a_call_on_what_went_goes_with_it(case: Build) -> None:
+    text = "class One: pass\nKINDS = []\nKINDS.append(One)\nprint(One)\n"
+    generated = less(text, "KINDS = []\n", "KINDS.append(One)\n")
+    assert case({"p.py": text}, {"p.py": generated}).findings("references") == []
+
+
 def test_a_table_that_nobody_looks_at_may_go_as_a_whole(case: Build) -> None:
     assert case({"p.py": TABLE}, {"p.py": less(TABLE, "EntryClass = [One, Two]\n")}).findings("references") == []
 

@@ -18,6 +18,7 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,8 @@ def run(
     model = checkpoint(setting, family="v3", dense=1, moe=1, mtp=0)
     seen = {}
     for side, tree in ((UPSTREAM, upstream), (GENERATED, generated)):
-        seen[side] = _serve(side, tree, model, setting, options, tokens, ledger)
+        show = partial(_serve, side, tree, model, setting, options, tokens, ledger)
+        seen[side] = setting.once(side, f"server {model} {options} {tokens}", show)
     if all(seen.values()):
         _compare(seen, setting, ledger)  # type: ignore[arg-type]
     elif seen[GENERATED] is None and seen[UPSTREAM] is None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from shrinker.simulate import calls
 from shrinker.simulate.environment import Simulation
@@ -14,6 +14,7 @@ from shrinker.simulate.running import Finished, run
 from shrinker.values.errors import InputError
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
+Shown = TypeVar("Shown")
 UPSTREAM, GENERATED = "upstream", "generated"
 SIDES = (UPSTREAM, GENERATED)
 
@@ -69,6 +70,23 @@ class Setting:
     progress: Callable[[str], None] = lambda line: None
     patience: float = 1.0
     """Factor of all time limits, for slow machines."""
+    memory: dict[str, Any] | None = None
+    """What upstream showed, where many trees are compared with it: it is run once."""
+
+    def once(self, side: str, key: str, show: Callable[[], Shown]) -> Shown:
+        """What a side shows; upstream's is remembered when there is a memory.
+
+        Args:
+            side: which tree.
+            key: all that the answer depends on beside the tree.
+            show: runs the tree.
+        """
+        if self.memory is None or side != UPSTREAM:
+            return show()
+        if key not in self.memory:
+            self.memory[key] = show()
+        known: Shown = self.memory[key]
+        return known
 
     def python(
         self,
@@ -96,14 +114,18 @@ class Setting:
         log = folder / "calls"
         log.mkdir(parents=True, exist_ok=True)
         made = self.simulation if capability is None else self.simulation.on(capability)
-        finished = run(
-            [made.python, *arguments],
-            variables=made.with_log(log).variables(tree, extra),
-            output=folder / "output.txt",
-            limit=limit * self.patience,
-            folder=folder,
-        )
-        return finished, calls.read(log)
+
+        def show() -> tuple[Finished, Mapping[str, frozenset[str]]]:
+            finished = run(
+                [made.python, *arguments],
+                variables=made.with_log(log).variables(tree, extra),
+                output=folder / "output.txt",
+                limit=limit * self.patience,
+                folder=folder,
+            )
+            return finished, calls.read(log)
+
+        return self.once(side, f"python {name} {arguments} {capability} {extra}", show)
 
     def program(
         self,
@@ -121,19 +143,19 @@ class Setting:
         folder = self.work / side / (name or program)
         folder.mkdir(parents=True, exist_ok=True)
         given, result = folder / "given.json", folder / "result.json"
-        given.write_text(json.dumps(dict(arguments)), "utf-8")
-        result.unlink(missing_ok=True)
-        finished, called = self.python(
-            side,
-            tree,
-            name or program,
-            [PROGRAMS / f"{program}.py", given, result],
-            limit=limit,
-            capability=capability,
-            extra=extra,
-        )
-        data = json.loads(result.read_text("utf-8")) if result.is_file() else None
-        return Outcome(data, finished, called)
+        text = json.dumps(dict(arguments))
+
+        def show() -> Outcome:
+            given.write_text(text, "utf-8")
+            result.unlink(missing_ok=True)
+            command = [PROGRAMS / f"{program}.py", given, result]
+            finished, called = replace(self, memory=None).python(
+                side, tree, name or program, command, limit=limit, capability=capability, extra=extra
+            )
+            data = json.loads(result.read_text("utf-8")) if result.is_file() else None
+            return Outcome(data, finished, called)
+
+        return self.once(side, f"program {program} {name} {text} {capability} {extra}", show)
 
 
 def modules(tree: Path) -> list[str]:
