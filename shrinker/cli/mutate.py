@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,14 +13,17 @@ from shrinker.cli.options import CORES, DEFAULT_OUT, Jobs, Json, Out, RecordedUp
 
 if TYPE_CHECKING:
     from shrinker.values.manifest import Manifest
-    from shrinker.verify.mutation.judge import Judged
+    from shrinker.values.upstream import UpstreamTree
+    from shrinker.verify.mutation.judge import Asked, Judged
 
 
 def mutate(
     out: Out = DEFAULT_OUT,
     count: Annotated[int, typer.Option("--count", min=1, help="How many faults.")] = 200,
     seed: Annotated[int, typer.Option("--seed", help="Of the draw: the same seed draws the same faults.")] = 0,
-    level: Annotated[list[str] | None, typer.Option(help="Ask only these, in this order. Default: all.")] = None,
+    level: Annotated[
+        list[str] | None, typer.Option(help="Ask these, in this order. Default: form, references.")
+    ] = None,
     upstream: RecordedUpstream = None,
     reports: Reports = None,
     jobs: Jobs = CORES,
@@ -28,53 +31,51 @@ def mutate(
 ) -> None:
     """Put faults into copies of a tree and ask each level, from the cheapest on, whether it notices them.
 
-    Writes mutation.json and mutation.md beside the tree's other reports. Exit 1 when the levels form and references
-    already find something wrong with the tree itself.
+    Without --level the levels form and references are asked, which takes two seconds a fault; imports, model and server take
+    minutes for each fault that comes so far, and need the environment that `make simulation` makes. Writes mutation.json and
+    mutation.md beside the tree's other reports. A tree in which a level finds fault by itself is refused.
     """
-    from shrinker.cache import Cache
     from shrinker.cli.places import open_recorded, read_manifest
     from shrinker.cli.progress import console_progress
+    from shrinker.cli.verify import open_setting
     from shrinker.pipeline import reports_folder
-    from shrinker.source.cache import default_folder
     from shrinker.values.errors import InputError
     from shrinker.verify import EVIDENCE_LEVELS
     from shrinker.verify.mutation import choose, judge_all
     from shrinker.verify.mutation.page import mutation_data, mutation_page
+    from shrinker.verify.simulated import SIMULATED_LEVELS
 
     names = level or list(EVIDENCE_LEVELS)
+    known = [*EVIDENCE_LEVELS, *SIMULATED_LEVELS]
     for name in names:
-        if name not in EVIDENCE_LEVELS:
-            raise InputError(f"no level {name!r} to ask", f"levels here: {', '.join(EVIDENCE_LEVELS)}")
+        if name not in known:
+            raise InputError(f"no level {name!r} to ask", f"levels here: {', '.join(known)}")
     manifest = read_manifest(out)
-    cache = Cache(default_folder().absolute())
+    tree_folder = out.absolute()
+    folder = reports_folder(tree_folder, manifest.upstream, manifest.profile, absolute(reports))
     with console_progress() as progress:
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)
+        simulated = [name for name in names if name in SIMULATED_LEVELS]
+        with open_setting(tree, folder, simulated, None, 1.0, progress) as setting:
+            levels = {name: _level(name, tree, jobs, setting) for name in names}
+            progress.phase("the tree itself")
+            for name, ask in levels.items():
+                progress.note(name)
+                if finding := ask(tree_folder, manifest):
+                    raise InputError(
+                        f"{name} already finds fault with {out}: {finding}",
+                        "generate the tree again with `make shrink`",
+                    )
+            progress.phase("faults")
+            faults = choose(tree, tree_folder, manifest, count=count, seed=seed)
+            done: list[Judged] = []
 
-        def asked(name: str) -> Callable[[Path, Manifest], str]:
-            def ask(folder: Path, judged: Manifest) -> str:
-                found = EVIDENCE_LEVELS[name](tree, folder, judged, jobs=jobs, progress=lambda line: None, cache=cache)
-                return "" if found.passed else _first(found.findings)
+            def told(judged: Judged) -> None:
+                done.append(judged)
+                progress.advance(len(done), len(faults))
 
-            return ask
-
-        levels = {name: asked(name) for name in names}
-        progress.phase("the tree itself")
-        for name, ask in levels.items():
-            if finding := ask(out.absolute(), manifest):
-                raise InputError(
-                    f"{name} already finds fault with {out}: {finding}", "generate the tree again with `make shrink`"
-                )
-        progress.phase("faults")
-        faults = choose(tree, out.absolute(), manifest, count=count, seed=seed)
-        done: list[Judged] = []
-
-        def told(judged: Judged) -> None:
-            done.append(judged)
-            progress.advance(len(done), len(faults))
-
-        found = judge_all(out.absolute(), manifest, faults, levels, told)
+            found = judge_all(tree_folder, manifest, faults, levels, told)
     data = mutation_data(found, names, manifest, seed)
-    folder = reports_folder(out, manifest.upstream, manifest.profile, absolute(reports))
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "mutation.json").write_text(json.dumps(data, indent=1, sort_keys=True) + "\n", "utf-8")
     (folder / "mutation.md").write_text(mutation_page(data), "utf-8")
@@ -84,6 +85,25 @@ def mutate(
         print(mutation_page(data), end="")
 
 
-def _first(findings: Any) -> str:
-    first = findings[0]
-    return f"{first.path}:{first.line}: [{first.check}] {first.message}"
+def _level(name: str, tree: UpstreamTree, jobs: int, setting: Any) -> Asked:
+    """A level as `judge_all` asks it; one that runs the trees runs upstream once."""
+    from shrinker.cache import Cache
+    from shrinker.source.cache import default_folder
+    from shrinker.verify import EVIDENCE_LEVELS
+    from shrinker.verify.simulated import SIMULATED_LEVELS
+
+    cache = Cache(default_folder().absolute())
+    quiet: Any = replace(setting, memory={}, progress=lambda line: None) if name in SIMULATED_LEVELS else None
+
+    def ask(folder: Path, manifest: Manifest) -> str:
+        if name in SIMULATED_LEVELS:
+            found = SIMULATED_LEVELS[name](tree.root / "python", folder / "python", quiet).evidence
+        else:
+            level = EVIDENCE_LEVELS[name]
+            found = level(tree, folder, manifest, jobs=jobs, progress=lambda line: None, cache=cache)
+        if found.passed:
+            return ""
+        first = found.findings[0]
+        return f"{first.path}:{first.line}: [{first.check}] {first.message}"
+
+    return ask

@@ -73,7 +73,7 @@ def verify(
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)
         simulated = [name for name in SIMULATED_LEVELS if name in levels]
         # First what costs nothing: a missing environment is an error of the first second.
-        with _setting(tree, place, simulated, absolute(work), patience, progress) as setting:
+        with open_setting(tree, place, simulated, absolute(work), patience, progress) as setting:
             results = _static(tree, out, levels, jobs, absolute(reports), progress)
             for name in simulated:
                 progress.phase(f"verify {name}")
@@ -91,7 +91,7 @@ def verify(
 
 
 @contextmanager
-def _setting(
+def open_setting(
     tree: UpstreamTree, reports: Path, levels: list[str], work: Path | None, patience: float, progress: Progress
 ) -> Iterator[Any]:
     """With what the simulated levels run; nothing where none is asked for."""
