@@ -14,6 +14,7 @@ from shrinker.fold.refine.world import World
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import name_matches
 from shrinker.values.folded import FoldedModule
+from shrinker.values.texts import words_of
 from shrinker.values.upstream import UpstreamTree, module_name
 
 _WORDS = re.compile(r"[A-Za-z_]\w*")
@@ -80,8 +81,8 @@ class Surroundings:
     def _named(self) -> tuple[frozenset[str], ...]:
         """Words of each kept file that is no module."""
         found = {part for target in self._tree.declared.scripts.values() for part in _WORDS.findall(target)}
-        texts = (self._tree.read(path).decode("utf-8", "replace") for path in self._kept)
-        return (frozenset(found), *(frozenset(_WORDS.findall(text)) for text in texts))
+        texts = ((path, self._tree.read(path).decode("utf-8", "replace")) for path in self._kept)
+        return (frozenset(found), *(words_of(path, text) for path, text in texts))
 
     @cached_property
     def _asked(self) -> frozenset[str]:

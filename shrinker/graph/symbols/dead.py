@@ -18,12 +18,11 @@ from shrinker.ruleset.match import name_matches
 from shrinker.values.edits import Span
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
+from shrinker.values.texts import looked_up, words_of
 from shrinker.values.upstream import UpstreamTree, module_name
 
 _WORDS = re.compile(r"[A-Za-z_]\w*")
 _IMPORTED = re.compile(r"(?:from|import)\s+([A-Za-z_]\w*)")
-_LOOKED = re.compile(r"[.\"']\s*([A-Za-z_]\w*)")
-"""An attribute, or the start of a string."""
 _DEEP = 20_000
 """Paths are followed recursively, through re-exports and classes."""
 
@@ -111,13 +110,13 @@ def _outside(
             edges.setdefault(edge.src[len("module:") :], []).append((edge.line, edge.kind, edge.dst[len("module:") :]))
     top = {module.module.partition(".")[0] for module in folded.values()}
     texts = (
-        tree.read(path).decode("utf-8", "replace")
+        (path, tree.read(path).decode("utf-8", "replace"))
         for path in graph.kept
         if path.endswith((".py", ".pyi")) and path not in folded
     )
     words = tuple(
-        (frozenset(_WORDS.findall(text)), frozenset(_LOOKED.findall(text)))
-        for text in texts
+        (words_of(path, text), looked_up(text))
+        for path, text in texts
         if any(name in top for name in _IMPORTED.findall(text))
     )
     scripts = frozenset(part for target in tree.declared.scripts.values() for part in _WORDS.findall(target))

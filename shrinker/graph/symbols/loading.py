@@ -34,6 +34,16 @@ class Loading:
             )
         return set(known)
 
+    def beside(self, key: Key) -> set[str]:
+        """What the other live imports of a module load."""
+        name, own = key
+        return {
+            target
+            for number, unit in enumerate(self._program.modules[name].units)
+            if unit.kind == "import" and unit.parent < 0 and number != own and (name, number) in self._live
+            for target in self._program.loads(*unit.imports[0][:2])
+        }
+
     def refresh(self) -> None:
         """More imports became live."""
         self._direct.clear()

@@ -10,7 +10,7 @@ import re
 
 from shrinker.graph.symbols.program import Key, Module, Program
 from shrinker.graph.symbols.reasons import Node, Outside, Protocols, Reason
-from shrinker.graph.symbols.settle import settle_imports, settle_unnamed
+from shrinker.graph.symbols.settle import release_imports, settle_imports, settle_unnamed
 from shrinker.graph.symbols.types import Found, Touch, Types
 from shrinker.values.units import Unit
 
@@ -57,6 +57,8 @@ class Search:
         self._patterns: set[str] = set()
         self.asked: dict[str, tuple[str, int] | None] = {}
         """Names of methods that nothing live looks up, and where any code of upstream does."""
+        self.settled: list[Key] = []
+        """Imports that are kept for what they load, in the order in which that was found."""
 
     def run(self) -> None:
         """Search to the fixpoint."""
@@ -78,6 +80,7 @@ class Search:
             self.drain()
             if not settle_imports(self) and not settle_unnamed(self):
                 break
+        release_imports(self)
 
     def drain(self) -> None:
         """Visit everything that became live."""

@@ -27,12 +27,42 @@ def settle_imports(search: Search) -> bool:
             targets = [t for t in search.program.loads(*unit.imports[0][:2]) if t not in beside]
             if any(loading.matters(t, before, beside) for t in targets):
                 search.keep((name, number), Reason(f"module:{name}", "import", unit.span.line))
+                search.settled.append((name, number))
                 beside.update(targets)
                 # What it loads may load more: before the next import is looked at.
                 search.drain()
                 loading.refresh()
                 found = True
     return found
+
+
+def release_imports(search: Search) -> None:
+    """Give up imports that were kept for what they load, and that what was kept after them made needless.
+
+    One after the other, each with those before already gone, so that two never go because of each other.
+    """
+    modules = search.program.modules
+    loading = Loading(search.program, search.live)
+    named = {target for source, target in search.edges if isinstance(target, tuple) and source != f"module:{target[0]}"}
+    for key in search.settled:
+        name, number = key
+        if key in named:
+            # What it loads has named it since.
+            continue
+        unit = modules[name].units[number]
+        targets = search.program.loads(*unit.imports[0][:2])
+        # Most are needed even if nothing else went: asked first, since that costs no new state.
+        beside = loading.beside(key)
+        before = loading.before(name)
+        if any(loading.matters(t, before, beside) for t in targets):
+            continue
+        reason = search.live.pop(key)
+        without = Loading(search.program, search.live)
+        if any(without.matters(t, without.before(name), without.direct(name)) for t in targets):
+            search.live[key] = reason
+            continue
+        search.edges.pop((reason.source, key), None)
+        loading = without
 
 
 def settle_unnamed(search: Search) -> bool:

@@ -1,0 +1,37 @@
+"""Words of a file that is no module of the served package, and that may name something in it."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_PLAIN = re.compile(r"^[ \t]*import[ \t]+([A-Za-z_]\w*)[ \t]*$", re.MULTILINE)
+_LISTED = re.compile(r"^[ \t]*from[ \t]+[.\w]+[ \t]+import[ \t]+(?:\(([^)]*)\)|([^\n]*))", re.MULTILINE)
+_LOOKED = re.compile(r"[.\"']\s*([A-Za-z_]\w*)")
+"""An attribute, or the start of a string."""
+
+
+def words_of(path: str, text: str) -> frozenset[str]:
+    """Words by which a file may name something of a module that it loads.
+
+    A module of the standard library that a Python file imports by itself (`import asyncio`) is read as the file's own
+    name, unless the file also imports that name from somewhere, looks it up as an attribute, or spells it.
+
+    Args:
+        path: of the file; only Python has such imports.
+        text: what is in it.
+    """
+    found = frozenset(_WORD.findall(text))
+    if not path.endswith((".py", ".pyi")):
+        return found
+    own = sys.stdlib_module_names.intersection(_PLAIN.findall(text))
+    if not own:
+        return found
+    listed = " ".join(f"{block} {line}" for block, line in _LISTED.findall(text))
+    return found.difference(own.difference(_LOOKED.findall(text), _WORD.findall(listed)))
+
+
+def looked_up(text: str) -> frozenset[str]:
+    """Words that a file may look up as attributes, or that begin a string."""
+    return frozenset(_LOOKED.findall(text))
