@@ -128,7 +128,7 @@ class Walk(Rule):
 
     package: str
     keep: tuple[str, ...] = ()
-    """Names below the package. Empty: the walk finds nothing."""
+    """Names below the package; several rules of one package add up. Empty: the walk finds nothing."""
 
 
 class Keep(Rule):

@@ -30,7 +30,9 @@ def walk_edges(
     Yields:
         Dotted name of the module where the edge starts, and the edge.
     """
-    by_package = {rule.package: rule for rule in rules}
+    by_package: dict[str, tuple[str, ...]] = {}
+    for rule in rules:
+        by_package[rule.package] = (*by_package.get(rule.package, ()), *rule.keep)
     for name in sorted(modules):
         for site in modules[name].dynamic:
             if site.mechanism != "walk":
@@ -57,19 +59,19 @@ def _named_packages(module: FoldedModule, index: ModuleIndex) -> Iterator[tuple[
 
 
 def _walk(
-    origin: str, line: int, site: DynamicSite, package: str, rules: Mapping[str, Walk], index: ModuleIndex
+    origin: str, line: int, site: DynamicSite, package: str, rules: Mapping[str, Sequence[str]], index: ModuleIndex
 ) -> Iterator[tuple[str, Found]]:
-    rule = rules.get(package)
+    kept = rules.get(package)
     # `iter_modules` sees one level, `walk_packages` and anything unknown see all.
     names = index.children.get(package, ()) if "iter_modules" in site.text else tuple(index.below(package))
     for dotted in names:
         if dotted not in index.paths:
             continue
         below = dotted[len(package) + 1 :]
-        if rule is None:
+        if kept is None:
             yield (
                 origin,
                 Found(module_node(dotted), "walk", line, f"walk over `{package}`, which no [[walk]] rule narrows"),
             )
-        elif any(name_matches(pattern, below) for pattern in rule.keep):
+        elif any(name_matches(pattern, below) for pattern in kept):
             yield origin, Found(module_node(dotted), "walk", line)
