@@ -56,7 +56,7 @@ def predicates_of_rules(rules: Ruleset) -> Predicates:
     dotted: dict[str, set[bool | None]] = {}
     left_out: list[str] = []
     for fact in rules.facts:
-        value, is_truth = (None, False) if isinstance(fact.value, str) else (fact.value, True)
+        value, is_truth = (fact.value, True) if fact.value is None or isinstance(fact.value, bool) else (None, False)
         for pattern in fact.calls:
             # In the tree, and for a method of anything, the last component is what a call shows.
             name = pattern.rpartition(".")[2] if pattern.startswith((_TREE, ".")) else pattern

@@ -1,4 +1,4 @@
-"""The command line: `shrinker shrink | verify | survivors | cross-check | dependencies | why | why-not`.
+"""The command line: `shrinker shrink | verify | survivors | cross-check | dependencies | kernels | why | why-not`.
 
 Exit codes: 0 done, 1 evidence failed, 2 bad usage or input, 130 interrupted (Ctrl-C, SIGTERM).
 
@@ -20,6 +20,7 @@ from shrinker import __version__
 from shrinker.cli.crosscheck import cross_check
 from shrinker.cli.dependencies import dependencies
 from shrinker.cli.ending import run
+from shrinker.cli.kernels import kernels
 from shrinker.cli.options import CORES, DEFAULT_OUT, Jobs, Json, Out, Reports, absolute, print_json
 from shrinker.cli.survivors import survivors
 
@@ -156,6 +157,7 @@ def verify(
 app.command()(survivors)
 app.command()(cross_check)
 app.command()(dependencies)
+app.command()(kernels)
 
 
 @app.command()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple
 from pathlib import Path
+from textwrap import wrap
 
 from shrinker.emit.endpoints import Gone
 from shrinker.emit.options import GoneOption
@@ -15,6 +16,8 @@ from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Removal
 from shrinker.values.upstream import module_name
 
+_WIDTH = 104
+"""Of the names on one line."""
 _TEMPLATE = Path(__file__).with_name("removed_features.py")
 
 
@@ -64,12 +67,27 @@ def refusals_module(
         empty = f"{name}: {kind} = ()"
         assert empty in text, "the template holds the empty tables"
         text = text.replace(empty, f"{name}: {kind} = (\n{''.join(lines)})")
-    for name, table in (("MODULES", modules), ("FEATURES", asked)):
+    rows_of_features = "".join(f"    {rule!a}: {feature!a},\n" for rule, feature in asked.items())
+    for name, body in (("MODULES", _by_rule(modules)), ("FEATURES", rows_of_features)):
         empty = f"{name}: dict[str, str] = {{}}"
         assert empty in text, "the template holds the empty tables"
-        body = "".join(f"    {key!a}: {value!a},\n" for key, value in table.items())
         text = text.replace(empty, f"{name}: dict[str, str] = {{\n{body}}}")
     return text
+
+
+def _by_rule(modules: Mapping[str, str]) -> str:
+    """Body of the dictionary of modules: several names a line, so that the table is shorter than what reads it."""
+    by_rule: dict[str, list[str]] = {}
+    for module, rule in modules.items():
+        by_rule.setdefault(rule, []).append(module)
+    rows = ""
+    for rule, names in sorted(by_rule.items()):
+        lines = wrap(" ".join(names), _WIDTH, break_on_hyphens=False)
+        rows += "".join(
+            [f"        ({rule!a}, (\n", *(f"            {line + ' '!a}\n" for line in lines), "        )),\n"]
+        )
+    loops = "    for rule, names in (\n" + rows + "    )\n    for module in names.split()\n"
+    return f"    module: rule\n{loops}" if modules else ""
 
 
 def removed_modules(removed: Mapping[str, Removal], kept: Iterable[str]) -> dict[str, str]:

@@ -7,8 +7,10 @@ interpreting a short function of the tree (`interpret`), which the environment d
 from __future__ import annotations
 
 import ast
+import operator
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from shrinker.facts.effects import ENVIRONMENT_READERS
 from shrinker.facts.lattice import (
@@ -77,6 +79,8 @@ def evaluate(node: ast.expr, scope: Scope, *, condition: bool = False, depth: in
         case ast.UnaryOp(op=ast.Not()):
             inner = evaluate(node.operand, scope, condition=True, depth=depth)
             return Known(not inner.truth, True, inner.rules) if isinstance(inner, Known) else _only_removed(inner)
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+            return literal(-number)
         case ast.BoolOp():
             return _boolean(node, scope, condition, depth)
         case ast.IfExp():
@@ -212,8 +216,8 @@ def _links(node: ast.Compare, scope: Scope, condition: bool, depth: int) -> Valu
     """``a < b < c``, which is ``a < b and b < c``."""
     operands = (node.left, *node.comparators)
     links: list[ast.expr] = [
-        ast.copy_location(ast.Compare(left, [operator], [right]), node)
-        for left, operator, right in zip(operands, node.ops, operands[1:], strict=False)
+        ast.copy_location(ast.Compare(left, [link], [right]), node)
+        for left, link, right in zip(operands, node.ops, operands[1:], strict=False)
     ]
     value = _boolean(ast.copy_location(ast.BoolOp(ast.And(), links), node), scope, condition, depth)
     return value if isinstance(value, Known) else UNKNOWN
@@ -249,40 +253,54 @@ def _compare(node: ast.Compare, scope: Scope, depth: int) -> Value:
             return Known(left.value == right.value, True, rules)
         case ast.NotEq():
             return Known(left.value != right.value, True, rules)
+        case ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE() as order if _are_numbers(left.value, right.value):
+            return Known(_ORDER[type(order)](left.value, right.value), True, rules)
     return UNKNOWN
 
 
-def _compare_member(member: Removed, operator: ast.cmpop) -> Value:
-    if isinstance(operator, ast.Eq | ast.Is):
+_ORDER: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+
+
+def _are_numbers(*values: object) -> bool:
+    return all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+
+
+def _compare_member(member: Removed, kind: ast.cmpop) -> Value:
+    if isinstance(kind, ast.Eq | ast.Is):
         return Known(False, True, frozenset({member.rule}))
-    return Known(True, True, frozenset({member.rule})) if isinstance(operator, ast.NotEq | ast.IsNot) else member
+    return Known(True, True, frozenset({member.rule})) if isinstance(kind, ast.NotEq | ast.IsNot) else member
 
 
-def _compare_domain(domain: Domain, operator: ast.cmpop, other: ast.expr, scope: Scope, swapped: bool) -> Value:
+def _compare_domain(domain: Domain, kind: ast.cmpop, other: ast.expr, scope: Scope, swapped: bool) -> Value:
     """``device == "npu"``, ``device in ("npu", "xpu")`` for a device that is never one of them."""
-    equal = isinstance(operator, ast.Eq | ast.NotEq | ast.Is | ast.IsNot)
-    if swapped and isinstance(operator, ast.In | ast.NotIn):
+    equal = isinstance(kind, ast.Eq | ast.NotEq | ast.Is | ast.IsNot)
+    if swapped and isinstance(kind, ast.In | ast.NotIn):
         part = evaluate(other, scope)
         if isinstance(part, Known) and part.exact and domain.lacks(part.value):
-            return Known(isinstance(operator, ast.NotIn), True, domain.rules | part.rules)
+            return Known(isinstance(kind, ast.NotIn), True, domain.rules | part.rules)
     if domain.items:
         return UNKNOWN
-    if not equal and (swapped or not isinstance(operator, ast.In | ast.NotIn)):
+    if not equal and (swapped or not isinstance(kind, ast.In | ast.NotIn)):
         return UNKNOWN
     texts = [other] if equal else other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else []
     values = [evaluate(t, scope) for t in texts]
     if not values or not all(isinstance(v, Known) and v.exact and domain.excludes(v.value) for v in values):
         return UNKNOWN
-    return Known(isinstance(operator, ast.NotEq | ast.IsNot | ast.NotIn), True, domain.rules)
+    return Known(isinstance(kind, ast.NotEq | ast.IsNot | ast.NotIn), True, domain.rules)
 
 
-def _compare_off(value: SwitchedOff, operator: ast.cmpop, other: ast.expr) -> Value:
+def _compare_off(value: SwitchedOff, kind: ast.cmpop, other: ast.expr) -> Value:
     texts = other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else [other]
     if not all(isinstance(t, ast.Constant) and t.value in ON_TEXTS for t in texts):
         return UNKNOWN
-    if isinstance(operator, ast.Eq | ast.In):
+    if isinstance(kind, ast.Eq | ast.In):
         return Known(False, True, value.rules)
-    return Known(True, True, value.rules) if isinstance(operator, ast.NotEq | ast.NotIn) else UNKNOWN
+    return Known(True, True, value.rules) if isinstance(kind, ast.NotEq | ast.NotIn) else UNKNOWN
 
 
 def _call(node: ast.Call, scope: Scope, depth: int) -> Value:

@@ -31,6 +31,7 @@ _WRAPPERS = frozenset(
         "triton.jit",
         "triton.autotune",
         "triton.heuristics",
+        "tilelang.jit",
         "torch.jit.script",
         "torch.jit.unused",
     }

@@ -10,13 +10,14 @@ import re
 from collections.abc import Iterable, Iterator
 
 from shrinker.ruleset import Absent, Fact, Pure, Rule
+from shrinker.ruleset.models import Refusal
 from shrinker.values.upstream import UpstreamTree, module_name
 
 _WORD = re.compile(r"\w+")
 
 
 def occurring(tree: UpstreamTree, rules: Iterable[Rule]) -> frozenset[str]:
-    """Ids of those facts, `absent` and `pure` rules that name something which a Python file of upstream writes.
+    """Ids of those facts, refusals, `absent` and `pure` rules that name something which a Python file of upstream writes.
 
     A qualified name occurs in a file when its last component is a word of the text, and each of the others is one too or
     a component of the module's name.
@@ -47,6 +48,8 @@ def _names(rule: Rule) -> Iterator[str]:
             yield from (*rule.modules, *rule.attributes)
         case Pure():
             yield from rule.calls
+        case Refusal():
+            yield rule.function
 
 
 class _Name:

@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from shrinker.report.effects import RuleEffect
 from shrinker.report.occurrence import occurring
 from shrinker.report.proposals import propose_acceptance, propose_fact, propose_platform, propose_survivor
-from shrinker.ruleset import Fact, Ruleset, Survivor, module_matches
+from shrinker.ruleset import Fact, Rule, Ruleset, Survivor, module_matches
+from shrinker.ruleset.models import Refusal
 from shrinker.values.folded import FoldedModule, Uncertain
 from shrinker.values.outcome import Finding
 from shrinker.values.survivors import KINDS, Kind, Survivors
@@ -59,7 +60,9 @@ def strict_findings(
     accepted, open_constructs = _constructs(rules, constructs, folded or {})
     idle = [effect.id for effect in effects if effect.idle and effect.id not in optional]
     if tree is not None and idle:
-        spoken = occurring(tree, (rule for rule in rules.all_rules() if rule.id in set(idle)))
+        spoken = occurring(
+            tree, (rule for rule in rules.all_rules() if rule.id in set(idle) and _may_idle(rules, rule))
+        )
         idle = [rule for rule in idle if rule not in spoken]
     idle += [r.id for r in rules.survivors if _about_constructs(r) and r.id not in accepted and not r.optional]
     idle += list(left.unmatched) if left is not None else []
@@ -84,6 +87,13 @@ def strict_findings(
         ]
         found += sorted(_unexplained(rules, left), key=lambda finding: _ORDER.index(finding.check))
     return found
+
+
+def _may_idle(rules: Ruleset, rule: Rule) -> bool:
+    """False for a refusal that would look in a module which stays, or which nothing reaches: it enforces something."""
+    return not isinstance(rule, Refusal) or any(
+        module_matches(pattern, rule.function) for remove in rules.removes for pattern in remove.modules
+    )
 
 
 def _unmatched(rules: Ruleset, rule: str) -> Finding:

@@ -34,7 +34,7 @@ def refuse_contradictions(rules: Ruleset) -> None:
 
 def _values(rules: Ruleset) -> Iterator[str]:
     for one, other in combinations(rules.facts, 2):
-        if (one.value, one.exact) == (other.value, other.exact):
+        if (type(one.value), one.value, one.exact) == (type(other.value), other.value, other.exact):
             continue
         pairs = [(p, q) for p in one.calls for q in other.calls]
         pairs += [(p, q) for p in (*one.names, *one.attributes) for q in (*other.names, *other.attributes)]
@@ -115,5 +115,7 @@ def _clash(rules: Ruleset, one: Rule, said: str, other: Rule, against: str) -> s
 
 
 def _text(fact: Fact) -> str:
-    value = "None" if fact.value is None else str(fact.value).lower() if isinstance(fact.value, bool) else fact.value
+    value = (
+        "None" if fact.value is None else str(fact.value).lower() if isinstance(fact.value, bool) else str(fact.value)
+    )
     return value if fact.exact else f"{value} (only its truth)"

@@ -30,6 +30,7 @@ from shrinker.ruleset.models import (
     Profile,
     Protocol,
     Pure,
+    Reach,
     Refusal,
     Remove,
     Root,
@@ -64,6 +65,7 @@ _KINDS: dict[str, tuple[str, type[Rule]]] = {
     "survivor": ("survivors", Survivor),
     "protocol": ("protocols", Protocol),
     "outside": ("outsides", Outside),
+    "reach": ("reaches", Reach),
 }
 
 

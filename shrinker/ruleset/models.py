@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
 
 from shrinker.values.survivors import Kind, Position
 
@@ -36,8 +36,8 @@ class Fact(Rule):
     what calling `f` returns; ``.is_hip`` is an attribute of any receiver that is not resolved."""
     environment: tuple[str, ...] = ()
     """Environment variables, however they are read."""
-    value: StrictBool | str | None = None
-    """TOML has no null: leave it out for None."""
+    value: StrictBool | StrictInt | str | None = None
+    """TOML has no null: leave it out for None. A number decides comparisons; it is never written as a literal."""
     exact: bool = True
     """False: only the truth of the value is known (a version string, a handle); it is never written as a literal."""
 
@@ -287,6 +287,16 @@ class Outside(Rule):
     """Classes of the tree whose objects people's own code holds: patterns over qualified names. Their public members stay."""
 
 
+class Reach(Rule):
+    """What the profile is for: names that the graph must reach from a definition. `shrinker kernels` looks for them."""
+
+    start: str
+    """Qualified name of the definition (``sglang.srt.models.deepseek_v2.DeepseekV3ForCausalLM``)."""
+    names: tuple[str, ...] = Field(min_length=1)
+    """Of kernels: functions that kept code defines, imports or reads as an attribute, by their last name, whatever
+    library has them in this upstream."""
+
+
 class Ruleset(BaseModel):
     """All rules that a profile includes, in file order."""
 
@@ -313,6 +323,7 @@ class Ruleset(BaseModel):
     survivors: tuple[Survivor, ...] = ()
     protocols: tuple[Protocol, ...] = ()
     outsides: tuple[Outside, ...] = ()
+    reaches: tuple[Reach, ...] = ()
     scope: tuple[str, ...] = ()
     """Ids of rules about what is served, see `Profile.scope`."""
     profile: str = ""
@@ -325,7 +336,7 @@ class Ruleset(BaseModel):
         """Every rule that decides something about the tree, in the order of the kinds.
 
         `platforms` and `survivors` decide nothing: they judge what was generated. `protocols` and `outsides` tell of what
-        is not in the tree, `distributions` and `listings` of the package index, whatever this upstream declares.
+        is not in the tree, `reaches` what must be in it, `distributions` and `listings` of the package index, whatever this upstream declares.
         """
         return (
             *self.facts,

@@ -20,3 +20,10 @@ def newest(tmp_path_factory: pytest.TempPathFactory) -> Shrunk:
 def older(tmp_path_factory: pytest.TempPathFactory) -> Shrunk:
     """The release of the 57 % criterion."""
     return Shrunk("0.5.7", tmp_path_factory.mktemp("older"), jobs=2).make()
+
+
+@pytest.fixture(scope="session")
+def narrower(tmp_path_factory: pytest.TempPathFactory) -> Shrunk:
+    """The default release in the profile of the production build."""
+    folder = tmp_path_factory.mktemp("narrower")
+    return Shrunk("0.5.15.post1", folder, jobs=2, profile="deepseek-r1-nvfp4").make()

@@ -28,11 +28,13 @@ class Shrunk:
     release: str
     folder: Path
     jobs: int
+    profile: str = "deepseek"
 
     def make(self) -> Shrunk:
         """Run `shrinker shrink`."""
         places = ("--out", str(self.out), "--reports", str(self.reports))
-        done = command("shrink", "--upstream", f"release:{self.release}", *places, "--jobs", str(self.jobs), "--json")
+        what = ("--upstream", f"release:{self.release}", "--profile", self.profile)
+        done = command("shrink", *what, *places, "--jobs", str(self.jobs), "--json")
         (self.folder / "stderr").write_text(done.stderr)
         assert done.returncode == 0, done.stderr[-4000:]
         (self.folder / "result.json").write_text(done.stdout)

@@ -13,6 +13,7 @@ from shrinker.report.occurrence import occurring
 from shrinker.report.strict import strict_findings
 from shrinker.ruleset import Absent, Fact, Remove, Ruleset, Survivor
 from shrinker.ruleset.load import load_rules
+from shrinker.ruleset.models import Refusal
 from shrinker.values.folded import FoldedModule, Uncertain
 from shrinker.values.outcome import Finding
 from shrinker.values.survivors import Leftover, Survivors, Suspect
@@ -183,3 +184,25 @@ def test_a_rule_has_its_match_wherever_upstream_writes_the_name(tmp_path: Path) 
     assert occurring(tree, rules.all_rules()) == {"method", "nested", "open", "absent"}
     idle = [effect(rule, 0) for rule in ("method", "no-word")]
     assert [f.message.split()[1] for f in strict_findings(rules, idle, [], tree=tree)] == ["no-word"]
+
+
+def test_a_refusal_needs_no_place_where_its_module_is_removed(tmp_path: Path) -> None:
+    write(tmp_path, {"srt/gone.py": "def choose(name):\n    return name\n"})
+    asked = Refusal(
+        id="refuse",
+        why=WHY,
+        feature="a choice",
+        function="sglang.srt.gone.choose",
+        argument="name",
+        attribute="",
+        values=("x",),
+        instead="Choose another one.",
+    )
+    remove = Remove(id="remove", why=WHY, feature="choices", modules=("sglang.srt.gone",))
+    idle, tree = [effect("refuse", 0)], upstream_tree(tmp_path)
+    assert strict_findings(Ruleset(refusals=(asked,), removes=(remove,)), idle, [], tree=tree) == []
+    # Enforced nowhere: because nothing removes the module, or because upstream has no such function.
+    lost = asked.model_copy(update={"function": "sglang.srt.gone.chosen"})
+    for rules in (Ruleset(refusals=(asked,)), Ruleset(refusals=(lost,), removes=(remove,))):
+        [finding] = strict_findings(rules, idle, [], tree=tree)
+        assert finding.check == "unmatched-rule"

@@ -6,9 +6,10 @@ Only the standard library is imported here: an answer takes less time than loadi
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,10 @@ FORMAT = 1
 EDGES = "symbol_edges.json"
 """Beside the saved search."""
 _SHOWN = 6
+_COSTS = {"by name": 3, "enumeration": 4, "string": 6, "pattern": 8}
+"""What an edge counts in a chain from a definition, where not 1, as in the best chain from a root."""
+_MODULE = 10
+"""The same of an edge to a module that is loaded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +249,76 @@ class Symbols:
             at // 3: [rows[at], at // 3, rows[at + 1], rows[at + 2]] for at in range(0, len(rows), 3) if rows[at] >= 0
         }
 
+    # From a definition
+
+    def named(self, module: str, name: str) -> list[int]:
+        """Units of a module that have a qualified name; several where branches bind it."""
+        return self._named.get((module, name), [])
+
+    @cached_property
+    def _named(self) -> dict[tuple[str, str], list[int]]:
+        found: dict[tuple[str, str], list[int]] = {}
+        for number, unit in enumerate(self._units):
+            for name in _each_name(unit[2]):
+                found.setdefault((self._modules[unit[0]][0], name), []).append(number)
+        return found
+
+    def from_here(self, starts: Iterable[int]) -> dict[int, list[int] | None]:
+        """The last edge of the cheapest way from some units to each node that they reach; None for themselves.
+
+        A live member of a class that is reached is reached with it.
+        """
+        size = len(self._units)
+        members: dict[int, list[list[int]]] = {}
+        for number, unit in enumerate(self._units):
+            if unit[1] == "member" and unit[6]:
+                owner = number - self._place(number) + unit[5]
+                members.setdefault(owner, []).append([owner, number, -1, unit[3]])
+        first: dict[int, list[int] | None] = dict.fromkeys(starts)
+        costs = dict.fromkeys(first, 0)
+        queue = [(0, node) for node in sorted(first)]
+        while queue:
+            cost, node = heappop(queue)
+            if cost > costs[node]:
+                continue
+            for edge in (*members.get(node, ()), *self._outgoing.get(node, ())):
+                target = edge[1]
+                if target < size and not self._units[target][6]:
+                    continue
+                whole = cost + self._cost(edge)
+                if whole < costs.get(target, whole + 1):
+                    costs[target], first[target] = whole, edge
+                    heappush(queue, (whole, target))
+        return first
+
+    def chain_of(self, first: Mapping[int, list[int] | None], number: int) -> list[Step] | None:
+        """The way to a node that `from_here` found; None when it did not reach it."""
+        if number not in first:
+            return None
+        steps: list[Step] = []
+        while (edge := first[number]) is not None:
+            steps.append(self._step(edge) if edge[2] >= 0 else self._member(edge))
+            number = edge[0]
+        return steps[::-1]
+
+    def _member(self, edge: list[int]) -> Step:
+        source, target, _, line = edge
+        return Step(self._node(source), self._node(target), "member", self._path(target), line)
+
+    def _cost(self, edge: list[int]) -> int:
+        if edge[2] < 0:
+            return 1
+        # What a module does when it is loaded explains less than what names it.
+        loads = self._node(edge[1]).startswith("module:")
+        return _MODULE if loads else _COSTS.get(self._data["kinds"][edge[2]], 1)
+
+    @cached_property
+    def _outgoing(self) -> dict[int, list[list[int]]]:
+        found: dict[int, list[list[int]]] = {}
+        for edge in self._edges:
+            found.setdefault(edge[0], []).append(edge)
+        return found
+
     # Removed
 
     def gone(self, query: str) -> list[Dropped]:
@@ -331,6 +406,12 @@ class Symbols:
                         wave.append(edge[0])
             frontier = sorted(wave)
         return _down(after, at)
+
+
+def _each_name(qualified: str) -> Iterator[str]:
+    """Names of a unit that binds several (``a,b``), each with the classes around it."""
+    around, dot, last = qualified.rpartition(".")
+    yield from (f"{around}{dot}{name}" for name in last.split(","))
 
 
 def _down(after: dict[int, tuple[Step, int] | None], number: int) -> tuple[Step, ...]:

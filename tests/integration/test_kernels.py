@@ -1,0 +1,46 @@
+"""What the production build is for: the kernels of DeepSeek-R1 in NVFP4, and nothing of the removed systems."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.integration.shrunk import Shrunk, command
+
+pytestmark = pytest.mark.network
+
+KERNELS = 23
+"""That SCOPE lists. Release 0.5.15.post1 has all of them under the names of the commit that SCOPE was written for; what
+moved is the library, from `sgl_kernel` to `sglang.jit_kernel` for some."""
+
+
+def test_every_kernel_is_reached_and_nothing_removed_is(narrower: Shrunk) -> None:
+    done = command("kernels", "--out", str(narrower.out), "--reports", str(narrower.reports), "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert len(found["kernels"]) == KERNELS
+    for row in found["kernels"]:
+        steps = row["steps"]
+        assert steps, row["name"]
+        assert steps[0]["src"] == "symbol:sglang.srt.models.deepseek_v2.DeepseekV3ForCausalLM"
+        assert [step["src"] for step in steps[1:]] == [step["dst"] for step in steps[:-1]]
+        assert all(step["line"] > 0 for step in steps if step["dst"].startswith("symbol:"))
+    assert len(found["removed"]) > 40
+    assert [row for row in found["removed"] if row["left"]] == []
+
+
+def test_a_kernel_that_went_is_missed(narrower: Shrunk, tmp_path_factory: pytest.TempPathFactory) -> None:
+    # The same command with a kernel of a removed system on the list.
+    rules = tmp_path_factory.mktemp("rules")
+    from shrinker.ruleset.load import RULES_FOLDER
+
+    for path in RULES_FOLDER.rglob("*.toml"):
+        target = rules / path.relative_to(RULES_FOLDER)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(path.read_text().replace('"topk_sigmoid",', '"topk_sigmoid", "gptq_marlin_gemm",'))
+    places = ("--out", str(narrower.out), "--reports", str(narrower.reports), "--rules", str(rules))
+    done = command("kernels", *places, "--json")
+    assert done.returncode == 1
+    [lost] = [row["name"] for row in json.loads(done.stdout)["kernels"] if not row["steps"]]
+    assert lost == "gptq_marlin_gemm"
