@@ -42,7 +42,7 @@ def release_imports(search: Search) -> None:
     One after the other, each with those before already gone, so that two never go because of each other.
     """
     modules = search.program.modules
-    loading = Loading(search.program, search.live)
+    loading = Loading(search.program, search.live, settled=True)
     named = {target for source, target in search.edges if isinstance(target, tuple) and source != f"module:{target[0]}"}
     for key in search.settled:
         name, number = key
@@ -57,7 +57,7 @@ def release_imports(search: Search) -> None:
         if any(loading.matters(t, before, beside) for t in targets):
             continue
         reason = search.live.pop(key)
-        without = Loading(search.program, search.live)
+        without = Loading(search.program, search.live, settled=True)
         if any(without.matters(t, without.before(name), without.direct(name)) for t in targets):
             search.live[key] = reason
             continue
