@@ -22,6 +22,7 @@ class Loading:
         self._settled = settled
         self._direct: dict[str, frozenset[str]] = {}
         self._reached: dict[frozenset[str], frozenset[str]] = {}
+        self._cyclic: dict[str, bool] = {}
 
     def direct(self, name: str) -> set[str]:
         """Modules that the live imports of a module load, with the packages around them."""
@@ -50,6 +51,7 @@ class Loading:
         """More imports became live."""
         self._direct.clear()
         self._reached.clear()
+        self._cyclic.clear()
 
     def before(self, name: str) -> frozenset[str]:
         """Modules that are certainly loaded before a module: the packages around it, and what those load without it."""
@@ -80,7 +82,7 @@ class Loading:
                 continue
             seen.add(name)
             # Modules in a cycle may load in one order only.
-            cyclic = name in self._reach(self.direct(name))
+            cyclic = self._is_cyclic(name)
             if name in anyway and not cyclic:
                 continue
             if cyclic or name in self._program.acting:
@@ -102,6 +104,41 @@ class Loading:
             for target in self._program.loads(*i[:2])
         }
         return [target for target in targets if target in loaded]
+
+    def _is_cyclic(self, name: str) -> bool:
+        """True when a module that a module loads asks for it again.
+
+        That a package is loaded before what is in it does not count: `import package.part` within the package asks for no
+        package that is not there.
+        """
+        known = self._cyclic.get(name)
+        if known is None:
+            seen: set[str] = set()
+            stack = [name]
+            while stack and name not in seen:
+                importer = stack.pop()
+                for target in self.direct(importer) - self._around(importer):
+                    if target not in seen:
+                        seen.add(target)
+                        stack.append(target)
+            known = self._cyclic[name] = name in seen
+        return known
+
+    def _around(self, name: str) -> set[str]:
+        """The packages around a module, and a package itself, as far as it does not ask for them by name."""
+        module = self._program.modules.get(name)
+        asked = {
+            target
+            for number, unit in enumerate(module.units if module is not None else ())
+            if unit.kind == "import" and unit.parent < 0 and (name, number) in self._live
+            for target in self._program.loads(*unit.imports[0][:2])[:1]
+        }
+        found: set[str] = set()
+        each = name
+        while each:
+            found.add(each)
+            each = each.rpartition(".")[0]
+        return found - asked
 
     def _reach(self, names: Iterable[str]) -> frozenset[str]:
         start = frozenset(names)
