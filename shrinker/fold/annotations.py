@@ -15,7 +15,6 @@ from shrinker.fold.definitions import dotted
 from shrinker.fold.expressions import ExpressionFolder
 from shrinker.values.edits import DropElement, Literal, TakeOperand
 
-
 _NEVER_ALONE = frozenset({"Optional", "Union", "Annotated", "Literal"})
 """What is no type without its parts: who evaluates the annotations of a class would fail."""
 
