@@ -53,7 +53,8 @@ def kernels(
             kept = f", {len(system.rescued)} rescued: {', '.join(system.rescued)}" if system.rescued else ""
             more = f", LEFT: {', '.join(system.left)}" if system.left else ""
             print(f"{system.rule} ({system.feature}): {system.removed} file(s) removed{kept}{more}")
-        reach = len(found) - len(lost)
-        print(f"{reach} of {len(found)} kernels reached; {len(systems) - len(left)} of {len(systems)} systems gone")
+        reach, gone, partly = len(found) - len(lost), len(systems) - len(left), sum(bool(s.rescued) for s in systems)
+        print(f"{reach} of {len(found)} kernels reached")
+        print(f"{gone} of {len(systems)} systems gone, {partly} of them but for rescued modules")
     if lost or left:
         raise typer.Exit(1)

@@ -11,8 +11,12 @@ from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Removed
 from shrinker.facts.walk import walk
 from shrinker.fold.context import span
+from shrinker.fold.definitions import dotted
 from shrinker.fold.expressions import ExpressionFolder
 from shrinker.values.edits import DropElement, Literal, TakeOperand
+
+_NEVER_ALONE = frozenset({"Optional", "Union", "Annotated", "Literal"})
+"""What is no type without its parts: who evaluates the annotations of a class would fail."""
 
 
 def fold_parameter(expressions: ExpressionFolder, argument: ast.arg) -> None:
@@ -47,8 +51,9 @@ def fold_annotation(expressions: ExpressionFolder, node: ast.expr, place: str) -
 
 
 def _blank(expressions: ExpressionFolder, node: ast.expr) -> ast.expr:
-    if isinstance(node, ast.Subscript) and _removed_name(expressions, node.value) is None:
-        # `Optional[Gone]` becomes `Optional`.
+    name = dotted(node.value).rpartition(".")[2] if isinstance(node, ast.Subscript) else ""
+    if isinstance(node, ast.Subscript) and name not in _NEVER_ALONE and _removed_name(expressions, node.value) is None:
+        # `List[Gone]` becomes `List`.
         expressions.context.edits.append(TakeOperand(span(node), "value"))
         return node.value
     expressions.context.edits.append(Literal(span(node), "None"))
