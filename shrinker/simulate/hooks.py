@@ -32,11 +32,12 @@ class AfterImport(MetaPathFinder):
         if spec is None or spec.loader is None:
             return spec
         execute = spec.loader.exec_module
-        hook = self._hooks.pop(fullname)
 
         def exec_module(module: ModuleType) -> None:
             execute(module)
-            hook(module)
+            # Not before: code may look for a module without importing it.
+            if (hook := self._hooks.pop(fullname, None)) is not None:
+                hook(module)
 
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec

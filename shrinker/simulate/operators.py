@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from shrinker.simulate.stubs import PACKAGES
+
+
+def _exists(torch: Any, name: str) -> bool:
+    namespace, _, operator = name.partition("::")
+    return hasattr(getattr(torch.ops, namespace), operator)
+
 
 def install(torch: Any) -> None:
     """Redirect registrations, in `Library.impl` and `custom_op`."""
@@ -25,5 +32,14 @@ def install(torch: Any) -> None:
             kwargs["device_types"] = "cpu"
         return custom(name, **kwargs) if fn is None else custom(name, fn, **kwargs)
 
+    fake = library.register_fake
+
+    def register_fake(op: Any, func: Any = None, /, **kwargs: Any) -> Any:
+        """Shapes of an operator that a stub package would have registered say nothing to anyone."""
+        if isinstance(op, str) and op.partition("::")[0] in PACKAGES and not _exists(torch, op):
+            return func if func is not None else lambda function: function
+        return fake(op, func, **kwargs) if func is not None else fake(op, **kwargs)
+
+    library.register_fake = register_fake
     library.Library.impl = impl
     library.custom_op = custom_op

@@ -203,3 +203,13 @@ def test_a_graph_of_another_run(generated: World) -> None:
     refused(generated, done, "belongs to another tree", "make shrink")
     shutil.rmtree(generated.reports)
     refused(generated, generated.run(["why", "cuda.py", "--out", str(generated.out)]), "graph.json", "make shrink")
+
+
+def test_verify_of_running_trees_needs_its_environment(
+    generated: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHRINKER_SIMULATION_PYTHON", str(tmp_path / "python"))
+    done = generated.run(
+        ["verify", "--out", str(generated.out), "--upstream", f"path:{generated.upstream}", "--level", "imports"]
+    )
+    refused(generated, done, "make simulation")

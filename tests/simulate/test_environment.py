@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 from shrinker.simulate import calls
 from shrinker.simulate.environment import SITE, Simulation, find_python
+from shrinker.simulate.hooks import AfterImport
 from shrinker.simulate.running import run
 from shrinker.simulate.settings import SWITCH, Settings
 from shrinker.simulate.versions import declared_versions
@@ -78,6 +80,19 @@ def test_calls_of_all_processes_are_read(tmp_path: Path) -> None:
     assert found["kernel"] == {"a", "b"}
     assert found["stub"] == {"x.y"}
     assert found["loaded"] == frozenset()
+
+
+def test_a_hook_waits_for_the_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "looked_for_first.py").write_text("VALUE = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    seen: list[str] = []
+    finder = AfterImport({"looked_for_first": lambda module: seen.append(module.__name__)})
+    monkeypatch.setattr(sys, "meta_path", [finder, *sys.meta_path])
+    assert importlib.util.find_spec("looked_for_first") is not None
+    assert seen == []
+    importlib.import_module("looked_for_first")
+    assert seen == ["looked_for_first"]
+    monkeypatch.delitem(sys.modules, "looked_for_first")
 
 
 def test_the_command_line_names_a_wrong_tree(tmp_path: Path) -> None:

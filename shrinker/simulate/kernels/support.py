@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from typing import Any
 
@@ -32,6 +33,12 @@ def get_mk_alignment_for_contiguous_layout() -> int:
 def is_arch_support_pdl() -> bool:
     """Programmatic dependent launch: from Hopper on."""
     return current().capability[0] >= 9
+
+
+@kernel("flashinfer.autotuner", source="flashinfer/autotuner.py")
+def autotune(*args: Any, **kwargs: Any) -> contextlib.AbstractContextManager[None]:
+    """Within it, kernels look for their fastest configuration: a matter of speed."""
+    return contextlib.nullcontext()
 
 
 constant("flashinfer.jit.core", "logger", logging.getLogger("flashinfer"))  # Upstream silences it.

@@ -113,6 +113,8 @@ class Setting:
         folder = self.work / side / name
         log = folder / "calls"
         log.mkdir(parents=True, exist_ok=True)
+        for old in log.glob("*.calls"):
+            old.unlink()
         made = self.simulation if capability is None else self.simulation.on(capability)
 
         def show() -> tuple[Finished, Mapping[str, frozenset[str]]]:

@@ -38,6 +38,15 @@ def test_operators_for_cuda_run() -> None:
     assert torch.ops.simulated_test.twice(torch.ones(2)).tolist() == [2, 2]
 
 
+def test_shapes_of_operators_of_stub_packages_are_not_asked_for() -> None:
+    @torch.library.register_fake("sgl_kernel::surely_not_an_operator")
+    def shapes(x):
+        return x
+
+    with pytest.raises(RuntimeError, match="does not exist"):
+        torch.library.register_fake("simulated_test::surely_not_an_operator", shapes)
+
+
 def test_what_has_no_reference_imports_and_raises() -> None:
     import flashinfer
     from flashinfer.decode import SomethingError, something

@@ -116,7 +116,8 @@ set_global_server_args_for_scheduler(args)
 model_config = config_of(args)
 ModelRunner.load_model = stop
 runner = {
-    "model_config": model_config,
+    # The model's own: a worker of the MTP layer finds the groups of processes that this one makes.
+    "model_config": ModelConfig.from_server_args(args),
     "mem_fraction_static": 0.8,
     "gpu_id": 0,
     "tp_rank": 0,
@@ -127,7 +128,6 @@ runner = {
     "pp_size": 1,
     "nccl_port": PortArgs.init_new(args).nccl_port,
     "server_args": args,
-    "is_draft_worker": bool(given.get("draft")),
 }
 with contextlib.suppress(Stop):
     ModelRunner(**accepted(ModelRunner.__init__, runner))

@@ -1,0 +1,44 @@
+"""The page and the JSON of what `verify` found."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from shrinker.report.verification import NOT_SHOWN, write_verification
+from shrinker.values.manifest import Manifest
+from shrinker.values.outcome import Evidence, Finding, LevelResult
+from shrinker.values.upstream import Identity
+
+MANIFEST = Manifest("0.1.0", "deepseek", "0" * 64, Identity("release", "release:1.0", "1.0", None, False), ())
+
+
+def result(level: str, *findings: Finding) -> LevelResult:
+    evidence = Evidence(
+        level, not findings, (("modules", 1200),), findings, (Finding("modules", "a.py", 0, "as here"),)
+    )
+    return LevelResult(evidence, (("import", "3 s, upstream 5 s"),), ("Nothing of speed.",), 12.34)
+
+
+def test_a_run_that_passed(tmp_path: Path) -> None:
+    page = write_verification(tmp_path / "reports", MANIFEST, [result("imports")])
+    text = page.read_text()
+    assert "Every level passed." in text
+    assert "| imports | passed | 12 | modules 1,200 |" in text
+    assert "- import: 3 s, upstream 5 s" in text and "- Not shown: Nothing of speed." in text
+    assert all(sentence in text for sentence in NOT_SHOWN)
+    data = json.loads((tmp_path / "reports" / "verify.json").read_text())
+    assert data["passed"] and data["levels"]["imports"]["checks"] == {"modules": 1200}
+    assert data["levels"]["imports"]["inherited"] == [
+        {"check": "modules", "path": "a.py", "line": 0, "message": "as here"}
+    ]
+    assert sorted(file.name for file in page.parent.iterdir()) == ["verify.json", "verify.md"]
+
+
+def test_a_run_that_failed_lists_what_was_found(tmp_path: Path) -> None:
+    finding = Finding("modules", "python/sglang/x.py", 7, "gone |\n twice")
+    text = write_verification(tmp_path, MANIFEST, [result("imports", finding), result("model")]).read_text()
+    assert "**A level failed.**" in text
+    assert "| imports | **failed: 1** |" in text and "| model | passed |" in text
+    assert "- `python/sglang/x.py:7` modules: gone \\| twice" in text
+    assert not json.loads((tmp_path / "verify.json").read_text())["passed"]
