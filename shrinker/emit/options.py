@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shrinker.graph.interface.reasons import feature_of
 from shrinker.ruleset import Ruleset
@@ -12,10 +12,10 @@ from shrinker.values.interface import UNEXPLAINED, Interface
 
 @dataclass(frozen=True, slots=True, order=True)
 class GoneOption:
-    """One flag, or one choice of a flag, that a kept command line had."""
+    """A flag, or choices of a flag, that a kept command line had."""
 
     names: tuple[str, ...]
-    choice: str
+    choices: tuple[str, ...]
     """Empty for the flag itself."""
     feature: str
     rule: str
@@ -28,6 +28,7 @@ def removed_options(interface: Interface, rules: Ruleset) -> list[GoneOption]:
     A command line that went as a whole is not asked any more. A choice that is computed is left out: nobody types it.
     """
     found: set[GoneOption] = set()
+    choices: dict[GoneOption, set[str]] = {}
     for difference in interface.flags:
         if difference.rule == UNEXPLAINED:
             continue
@@ -38,8 +39,8 @@ def removed_options(interface: Interface, rules: Ruleset) -> list[GoneOption]:
                 choice = ast.literal_eval(difference.before)
             except (ValueError, SyntaxError):
                 continue
-            found.add(_option(difference.names, str(choice), difference.rule, rules))
-    return sorted(found)
+            choices.setdefault(_option(difference.names, str(choice), difference.rule, rules), set()).add(str(choice))
+    return sorted([*found, *(replace(option, choices=tuple(sorted(each))) for option, each in choices.items())])
 
 
 def _option(names: tuple[str, ...], choice: str, rule: str, rules: Ruleset) -> GoneOption:
@@ -48,5 +49,5 @@ def _option(names: tuple[str, ...], choice: str, rule: str, rules: Ruleset) -> G
         refused = choice not in refusal.only if refusal.only else not refusal.values or choice in refusal.values
         if refused and not attributes.isdisjoint(a.rpartition(".")[2] for a in refusal.attributes):
             # A person wrote what to do instead.
-            return GoneOption(names, choice, refusal.feature, refusal.id, refusal.instead)
-    return GoneOption(names, choice, feature_of(rules, rule), rule, "")
+            return GoneOption(names, (), refusal.feature, refusal.id, refusal.instead)
+    return GoneOption(names, (), feature_of(rules, rule), rule, "")

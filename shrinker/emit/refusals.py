@@ -49,9 +49,8 @@ def refusals_module(
     for rule in rules:
         for place in looks:
             if name_matches(rule.function, place):
-                for attribute in rule.attributes:
-                    fields = (place, attribute, rule.values, rule.only, rule.feature, rule.id, rule.instead)
-                    rows[f"    Refusal({', '.join(map(ascii, fields))}),\n"] = None
+                fields = (place, rule.attributes, rule.values, rule.only, rule.feature, rule.id, rule.instead)
+                rows[f"    Refusal({', '.join(map(ascii, fields))}),\n"] = None
     guards = any(isinstance(edit, Guard) for path in kept if path in folded for edit in folded[path].edits)
     if not looks and not guards:
         return None
@@ -83,9 +82,7 @@ def _by_rule(modules: Mapping[str, str]) -> str:
     rows = ""
     for rule, names in sorted(by_rule.items()):
         lines = wrap(" ".join(names), _WIDTH, break_on_hyphens=False)
-        rows += "".join(
-            [f"        ({rule!a}, (\n", *(f"            {line + ' '!a}\n" for line in lines), "        )),\n"]
-        )
+        rows += f"        ({rule!a}, " + "\n            ".join(f"{line + ' '!a}" for line in lines) + "),\n"
     loops = "    for rule, names in (\n" + rows + "    )\n    for module in names.split()\n"
     return f"    module: rule\n{loops}" if modules else ""
 

@@ -1,6 +1,6 @@
 """Refuse runs that ask for what is not part of this server. Written by shrinker; see NOTICE and SHRINK.json.
 
-Each row of `REFUSALS` names the function that looks, the attribute it looks at, and what is refused there. `MODULES`
+Each row of `REFUSALS` names the function that looks, the attributes it looks at, and what is refused there. `MODULES`
 names the modules that went: importing one ends with the same error. `ENDPOINTS` names the paths that went: the server
 answers them with it. `OPTIONS` names the flags and choices that went: the command line's own error tells of them.
 """
@@ -18,8 +18,8 @@ class Refusal(NamedTuple):
     """A row of the table."""
 
     place: str
-    attribute: str
-    """Empty for the argument itself."""
+    attributes: tuple[str, ...]
+    """An empty one for the argument itself."""
     values: tuple[str, ...]
     """Values that are refused."""
     only: tuple[str, ...]
@@ -61,10 +61,10 @@ ENDPOINTS: tuple[Endpoint, ...] = ()
 
 
 class Option(NamedTuple):
-    """A flag, or a choice of one, that a command line had."""
+    """A flag, or choices of one, that a command line had."""
 
     names: tuple[str, ...]
-    choice: str
+    choices: tuple[str, ...]
     """Empty for the flag itself."""
     feature: str
     rule: str
@@ -147,7 +147,7 @@ def _removed_options(message: str) -> Iterator[str]:
         asked = [(found[1].split("/")[0], found[2])]
     for name, choice in asked:
         for row in OPTIONS:
-            if name in row.names and choice == row.choice:
+            if name in row.names and (choice in row.choices if choice else not row.choices):
                 yield _told(" ".join(filter(None, (name, choice))), row.feature, row.rule, row.instead)
                 break
 
@@ -164,15 +164,15 @@ def refuse(place: str, argument: Any) -> None:
                 f"shrinker: the switch {name} asks for code that is not part of this server (rule {rule}). "
                 f"Unset it. To get the code back, take rule {rule} out of the profile and run `make shrink`."
             )
-    for row in REFUSALS:
-        if row.place == place:
-            value = argument
-            for part in filter(None, row.attribute.split(".")):
-                value = value.get(part) if isinstance(value, dict) else getattr(value, part, None)
-            for one in _values(value):
-                if one not in row.only if row.only else not row.values or one in row.values:
-                    name = row.attribute.rpartition(".")[2] or row.place.rpartition(".")[2]
-                    raise RemovedFeatureError(_told(f"{name}={one}", row.feature, row.rule, row.instead))
+    looks = [(row, attribute) for row in REFUSALS if row.place == place for attribute in row.attributes]
+    for row, attribute in looks:
+        value = argument
+        for part in filter(None, attribute.split(".")):
+            value = value.get(part) if isinstance(value, dict) else getattr(value, part, None)
+        for one in _values(value):
+            if one not in row.only if row.only else not row.values or one in row.values:
+                name = attribute.rpartition(".")[2] or row.place.rpartition(".")[2]
+                raise RemovedFeatureError(_told(f"{name}={one}", row.feature, row.rule, row.instead))
 
     gone = [row for row in ENDPOINTS if row.place == place]
     if gone:

@@ -18,9 +18,9 @@ from shrinker.values.interface import UNEXPLAINED, Difference, Interface
 
 PATH = "python/sglang/__init__.py"
 ROWS = [
-    GoneOption(("--cards", "-c"), "", "Ascend NPU", "remove-npu", "Leave it out."),
-    GoneOption(("--kind", "--sort"), "two", "", "no-two", ""),
-    GoneOption(("--lost",), "", "", "unreachable", ""),
+    GoneOption(("--cards", "-c"), (), "Ascend NPU", "remove-npu", "Leave it out."),
+    GoneOption(("--kind", "--sort"), ("four", "two"), "", "no-two", ""),
+    GoneOption(("--lost",), (), "", "unreachable", ""),
 ]
 
 
@@ -107,6 +107,7 @@ def test_rows_are_what_kept_command_lines_lost() -> None:
             difference("choice removed", "Kind.TWO"),
             difference("removed"),
             difference("choice removed", "'three'"),
+            difference("choice removed", "'four'"),
             difference("choice removed", "'two'"),
         )
     )
@@ -126,7 +127,7 @@ def test_rows_are_what_kept_command_lines_lost() -> None:
         ),
     )
     assert removed_options(interface, rules) == [
-        GoneOption(("--kind",), "", "Ascend NPU", "npu", ""),
-        GoneOption(("--kind",), "three", "Ascend NPU", "npu", ""),
-        GoneOption(("--kind",), "two", "the second kind", "refuse-two", "Choose one."),
+        GoneOption(("--kind",), (), "Ascend NPU", "npu", ""),
+        GoneOption(("--kind",), ("four", "three"), "Ascend NPU", "npu", ""),
+        GoneOption(("--kind",), ("two",), "the second kind", "refuse-two", "Choose one."),
     ]
