@@ -29,8 +29,9 @@ help: ## what can be made
 shrink: $(READY) ## generate OUT from UPSTREAM by the rules of PROFILE, with lock, reports and evidence
 	$(BIN)/shrinker shrink --profile '$(PROFILE)' --out '$(OUT)' $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(filter-out 0,$(STRICT)),--strict)
 
-# pytest last: its closing line says how many tests ran.
+# pytest last: its closing line says how many tests ran. Where PyTorch cannot be had, the tests that need it are skipped and say so.
 test: lint ## checks of style, types and layers, then all tests (the real release included)
+	-$(MAKE) --no-print-directory simulation
 	$(BIN)/python -m pytest -n '$(or $(JOBS),auto)'
 
 lint: $(READY) ## style, types, layers, workflows
