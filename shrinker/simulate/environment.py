@@ -13,6 +13,7 @@ from shrinker.simulate.versions import declared_versions
 from shrinker.values.errors import InputError
 
 VARIABLE = "SHRINKER_SIMULATION_PYTHON"
+PROGRAMS = Path(__file__).resolve().parent / "bin"
 SITE = Path(__file__).resolve().parent / "site"
 DEFAULT = Path(__file__).resolve().parents[2] / ".venv-simulate" / "bin" / "python"
 _NEXT = f"make it with `make simulation`, or name an interpreter that has its requirements in {VARIABLE}"
@@ -48,7 +49,9 @@ class Simulation:
             "MKL_NUM_THREADS": "1",
             "TOKENIZERS_PARALLELISM": "false",
             "SGLANG_JIT_DEEPGEMM_PRECOMPILE": "0",
-            "PATH": os.pathsep.join([str(self.python.parent), kept.get("PATH", os.defpath)]),
+            "PATH": os.pathsep.join([str(PROGRAMS), str(self.python.parent), kept.get("PATH", os.defpath)]),
+            "SHRINKER_SIMULATE_DEVICES": str(self.settings.devices),
+            "SHRINKER_SIMULATE_MIB": str(self.settings.memory >> 20),
         }
         compiled = {"PYTHONPYCACHEPREFIX": str(self.compiled)} if self.compiled else {"PYTHONDONTWRITEBYTECODE": "1"}
         return kept | fixed | compiled | dict(extra or {})

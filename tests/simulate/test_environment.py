@@ -40,6 +40,14 @@ def test_nothing_of_the_surroundings_enters(monkeypatch: pytest.MonkeyPatch) -> 
     assert Settings.from_text(found[SWITCH]) == Settings()
 
 
+def test_the_memory_of_devices_can_be_asked_for() -> None:
+    variables = Simulation(Path(sys.executable), Settings(devices=2, memory=6 << 30)).variables(Path("/tree"))
+    query = ["nvidia-smi", "--query-gpu=memory.total", "--format=csv,noheader,nounits"]
+    said = subprocess.run(query, env=variables, capture_output=True, text=True, timeout=20, check=True).stdout
+    assert said.split() == ["6144", "6144"]
+    assert subprocess.run(["nvidia-smi", "topo", "-m"], env=variables, capture_output=True, timeout=20).returncode == 2
+
+
 def test_a_missing_environment_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SHRINKER_SIMULATION_PYTHON", str(tmp_path / "python"))
     with pytest.raises(InputError, match="missing") as caught:

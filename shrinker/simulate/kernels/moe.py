@@ -78,6 +78,26 @@ def fused_topk_deepseek(
     topk_indices.copy_(indices.to(topk_indices.dtype))
 
 
+@kernel("sgl_kernel", source="sgl-kernel/csrc/moe/moe_fused_gate.cu")
+def moe_fused_gate(
+    input_tensor: Tensor,
+    bias: Tensor,
+    num_expert_group: int,
+    topk_group: int,
+    topk: int,
+    num_fused_shared_experts: int = 0,
+    routed_scaling_factor: float = 0,
+    apply_routed_scaling_factor_on_output: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """The same, as older releases call it: weights and indices."""
+    import torch
+
+    assert num_fused_shared_experts == 0, "shared experts among the routed ones have no reference"
+    weights, indices = route(input_tensor, bias, num_expert_group, topk_group, topk)
+    scale = routed_scaling_factor if apply_routed_scaling_factor_on_output else 1.0
+    return weights * scale, indices.to(torch.int32)
+
+
 def route(scores: Tensor, bias: Tensor, n_group: int, topk_group: int, topk: int) -> tuple[Tensor, Tensor]:
     """Normalised weights and indices of the chosen experts, best first."""
     import torch

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from shrinker.simulate.kernels.registry import Tensor, jit
+from typing import Any
+
+from shrinker.simulate.kernels.registry import Tensor, jit, kernel
 
 _SOURCE = "elementwise/rope.cuh"
 
@@ -35,3 +37,21 @@ def run_rope_neox(q: Tensor, k: Tensor, cache: Tensor, positions: Tensor) -> Non
 def run_rope_pairs(q: Tensor, k: Tensor, cache: Tensor, positions: Tensor) -> None:
     """As above with neighbours as pairs: DeepSeek's own."""
     _both(q, k, cache, positions, neox=False)
+
+
+@kernel("sgl_kernel", source="sgl-kernel/csrc/elementwise/rope.cu")
+def apply_rope_with_cos_sin_cache_inplace(
+    positions: Tensor,
+    query: Tensor,
+    key: Tensor,
+    head_size: int,
+    cos_sin_cache: Tensor,
+    is_neox: bool = True,
+    fused_set_kv_buffer_arg: Any = None,
+    enable_pdl: Any = None,
+) -> None:
+    """The same on rows that hold all heads, as older releases call it."""
+    assert fused_set_kv_buffer_arg is None, "writing to the cache at once has no reference"
+    tokens = positions.shape[0]
+    q, k = query.view(tokens, -1, head_size), key.view(tokens, -1, head_size)
+    _both(q, k, cos_sin_cache, positions, neox=is_neox)

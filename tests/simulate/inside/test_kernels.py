@@ -59,6 +59,16 @@ def test_rope_turns_by_the_angle_of_the_position(neox: bool) -> None:
     assert torch.equal(q[..., 8:], before[..., 8:])
 
 
+def test_rope_on_rows_of_all_heads() -> None:
+    angles = torch.outer(torch.arange(16.0), 10000 ** (-torch.arange(4.0) / 4))
+    cache = torch.cat([angles.cos(), angles.sin()], -1)
+    q, k, positions = torch.randn(3, 2, 8), torch.randn(3, 1, 8), torch.tensor([0, 7, 15])
+    rows = q.clone().view(3, 16), k.clone().view(3, 8)
+    rope.run_rope_pairs(q, k, cache, positions)
+    rope.apply_rope_with_cos_sin_cache_inplace(positions, *rows, 8, cache, False)
+    assert torch.equal(rows[0].view(3, 2, 8), q) and torch.equal(rows[1].view(3, 1, 8), k)
+
+
 def full(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float, causal: bool) -> torch.Tensor:
     """Attention of one sequence, in float64, token by token."""
     groups = q.shape[1] // k.shape[1]
@@ -135,6 +145,8 @@ def test_routing_by_groups() -> None:
     scores, bias = torch.randn(20, 16), torch.randn(16) / 4
     weights, indices = torch.empty(20, 3), torch.empty(20, 3, dtype=torch.int32)
     moe.fused_topk_deepseek(scores, bias, 4, 2, 3, 2.5, weights, indices)
+    older = moe.moe_fused_gate(scores, bias, 4, 2, 3, 0, 2.5, True)
+    assert torch.equal(older[0], weights) and torch.equal(older[1], indices)
     for row in range(20):
         probability = 1 / (1 + (-scores[row].double()).exp())
         biased = (probability + bias.double()).tolist()

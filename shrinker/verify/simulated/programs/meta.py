@@ -132,7 +132,8 @@ runner = {
 with contextlib.suppress(Stop):
     ModelRunner(**accepted(ModelRunner.__init__, runner))
 load_config = LoadConfig(load_format="dummy")
-wanted = accepted(loader._get_quantization_config, {"model_config": model_config, "load_config": load_config})
+given_config = {"model_config": model_config, "load_config": load_config, "packed_modules_mapping": {}}
+wanted = accepted(loader._get_quantization_config, given_config)
 with set_default_torch_dtype(model_config.dtype), torch.device("meta"):
     quantization = loader._get_quantization_config(**wanted)
     values = {"model_config": model_config, "load_config": load_config, "quant_config": quantization}
