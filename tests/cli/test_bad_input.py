@@ -112,7 +112,7 @@ def test_a_file_that_is_not_utf_8(generated: World, content: bytes) -> None:
         ("[[fact]]", "[fact]", ["world.toml:6", "'fact'"]),
         ('id = "npu"', 'id = "root"', ["world.toml:6", "'root'", "world.toml:1"]),
         ("value = false", "value = nope", ["world.toml:10"]),
-        ("value = false", "value = 7", ["world.toml:10", "value"]),
+        ("value = false", "value = [7]", ["world.toml:10", "value"]),
     ],
 )
 def test_a_rule_file_with_a_typo(world: World, old: str, new: str, words: list[str]) -> None:
