@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from shrinker.facts.lattice import Removed
+from shrinker.facts.walk import statements
 from shrinker.fold.context import EvaluatesRemoved, span
 from shrinker.fold.control import runs_something
 from shrinker.fold.domains import drop_rows
@@ -36,6 +38,27 @@ def fold_display(folder: ExpressionFolder, node: ast.Tuple | ast.List | ast.Set,
         raise EvaluatesRemoved(Removed("removed-rows", "every row of the table is removed", "set"))
     node.elts = kept
     return node
+
+
+def adds_row(node: ast.stmt, functions: Sequence[ast.stmt | None], names_removed: Callable[[ast.AST], bool]) -> bool:
+    """True for `kinds.append(Gone)` where the function binds `kinds` to a list or set display: an element of that, written apart.
+
+    Args:
+        node: the statement.
+        functions: those around it, innermost last.
+        names_removed: whether an expression is the name of what is removed.
+    """
+    match node:
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append" | "add"), args=[row], keywords=[])
+        ) if functions and functions[-1] is not None and names_removed(row):
+            return any(
+                isinstance(each, ast.Assign)
+                and isinstance(each.value, ast.List | ast.Set)
+                and any(isinstance(target, ast.Name) and target.id == name for target in each.targets)
+                for each in statements(functions[-1])
+            )
+    return False
 
 
 def fold_list(folder: ExpressionFolder, node: ast.List, condition: bool) -> ast.expr:

@@ -12,6 +12,7 @@ from shrinker.fold.branches import fold_assert, fold_if, fold_while
 from shrinker.fold.classes import fold_class
 from shrinker.fold.context import Context, EvaluatesRemoved, KeepsWhole, extent, message, span
 from shrinker.fold.control import filled, leaves, runs_something
+from shrinker.fold.displays import adds_row
 from shrinker.fold.domains import registration
 from shrinker.fold.expressions import ExpressionFolder
 from shrinker.fold.functions import fold_function
@@ -106,6 +107,10 @@ class StatementFolder:
             return [node]
         self.forget(node)
         lines = extent([node])
+        if not removed.missing and adds_row(node, self.context.bodies, self.names_removed):
+            self.context.edits.append(DropStatement(span(node)))
+            self.context.decide(node, "table", {removed.rule}, "removed", lines)
+            return []
         if self.kind != "function":
             self.context.edits.append(DropStatement(span(node)))
             self.context.decide(node, "use", {removed.rule}, "removed", lines)

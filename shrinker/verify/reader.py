@@ -184,6 +184,7 @@ class _Reader:
             name = args[1].value if len(args) > 1 and isinstance(args[1], ast.Constant) else None
             if node.func.id in {"getattr", "hasattr"} and isinstance(name, str):
                 self.look_up(args[0], name, node.lineno)
+            self.on_names.append((node.func.id, "keyword", "__init__", node.lineno))
             for keyword in node.keywords:
                 if keyword.arg is not None:
                     self.on_names.append((node.func.id, "keyword", keyword.arg, node.lineno))

@@ -101,6 +101,12 @@ MAY_NOT: dict[str, tuple[str, str, str, tuple[str, str]]] = {
         "",
         ("members", "pool.py"),
     ),
+    "how it is made": (
+        POOL.replace("    LIMIT = 2\n", "    LIMIT = 2\n\n    def __init__(self):\n        self.x = 1\n"),
+        POOL,
+        "from sglang.pool import Pool\nPool()\n",
+        ("members", "user.py"),
+    ),
     "a decorator": (POOL, less(POOL, "    @property\n"), "", ("decorators", "pool.py")),
     "a decorator with arguments": (
         "from x import register\n@register('a')\n@register('b')\ndef f(): pass\n",
