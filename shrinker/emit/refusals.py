@@ -55,36 +55,35 @@ def refusals_module(
     if not looks and not guards:
         return None
     modules = removed_modules(removed or {}, kept) if guards else {}
-    asked = {rule: feature for rule, feature in sorted((features or {}).items()) if rule in modules.values()}
     text = _TEMPLATE.read_text("utf-8")
     for name, kind, lines in (
         ("REFUSALS", "tuple[Refusal, ...]", rows),
-        ("SWITCHES", "tuple[tuple[str, str], ...]", [f"    {pair!a},\n" for pair in switches]),
+        ("SWITCHES", "tuple[tuple[str, str], ...]", _by_rule((rule, "", name) for name, rule in switches)),
         ("ENDPOINTS", "tuple[Endpoint, ...]", [f"    Endpoint{astuple(row)!a},\n" for row in endpoints]),
         ("OPTIONS", "tuple[Option, ...]", [f"    Option{astuple(row)!a},\n" for row in options] if guards else []),
+        (
+            "GONE",
+            "tuple[tuple[str, str, str], ...]",
+            _by_rule((rule, f"{(features or {}).get(rule, '')!a}, ", module) for module, rule in modules.items()),
+        ),
     ):
         empty = f"{name}: {kind} = ()"
         assert empty in text, "the template holds the empty tables"
         text = text.replace(empty, f"{name}: {kind} = (\n{''.join(lines)})")
-    rows_of_features = "".join(f"    {rule!a}: {feature!a},\n" for rule, feature in asked.items())
-    for name, body in (("MODULES", _by_rule(modules)), ("FEATURES", rows_of_features)):
-        empty = f"{name}: dict[str, str] = {{}}"
-        assert empty in text, "the template holds the empty tables"
-        text = text.replace(empty, f"{name}: dict[str, str] = {{\n{body}}}")
     return text
 
 
-def _by_rule(modules: Mapping[str, str]) -> str:
-    """Body of the dictionary of modules: several names a line, so that the table is shorter than what reads it."""
-    by_rule: dict[str, list[str]] = {}
-    for module, rule in modules.items():
-        by_rule.setdefault(rule, []).append(module)
-    rows = ""
-    for rule, names in sorted(by_rule.items()):
+def _by_rule(rows: Iterable[tuple[str, str, str]]) -> list[str]:
+    """Rows of rule, more of it, and all names that have both: several names a line, so that the tables are shorter than what reads
+    them."""
+    by_rule: dict[tuple[str, str], list[str]] = {}
+    for rule, more, name in rows:
+        by_rule.setdefault((rule, more), []).append(name)
+    found: list[str] = []
+    for (rule, more), names in sorted(by_rule.items()):
         lines = wrap(" ".join(names), _WIDTH, break_on_hyphens=False)
-        rows += f"        ({rule!a}, " + "\n            ".join(f"{line + ' '!a}" for line in lines) + "),\n"
-    loops = "    for rule, names in (\n" + rows + "    )\n    for module in names.split()\n"
-    return f"    module: rule\n{loops}" if modules else ""
+        found.append(f"    ({rule!a}, {more}" + "\n        ".join(f"{line + ' '!a}" for line in lines) + "),\n")
+    return found
 
 
 def removed_modules(removed: Mapping[str, Removal], kept: Iterable[str]) -> dict[str, str]:

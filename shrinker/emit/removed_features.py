@@ -1,6 +1,6 @@
 """Refuse runs that ask for what is not part of this server. Written by shrinker; see NOTICE and SHRINK.json.
 
-Each row of `REFUSALS` names the function that looks, the attributes it looks at, and what is refused there. `MODULES`
+Each row of `REFUSALS` names the function that looks, the attributes it looks at, and what is refused there. `GONE`
 names the modules that went: importing one ends with the same error. `ENDPOINTS` names the paths that went: the server
 answers them with it. `OPTIONS` names the flags and choices that went: the command line's own error tells of them.
 """
@@ -40,7 +40,7 @@ class RemovedFeatureError(ValueError):
 REFUSALS: tuple[Refusal, ...] = ()
 
 SWITCHES: tuple[tuple[str, str], ...] = ()
-"""Environment variables that no run of this server sets, and the rule that says so."""
+"""Rule, and the environment variables of which it says that no run of this server sets them."""
 
 
 class Endpoint(NamedTuple):
@@ -74,12 +74,12 @@ class Option(NamedTuple):
 OPTIONS: tuple[Option, ...] = ()
 
 
-MODULES: dict[str, str] = {}
-"""Modules and packages that went, and the rule; what is below one went with it. Those of the rule `unreachable` went
-because nothing that is left of the server uses them."""
+GONE: tuple[tuple[str, str, str], ...] = ()
+"""Rule, what it removed in words, and the modules and packages that went by it; what is below one went with it. Those of the
+rule `unreachable` went because nothing that is left of the server uses them."""
 
-FEATURES: dict[str, str] = {}
-"""Rule to what it removed, in words."""
+MODULES = {module: rule for rule, _, modules in GONE for module in modules.split()}
+FEATURES = {rule: feature for rule, feature, _ in GONE}
 
 
 class _Guard:
@@ -158,7 +158,7 @@ def refuse(place: str, argument: Any) -> None:
     Raises:
         RemovedFeatureError: the first row that refuses.
     """
-    for name, rule in SWITCHES:
+    for name, rule in [(name, rule) for rule, names in SWITCHES for name in names.split()]:
         if os.environ.get(name, "").strip().lower() in ("1", "true", "yes", "y", "on"):
             raise RemovedFeatureError(
                 f"shrinker: the switch {name} asks for code that is not part of this server (rule {rule}). "
