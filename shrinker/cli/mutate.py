@@ -93,7 +93,11 @@ def _level(name: str, tree: UpstreamTree, jobs: int, setting: Any) -> Asked:
     from shrinker.verify.simulated import SIMULATED_LEVELS
 
     cache = Cache(default_folder().absolute())
-    quiet: Any = replace(setting, memory={}, progress=lambda line: None) if name in SIMULATED_LEVELS else None
+    quiet: Any = None
+    if name in SIMULATED_LEVELS:
+        # A copy is a folder of its own, whose byte code nobody asks for again.
+        simulation = replace(setting.simulation, compiled=setting.work / "compiled")
+        quiet = replace(setting, simulation=simulation, memory={}, progress=lambda line: None)
 
     def ask(folder: Path, manifest: Manifest) -> str:
         if name in SIMULATED_LEVELS:

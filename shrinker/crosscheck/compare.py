@@ -51,7 +51,7 @@ def cross_check(
     new = [item for name in sorted(found) for item in _new(*found[name])]
     ours = sorted(path.relative_to(out).as_posix() for path in (out / PACKAGE).rglob("*.py"))
     theirs = [path for path in tree.by_path if path.startswith(PACKAGE + "/") and path.endswith(".py")]
-    names = names_of(new)
+    names = names_of(new, out)
     gone = Gone(tree.root, out, graph, theirs, names)
     explained = explain_all(new, out, ours, gone, _settings(out, ours, names), graph["kept"])
     explained.sort(key=lambda item: (item.finding.tool, item.finding.path, item.finding.line, item.finding.text))

@@ -17,12 +17,15 @@ from shrinker.values.survivors import Leftover
 from shrinker.verify.orphaned import explain_imports
 
 _CONDITIONS = frozenset({"redundant if-condition", "unsatisfiable 'if' condition", "unsatisfiable 'while' condition"})
+_INFERRED = frozenset({"bad-assignment"})
+"""Findings about a type that was inferred from what a name is given."""
 _TYPES = re.compile(r"\b[A-Z]\w+\b")
 
 
-def names_of(findings: Collection[Finding]) -> set[str]:
-    """Names whose fate `explain_all` asks for."""
-    return {name for item in findings for name in (*_subjects(item), *_TYPES.findall(item.text))}
+def names_of(findings: Collection[Finding], out: Path) -> set[str]:
+    """Names whose fate `explain_all` asks for; `out` is the generated tree."""
+    named = {name for item in findings for name in (*_subjects(item), *_TYPES.findall(item.text))}
+    return named.union(*(_given(out / item.path, item.line) for item in findings if item.kind in _INFERRED))
 
 
 def explain_all(
@@ -83,7 +86,40 @@ def _reason(item: Finding, out: Path, gone: Gone, set_in_tree: Mapping[str, str]
             return f"set at {place}; what upstream's types leave open is known here"
         setting = gone.setting(name, item.path)
         return f"set only at {setting}: the read is not reached" if setting else _narrowed(item, gone)
-    return _narrowed(item, gone)
+    return _narrowed(item, gone) or _given_less(item, out, gone)
+
+
+def _given_less(item: Finding, out: Path, gone: Gone) -> str:
+    """A type inferred from fewer values than in upstream."""
+    if item.kind in _INFERRED:
+        for name in sorted(_given(out / item.path, item.line)):
+            setting = gone.setting(name, item.path)
+            if setting.startswith(f"{item.path}:"):
+                return f"`{name}` is given less: {setting}"
+    return ""
+
+
+def _given(file: Path, line: int) -> set[str]:
+    """Names in the statement at a line, and in what the function around gives these."""
+    try:
+        tree = ast.parse(file.read_bytes(), str(file))
+    except (OSError, SyntaxError):
+        return set()
+    around = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.lineno <= line <= (node.end_lineno or 0)
+    ]
+    if not around:
+        return set()
+    inside = [*ast.walk(max(around, key=lambda node: node.lineno))]
+    asked = {node.id for node in inside if isinstance(node, ast.Name) and node.lineno == line}
+    given = [node.value for node in inside if isinstance(node, ast.Assign) and asked & set(map(_name, node.targets))]
+    return asked.union(node.id for value in given for node in ast.walk(value) if isinstance(node, ast.Name))
+
+
+def _name(target: ast.expr) -> str:
+    return target.id if isinstance(target, ast.Name) else ""
 
 
 def _asked_beside(file: Path, line: int) -> str:

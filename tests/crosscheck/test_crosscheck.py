@@ -94,7 +94,7 @@ def trees(tmp_path: Path) -> tuple[Path, Path]:
 def _reasons(trees: tuple[Path, Path], findings: list[Finding], graph: dict[str, Any] = GRAPH) -> dict[str, str]:
     before, after = trees
     paths = ["python/sglang/__init__.py", "python/sglang/main.py"]
-    gone = Gone(before, after, graph, [*paths, "python/sglang/npu.py"], names_of(findings))
+    gone = Gone(before, after, graph, [*paths, "python/sglang/npu.py"], names_of(findings, after))
     explained = explain_all(findings, after, paths, gone, {}, graph["kept"])
     return {f"{item.finding.tool} {item.finding.subject}": item.reason for item in explained}
 
@@ -123,6 +123,20 @@ def test_what_no_decision_took_away_has_no_reason(trees: tuple[Path, Path]) -> N
     new = [item for tool in (ruff, vulture, pyrefly) for item in _new(tool(before), tool(after))]
     reasons = _reasons(trees, new, graph)
     assert reasons["ruff width"] == reasons["vulture used_by_removed"] == reasons["pyrefly pages"] == ""
+
+
+def test_a_type_that_was_inferred_from_more_values(tmp_path: Path) -> None:
+    kept = "def ask(args):\n    text = [1]\n    load = {'a': text}\n    other = {'a': 1}\n    load['b'] = 0.0\n    other['b'] = 0.0\n"
+    more = kept.replace("    text = [1]\n", "    text = [1]\n    if args.npu:\n        text = args.any\n")
+    trees = (_write(tmp_path / "up", {"main.py": more}), _write(tmp_path / "out", {"main.py": kept}))
+    path = "python/sglang/main.py"
+    graph = {"kept": [path], "removed": {}, "decisions": {path: [[3, "platform-npu", "if", "args.npu", "false", 2]]}}
+    found = [
+        Finding("pyrefly", path, line, "bad-assignment", "`float` is not assignable", str(line)) for line in (5, 6)
+    ]
+    gone = Gone(*trees, graph, [path], names_of(found, trees[1]))
+    reasons = [item.reason for item in explain_all(found, trees[1], [path], gone, {}, [path])]
+    assert reasons == [f"`text` is given less: {path}:4 of upstream, gone by platform-npu (if `args.npu`: false)", ""]
 
 
 def test_a_name_that_upstream_never_wrote_has_no_reason(trees: tuple[Path, Path]) -> None:
