@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.repositories import git
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 WORKFLOWS = sorted((REPOSITORY / ".github/workflows").glob("*.yml"))
 TARGETS = set(re.findall(r"(?m)^([a-z-]+):", (REPOSITORY / "Makefile").read_text()))
@@ -57,12 +59,6 @@ def test_only_a_job_that_runs_the_base_may_write_to_a_pull_request() -> None:
     assert "ref: ${{ github.event.pull_request.base.sha }}" in comment
 
 
-def _git(folder: Path, *words: str) -> str:
-    identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
-    done = subprocess.run(["git", *identity, *words], cwd=folder, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
-
-
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """A checkout with a remote, and a `gh` that writes down what it is asked."""
@@ -76,11 +72,11 @@ def checkout(tmp_path: Path) -> Path:
     shutil.copy(REPOSITORY / ".ci/propose", root / ".ci")
     for name in ("upstream.toml", "README.md", "reports/lock.json"):
         (root / name).write_text('default_release = "1.0"\n')
-    _git(tmp_path, "init", "-q", "--bare", "remote.git")
-    _git(root, "init", "-q", "-b", "main")
-    _git(root, "add", "-A")
-    _git(root, "commit", "-qm", "First")
-    _git(root, "remote", "add", "origin", str(tmp_path / "remote.git"))
+    git(tmp_path, "init", "-q", "--bare", "remote.git")
+    git(root, "init", "-q", "-b", "main")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "First")
+    git(root, "remote", "add", "origin", str(tmp_path / "remote.git"))
     return root
 
 
@@ -101,33 +97,33 @@ def test_a_bump_is_proposed_once(checkout: Path) -> None:
     _propose(checkout)
     remote = checkout.parent / "remote.git"
     branch = f"bump/{'a' * 12}"
-    changed = _git(remote, "show", "--name-only", "--format=%s", branch).split()
+    changed = git(remote, "show", "--name-only", "--format=%s", branch).split()
     assert changed == ["Upstream", "a" * 12, "reports/new.json", "upstream.toml"]
     asked = (checkout.parent / "asked").read_text()
     assert f"pr create --base main --head {branch} --title Upstream {'a' * 12} --body-file summary.md" in asked
-    before = _git(remote, "rev-parse", branch)
-    _git(checkout, "switch", "-q", "main")
+    before = git(remote, "rev-parse", branch)
+    git(checkout, "switch", "-q", "main")
     (checkout / "upstream.toml").write_text(f'default_release = "1.0"\ndefault_commit = "{"a" * 40}"\n')
     assert "is there already" in _propose(checkout)
-    assert _git(remote, "rev-parse", branch) == before
+    assert git(remote, "rev-parse", branch) == before
 
 
 def test_the_base_is_generated_by_its_own_checkout(checkout: Path) -> None:
     shutil.copy(REPOSITORY / ".ci/base-tree", checkout / ".ci")
     (checkout / "Makefile").write_text("shrink:\n\tmkdir -p '$(OUT)' && git rev-parse HEAD > '$(OUT)/made-by'\n")
-    _git(checkout, "add", "-A")
-    _git(checkout, "commit", "-qm", "Base")
-    base = _git(checkout, "rev-parse", "HEAD")
+    git(checkout, "add", "-A")
+    git(checkout, "commit", "-qm", "Base")
+    base = git(checkout, "rev-parse", "HEAD")
     (checkout / "Makefile").write_text("shrink:\n\tfalse\n")
-    _git(checkout, "commit", "-qam", "The change")
+    git(checkout, "commit", "-qam", "The change")
     variables = {"PATH": os.environ["PATH"], "HOME": str(checkout.parent), "BASE": base, "OUT": "dist/base"}
     words = ["sh", str(checkout / ".ci/base-tree")]
     done = subprocess.run(words, cwd=checkout.parent, env=variables, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert (checkout / "dist/base/made-by").read_text().strip() == base
-    assert len(_git(checkout, "worktree", "list").splitlines()) == 1, "its checkout is gone"
+    assert len(git(checkout, "worktree", "list").splitlines()) == 1, "its checkout is gone"
     failed = subprocess.run(words, cwd=checkout, env=variables | {"BASE": "HEAD"}, capture_output=True, text=True)
-    assert failed.returncode != 0 and len(_git(checkout, "worktree", "list").splitlines()) == 1
+    assert failed.returncode != 0 and len(git(checkout, "worktree", "list").splitlines()) == 1
 
 
 def test_the_page_goes_into_one_comment(checkout: Path) -> None:

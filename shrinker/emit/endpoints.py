@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from shrinker.graph.interface.endpoints import Endpoint, served_by
@@ -13,7 +13,6 @@ from shrinker.ruleset.match import name_matches
 from shrinker.values.edits import Refuse
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
-from shrinker.values.upstream import UpstreamTree, modules_of
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -31,11 +30,7 @@ class Gone:
 
 
 def removed_endpoints(
-    tree: UpstreamTree,
-    rules: Ruleset,
-    folded: Mapping[str, FoldedModule],
-    graph: Graph,
-    read: Callable[[str], bytes],
+    before: Syntax, after: Syntax, rules: Ruleset, folded: Mapping[str, FoldedModule], graph: Graph
 ) -> list[Gone]:
     """Endpoints of upstream that a kept application no longer has, sorted.
 
@@ -43,7 +38,8 @@ def removed_endpoints(
     path that a server does not have.
 
     Args:
-        read: bytes of a file of the generated tree.
+        before: modules of upstream.
+        after: modules of the generated tree.
     """
     places = sorted(
         {
@@ -56,8 +52,6 @@ def removed_endpoints(
     )
     if not places:
         return []
-    before = Syntax(modules_of(file.path for file in tree.files), tree.read)
-    after = Syntax(modules_of(graph.kept), read)
     found: dict[tuple[str, str, str, str, str], set[str]] = {}
     for module, place in places:
         left = {(e.path, e.method, e.environment) for e in served_by(after, module)}

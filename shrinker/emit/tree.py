@@ -20,6 +20,7 @@ from shrinker.emit.refusals import refusals_module
 from shrinker.emit.staging import MANIFEST, install, staging_folder
 from shrinker.emit.workers import Rewritten, Task, Unwritable, rewrite_all
 from shrinker.graph.interface.compare import compare_interfaces
+from shrinker.graph.interface.syntax import Syntax
 from shrinker.ruleset.models import Ruleset
 from shrinker.values.distributions import Distributions
 from shrinker.values.errors import InputError
@@ -29,7 +30,7 @@ from shrinker.values.interface import Interface
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile
 from shrinker.values.refusals import FILE as REFUSALS_FILE
-from shrinker.values.upstream import PACKAGE_PREFIX, SourceFile, UpstreamTree
+from shrinker.values.upstream import PACKAGE_PREFIX, SourceFile, UpstreamTree, modules_of
 
 __all__ = ["emit_tree", "install", "staging_folder"]
 
@@ -112,7 +113,10 @@ def emit_tree(
         advance()
     features = {rule.id: rule.feature for rule in rules.removes}
     # What a server no longer has is seen where it is written.
-    interface = _interface(tree, rules, folded, graph, writer, cache or Cache.off())
+    upstream, written = Syntax(modules_of(tree.by_path), tree.read), Syntax(modules_of(graph.kept), writer.read)
+    interface = _interface(
+        tree, rules, writer, cache, lambda: compare_interfaces(upstream, written, rules, folded, graph)
+    )
     refused = refusals_module(
         rules.refusals,
         _switches(rules),
@@ -120,7 +124,7 @@ def emit_tree(
         graph.kept,
         graph.removed,
         features,
-        removed_endpoints(tree, rules, folded, graph, writer.read),
+        removed_endpoints(upstream, written, rules, folded, graph),
         removed_options(interface, rules),
     )
     if refused is not None:
@@ -140,22 +144,17 @@ def emit_tree(
 
 
 def _interface(
-    tree: UpstreamTree,
-    rules: Ruleset,
-    folded: Mapping[str, FoldedModule],
-    graph: Graph,
-    writer: _Writer,
-    cache: Cache,
+    tree: UpstreamTree, rules: Ruleset, writer: _Writer, cache: Cache | None, compare: Callable[[], Interface]
 ) -> Interface:
     """The differences between upstream and what was written, from an earlier run where that saw the same of both."""
-    layer = cache.layer("interface")
+    layer = (cache or Cache.off()).layer("interface")
     before = (f"{file.path}:{file.sha256}" for file in tree.files)
     after = (f"{file.path}:{file.sha256}" for file in sorted(writer.files, key=_path))
     keys = {"": layer.key(rules.digest, *before, "", *after)}
     for known in layer.load(keys).values():
         earlier: Interface = unpack(known)
         return earlier
-    found = compare_interfaces(tree, rules, folded, graph, writer.read)
+    found = compare()
     layer.save(keys, {"": pack(found)})
     return found
 

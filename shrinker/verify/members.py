@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from shrinker.values.outcome import Finding
@@ -27,16 +27,15 @@ def lost_members(kept: Iterable[ModuleSymbols], before: Mapping[str, ModuleSymbo
     kept = list(kept)
     families = _Families(kept)
     places: dict[tuple[str, str, str], tuple[str, LookUp]] = {}
-    by_name: dict[str, list[tuple[str, LookUp]]] = defaultdict(list)
     for symbols in kept:
         for look in symbols.lookups:
-            if places.setdefault((look.name, look.on, look.owner), (symbols.path, look)) == (symbols.path, look):
-                by_name[look.name].append((symbols.path, look))
+            places.setdefault((look.name, look.on, look.owner), (symbols.path, look))
+    by_name: dict[str, list[tuple[str, LookUp]]] = defaultdict(list)
+    for (name, _, _), place in places.items():
+        by_name[name].append(place)
     count = 0
     found: list[Finding] = []
-    for symbols in kept:
-        if (upstream := before.get(symbols.path)) is None:
-            continue
+    for symbols, upstream in _changed(kept, before):
         there = {each.name: {name for name, _ in each.members} for each in symbols.classes}
         for each in upstream.classes:
             if each.name not in there:
@@ -46,12 +45,13 @@ def lost_members(kept: Iterable[ModuleSymbols], before: Mapping[str, ModuleSymbo
                 if name in there[each.name]:
                     continue
                 count += 1
-                for path, look in by_name.get(name, ()):
-                    if families.meets(look, last):
-                        where = f"{symbols.path}:{line}"
-                        message = f"looks up {name!r}, which class {each.name} no longer has (upstream: {where})"
-                        found.append(Finding("members", path, look.line, message))
-                        break
+                missed = next(
+                    ((path, look) for path, look in by_name.get(name, ()) if families.meets(look, last)), None
+                )
+                if missed is not None:
+                    where = f"{symbols.path}:{line}"
+                    message = f"looks up {name!r}, which class {each.name} no longer has (upstream: {where})"
+                    found.append(Finding("members", missed[0], missed[1].line, message))
     return count, found
 
 
@@ -69,9 +69,7 @@ def lost_decorators(kept: Iterable[ModuleSymbols], before: Mapping[str, ModuleSy
     """
     count = 0
     found: list[Finding] = []
-    for symbols in kept:
-        if (upstream := before.get(symbols.path)) is None:
-            continue
+    for symbols, upstream in _changed(kept, before):
         once, theirs = _once(symbols), _once(upstream)
         for name in once.keys() & theirs.keys():
             line, left = once[name]
@@ -98,9 +96,7 @@ def lost_rows(
     """
     count = 0
     found: list[Finding] = []
-    for symbols in kept:
-        if (upstream := before.get(symbols.path)) is None:
-            continue
+    for symbols, upstream in _changed(kept, before):
         there = Counter((where, key, value) for where, key, value, _ in symbols.rows)
         tables = {where for where, _, _, _ in symbols.rows}
         keys: dict[str, set[str]] = defaultdict(set)
@@ -147,6 +143,13 @@ def read_refused(module: str) -> Refused:
             values.update(texts[2])
             only += [frozenset(texts[3])] if texts[3] else []
     return Refused(frozenset(values), tuple(only))
+
+
+def _changed(
+    kept: Iterable[ModuleSymbols], before: Mapping[str, ModuleSymbols]
+) -> Iterator[tuple[ModuleSymbols, ModuleSymbols]]:
+    """Files that are not as upstream wrote them, with upstream's."""
+    return ((symbols, before[symbols.path]) for symbols in kept if symbols.path in before)
 
 
 def _once(symbols: ModuleSymbols) -> dict[str, tuple[int, tuple[str, ...]]]:

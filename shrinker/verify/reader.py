@@ -10,10 +10,11 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 from shrinker.values.upstream import module_name
+from shrinker.verify.declared import last_name, members_of, rows_of
 from shrinker.verify.scopes import Scope, look_up
 from shrinker.verify.symbols import PACKAGE, Attribute, ClassSymbols, LookUp, ModuleSymbols
 
@@ -85,7 +86,7 @@ class _Reader:
             module=self.module,
             classes=tuple(self.classes),
             decorated=tuple(self.decorated),
-            rows=tuple(_rows(tree.body)),
+            rows=tuple(rows_of(tree.body)),
             lookups=tuple(LookUp(name, line, on, owner) for (name, on, owner), line in self.lookups.items()),
             bound=frozenset(self.top.names),
             stars=tuple(self.stars),
@@ -241,9 +242,9 @@ class _Reader:
         for parameter in getattr(node, "type_params", []):
             self.visit(parameter, inner)
         self.named_classes[node.name] = node.name
-        bases = tuple(_last_name(base) for base in node.bases)
+        bases = tuple(last_name(base) for base in node.bases)
         members: dict[str, int] = {}
-        for name, line in _members(node.body):
+        for name, line in members_of(node.body):
             members.setdefault(name, line)
         self.around.append(node.name)
         self.classes.append(ClassSymbols(".".join(self.around), bases, tuple(members.items())))
@@ -327,55 +328,6 @@ class _Reader:
         parts = self.module.split(".")
         keep = len(parts) - node.level + (1 if self.is_package else 0)
         return ".".join([*parts[: max(keep, 0)], *([node.module] if node.module else [])])
-
-
-def _members(body: list[ast.stmt]) -> Iterator[tuple[str, int]]:
-    for node in body:
-        match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                yield node.name, node.lineno
-            case ast.Assign(targets=targets):
-                yield from ((target.id, node.lineno) for target in targets if isinstance(target, ast.Name))
-            case ast.AnnAssign(target=ast.Name(id=name)):
-                yield name, node.lineno
-            case ast.If() | ast.Try() | ast.With():
-                for name in ("body", "orelse", "finalbody"):
-                    yield from _members(getattr(node, name, []))
-                for handler in getattr(node, "handlers", []):
-                    yield from _members(handler.body)
-
-
-def _rows(body: list[ast.stmt]) -> Iterator[tuple[str, str, str, int]]:
-    for node in body:
-        match node:
-            case (
-                ast.Assign(targets=[target, *_], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value)
-            ):
-                if isinstance(value, ast.Call) and len(value.args) == 1 and not value.keywords:
-                    (value,) = value.args
-                pairs: list[tuple[ast.expr | None, ast.expr]] = []
-                if isinstance(value, ast.List | ast.Tuple | ast.Set):
-                    pairs = [(None, item) for item in value.elts]
-                elif isinstance(value, ast.Dict):
-                    pairs = [*zip(value.keys, value.values, strict=True)]
-                for key, item in pairs:
-                    if isinstance(item, ast.Name | ast.Attribute):
-                        where = ast.unparse(target)
-                        yield where, "" if key is None else ast.unparse(key), ast.unparse(item), item.lineno
-            case ast.Expr(value=ast.Call(func=function, args=[first, *_] as arguments)):
-                for argument in arguments:
-                    if isinstance(argument, ast.Name | ast.Attribute):
-                        named = "" if argument is first else ast.unparse(first)
-                        yield f"{ast.unparse(function)}()", named, ast.unparse(argument), argument.lineno
-            case ast.If() | ast.Try() | ast.With():
-                for name in ("body", "orelse", "finalbody"):
-                    yield from _rows(getattr(node, name, []))
-
-
-def _last_name(node: ast.expr) -> str:
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_globals(node: ast.expr) -> bool:

@@ -10,14 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.small import FILES, RULES, Done, World, write
+from tests.repositories import git
 
 CUDA = "python/sglang/srt/cuda.py"
-
-
-def git(folder: Path, *words: str) -> str:
-    identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
-    done = subprocess.run(["git", *identity, *words], cwd=folder, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
 
 
 @pytest.fixture

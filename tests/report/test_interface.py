@@ -15,6 +15,7 @@ from shrinker.graph.interface.syntax import Syntax
 from shrinker.ruleset import Ruleset
 from shrinker.values.graph import Graph
 from shrinker.values.interface import UNEXPLAINED
+from shrinker.values.upstream import modules_of
 from tests.cli.small import RULES as SMALL
 from tests.cli.small import World, write
 from tests.graph.small_tree import write_tree
@@ -242,7 +243,8 @@ def test_what_disappears_without_a_rule_is_unexplained(
     assert changed != sources["srt/" + path]
     write_tree(tmp_path / "out", sources | {"srt/" + path: changed})
     graph = Graph((), {file.path: "kept" for file in tree.files}, {}, ())
-    found = compare_interfaces(tree, Ruleset(), {}, graph, lambda name: (tmp_path / "out" / name).read_bytes())
+    written = Syntax(modules_of(graph.kept), lambda name: (tmp_path / "out" / name).read_bytes())
+    found = compare_interfaces(Syntax(modules_of(tree.by_path), tree.read), written, Ruleset(), {}, graph)
     [difference] = [*found.flags, *found.endpoints]
     assert (difference.subject, difference.rule) == (subject, UNEXPLAINED)
     [finding] = found.unexplained()

@@ -4,7 +4,7 @@ are only read: nothing of them is imported."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from shrinker.graph.interface.endpoints import WORDS as ENDPOINTS
 from shrinker.graph.interface.endpoints import Endpoint, read_endpoints
@@ -16,24 +16,18 @@ from shrinker.ruleset import Ruleset
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.interface import UNEXPLAINED, Difference, Interface, Refused
-from shrinker.values.upstream import UpstreamTree, modules_of
 
 
 def compare_interfaces(
-    tree: UpstreamTree,
-    rules: Ruleset,
-    folded: Mapping[str, FoldedModule],
-    graph: Graph,
-    read: Callable[[str], bytes],
+    before: Syntax, after: Syntax, rules: Ruleset, folded: Mapping[str, FoldedModule], graph: Graph
 ) -> Interface:
     """Compare the interfaces of upstream and of the generated tree.
 
     Args:
+        before: modules of upstream.
+        after: modules of the generated tree.
         folded: folded modules by path, for the decisions that took something away.
-        read: bytes of a file of the generated tree.
     """
-    before = Syntax(modules_of(file.path for file in tree.files), tree.read)
-    after = Syntax(modules_of(graph.kept), read)
     reasons = _Reasons(before, folded, graph)
     with_flags, with_endpoints = before.matching(FLAGS, ENDPOINTS)
     left_flags, left_endpoints = after.matching(FLAGS, ENDPOINTS)

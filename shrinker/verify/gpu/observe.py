@@ -64,6 +64,11 @@ def launches(
     return result
 
 
+def not_ready(tree: Tree, error: NotReady) -> dict[str, Any]:
+    """The document of a measurement whose server did not start."""
+    return {"result": f"fails in {tree.name}", "error": str(error), "tail": error.tail.splitlines()[-15:]}
+
+
 def observe(
     cell: Cell,
     tree: Tree,

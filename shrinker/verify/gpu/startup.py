@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from shrinker.verify.gpu.cells import Cell
-from shrinker.verify.gpu.observe import launches
+from shrinker.verify.gpu.observe import launches, not_ready
 from shrinker.verify.gpu.throughput import summary
 from shrinker.verify.gpu.trees import Environment, Tree
 from shrinker.verify.serving import NotReady, Server, free_port
@@ -42,8 +42,7 @@ def measure(
                 except NotReady as error:
                     if limit - time.monotonic() < 30:
                         break
-                    tail = error.tail.splitlines()[-15:]
-                    return {"result": f"fails in {tree.name}", "error": str(error), "tail": tail}
+                    return not_ready(tree, error)
             values[tree.name].append({"ready_seconds": round(seconds, 2), "peak_host_bytes": server.peak_memory()})
             progress(f"{cell.name} {tree.name} ({turn}): ready after {seconds:.1f} s")
     return summary([tree.name for tree in trees], values)

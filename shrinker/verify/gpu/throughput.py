@@ -12,7 +12,7 @@ from statistics import median
 from typing import Any
 
 from shrinker.verify.gpu.cells import Cell
-from shrinker.verify.gpu.observe import launches
+from shrinker.verify.gpu.observe import launches, not_ready
 from shrinker.verify.gpu.running import complete
 from shrinker.verify.gpu.trees import Environment, Tree
 from shrinker.verify.serving import NotReady, Server, free_port
@@ -58,8 +58,7 @@ def measure(
                 try:
                     server.wait_ready()
                 except NotReady as error:
-                    tail = error.tail.splitlines()[-15:]
-                    return {"result": f"fails in {tree.name}", "error": str(error), "tail": tail}
+                    return not_ready(tree, error)
         for turn in range(_ROUNDS + 1):
             # Every second round begins with the other tree, so that no tree always runs on a warmer chip.
             for tree in trees if turn % 2 == 0 else tuple(reversed(trees)):

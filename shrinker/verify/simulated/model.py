@@ -130,9 +130,9 @@ def _build(configuration: Configuration, trees: Mapping[str, Path], setting: Set
         return
     ledger.count("configurations")
     before, after = (found[side].data for side in SIDES)
-    for key in ("class", "quantization", "arguments", "elements"):
-        if before[key] != after[key]:
-            ledger.find("configurations", "", f"{configuration.name}: {key} is {after[key]}, in upstream {before[key]}")
+    _same(
+        "configurations", configuration.name, ("class", "quantization", "arguments", "elements"), before, after, ledger
+    )
     for key in ("parameters", "buffers", "modules"):
         ledger.count(key, len(after[key]))
         _rows(configuration.name, key, before[key], after[key], ledger)
@@ -144,6 +144,14 @@ def _build(configuration: Configuration, trees: Mapping[str, Path], setting: Set
     elements = f"{after['elements'] / 1e9:.2f} billion elements, {len(after['parameters'])} parameters"
     ledger.figure(configuration.name, f"{elements}, class {after['class'].rpartition('.')[2]}")
     compare_calls(found[UPSTREAM].called, found[GENERATED].called, ledger, configuration.name)
+
+
+def _same(
+    check: str, where: str, keys: Sequence[str], before: Mapping[str, Any], after: Mapping[str, Any], ledger: Ledger
+) -> None:
+    for key in keys:
+        if before[key] != after[key]:
+            ledger.find(check, "", f"{where}: {key} is {after[key]}, in upstream {before[key]}")
 
 
 def _rows(where: str, what: str, before: Mapping[str, Any], after: Mapping[str, Any], ledger: Ledger) -> None:
@@ -178,9 +186,7 @@ def _compute(one: Run, trees: Mapping[str, Path], setting: Setting, ledger: Ledg
         return
     ledger.count("runs")
     before, after = (found[side].data for side in SIDES)
-    for key in ("class", "backend", "finite"):
-        if before[key] != after[key]:
-            ledger.find("runs", "", f"{one.name}: {key} is {after[key]}, in upstream {before[key]}")
+    _same("runs", one.name, ("class", "backend", "finite"), before, after, ledger)
     if not after["finite"]:
         ledger.find("runs", "", f"{one.name}: logits are not finite, so that equal ones say little")
     ledger.count("weights", len(after["parameters"]))
