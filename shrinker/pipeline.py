@@ -29,7 +29,7 @@ from shrinker.report.effects import rule_effects
 from shrinker.report.measure import measure
 from shrinker.report.strict import strict_findings
 from shrinker.report.write import write_reports
-from shrinker.ruleset import Ruleset, load_profile
+from shrinker.ruleset import Ruleset, load_profile, without
 from shrinker.ruleset.load import RULES_FOLDER
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
@@ -83,6 +83,8 @@ class Request:
     """Remove the definitions, statements and imports that nothing reachable names, too."""
     reuse: bool = True
     """Take results of earlier runs from the cache folder, and leave this run's there."""
+    without: tuple[str, ...] = ()
+    """Ids of rules that are taken as not written; see `shrinker.follow.alone`."""
     look: bool = False
     """Find what strict mode would refuse, and hand it over in the result: nothing is refused for it."""
 
@@ -130,7 +132,7 @@ def shrink(request: Request, progress: Progress) -> Result:
     cache = Cache((request.cache or default_folder()).absolute()) if request.reuse else Cache.off()
     with without_gc(), ExitStack() as stack:
         with _timed("source", timings, progress):
-            rules = load_profile(request.profile, request.rules or RULES_FOLDER)
+            rules = without(load_profile(request.profile, request.rules or RULES_FOLDER), request.without)
             tree = open_upstream(request.upstream, cache=request.cache, repository=REPOSITORY, progress=progress.note)
             # Before the long phases, so that a folder that cannot be written is an error of the first second.
             staging = stack.enter_context(staging_folder(request.out))

@@ -1,5 +1,5 @@
-"""The command line: `shrinker shrink | verify | mutate | survivors | cross-check | dependencies | kernels | diff | doctor |
-bump | publish | why | why-not`.
+"""The command line: `shrinker shrink | verify | mutate | survivors | cross-check | dependencies | kernels | effect | diff |
+doctor | bump | publish | why | why-not`.
 
 Exit codes: 0 done, 1 evidence failed (`diff`: the trees differ; `doctor`: there is something to look at),
 2 bad usage or input, 130 interrupted (Ctrl-C, SIGTERM).
@@ -23,6 +23,7 @@ from shrinker.cli.crosscheck import cross_check
 from shrinker.cli.dependencies import dependencies
 from shrinker.cli.diff import diff
 from shrinker.cli.doctor import doctor
+from shrinker.cli.effect import effect
 from shrinker.cli.ending import run
 from shrinker.cli.follow import bump, publish
 from shrinker.cli.kernels import kernels
@@ -118,6 +119,7 @@ app.command()(doctor)
 app.command()(bump)
 app.command()(publish)
 app.command()(kernels)
+app.command()(effect)
 
 
 @app.command()

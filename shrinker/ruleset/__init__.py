@@ -18,6 +18,7 @@ from shrinker.ruleset.models import (
     Survivor,
     Walk,
 )
+from shrinker.ruleset.without import without
 
 __all__ = [
     "Absent",
@@ -37,4 +38,5 @@ __all__ = [
     "load_profile",
     "module_matches",
     "path_matches",
+    "without",
 ]

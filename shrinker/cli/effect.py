@@ -1,0 +1,51 @@
+"""`shrinker effect`: what a rule does by itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shrinker.cli.options import CORES, Jobs, Json, Rules, absolute, print_json
+
+if TYPE_CHECKING:
+    from shrinker.follow.alone import Alone
+
+
+def effect(
+    names: Annotated[list[str], typer.Argument(metavar="RULE...", help="Ids of rules; rules.md lists them.")],
+    upstream: Annotated[
+        str | None, typer.Option(help="release:VERSION, git:PATH_OR_URL@COMMIT, submodule or path:DIR.")
+    ] = None,
+    profile: Annotated[str, typer.Option(help="Which rules: a file of rules/profiles.")] = "deepseek",
+    rules: Rules = None,
+    jobs: Jobs = CORES,
+    as_json: Json = False,
+) -> None:
+    """Generate the tree without a rule and say what comes back and what goes: files, definitions, lines of Python.
+
+    Nothing is written but the cache. A rule without which the tree fails its evidence is said to be needed.
+    """
+    from dataclasses import asdict
+
+    from shrinker.cli.progress import console_progress
+    from shrinker.follow.alone import alone
+
+    found: list[Alone] = []
+    with console_progress() as progress:
+        for row in alone(upstream, profile, absolute(rules), names, jobs, progress):
+            found.append(row)
+            if not as_json:
+                print("\n".join(_lines(row)), flush=True)
+    if as_json:
+        print_json([asdict(row) for row in found])
+
+
+def _lines(row: Alone) -> list[str]:
+    if row.failed:
+        return [f"{row.rule}: needed; without it {row.failed}"]
+    said = [
+        f"{name}: +{change.back:,} -{change.gone:,}"
+        for name, change in (("files", row.files), ("definitions", row.definitions), ("lines", row.lines))
+    ]
+    return [f"{row.rule}: without it {', '.join(said)}", *(f"  {path}" for path in row.paths)]

@@ -1,0 +1,140 @@
+"""What a rule does by itself: the tree with all rules against the tree with all but that one.
+
+`rules.md` counts what rests on a rule; several rules may rest on the same line, and what a decision makes unreachable
+is counted for none of them. Here nothing is attributed: the tree is generated without the rule, and compared.
+"""
+
+from __future__ import annotations
+
+import ast
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from shrinker.pipeline import Progress, Request, Result, shrink
+from shrinker.ruleset import load_profile, without
+from shrinker.ruleset.load import RULES_FOLDER
+from shrinker.values.errors import EvidenceError, InputError
+from shrinker.values.manifest import Manifest
+from shrinker.values.outcome import EmittedFile
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What comes and goes of one kind of thing when a rule is left out."""
+
+    back: int
+    """Only in the tree without the rule: the rule removes it."""
+    gone: int
+    """Only in the tree with it: the rule keeps it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """The effect of one rule alone."""
+
+    rule: str
+    files: Change
+    definitions: Change
+    """Functions, classes and methods, by qualified name."""
+    lines: Change
+    """Of Python, net for each file."""
+    paths: tuple[str, ...]
+    """The files that come or go, sorted."""
+    failed: str = ""
+    """First lines of why there is no tree without the rule; the counts are then 0."""
+
+
+def alone(
+    upstream: str | None,
+    profile: str,
+    rules: Path | None,
+    ids: Sequence[str],
+    jobs: int,
+    progress: Progress,
+) -> Iterator[Alone]:
+    """The effect of each of these rules, as soon as it is known.
+
+    Args:
+        upstream: as `shrink` takes it; None for the pinned one.
+        profile: whose rules.
+        rules: folder of rule files; None for this repository's.
+        ids: of rules of the profile.
+        jobs: worker processes.
+
+    Raises:
+        InputError: a rule that the profile does not have, or a tree that cannot be generated with all of them.
+    """
+    loaded = load_profile(profile, rules or RULES_FOLDER)
+    for rule in ids:
+        # Before the first long run.
+        without(loaded, (rule,))
+    with tempfile.TemporaryDirectory(prefix="shrinker-effect-") as folder:
+        place = Path(folder)
+
+        def generated(name: str, left_out: tuple[str, ...]) -> tuple[Path, Manifest]:
+            out = place / name
+            request = Request(
+                upstream, profile, out, jobs, reports=place / f"{name}.reports", rules=rules, without=left_out
+            )
+            made: Result = shrink(request, progress)
+            return out, made.manifest
+
+        progress.note("generating with all rules")
+        base = generated("all", ())
+        for rule in ids:
+            progress.note(f"generating without {rule}")
+            try:
+                other = generated("without", (rule,))
+            except (EvidenceError, InputError) as error:
+                nothing = Change(0, 0)
+                yield Alone(rule, nothing, nothing, nothing, (), "\n".join(str(error).splitlines()[: _SHOWN + 1]))
+                continue
+            yield compare(rule, base, other)
+
+
+def compare(rule: str, base: tuple[Path, Manifest], other: tuple[Path, Manifest]) -> Alone:
+    """Compare the trees with and without a rule.
+
+    Args:
+        rule: its id.
+        base: folder and manifest of the tree of all rules.
+        other: the same of the tree without it.
+    """
+    old, new = ({f.path: f for f in manifest.files if f.lines_before} for _, manifest in (base, other))
+    changed = [path for path in old.keys() & new.keys() if old[path].sha256 != new[path].sha256]
+    back, gone = sorted(new.keys() - old.keys()), sorted(old.keys() - new.keys())
+    python = [path for path in (*changed, *back, *gone) if path.endswith(".py")]
+    before = _definitions(base[0], (path for path in python if path in old))
+    after = _definitions(other[0], (path for path in python if path in new))
+    more = [_lines(new, path) - _lines(old, path) for path in python]
+    return Alone(
+        rule,
+        Change(len(back), len(gone)),
+        Change(len(after - before), len(before - after)),
+        Change(sum(n for n in more if n > 0), -sum(n for n in more if n < 0)),
+        tuple(sorted((*back, *gone))),
+    )
+
+
+def _lines(files: dict[str, EmittedFile], path: str) -> int:
+    return files[path].lines_after if path in files else 0
+
+
+def _definitions(folder: Path, paths: Iterable[str]) -> set[tuple[str, str]]:
+    found: set[tuple[str, str]] = set()
+    for path in paths:
+        found |= {(path, name) for name in _named(ast.parse((folder / path).read_bytes()), "")}
+    return found
+
+
+def _named(node: ast.AST, around: str) -> Iterator[str]:
+    for inner in ast.iter_child_nodes(node):
+        name = around
+        if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            name = f"{around}.{inner.name}" if around else inner.name
+            yield name
+        yield from _named(inner, name)

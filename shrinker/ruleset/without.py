@@ -1,0 +1,45 @@
+"""The rules of a profile but for some of them: what a rule does is what differs without it."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from collections.abc import Collection
+from typing import Any
+
+from shrinker.ruleset.models import Rule, Ruleset
+from shrinker.values.errors import InputError
+
+
+def without(rules: Ruleset, ids: Collection[str]) -> Ruleset:
+    """The ruleset as if these rules had not been written.
+
+    Args:
+        rules: of a profile.
+        ids: of the rules to leave out.
+
+    Returns:
+        A ruleset with a digest of its own, so that nothing remembered of the whole one is taken for it.
+
+    Raises:
+        InputError: the profile has no rule of such an id.
+    """
+    if not ids:
+        return rules
+    for asked in sorted(ids):
+        if asked not in rules.places:
+            close = difflib.get_close_matches(asked, rules.places, n=1)
+            raise InputError(
+                f"profile {rules.profile!r} has no rule {asked!r}" + (f", nearest: {close[0]!r}" if close else ""),
+                "rules.md among the reports lists all of them",
+            )
+    left: dict[str, Any] = {}
+    for field in Ruleset.model_fields:
+        rows = getattr(rules, field)
+        if isinstance(rows, tuple) and any(isinstance(row, Rule) for row in rows):
+            left[field] = tuple(row for row in rows if row.id not in ids)
+    salt = "\0".join([rules.digest, "without", *sorted(ids)])
+    left["digest"] = hashlib.sha256(salt.encode()).hexdigest()
+    left["places"] = {name: place for name, place in rules.places.items() if name not in ids}
+    left["scope"] = tuple(name for name in rules.scope if name not in ids)
+    return rules.model_copy(update=left)
