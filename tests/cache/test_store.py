@@ -10,6 +10,7 @@ import random
 import sqlite3
 import time
 from collections.abc import Callable
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any
 
@@ -180,19 +181,22 @@ def test_several_processes_write_at_once(tmp_path: Path) -> None:
 _SHARED_LIMIT = 200_000
 
 
-def _use_and_fill(folder: Path, name: str) -> None:
+def _use_and_fill(folder: Path, name: str, turns: Barrier) -> None:
     """One user: its own results again and again, and more and more of others."""
     store._NOTED_HOURS = 0
     found = _store(folder, _SHARED_LIMIT)
     own = {f"{name} own {n}".encode(): f"{name} {n}".encode() * 20 for n in range(10)}
     found.save(own)
     for turn in range(15):
+        # In step: a user that the machine lets sleep while the others fill the cache twice loses what it used, rightly.
+        turns.wait(60)
         found.save({f"{name} {turn} {n}".encode(): b"." * 1000 for n in range(10)})
         assert found.load(own) == own, f"turn {turn}: what is in use stays"
 
 
 def test_several_users_of_a_small_cache_keep_what_they_use(tmp_path: Path) -> None:
-    _run_all(_use_and_fill, [(tmp_path, name) for name in ("a", "b", "c")])
+    turns = multiprocessing.get_context("spawn").Barrier(3)
+    _run_all(_use_and_fill, [(tmp_path, name, turns) for name in ("a", "b", "c")])
     with sqlite3.connect(_file(tmp_path)) as connection:
         held, rows = connection.execute("SELECT total(length(value)), count(*) FROM entries").fetchone()
         noted = connection.execute("SELECT count(*) FROM uses").fetchone()[0]
