@@ -60,6 +60,14 @@ class Simulation:
         """The same, noting in `folder` what is called."""
         return replace(self, settings=replace(self.settings, log=str(folder)))
 
+    def with_devices(self, number: int) -> Simulation:
+        """The same with so many devices."""
+        return replace(self, settings=replace(self.settings, devices=number))
+
+    def following(self, folder: Path, followed: Path) -> Simulation:
+        """The same, writing into `folder` which lines of the files in `followed` are executed."""
+        return replace(self, settings=replace(self.settings, executed=str(folder), followed=str(followed)))
+
     def on(self, capability: tuple[int, int]) -> Simulation:
         """The same on a device of another compute capability."""
         return replace(self, settings=replace(self.settings, capability=capability))

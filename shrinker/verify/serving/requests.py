@@ -81,6 +81,7 @@ def _native(scale: Scale) -> tuple[Request, ...]:
         generate("generate_top_k_one", {"temperature": 0.7, "top_k": 1}, text=_PROMPTS[0], return_logprob=True),
         generate("generate_stop_token", {"stop_token_ids": [1], "ignore_eos": False}, text=_PROMPTS[0]),
         generate("generate_logprob_ids", text=_PROMPTS[1], return_logprob=True, token_ids_logprob=[1, 2, 3]),
+        generate("prompt_in_chunks", input_ids=long_ids, needs=frozenset({"chunks"}), return_logprob=True),
         generate("prompt_long", input_ids=long_ids, needs=frozenset({"long"}), return_logprob=True),
         generate("prompt_long_again", input_ids=[*long_ids, 7], needs=frozenset({"long"}), return_logprob=True),
         Request("tokenize", "/v1/tokenize", {"model": "served", "prompt": _PROMPTS[0]}, generates=False),

@@ -19,7 +19,7 @@ class Request:
         body: what is sent as JSON; None sends nothing.
         method: HTTP method.
         needs: what the server must be started with for it: `grammar`, `tools`, `reasoning`, `long` (room for a prompt
-            of some thousand tokens).
+            of some thousand tokens), `chunks` (a prompt that is longer than a chunk of prefill).
         generates: whether it makes tokens (slow in a simulation).
     """
 
