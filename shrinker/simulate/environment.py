@@ -49,6 +49,8 @@ class Simulation:
             "MKL_NUM_THREADS": "1",
             "TOKENIZERS_PARALLELISM": "false",
             "SGLANG_JIT_DEEPGEMM_PRECOMPILE": "0",
+            # A token takes half a second here, more on a busy machine.
+            "SGLANG_HEALTH_CHECK_TIMEOUT": "600",
             "PATH": os.pathsep.join([str(PROGRAMS), str(self.python.parent), kept.get("PATH", os.defpath)]),
             "SHRINKER_SIMULATE_DEVICES": str(self.settings.devices),
             "SHRINKER_SIMULATE_MIB": str(self.settings.memory >> 20),

@@ -39,16 +39,14 @@ _OPTIONS = (
     *("--served-model-name", "served", "--random-seed", "1", "--watchdog-timeout", "900", "--host", "127.0.0.1"),
     *("--chunked-prefill-size", "32"),
 )
-_FEATURES = frozenset({"grammar", "tools", "reasoning", "chunks"})
+_FEATURES = frozenset({"grammar", "tools", "reasoning", "chunks", "administration"})
 _MOST = 8
 _WHOLE = frozenset({"json_schema", "tools_required"})
 """Requests whose answer says something only when it is whole."""
 # The document is the level *imports*' own check, which knows what is listed as removed.
 _LEFT_OUT = frozenset({"openapi"})
 _LOADED = re.compile(r"Load weight end.*?type=(\w+)")
-_NUMBERS = frozenset(
-    {"health", "model_info", "generate_0", "generate_1", "generate_repeated", "generate_stream", "chat", "health_after"}
-)
+_NUMBERS = frozenset({"model_info", "generate_0", "generate_1", "generate_repeated", "generate_stream", "chat"})
 """Requests of a scenario that asks whether the numbers are the same: ids and logprobs, more than once, streamed."""
 
 
@@ -123,14 +121,18 @@ def followed(scenario: Scenario, setting: Setting) -> str:
     return f"server {scenario} {_OPTIONS} {asked}"
 
 
-def _script(scenario: Scenario, setting: Setting) -> list[Request]:
-    """The requests of a scenario; none for an endpoint that is removed, which is asked apart."""
+def _script(scenario: Scenario, setting: Setting, model: str = "") -> list[Request]:
+    """The requests of a scenario; none for what the profile removes or refuses, which is asked apart."""
     removed = {row["subject"] for row in setting.expected.endpoints if row["kind"] == "removed"}
-    scale = Scale(tokens=scenario.tokens, prompt=80, features=_FEATURES, leave_out=_LEFT_OUT)
+    scale = Scale(
+        tokens=scenario.tokens, prompt=80, features=_FEATURES, leave_out=_LEFT_OUT, checkpoint=model or "the served one"
+    )
     return [
         _shorter(request)
         for request in script(scale)
-        if f"{request.method} {request.path}" not in removed and (not scenario.asked or request.name in scenario.asked)
+        if f"{request.method} {request.path}" not in removed
+        and (not scenario.asked or request.name in scenario.asked)
+        and not setting.expected.refuses(_parser(request))
     ]
 
 
@@ -142,6 +144,12 @@ class _Seen:
         self.client = client
         self.classes = sorted(set(_LOADED.findall(log)))
         self.called = calls.read(folder)
+
+
+def _parser(request: Request) -> list[str]:
+    """The parser that a request names, as the option of the server."""
+    parser = (request.body or {}).get("tool_call_parser")
+    return ["--tool-call-parser", parser] if parser else []
 
 
 def _serve(scenario: Scenario, side: str, tree: Path, model: Path, setting: Setting, ledger: Ledger) -> _Seen | None:
@@ -183,7 +191,7 @@ def _serve(scenario: Scenario, side: str, tree: Path, model: Path, setting: Sett
         address = f"http://127.0.0.1:{port}"
         record = perform(
             address,
-            _script(scenario, setting),
+            _script(scenario, setting, str(model)),
             seconds=600 * setting.patience,
             each=180 * setting.patience,
             progress=lambda name: setting.progress(f"{place}: {name}"),
