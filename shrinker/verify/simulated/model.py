@@ -21,10 +21,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from shrinker.simulate.checkpoints import Shape, config
 from shrinker.simulate.environment import has_triton
 from shrinker.verify.simulated.both import both
 from shrinker.verify.simulated.checkpoints import checkpoint
-from shrinker.verify.simulated.configurations import CONFIGURATIONS, Configuration
+from shrinker.verify.simulated.configurations import ARCHITECTURE, CONFIGURATIONS, Configuration
 from shrinker.verify.simulated.result import Ledger, LevelResult
 from shrinker.verify.simulated.server import compare_calls
 from shrinker.verify.simulated.setting import GENERATED, SIDES, UPSTREAM, Call, Setting, slug
@@ -57,6 +58,12 @@ class Run:
         """Of the server."""
         graphs = ("--cuda-graph-bs", "1", "2") if self.graphs else ("--disable-cuda-graph",)
         return (*_RUN, "--attention-backend", self.attention, *graphs)
+
+    @property
+    def asks(self) -> tuple[str, ...]:
+        """The options, and the architecture: what a profile may refuse."""
+        shape = Shape(**self.shape)  # type: ignore[arg-type]
+        return (*self.options, ARCHITECTURE, config(shape)["architectures"][0])
 
 
 RUNS = (
@@ -93,13 +100,16 @@ def run(
     trees = {UPSTREAM: upstream, GENERATED: generated}
     ledger = Ledger("model")
     for configuration in configurations:
-        _build(configuration, trees, setting, ledger)
+        if refused := setting.expected.refuses(configuration.asks):
+            ledger.limit(f"{configuration.name}: the profile refuses {refused}.")
+        else:
+            _build(configuration, trees, setting, ledger)
     required: tuple[str, ...] = _REQUIRED if configurations else ()
     if not has_triton(setting.simulation.python):
         ledger.limit("Triton has no wheel for this system: nothing was computed, only built. Run this level on Linux.")
     else:
         for one in runs:
-            if refused := setting.expected.refuses(one.options):
+            if refused := setting.expected.refuses(one.asks):
                 ledger.limit(f"{one.name}: the profile refuses {refused}.")
             else:
                 _compute(one, trees, setting, ledger)

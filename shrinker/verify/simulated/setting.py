@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,14 +30,19 @@ class Expected:
     refused: tuple[Mapping[str, Any], ...] = ()
 
     def refuses(self, options: Sequence[str]) -> str:
-        """The first of a server's options that is refused, with its value; empty when all are taken."""
+        """The first of a server's options that is refused, with its value; empty when all are taken. A field of the
+        model's configuration counts as an option by the name under which it is refused."""
         gone = {row["subject"] for row in self.flags if row["kind"] == "removed"}
-        for name, value in zip(options, [*options[1:], ""], strict=True):
+        for name, value in pairwise([*options, ""]):
             if name in gone:
                 return name
             for row in self.refused:
-                only = row.get("only") or ()
-                if row["subject"] == name and (value in row.get("values", ()) or (only and value not in only)):
+                values, only = row.get("values") or (), row.get("only") or ()
+                if row["subject"] != name:
+                    continue
+                if not values and not only:
+                    return name
+                if value in values or (only and value not in only):
                     return f"{name} {value}"
         return ""
 

@@ -81,15 +81,19 @@ def _models(
     ledger: Ledger,
 ) -> list[tuple[str, str]]:
     """Name of each program of the level model, and what it is known by; those whose lines are not known yet run."""
-    calls = [(one.name, model.meta_call(one, setting)) for one in configurations]
-    if not has_triton(setting.simulation.python):
-        ledger.limit("Triton has no wheel for this system: only what builds models was followed.")
+    asked: list[Configuration | model.Run] = [*configurations]
+    if has_triton(setting.simulation.python):
+        asked += runs
     else:
-        for one in runs:
-            if refused := setting.expected.refuses(one.options):
-                ledger.limit(f"{one.name}: the profile refuses {refused}.")
-            else:
-                calls.append((one.name, model.run_call(one, setting)))
+        ledger.limit("Triton has no wheel for this system: only what builds models was followed.")
+    calls = []
+    for one in asked:
+        if refused := setting.expected.refuses(one.asks):
+            ledger.limit(f"{one.name}: the profile refuses {refused}.")
+        elif isinstance(one, Configuration):
+            calls.append((one.name, model.meta_call(one, setting)))
+        else:
+            calls.append((one.name, model.run_call(one, setting)))
     assert setting.following is not None
     for name, call in calls:
         if setting.following.known(call.follow) is None:
