@@ -8,6 +8,7 @@ only defines, imports or binds a name: that is what the levels references and im
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -90,7 +91,7 @@ def compare(
     found = Comparison()
     with without_gc():
         files = _read(running, importing, upstream, generated, found)
-        _Judge(files, names_of_tree(generated), stated or Stated(), found).run()
+        _Judge(files, generated, names_of_tree(generated), stated or Stated(), found).run()
     return found
 
 
@@ -117,13 +118,15 @@ def _read(running: Lines, importing: Lines, upstream: Path, generated: Path, fou
 
 
 class _Judge:
-    def __init__(self, files: list[_File], names: Names, stated: Stated, found: Comparison) -> None:
+    def __init__(self, files: list[_File], generated: Path, names: Names, stated: Stated, found: Comparison) -> None:
         self.files = files
+        self.generated = generated
         self.names = names
         self.stated = stated
         self.found = found
         self.gone = self._gone()
         self.known: dict[str, bool] = {}
+        self.nothing: dict[str, bool] = {}
 
     def _gone(self) -> dict[str, list[list[Line]]]:
         """Executed lines of each function that is gone, by its name; an empty list of one whose result is stated."""
@@ -160,7 +163,7 @@ class _Judge:
             elif not function:
                 kind = self._bound(file, line)
             else:
-                around = reasons.Around(here, self.names, self.idle, index > last and bool(left))
+                around = reasons.Around(here, self.names, self.idle, self.empty, index > last and bool(left))
                 kind = self._kind(file, line, around, bool(remains))
             if kind is None:
                 self._miss(file, line)
@@ -208,6 +211,21 @@ class _Judge:
             self.known[name] = all(reasons.without_effect(line, around) for lines in self.gone[name] for line in lines)
         return self.known[name]
 
+    def empty(self, name: str) -> bool:
+        """Whether the generated tree has functions of this name, and all of them do nothing."""
+        if name not in self.nothing:
+            pattern = re.compile(rf"\bdef {re.escape(name)}\b".encode())
+            texts = (file.read_bytes() for file in sorted(self.generated.rglob("*.py")))
+            found = [
+                node
+                for text in texts
+                if pattern.search(text)
+                for node in ast.walk(ast.parse(text))
+                if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name
+            ]
+            self.nothing[name] = bool(found) and all(map(_does_nothing, found))
+        return self.nothing[name]
+
     def _bound(self, file: _File, line: Line) -> str | None:
         """Of the body of a module or class: what has an effect of its own has to be there."""
         node = line.statement
@@ -222,6 +240,15 @@ class _Judge:
         text = " ".join(line.tokens)
         where = ".".join(line.scope) or "the module"
         self.found.missing.append(Missing(file.path, line.number, where, text))
+
+
+def _does_nothing(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return all(
+        isinstance(node, ast.Pass)
+        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+        or (isinstance(node, ast.Return) and (node.value is None or isinstance(node.value, ast.Constant)))
+        for node in function.body
+    )
 
 
 def _name(function: Scope) -> str:

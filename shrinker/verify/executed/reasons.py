@@ -26,7 +26,8 @@ DEFINITION = "definition that nothing names"
 END = "return at the end of what is left"
 """Nothing of the function follows it, and it returns nothing."""
 CALL = "call of a function without effect"
-"""As a statement; no file of the tree reads the function's name, and what ran of it had no effect."""
+"""As a statement. No file of the tree reads the function's name, and what ran of it had no effect; or all functions of the
+name that the tree has do nothing."""
 FUNCTION = "function without effect that nothing names"
 """Gone as a whole; no file of the tree reads its name (or its class's, when that is gone, too), and what ran of it had no
 effect."""
@@ -75,6 +76,8 @@ class Around:
     """What the generated tree reads."""
     idle: Callable[[str], bool]
     """Whether all functions of a name are gone, and what ran of them had no effect."""
+    empty: Callable[[str], bool] = lambda name: False
+    """Whether the generated tree has functions of a name, and all of them do nothing."""
     last: bool = False
     """Whether nothing of its function stands behind it in the generated tree."""
 
@@ -98,7 +101,8 @@ def reason(line: Line, around: Around) -> str | None:
         return END if around.last and nothing else None
     if isinstance(node, ast.Expr):
         name = called(node)
-        return CALL if name and name not in around.tree.plain | around.tree.attributes and around.idle(name) else None
+        gone = name not in around.tree.plain | around.tree.attributes and around.idle(name)
+        return CALL if name and (gone or around.empty(name)) else None
     return None
 
 

@@ -205,3 +205,21 @@ def test_the_same_line_in_two_branches(tmp_path: Path) -> None:
     (after / "x.py").write_text("def f(hip):\n    h()\n")
     found = compare({"x.py": frozenset({2, 5, 6})}, {}, before, after)
     assert [(m.line, m.text) for m in found.missing] == [(5, "g ( 1 )")]
+
+
+def test_a_call_of_what_does_nothing_any_more(tmp_path: Path) -> None:
+    before, after = tmp_path / "a", tmp_path / "b"
+    before.mkdir()
+    after.mkdir()
+    ran = {"x.py": frozenset({2, 3, 7})}
+    (before / "x.py").write_text(
+        "def track(b):\n    if not b.hybrid():\n        return\n    b.go()\n\ndef f(b):\n    track(b)\n    h()\n"
+    )
+    (after / "x.py").write_text('def track(b):\n    """What."""\n    return\n\ndef f(b):\n    h()\n')
+    found = compare(ran, {}, before, after)
+    assert found.missing == []
+    assert found.lines[reasons.CALL] == 1
+    # Another function of the name does something: it may be the one that was called.
+    (after / "y.py").write_text("class A:\n    def track(self, b):\n        b.go()\n")
+    found = compare(ran, {}, before, after)
+    assert [(m.line, m.text) for m in found.missing] == [(7, "track ( b )")]
