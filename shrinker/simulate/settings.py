@@ -26,6 +26,10 @@ class Settings:
     """Folder for what is called (`calls`); empty: nothing is written."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Versions of distributions that are not installed, by normalised name: what upstream declares."""
+    executed: str = ""
+    """Folder for the lines that are executed (`executed`); empty: none are followed."""
+    followed: str = ""
+    """Folder of the files whose lines are."""
 
     def to_text(self) -> str:
         """JSON, for the environment variable."""
