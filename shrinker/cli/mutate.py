@@ -57,7 +57,7 @@ def mutate(
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)
         simulated = [name for name in names if name in SIMULATED_LEVELS]
         with open_setting(tree, folder, simulated, None, 1.0, progress) as setting:
-            levels = {name: _level(name, tree, jobs, setting) for name in names}
+            levels = {name: _level(name, tree, manifest, jobs, setting) for name in names}
             progress.phase("the tree itself")
             for name, ask in levels.items():
                 progress.note(name)
@@ -85,14 +85,18 @@ def mutate(
         print(mutation_page(data), end="")
 
 
-def _level(name: str, tree: UpstreamTree, jobs: int, setting: Any) -> Asked:
+def _level(name: str, tree: UpstreamTree, manifest: Manifest, jobs: int, setting: Any) -> Asked:
     """A level as `judge_all` asks it; one that runs the trees runs upstream once."""
     from shrinker.cache import Cache
+    from shrinker.cli.places import recorded_rules
     from shrinker.source.cache import default_folder
     from shrinker.verify import EVIDENCE_LEVELS
     from shrinker.verify.simulated import SIMULATED_LEVELS
 
     cache = Cache(default_folder().absolute())
+    rules = recorded_rules(manifest)
+    if rules is not None and rules.digest != manifest.rules_hash:
+        rules = None
     quiet: Any = None
     if name in SIMULATED_LEVELS:
         # A copy is a folder of its own, whose byte code nobody asks for again.
@@ -104,7 +108,7 @@ def _level(name: str, tree: UpstreamTree, jobs: int, setting: Any) -> Asked:
             found = SIMULATED_LEVELS[name](tree.root / "python", folder / "python", quiet).evidence
         else:
             level = EVIDENCE_LEVELS[name]
-            found = level(tree, folder, manifest, jobs=jobs, progress=lambda line: None, cache=cache)
+            found = level(tree, folder, manifest, jobs=jobs, progress=lambda line: None, cache=cache, rules=rules)
         if found.passed:
             return ""
         first = found.findings[0]

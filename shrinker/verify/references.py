@@ -9,6 +9,9 @@ Checks:
     data files: strings that have the name of a data or native file of upstream.
     exported names: strings of `__all__`.
     decorators: of kept definitions, in files that are not as upstream wrote them.
+    names by text: names of modules that kept code looks up by a text.
+    tables: data files beside others of their kind that stay (needs the rules).
+    includes: what native sources include.
     rows: of tables and lists of the same files, and calls that register, whose value is still there.
     members: methods and attributes that kept classes of upstream lost, looked for among the names that kept code looks up.
 
@@ -25,15 +28,19 @@ from functools import partial
 from pathlib import Path
 
 from shrinker.cache import Cache, pack, unpack
+from shrinker.ruleset import Ruleset
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
 from shrinker.values.refusals import FILE as REFUSALS_FILE
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
+from shrinker.verify.claims import read_claims
 from shrinker.verify.members import Refused, lost_decorators, lost_members, lost_rows, read_refused
 from shrinker.verify.reader import read_symbols
+from shrinker.verify.registered import lost_by_text
 from shrinker.verify.resolve import Modules
 from shrinker.verify.strings import DataFiles, dangling_paths
 from shrinker.verify.symbols import SYMBOLS, ModuleSymbols
+from shrinker.verify.tables import lost_includes, lost_tables
 from shrinker.verify.undefined import STAR, RuffRun, Undefined
 from shrinker.verify.workers import map_files
 
@@ -46,6 +53,7 @@ def verify_references(
     jobs: int,
     progress: Callable[[str], None],
     cache: Cache | None = None,
+    rules: Ruleset | None = None,
 ) -> Evidence:
     """Judge what the Python files of `out` name.
 
@@ -56,6 +64,7 @@ def verify_references(
         jobs: number of processes.
         progress: receives one line a step.
         cache: symbols of files that were read before; by default none. What they resolve to is judged each time.
+        rules: those by which the tree was made; without them the checks that need them look at nothing.
 
     Returns:
         Evidence of level ``references``; `findings` is empty exactly when it passed.
@@ -101,8 +110,14 @@ def verify_references(
     before = {s.path: s for s in theirs}
     member_count, members = lost_members(kept, before)
     decorator_count, decorators = lost_decorators(kept, before)
+    claims = read_claims(rules) if rules is not None else None
     row_count, rows = lost_rows(kept, before, _refused(out))
-    findings = sorted({*judge.findings, *dangling, *missing, *members, *decorators, *rows}, key=_order)
+    text_count, texts = lost_by_text(kept, before)
+    recorded = [entry.path for entry in manifest.files]
+    table_count, tables = lost_tables(kept, tree.by_path, recorded, claims) if claims else (0, [])
+    include_count, includes = lost_includes(out, tree.by_path, recorded, claims)
+    lost = (*members, *decorators, *rows, *texts, *tables, *includes)
+    findings = sorted({*judge.findings, *dangling, *missing, *lost}, key=_order)
     inherited = sorted(set(judge.inherited), key=_order)
     progress(f"references: {len(findings)} findings, {len(inherited)} inherited from upstream")
     counts = {
@@ -116,6 +131,9 @@ def verify_references(
         "members": member_count,
         "decorators": decorator_count,
         "rows": row_count,
+        "names by text": text_count,
+        "tables": table_count,
+        "includes": include_count,
     }
     return Evidence(
         level="references",
