@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,6 +10,7 @@ import typer
 from shrinker.cli.options import CORES, DEFAULT_OUT, Jobs, Json, Out, RecordedUpstream, Reports, absolute, print_json
 
 if TYPE_CHECKING:
+    from shrinker.pipeline import Progress
     from shrinker.values.manifest import Manifest
     from shrinker.values.upstream import UpstreamTree
     from shrinker.verify.mutation.judge import Asked, Judged
@@ -26,6 +25,9 @@ def mutate(
     ] = None,
     upstream: RecordedUpstream = None,
     reports: Reports = None,
+    patience: Annotated[
+        float, typer.Option("--patience", min=0.1, help="Factor of all time limits, for slow or busy machines.")
+    ] = 1.0,
     jobs: Jobs = CORES,
     as_json: Json = False,
 ) -> None:
@@ -56,22 +58,16 @@ def mutate(
     with console_progress() as progress:
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)
         simulated = [name for name in names if name in SIMULATED_LEVELS]
-        with open_setting(tree, folder, simulated, None, 1.0, progress) as setting:
-            levels = {name: _level(name, tree, manifest, jobs, setting) for name in names}
-            progress.phase("the tree itself")
-            for name, ask in levels.items():
-                progress.note(name)
-                if finding := ask(tree_folder, manifest):
-                    raise InputError(
-                        f"{name} already finds fault with {out}: {finding}",
-                        "generate the tree again with `make shrink`",
-                    )
+        with open_setting(tree, folder, simulated, None, patience, progress) as setting:
+            levels = {name: _level(name, tree, manifest, jobs, setting, progress) for name in names}
             progress.phase("faults")
             faults = choose(tree, tree_folder, manifest, count=count, seed=seed)
             done: list[Judged] = []
 
             def told(judged: Judged) -> None:
                 done.append(judged)
+                where = f"{judged.fault.kind}: {judged.fault.path}:{judged.fault.line} {judged.fault.subject}"
+                progress.note(f"{judged.caught_by or 'SURVIVES'}: {where}")
                 progress.advance(len(done), len(faults))
 
             found = judge_all(tree_folder, manifest, faults, levels, told)
@@ -85,33 +81,16 @@ def mutate(
         print(mutation_page(data), end="")
 
 
-def _level(name: str, tree: UpstreamTree, manifest: Manifest, jobs: int, setting: Any) -> Asked:
-    """A level as `judge_all` asks it; one that runs the trees runs upstream once."""
+def _level(name: str, tree: UpstreamTree, manifest: Manifest, jobs: int, setting: Any, progress: Progress) -> Asked:
+    """A level as `judge_all` asks it."""
     from shrinker.cache import Cache
     from shrinker.cli.places import recorded_rules
     from shrinker.source.cache import default_folder
-    from shrinker.verify import EVIDENCE_LEVELS
+    from shrinker.verify.mutation.levels import simulated_level, static_level
     from shrinker.verify.simulated import SIMULATED_LEVELS
 
-    cache = Cache(default_folder().absolute())
-    rules = recorded_rules(manifest)
-    if rules is not None and rules.digest != manifest.rules_hash:
-        rules = None
-    quiet: Any = None
     if name in SIMULATED_LEVELS:
-        # A copy is a folder of its own, whose byte code nobody asks for again.
-        simulation = replace(setting.simulation, compiled=setting.work / "compiled")
-        quiet = replace(setting, simulation=simulation, memory={}, progress=lambda line: None)
-
-    def ask(folder: Path, manifest: Manifest) -> str:
-        if name in SIMULATED_LEVELS:
-            found = SIMULATED_LEVELS[name](tree.root / "python", folder / "python", quiet).evidence
-        else:
-            level = EVIDENCE_LEVELS[name]
-            found = level(tree, folder, manifest, jobs=jobs, progress=lambda line: None, cache=cache, rules=rules)
-        if found.passed:
-            return ""
-        first = found.findings[0]
-        return f"{first.path}:{first.line}: [{first.check}] {first.message}"
-
-    return ask
+        return simulated_level(name, tree, setting, progress.note)
+    rules = recorded_rules(manifest)
+    same = rules is not None and rules.digest == manifest.rules_hash
+    return static_level(name, tree, rules if same else None, jobs, Cache(default_folder().absolute()))

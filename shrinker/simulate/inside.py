@@ -8,7 +8,10 @@ from types import ModuleType
 
 from shrinker.simulate import extensions, located, stubs, versions
 from shrinker.simulate.hooks import AfterImport
+from shrinker.simulate.imported import Imported
 from shrinker.simulate.settings import current
+
+PACKAGE = "sglang"
 
 
 def install() -> None:
@@ -23,6 +26,7 @@ def install() -> None:
         **located.hooks(),
     }
     sys.meta_path.insert(0, AfterImport(hooks))
+    sys.meta_path.insert(0, Imported(PACKAGE))
     sys.meta_path.append(stubs.StubFinder(_fill))
     versions.install()
 

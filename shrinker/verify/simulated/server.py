@@ -62,12 +62,16 @@ def run(
     seen = {}
     for side, tree in ((UPSTREAM, upstream), (GENERATED, generated)):
         show = partial(_serve, side, tree, model, setting, options, tokens, ledger)
-        seen[side] = setting.once(side, f"server {model} {options} {tokens}", show)
+        seen[side] = setting.once(side, f"server {model} {options} {tokens}", show, _called)
     if all(seen.values()):
         _compare(seen, setting, ledger)  # type: ignore[arg-type]
     elif seen[GENERATED] is None and seen[UPSTREAM] is None:
         ledger.limit("Upstream's own server does not start here, so that nothing was compared.")
     return ledger.result(time.monotonic() - start, _REQUIRED)
+
+
+def _called(seen: _Seen | None) -> Mapping[str, frozenset[str]]:
+    return seen.called if seen is not None else {}
 
 
 class _Seen:

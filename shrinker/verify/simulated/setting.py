@@ -12,6 +12,7 @@ from shrinker.simulate import calls
 from shrinker.simulate.environment import Simulation
 from shrinker.simulate.running import Finished, run
 from shrinker.values.errors import InputError
+from shrinker.verify.simulated.replay import Replay
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 Shown = TypeVar("Shown")
@@ -72,15 +73,26 @@ class Setting:
     """Factor of all time limits, for slow machines."""
     memory: dict[str, Any] | None = None
     """What upstream showed, where many trees are compared with it: it is run once."""
+    replay: Replay | None = None
+    """What the generated tree showed, where copies of it are compared with upstream."""
 
-    def once(self, side: str, key: str, show: Callable[[], Shown]) -> Shown:
-        """What a side shows; upstream's is remembered when there is a memory.
+    def once(
+        self,
+        side: str,
+        key: str,
+        show: Callable[[], Shown],
+        called: Callable[[Shown], Mapping[str, frozenset[str]]],
+    ) -> Shown:
+        """What a side shows, run or remembered.
 
         Args:
             side: which tree.
             key: all that the answer depends on beside the tree.
             show: runs the tree.
+            called: what it called by kind, of what it showed.
         """
+        if side == GENERATED and self.replay is not None:
+            return self.replay.ask(key, show, called)
         if self.memory is None or side != UPSTREAM:
             return show()
         if key not in self.memory:
@@ -127,7 +139,7 @@ class Setting:
             )
             return finished, calls.read(log)
 
-        return self.once(side, f"python {name} {arguments} {capability} {extra}", show)
+        return self.once(side, f"python {name} {arguments} {capability} {extra}", show, lambda shown: shown[1])
 
     def program(
         self,
@@ -151,13 +163,15 @@ class Setting:
             given.write_text(text, "utf-8")
             result.unlink(missing_ok=True)
             command = [PROGRAMS / f"{program}.py", given, result]
-            finished, called = replace(self, memory=None).python(
+            finished, called = replace(self, memory=None, replay=None).python(
                 side, tree, name or program, command, limit=limit, capability=capability, extra=extra
             )
             data = json.loads(result.read_text("utf-8")) if result.is_file() else None
             return Outcome(data, finished, called)
 
-        return self.once(side, f"program {program} {name} {text} {capability} {extra}", show)
+        return self.once(
+            side, f"program {program} {name} {text} {capability} {extra}", show, lambda shown: shown.called
+        )
 
 
 def modules(tree: Path) -> list[str]:
