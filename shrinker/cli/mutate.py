@@ -20,6 +20,9 @@ def mutate(
     out: Out = DEFAULT_OUT,
     count: Annotated[int, typer.Option("--count", min=1, help="How many faults.")] = 200,
     seed: Annotated[int, typer.Option("--seed", help="Of the draw: the same seed draws the same faults.")] = 0,
+    breakages: Annotated[
+        bool, typer.Option("--breakages", help="Instead of drawn faults: what broke by hand. Fails when one survives.")
+    ] = False,
     level: Annotated[
         list[str] | None, typer.Option(help="Ask these, in this order. Default: form, references.")
     ] = None,
@@ -35,7 +38,8 @@ def mutate(
 
     Without --level the levels form and references are asked, which takes two seconds a fault; imports, model and server take
     minutes for each fault that comes so far, and need the environment that `make simulation` makes. Writes mutation.json and
-    mutation.md beside the tree's other reports. A tree in which a level finds fault by itself is refused.
+    mutation.md (breakages.json, breakages.md) beside the tree's other reports. A tree in which a level finds fault by itself
+    is refused.
     """
     from shrinker.cli.places import open_recorded, read_manifest
     from shrinker.cli.progress import console_progress
@@ -44,7 +48,8 @@ def mutate(
     from shrinker.values.errors import InputError
     from shrinker.verify import EVIDENCE_LEVELS
     from shrinker.verify.mutation import choose, judge_all
-    from shrinker.verify.mutation.page import mutation_data, mutation_page
+    from shrinker.verify.mutation.breakages import breakage_fault, declared
+    from shrinker.verify.mutation.page import breakages_data, breakages_page, mutation_data, mutation_page
     from shrinker.verify.simulated import SIMULATED_LEVELS
 
     names = level or list(EVIDENCE_LEVELS)
@@ -61,7 +66,13 @@ def mutate(
         with open_setting(tree, folder, simulated, None, patience, progress) as setting:
             levels = {name: _level(name, tree, manifest, jobs, setting, progress) for name in names}
             progress.phase("faults")
-            faults = choose(tree, tree_folder, manifest, count=count, seed=seed)
+            skipped: list[str] = []
+            if breakages:
+                put = {each.name: breakage_fault(each, tree, tree_folder, manifest) for each in declared()}
+                faults = [fault for fault in put.values() if fault is not None]
+                skipped = [name for name, fault in put.items() if fault is None]
+            else:
+                faults = choose(tree, tree_folder, manifest, count=count, seed=seed)
             done: list[Judged] = []
 
             def told(judged: Judged) -> None:
@@ -71,14 +82,21 @@ def mutate(
                 progress.advance(len(done), len(faults))
 
             found = judge_all(tree_folder, manifest, faults, levels, told)
-    data = mutation_data(found, names, manifest, seed)
+    if breakages:
+        name, data = "breakages", breakages_data(found, names, manifest, skipped)
+        page = breakages_page(data)
+    else:
+        name, data = "mutation", mutation_data(found, names, manifest, seed)
+        page = mutation_page(data)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "mutation.json").write_text(json.dumps(data, indent=1, sort_keys=True) + "\n", "utf-8")
-    (folder / "mutation.md").write_text(mutation_page(data), "utf-8")
+    (folder / f"{name}.json").write_text(json.dumps(data, indent=1, sort_keys=True) + "\n", "utf-8")
+    (folder / f"{name}.md").write_text(page, "utf-8")
     if as_json:
         print_json(data)
     else:
-        print(mutation_page(data), end="")
+        print(page, end="")
+    if breakages and not all(judged.caught_by for judged in found):
+        raise typer.Exit(1)
 
 
 def _level(name: str, tree: UpstreamTree, manifest: Manifest, jobs: int, setting: Any, progress: Progress) -> Asked:

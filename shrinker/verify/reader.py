@@ -61,6 +61,7 @@ class _Reader:
         self.exports: list[tuple[str, int]] | None = None
         self.exports_known = True
         self.imports: list[tuple[int, str, str | None]] = []
+        self.outside: list[tuple[int, int, str, str | None]] = []
         self.chains: list[tuple[Scope, str, tuple[str, ...], int, bool]] = []
         self.paths: list[tuple[int, str]] = []
         self.files: list[tuple[int, str]] = []
@@ -104,6 +105,7 @@ class _Reader:
             words=frozenset(self.words) if self.dynamic else frozenset(),
             exports=tuple(self.exports) if self.exports is not None and self.exports_known else None,
             imports=tuple(self.imports),
+            outside=tuple(self.outside),
             attributes=tuple(attributes),
             paths=tuple(self.paths),
             files=tuple(self.files),
@@ -317,6 +319,7 @@ class _Reader:
                 self.imports.append((node.lineno, alias.name, None))
             if not ours:
                 self.foreign.add(alias.asname or first)
+                self.outside.append((node.lineno, 0, alias.name, None))
             if alias.asname:
                 self.bind(scope, alias.asname, alias.name if ours else None)
             else:
@@ -328,6 +331,8 @@ class _Reader:
         for alias in node.names:
             if module is not None and ours:
                 self.imports.append((node.lineno, module, alias.name))
+            else:
+                self.outside.append((node.lineno, node.level, node.module or "", alias.name))
             if alias.name == "*":
                 self.stars.append(module or "")
             else:

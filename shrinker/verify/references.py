@@ -11,7 +11,8 @@ Checks:
     decorators: of kept definitions, in files that are not as upstream wrote them.
     names by text: names of modules that kept code looks up by a text.
     tables: data files beside others of their kind that stay (needs the rules).
-    includes: what native sources include.
+    includes, build lists, operators: what native sources include, what their builds name, what they register.
+    companions: imports of packages that travel beside the served one.
     rows: of tables and lists of the same files, and calls that register, whose value is still there.
     members: methods and attributes that kept classes of upstream lost, looked for among the names that kept code looks up.
 
@@ -34,13 +35,15 @@ from shrinker.values.outcome import Evidence, Finding
 from shrinker.values.refusals import FILE as REFUSALS_FILE
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
 from shrinker.verify.claims import read_claims
+from shrinker.verify.companions import Companions, lost_imports
 from shrinker.verify.members import Refused, lost_decorators, lost_members, lost_rows, read_refused
+from shrinker.verify.native import NativeSources
 from shrinker.verify.reader import read_symbols
 from shrinker.verify.registered import lost_by_text
 from shrinker.verify.resolve import Modules
 from shrinker.verify.strings import DataFiles, dangling_paths
 from shrinker.verify.symbols import SYMBOLS, ModuleSymbols
-from shrinker.verify.tables import lost_includes, lost_tables
+from shrinker.verify.tables import lost_tables
 from shrinker.verify.undefined import STAR, RuffRun, Undefined
 from shrinker.verify.workers import map_files
 
@@ -115,8 +118,14 @@ def verify_references(
     text_count, texts = lost_by_text(kept, before)
     recorded = [entry.path for entry in manifest.files]
     table_count, tables = lost_tables(kept, tree.by_path, recorded, claims) if claims else (0, [])
-    include_count, includes = lost_includes(out, tree.by_path, recorded, claims)
-    lost = (*members, *decorators, *rows, *texts, *tables, *includes)
+    native = NativeSources(tree.root, out, tree.by_path, recorded)
+    checks = {
+        "includes": native.lost_includes(claims),
+        "build lists": native.lost_sources(),
+        "operators": native.lost_operators(),
+        "companions": lost_imports(kept, Companions.of(out, paths, kept), Companions.of(tree.root, tree.by_path)),
+    }
+    lost = (*members, *decorators, *rows, *texts, *tables, *(f for _, found in checks.values() for f in found))
     findings = sorted({*judge.findings, *dangling, *missing, *lost}, key=_order)
     inherited = sorted(set(judge.inherited), key=_order)
     progress(f"references: {len(findings)} findings, {len(inherited)} inherited from upstream")
@@ -133,7 +142,7 @@ def verify_references(
         "rows": row_count,
         "names by text": text_count,
         "tables": table_count,
-        "includes": include_count,
+        **{name: count for name, (count, _) in checks.items()},
     }
     return Evidence(
         level="references",

@@ -82,6 +82,8 @@ class ModuleSymbols:
     """Strings of `__all__`; `None` when there is none or it is computed."""
     imports: tuple[tuple[int, str, str | None], ...] = ()
     """Line, `sglang` module, name (`None` for a plain import, ``*`` for a star)."""
+    outside: tuple[tuple[int, int, str, str | None], ...] = ()
+    """Line, level, module and name of imports of other packages, and of relative ones in files outside the package."""
     attributes: tuple[Attribute, ...] = ()
     paths: tuple[tuple[int, str], ...] = ()
     """Strings that are dotted paths into the package: ``sglang.a.b``, ``sglang.a:b``."""

@@ -1,20 +1,17 @@
-"""Files that no code names as a whole: tables that are found by a computed name, and what native sources include."""
+"""Tables that are found by a computed name: no code names one as a whole."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
 
 from shrinker.values.outcome import Finding
 from shrinker.values.upstream import PACKAGE_PREFIX
 from shrinker.verify.claims import Claims
 from shrinker.verify.symbols import ModuleSymbols
 
-_NATIVE = frozenset({"c", "cc", "cpp", "cu", "cuh", "h", "hpp", "inc", "inl"})
 _TABLES = frozenset({"json", "jsonl", "yaml", "yml", "toml", "csv", "tsv", "txt", "jinja", "model"})
-_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^<>"\n]+)[>"]', re.MULTILINE)
 
 
 def lost_tables(
@@ -52,48 +49,3 @@ def _is_table(path: str) -> bool:
 
 def _folder(path: str) -> tuple[str, str]:
     return path.rpartition("/")[0], path.rpartition(".")[2]
-
-
-def lost_includes(
-    root: Path, upstream: Iterable[str], kept: Iterable[str], claims: Claims | None
-) -> tuple[int, list[Finding]]:
-    """Files that kept native sources include, that upstream has and that are not there.
-
-    Args:
-        root: of the generated tree.
-        upstream, kept: all paths of both trees.
-        claims: of the rules: a file that one removes is included for its platform only.
-
-    Returns:
-        How many includes name a file of upstream, and those that find none.
-    """
-    by_name: dict[str, list[str]] = defaultdict(list)
-    for path in upstream:
-        if path.rpartition(".")[2] in _NATIVE:
-            by_name[path.rpartition("/")[2]].append(path)
-    there = {path for path in kept if path.rpartition(".")[2] in _NATIVE}
-    count = 0
-    found: list[Finding] = []
-    for path in sorted(there):
-        if not (root / path).is_file():
-            continue
-        data = (root / path).read_bytes()
-        for match in _INCLUDE.finditer(data):
-            text = match.group(1).decode("utf-8", "replace")
-            named = [other for other in by_name.get(text.rpartition("/")[2], ()) if _named(text, path, other)]
-            if not named:
-                continue
-            count += 1
-            if not there.intersection(named) and not (claims and all(map(claims.removes, named))):
-                line = data.count(b"\n", 0, match.start()) + 1
-                found.append(Finding("includes", path, line, f"includes {text}, which is not in this tree: {named[0]}"))
-    return count, found
-
-
-def _named(text: str, source: str, file: str) -> bool:
-    """May `text`, included by a source, be this file? Below any folder, but of the same top folder."""
-    plain = text
-    while plain.startswith(("./", "../")):
-        plain = plain.partition("/")[2]
-    same = source.partition("/")[0] == file.partition("/")[0]
-    return same and (file == plain or file.endswith("/" + plain))

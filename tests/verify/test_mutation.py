@@ -124,7 +124,7 @@ def levels(trees: Case) -> dict[str, Asked]:
     def asked(name: str) -> Asked:
         def level(folder: Path, manifest: Manifest, fault: Fault | None) -> str:
             found = EVIDENCE_LEVELS[name](trees.tree, folder, manifest, jobs=1, progress=lambda line: None)
-            return "" if found.passed else found.findings[0].message
+            return "" if found.passed else f"[{found.findings[0].check}] {found.findings[0].message}"
 
         return level
 

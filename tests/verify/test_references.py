@@ -253,6 +253,9 @@ def test_the_checks_say_what_they_saw(case: Build) -> None:
         "names by text": 0,
         "tables": 0,
         "includes": 0,
+        "build lists": 0,
+        "operators": 0,
+        "companions": 0,
     }
 
 

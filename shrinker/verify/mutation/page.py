@@ -58,3 +58,50 @@ def mutation_page(data: Mapping[str, Any]) -> str:
         *([f"- {fault['kind']}: `{fault['path']}:{fault['line']}` {fault['subject']}" for fault in left] or ["None."]),
     ]
     return "\n".join(lines) + "\n"
+
+
+def breakages_data(
+    judged: Sequence[Judged], levels: Sequence[str], manifest: Manifest, skipped: Sequence[str]
+) -> dict[str, Any]:
+    """The content of ``breakages.json``.
+
+    Args:
+        judged: what became of each breakage.
+        levels: that were asked.
+        manifest: of the tree.
+        skipped: breakages that nothing of this tree could suffer.
+    """
+    return {
+        "format": FORMAT,
+        "profile": manifest.profile,
+        "upstream": manifest.upstream.spec,
+        "rules_hash": manifest.rules_hash,
+        "levels": [*levels],
+        "breakages": [
+            {"name": j.fault.subject, "path": j.fault.path, "caught_by": j.caught_by, "finding": j.finding}
+            for j in judged
+        ],
+        "skipped": [*skipped],
+    }
+
+
+def breakages_page(data: Mapping[str, Any]) -> str:
+    """The same in Markdown."""
+    rows = data["breakages"]
+    caught = sum(bool(row["caught_by"]) for row in rows)
+    lines = [
+        "# What broke by hand",
+        "",
+        f"Each fault that pruning by hand made, put into a copy of the tree of `{data['upstream']}`, profile `{data['profile']}`. "
+        f"Caught: {caught} of {len(rows)}.",
+        "",
+        "| breakage | where | caught by | what it says |",
+        "|---|---|---|---|",
+        *(
+            f"| {row['name']} | `{row['path']}` | {row['caught_by'] or '**nothing**'} | {row['finding'].replace('|', chr(92) + '|')} |"
+            for row in rows
+        ),
+    ]
+    if data["skipped"]:
+        lines += ["", "Not in this tree: " + "; ".join(data["skipped"]) + "."]
+    return "\n".join(lines) + "\n"
