@@ -25,9 +25,9 @@ def install() -> None:
         "tvm_ffi.cpp": _after_tvm,
         **located.hooks(),
     }
-    sys.meta_path.insert(0, AfterImport(hooks))
-    sys.meta_path.insert(0, Imported(PACKAGE))
-    sys.meta_path.append(stubs.StubFinder(_fill))
+    finder = stubs.StubFinder(_fill, current().hidden)
+    first = [Imported(PACKAGE), AfterImport(hooks), *([finder.before_others()] if current().hidden else [])]
+    sys.meta_path[:] = [*first, *sys.meta_path, finder]
     versions.install()
 
 
@@ -51,7 +51,10 @@ def _after_torch(torch: ModuleType) -> None:
 def _after_triton(triton: ModuleType) -> None:
     from shrinker.simulate import interpreter
 
-    interpreter.install(triton, current())
+    if isinstance(triton, stubs.StubModule):
+        interpreter.stand_in(triton, current())
+    else:
+        interpreter.install(triton, current())
 
 
 def _after_tvm(module: ModuleType) -> None:

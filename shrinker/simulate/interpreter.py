@@ -1,7 +1,11 @@
-"""Triton's kernels by Triton's own interpreter: a driver to ask, kernels recorded, arithmetic put right."""
+"""Triton's kernels by Triton's own interpreter: a driver to ask, kernels recorded, arithmetic put right.
+
+Where Triton has no wheel it is a stub that modules load with: nothing is computed there.
+"""
 
 from __future__ import annotations
 
+import importlib
 from types import SimpleNamespace
 from typing import Any
 
@@ -37,6 +41,16 @@ def install(triton: Any, settings: Settings) -> None:
 
     for name in ("gdc_wait", "gdc_launch_dependents"):
         setattr(cuda, name, lambda _semantic=None: None)
+
+
+def stand_in(triton: Any, settings: Settings) -> None:
+    """Where Triton is a stub: what modules ask it while they are loaded, and no kernel."""
+    triton.__version__ = VERSION
+    triton.cdiv = lambda x, y: -(-x // y)
+    triton.next_power_of_2 = lambda n: 1 << (n - 1).bit_length()
+    runtime = importlib.import_module("triton.runtime")
+    runtime.driver = SimpleNamespace(active=_Driver(settings))  # type: ignore[attr-defined]
+    triton.runtime = runtime
 
 
 class _Driver:

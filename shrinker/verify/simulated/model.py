@@ -29,7 +29,8 @@ from shrinker.verify.simulated.result import Ledger, LevelResult
 from shrinker.verify.simulated.server import compare_calls
 from shrinker.verify.simulated.setting import GENERATED, SIDES, UPSTREAM, Setting
 
-_REQUIRED = ("configurations", "parameters", "modules", "checkpoint names")
+_REQUIRED = ("configurations", "parameters", "modules")
+_REQUIRED_NAMES = ("checkpoint names",)
 _REQUIRED_RUNS = ("runs", "weights", "outputs", "caches", "logits", "routed experts", "kernels")
 _META = ("--attention-backend", "triton", "--disable-cuda-graph", "--trust-remote-code")
 _RUN = (
@@ -95,7 +96,9 @@ def run(
     for configuration in configurations:
         _build(configuration, trees, setting, ledger)
     required: tuple[str, ...] = _REQUIRED if configurations else ()
-    if not has_triton(setting.simulation.python):
+    if any(configuration.load for configuration in configurations):
+        required += _REQUIRED_NAMES
+    if not has_triton(setting.simulation):
         ledger.limit("Triton has no wheel for this system: nothing was computed, only built. Run this level on Linux.")
     else:
         for one in runs:

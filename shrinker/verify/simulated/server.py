@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from shrinker.simulate import calls
+from shrinker.simulate.environment import has_triton
 from shrinker.simulate.running import run as run_command
 from shrinker.verify.serving import Launch, NotReady, Record, Request, Scale, Server, free_port, judge, perform, script
 from shrinker.verify.simulated.checkpoints import checkpoint
@@ -58,6 +59,9 @@ def run(
     """
     start = time.monotonic()
     ledger = Ledger("server")
+    if not has_triton(setting.simulation):
+        ledger.limit("Triton has no wheel for this system: no server was started. Run this level on Linux.")
+        return ledger.result(time.monotonic() - start, ())
     model = checkpoint(setting, family="v3", dense=1, moe=1, mtp=0)
     seen = {}
     for side, tree in ((UPSTREAM, upstream), (GENERATED, generated)):
