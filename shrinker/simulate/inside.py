@@ -49,10 +49,10 @@ def _after_torch(torch: ModuleType) -> None:
 
 
 def _after_triton(triton: ModuleType) -> None:
-    from shrinker.simulate import interpreter
+    from shrinker.simulate import interpreter, without_triton
 
     if isinstance(triton, stubs.StubModule):
-        interpreter.stand_in(triton, current())
+        without_triton.stand_in(triton, interpreter.VERSION, interpreter.Driver(current()))
     else:
         interpreter.install(triton, current())
 

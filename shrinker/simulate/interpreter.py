@@ -1,11 +1,7 @@
-"""Triton's kernels by Triton's own interpreter: a driver to ask, kernels recorded, arithmetic put right.
-
-Where Triton has no wheel it is a stub that modules load with: nothing is computed there.
-"""
+"""Triton's kernels by Triton's own interpreter: a driver to ask, kernels recorded, arithmetic put right."""
 
 from __future__ import annotations
 
-import importlib
 from types import SimpleNamespace
 from typing import Any
 
@@ -33,7 +29,7 @@ def install(triton: Any, settings: Settings) -> None:
 
     from shrinker.simulate import bfloat16
 
-    driver.set_active(_Driver(settings))
+    driver.set_active(Driver(settings))
     _replace_functions(interpreter, jit)
     bfloat16.install(interpreter)
     # Programmatic dependent launch has no meaning where kernels run one after the other.
@@ -43,17 +39,9 @@ def install(triton: Any, settings: Settings) -> None:
         setattr(cuda, name, lambda _semantic=None: None)
 
 
-def stand_in(triton: Any, settings: Settings) -> None:
-    """Where Triton is a stub: what modules ask it while they are loaded, and no kernel."""
-    triton.__version__ = VERSION
-    triton.cdiv = lambda x, y: -(-x // y)
-    triton.next_power_of_2 = lambda n: 1 << (n - 1).bit_length()
-    runtime = importlib.import_module("triton.runtime")
-    runtime.driver = SimpleNamespace(active=_Driver(settings))  # type: ignore[attr-defined]
-    triton.runtime = runtime
+class Driver:
+    """What Triton asks of a device's driver, without a device."""
 
-
-class _Driver:
     is_active = staticmethod(lambda: True)
 
     def __init__(self, settings: Settings) -> None:

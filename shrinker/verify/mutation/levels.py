@@ -68,8 +68,8 @@ def _parts(name: str) -> Iterator[SimulatedLevel]:
     if name != "model":
         yield SIMULATED_LEVELS[name]
         return
-    yield from (partial(model.run, configurations=(one,), runs=()) for one in CONFIGURATIONS)
-    yield from (partial(model.run, configurations=(), runs=(one,)) for one in model.RUNS)
+    yield from (partial(model.run, configurations=(one,), runs=(), whole=False) for one in CONFIGURATIONS)
+    yield from (partial(model.run, configurations=(), runs=(one,), whole=False) for one in model.RUNS)
 
 
 def _first(found: Evidence) -> str:
