@@ -11,9 +11,10 @@ import pytest
 
 from shrinker.values.manifest import Manifest
 from shrinker.verify import EVIDENCE_LEVELS
-from shrinker.verify.mutation import KINDS, Fault, choose, judge_all, stand
+from shrinker.verify.mutation import KINDS, Fault, Judged, choose, judge_all, stand
 from shrinker.verify.mutation.judge import Asked, table
 from shrinker.verify.mutation.kinds import ON_PYTHON, Source
+from shrinker.verify.mutation.page import mutation_data, mutation_page
 from tests.verify.trees import Case, Files
 
 Build = Callable[[Files, Files], Case]
@@ -147,6 +148,15 @@ def test_a_fault_is_judged_by_what_was_decided_and_not_by_hashes(trees: Case) ->
     rows = table([*judged.values()], EVIDENCE_LEVELS)
     assert rows[-1][:2] == ["all", str(len(every))]
     assert [sum(int(row[n]) for row in rows[:-1]) for n in range(1, 5)] == [int(n) for n in rows[-1][1:]]
+
+
+def test_the_page_argues_what_nothing_names(trees: Case) -> None:
+    kinds = ("function deleted", "constant changed")
+    for kind in kinds:
+        judged = [Judged(Fault(kind, "a.py", 1, "x", ""), "", "", 0.0)]
+        page = mutation_page(mutation_data(judged, ["form", "references"], trees.manifest, 0))
+        assert ("still finds what it names" in page) is (kind == kinds[0])
+        assert f"- {kind}: `a.py:1` x" in page
 
 
 def test_the_tree_itself_is_never_touched(trees: Case) -> None:

@@ -9,6 +9,12 @@ from shrinker.values.manifest import Manifest
 from shrinker.verify.mutation.judge import Judged, table
 
 FORMAT = 1
+_NAMED = ("function deleted", "method deleted", "class attribute deleted")
+_ARGUMENT = (
+    "without the survivor every import, name, look-up and text of the kept code still finds what it names, as *references* shows. "
+    "So no statement of the tree can tell that it is gone, unless by listing what a module or class holds; "
+    "it is there for code outside, or because a look-up of the same name on another object keeps it."
+)
 
 
 def mutation_data(judged: Sequence[Judged], levels: Sequence[str], manifest: Manifest, seed: int) -> dict[str, Any]:
@@ -57,6 +63,8 @@ def mutation_page(data: Mapping[str, Any]) -> str:
         "",
         *([f"- {fault['kind']}: `{fault['path']}:{fault['line']}` {fault['subject']}" for fault in left] or ["None."]),
     ]
+    if "references" in levels and any(fault["kind"] in _NAMED for fault in left):
+        lines += ["", f"Of {', '.join(_NAMED)}: {_ARGUMENT}"]
     return "\n".join(lines) + "\n"
 
 
