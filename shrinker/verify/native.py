@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Iterable
@@ -50,7 +51,10 @@ class NativeSources:
             data = self._text[path]
             for match in _INCLUDE.finditer(data):
                 text = match.group(1).decode("utf-8", "replace")
-                named = sorted(o for o in by_name.get(text.rpartition("/")[2], ()) if _named(text, path, o))
+                beside = posixpath.normpath(posixpath.join(path.rpartition("/")[0], text))
+                # The compiler looks beside the source first.
+                others = [beside] if beside in self._upstream else by_name.get(text.rpartition("/")[2], ())
+                named = sorted(other for other in others if other == beside or _named(text, path, other))
                 count += bool(named)
                 if named and not self._kept.intersection(named) and not (claims and all(map(claims.removes, named))):
                     message = f"includes {text}, which is not in this tree: {named[0]}"
