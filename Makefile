@@ -20,7 +20,7 @@ BENCH_READY := .venv/.ready-bench
 SIMULATION := .venv-simulate/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help shrink test simulation verify verify-gpu survivors cross-check why diff bump publish sweep review comment propose workflows doctor bench lint upstream clean clean-cache
+.PHONY: help shrink test simulation verify verify-gpu survivors cross-check why diff bump publish sweep pairs review comment propose workflows doctor bench lint upstream clean clean-cache
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -45,7 +45,7 @@ workflows: $(READY) ## actionlint on the workflows; its package downloads it fro
 	$(BIN)/actionlint .github/workflows/*.yml
 
 # The levels that run the trees need an environment of their own; one static level alone does not.
-verify: $(READY) $(if $(filter form references,$(LEVEL)),,$(SIMULATION)) ## all evidence without a GPU for OUT; LEVEL=form, references, imports, model or server for one level
+verify: $(READY) $(if $(filter form references,$(LEVEL)),,$(SIMULATION)) ## all evidence without a GPU for OUT; LEVEL=form, references, imports, model, server or trace for one level
 	$(BIN)/shrinker verify --out '$(OUT)' $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(if $(LEVEL),--level '$(LEVEL)',--all)
 
 simulation: $(SIMULATION) ## the environment in which trees run without a GPU (2 GB; TORCH_INDEX: an index with PyTorch's CPU build)
@@ -95,6 +95,10 @@ publish: $(READY) ## REMOTE=… BRANCH=…: commit OUT on top of a branch and pu
 sweep: $(READY) ## UPSTREAM="…" (several) or benchmarks/sweep.txt, or COMMITS=50 SOURCE=repository: all of them with the rules as they are
 	$(BIN)/python -m benchmarks.sweep --profile '$(PROFILE)' $(if $(JOBS),--jobs '$(JOBS)') $(if $(COMMITS),--commits '$(COMMITS)') \
 	  $(if $(SOURCE),--repository '$(SOURCE)') $(UPSTREAM)
+
+pairs: $(READY) ## SOURCE=repository PAIRS=10: consecutive commits, what the second run takes (benchmarks/PAIRS.md)
+	$(BIN)/python -m benchmarks.pairs --profile '$(PROFILE)' $(if $(JOBS),--jobs '$(JOBS)') $(if $(PAIRS),--pairs '$(PAIRS)') \
+	  $(if $(SOURCE),--repository '$(SOURCE)')
 
 bench: $(BENCH_READY) ## time and memory of every phase, against other tools on the same tree; what folding tools leave of it
 	@# A missed budget (1) is told at the end; what cannot be measured (2) ends at once.

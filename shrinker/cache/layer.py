@@ -14,7 +14,7 @@ from typing import Any
 from shrinker.cache.identity import tool_identity
 
 LIMIT_BYTES = 1024 * 2**20
-"""A tree leaves 35 to 75 MiB, once for each version of the tool: four trees stay, and results of older versions of the tool go first."""
+"""A tree leaves 35 to 75 MiB, once for each version of the tool: a dozen trees stay, and what was not used for longest goes first."""
 
 
 @dataclass(slots=True)

@@ -15,10 +15,16 @@ from pathlib import Path
 
 _FORMAT = 2
 _CHECK_BYTES = 16
-_WAIT_SECONDS = 5.0
-"""How long to wait for another run that is writing."""
+_WAIT_SECONDS = 30.0
+"""How long to wait for other runs that are writing: less than computing all of it again takes."""
+_WAIT_AGAIN_SECONDS = 0.2
+"""The same, once a wait was in vain."""
 _UNUSED_HOURS = 30 * 24
+_NOTED_HOURS = 0.1
+"""A use is written down when the last one is older: a run that follows closely writes nothing for what it finds."""
 _HOUR_SECONDS = 3600
+_ROW_BYTES = 150
+"""About what a row takes besides its value."""
 
 _LOAD = "SELECT checked, value, hour FROM entries JOIN uses USING (key) WHERE entries.key = ?"
 _TABLES = (
@@ -39,6 +45,7 @@ class Store:
         """
         self._file = file
         self._limit = limit
+        self._waited = False
 
     def load(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
         """The entries that are there and whole."""
@@ -47,7 +54,7 @@ class Store:
         broken: list[bytes] = []
         if not self._file.is_file():
             return found
-        now = _this_hour()
+        now = _now()
         try:
             with self._open() as connection:
                 for key in keys:
@@ -59,7 +66,7 @@ class Store:
                         broken.append(key)
                         continue
                     found[key] = value
-                    if hour != now:
+                    if now - hour > _NOTED_HOURS:
                         stale.append(key)
         except (sqlite3.Error, OSError) as error:
             self._discard(error)
@@ -70,7 +77,7 @@ class Store:
 
     def save(self, entries: Mapping[bytes, bytes]) -> None:
         """Add entries, replacing those of the same key; all of them or, when the file cannot be written, none."""
-        now = _this_hour()
+        now = _now()
 
         def write(connection: sqlite3.Connection) -> None:
             connection.executemany(
@@ -79,14 +86,14 @@ class Store:
             )
             connection.executemany(
                 "INSERT OR REPLACE INTO uses VALUES (?, ?, ?)",
-                [(key, now, len(value)) for key, value in entries.items()],
+                [(key, now, len(value) + _ROW_BYTES) for key, value in entries.items()],
             )
             self._drop_unused(connection, now)
 
         if entries:
             self._write(write)
 
-    def _drop_unused(self, connection: sqlite3.Connection, now: int) -> None:
+    def _drop_unused(self, connection: sqlite3.Connection, now: float) -> None:
         gone = [row[0] for row in connection.execute("SELECT key FROM uses WHERE hour < ?", (now - _UNUSED_HOURS,))]
         total = connection.execute("SELECT total(size) FROM uses").fetchone()[0]
         if total > self._limit:
@@ -101,7 +108,8 @@ class Store:
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        connection = sqlite3.connect(self._file, timeout=_WAIT_SECONDS, isolation_level=None)
+        wait = _WAIT_AGAIN_SECONDS if self._waited else _WAIT_SECONDS
+        connection = sqlite3.connect(self._file, timeout=min(wait, _WAIT_SECONDS), isolation_level=None)
         try:
             # A crash of the machine may leave a broken file: it is then found to be broken, and made anew.
             connection.execute("PRAGMA synchronous = OFF")
@@ -126,20 +134,23 @@ class Store:
 
     def _discard(self, error: Exception) -> None:
         """Remove a file that is no sound data base; one that is only busy, read-only or without its tables stays."""
+        if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+            self._waited = True
         if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
             for name in (self._file, self._file.with_name(self._file.name + "-journal")):
                 with contextlib.suppress(OSError):
                     name.unlink()
 
 
-def _note(connection: sqlite3.Connection, now: int, used: list[bytes], broken: list[bytes]) -> None:
+def _note(connection: sqlite3.Connection, now: float, used: list[bytes], broken: list[bytes]) -> None:
     connection.executemany("UPDATE uses SET hour = ? WHERE key = ?", [(now, key) for key in used])
     for table in ("entries", "uses"):
         connection.executemany(f"DELETE FROM {table} WHERE key = ?", [(key,) for key in broken])
 
 
-def _this_hour() -> int:
-    return int(time.time() // _HOUR_SECONDS)
+def _now() -> float:
+    """Hours; the column takes fractions though it is declared to be of integers."""
+    return time.time() / _HOUR_SECONDS
 
 
 def _check(key: bytes, value: bytes) -> bytes:

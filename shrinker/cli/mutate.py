@@ -36,7 +36,7 @@ def mutate(
 ) -> None:
     """Put faults into copies of a tree and ask each level, from the cheapest on, whether it notices them.
 
-    Without --level the levels form and references are asked, which takes two seconds a fault; imports, model and server take
+    Without --level the levels form and references are asked, which takes two seconds a fault; imports, model, server and trace take
     minutes for each fault that comes so far, and need the environment that `make simulation` makes. Writes mutation.json and
     mutation.md (breakages.json, breakages.md) beside the tree's other reports. A tree in which a level finds fault by itself
     is refused.
@@ -63,7 +63,7 @@ def mutate(
     with console_progress() as progress:
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)
         simulated = [name for name in names if name in SIMULATED_LEVELS]
-        with open_setting(tree, folder, simulated, None, patience, progress) as setting:
+        with open_setting(tree, manifest, folder, simulated, None, patience, progress) as setting:
             levels = {name: _level(name, tree, manifest, jobs, setting, progress) for name in names}
             progress.phase("faults")
             skipped: list[str] = []

@@ -15,8 +15,9 @@ from shrinker.cli.options import CORES, DEFAULT_OUT, Jobs, Json, Out, Reports, a
 
 if TYPE_CHECKING:
     from shrinker.pipeline import Progress
+    from shrinker.values.manifest import Manifest
     from shrinker.values.upstream import UpstreamTree
-    from shrinker.verify.simulated import LevelResult
+    from shrinker.verify.simulated import Expected, Following, LevelResult
 
 
 def verify(
@@ -27,7 +28,7 @@ def verify(
     level: Annotated[
         list[str] | None,
         typer.Option(
-            help="form, references, imports, model, server; may be given again; or gpu alone. "
+            help="form, references, imports, model, server, trace; may be given again; or gpu alone. "
             "Default: form and references."
         ),
     ] = None,
@@ -45,7 +46,7 @@ def verify(
     ] = 1.0,
     as_json: Json = False,
 ) -> None:
-    """Judge a generated tree again, by upstream, its lock and the files alone; imports, model, server run both trees.
+    """Judge a generated tree again, by upstream, its lock and the files alone; imports, model, server and trace run both trees.
 
     The levels that run the trees need the environment that `make simulation` makes, and no GPU.
     """
@@ -73,7 +74,7 @@ def verify(
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)
         simulated = [name for name in SIMULATED_LEVELS if name in levels]
         # First what costs nothing: a missing environment is an error of the first second.
-        with open_setting(tree, place, simulated, absolute(work), patience, progress) as setting:
+        with open_setting(tree, manifest, place, simulated, absolute(work), patience, progress) as setting:
             results = _static(tree, out, levels, jobs, absolute(reports), progress)
             for name in simulated:
                 progress.phase(f"verify {name}")
@@ -92,7 +93,13 @@ def verify(
 
 @contextmanager
 def open_setting(
-    tree: UpstreamTree, reports: Path, levels: list[str], work: Path | None, patience: float, progress: Progress
+    tree: UpstreamTree,
+    manifest: Manifest,
+    reports: Path,
+    levels: list[str],
+    work: Path | None,
+    patience: float,
+    progress: Progress,
 ) -> Iterator[Any]:
     """With what the simulated levels run; nothing where none is asked for."""
     from shrinker.simulate.environment import simulation
@@ -107,7 +114,28 @@ def open_setting(
     with tempfile.TemporaryDirectory(prefix="shrinker-verify-", ignore_cleanup_errors=True) as scratch:
         place = work or Path(scratch)
         place.mkdir(parents=True, exist_ok=True)
-        yield Setting(made, place, expected, progress.note, patience)
+        following = _following(tree, manifest, expected, place) if "trace" in levels else None
+        yield Setting(made, place, expected, progress.note, patience, following)
+
+
+def _following(tree: UpstreamTree, manifest: Manifest, expected: Expected, work: Path) -> Following:
+    """What follows upstream's lines, with what the profile says may be missing."""
+    from shrinker.cache import Cache, hash_of
+    from shrinker.ruleset import load_profile
+    from shrinker.source.cache import default_folder
+    from shrinker.verify.allowances import default_tokens
+    from shrinker.verify.executed import Stated
+    from shrinker.verify.simulated import Following
+
+    rules = load_profile(manifest.profile)
+    stated = Stated(
+        default_tokens(manifest.defaults),
+        frozenset(value for row in expected.refused for value in row["values"]),
+        tuple(call for fact in rules.facts for call in fact.calls),
+        tuple(module for removal in rules.removes for module in removal.modules),
+    )
+    content = hash_of(*(f"{file.path} {file.sha256}" for file in tree.files)).hex()
+    return Following(work, stated, Cache(default_folder().absolute()).layer("executed"), content)
 
 
 def _static(

@@ -64,7 +64,7 @@ def refusals_module(
         (
             "GONE",
             "tuple[tuple[str, str, str], ...]",
-            _by_rule((rule, f"{(features or {}).get(rule, '')!a}, ", module) for module, rule in modules.items()),
+            _by_rule((rule, f"{(features or {}).get(rule, '')!a}, ", word) for word, rule in _in_packages(modules)),
         ),
     ):
         empty = f"{name}: {kind} = ()"
@@ -87,7 +87,7 @@ def _by_rule(rows: Iterable[tuple[str, str, str]]) -> list[str]:
 
 
 def removed_modules(removed: Mapping[str, Removal], kept: Iterable[str]) -> dict[str, str]:
-    """Removed modules to what removed them, sorted; one row for a package that went as a whole by one rule.
+    """Removed modules to what removed them, sorted; what stands below one and went by the same rule goes with it.
 
     Args:
         removed: paths of removed files; those that are no modules of the package are left out.
@@ -105,12 +105,26 @@ def removed_modules(removed: Mapping[str, Removal], kept: Iterable[str]) -> dict
         above = name.rpartition(".")[0]
         while above and above not in found:
             above = above.rpartition(".")[0]
-        if above and below[name] == {found[above]}:
-            continue
         if name in gone or "" not in below[name]:
             # A folder without an `__init__` went by several rules: one that a person wrote says most.
-            found[name] = gone.get(name) or min(below[name], key=lambda rule: (rule == "unreachable", rule))
+            rule = gone.get(name) or min(below[name], key=lambda rule: (rule == "unreachable", rule))
+            if not above or found[above] != rule:
+                found[name] = rule
     return found
+
+
+def _in_packages(modules: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Words of the table and their rule: each package once, with a colon, before the modules of it that went by the rule."""
+    by_rule: dict[str, dict[str, list[str]]] = {}
+    for module, rule in modules.items():
+        package, _, name = module.rpartition(".")
+        by_rule.setdefault(rule, {}).setdefault(package, []).append(name)
+    return [
+        (word, rule)
+        for rule, packages in by_rule.items()
+        for package, names in sorted(packages.items())
+        for word in (f"{package}:", *names)
+    ]
 
 
 def _looks(folded: Mapping[str, FoldedModule], kept: Iterable[str]) -> set[str]:

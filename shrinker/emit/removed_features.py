@@ -75,10 +75,20 @@ OPTIONS: tuple[Option, ...] = ()
 
 
 GONE: tuple[tuple[str, str, str], ...] = ()
-"""Rule, what it removed in words, and the modules and packages that went by it; what is below one went with it. Those of the
-rule `unreachable` went because nothing that is left of the server uses them."""
+"""Rule, what it removed in words, and what went by it: a package, with a colon, and the modules and packages in it; what is below
+one went with it. Those of the rule `unreachable` went because nothing that is left of the server uses them."""
 
-MODULES = {module: rule for rule, _, modules in GONE for module in modules.split()}
+
+def _modules(words: str) -> Iterator[str]:
+    package = ""
+    for word in words.split():
+        if word.endswith(":"):
+            package = word
+        else:
+            yield (package[:-1] + "." + word).lstrip(".")
+
+
+MODULES = {module: rule for rule, _, words in GONE for module in _modules(words)}
 FEATURES = {rule: feature for rule, feature, _ in GONE}
 
 

@@ -223,9 +223,10 @@ class Environment:
         if found is not None and name in found.names:
             if name in found.rebound or (name in self.stored and not name.startswith("__")):
                 return self._reference_only(module, name, found.names[name])
-            if any(s.line > found.names[name][0].line and self._provides(s, name) for s in found.stars):
-                return UNKNOWN
-            return self.bound(module, name, found.names[name])
+            own = self.bound(module, name, found.names[name])
+            later = [s for s in found.stars if s.line > found.names[name][0].line and self._provides(s, name)]
+            # One that takes `torch` from where another file imported it, too, changes nothing.
+            return own if all(self.resolve(star.module, name) == own for star in later) else UNKNOWN
         if qualified in self.modules:
             removed = self.removed_module(qualified)
             return removed if removed is not None else Ref(qualified)

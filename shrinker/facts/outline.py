@@ -128,7 +128,7 @@ def _trim(binding: Binding) -> Binding:
         shell = ast.ClassDef(
             name=binding.node.name,
             bases=binding.node.bases,
-            keywords=[],
+            keywords=binding.node.keywords,
             body=[],
             decorator_list=binding.node.decorator_list,
         )

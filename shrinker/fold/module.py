@@ -17,6 +17,7 @@ from shrinker.fold.heat import heat
 from shrinker.fold.reading import Reading
 from shrinker.fold.refine.attributes import decide_attributes, drop_stores
 from shrinker.fold.refine.calls import call_shapes
+from shrinker.fold.refine.made import class_uses
 from shrinker.fold.refine.members import decide_members
 from shrinker.fold.refine.orphans import drop_orphans
 from shrinker.fold.refine.parameters import decide_parameters
@@ -25,6 +26,7 @@ from shrinker.fold.refine.produced import member_uses
 from shrinker.fold.refine.refinement import NOTHING, Refinement
 from shrinker.fold.refine.results import constant_results, decide_results
 from shrinker.fold.refine.tables import drop_tables
+from shrinker.fold.refine.unmade import decide_unmade
 from shrinker.fold.refusals import Look, find_looks, place_looks
 from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
@@ -70,6 +72,7 @@ def fold_source(
     summary = summarise(reading, package, context.lost, context.lost_own, literals)
     results, mixed = constant_results(reading, context.edits)
     calls, plain = call_shapes(reading, literals)
+    made, tested = class_uses(reading)
     if refinement.unwritable:
         calls = opened(calls)
     usage = replace(
@@ -80,6 +83,8 @@ def fold_source(
         plain=pack(plain),
         cut=pack(context.cut),
         members=pack(member_uses(reading, context)),
+        made=pack(made),
+        tested=pack(tested),
         unread=pack(unread_parameters(tree, context)),
     )
     units = collect_units(tree, package) if refinement.units else NO_UNITS
@@ -114,6 +119,7 @@ def _fold(tree: ast.Module, context: Context, source: str, refinement: Refinemen
     derived = {name for _, name, _ in refinement.attributes}
     derived |= decide_results(tree, context.module, environment, refinement.results)
     derived |= decide_members(tree, context, refinement.members, refinement.unnamed)
+    derived |= decide_unmade(tree, context, refinement.unmade)
     derived |= decide_parameters(tree, context.module, environment, refinement.calls)
     if heat(context, tree, source, derived):
         tree.body = StatementFolder(context, scope, "module").block(tree.body)

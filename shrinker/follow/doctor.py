@@ -14,9 +14,10 @@ from pathlib import Path
 
 from shrinker.cache import Cache
 from shrinker.follow.inventory import Item, counted, fresh_items, inventory, path_matches, sites
+from shrinker.follow.lost import Lost, lost_names
 from shrinker.follow.survey import survey
 from shrinker.pipeline import REPOSITORY, Progress
-from shrinker.report.proposals import table
+from shrinker.report.proposals import propose_fact, table
 from shrinker.ruleset import Ruleset, load_profile
 from shrinker.ruleset.load import RULES_FOLDER
 from shrinker.source import open_upstream
@@ -30,6 +31,7 @@ SECTIONS = {
     "generation": "The tree could not be generated",
     "unnamed-predicate": "Unknown predicates",
     "unmatched-rule": "Rules without a match",
+    "lost": "Names of rules that are gone",
     "missing-root": "Roots that are not there",
     "undecided-fact": "Facts in constructs that folding leaves",
     "survivor": "Survivors without a reason",
@@ -105,11 +107,14 @@ def diagnose(
             raise
         notes.append(f"{known} cannot be read, so that everything counts as new: {error.message}")
         known = ""
+        lost = []
     else:
         progress.phase("inventory")
         before = inventory(other, ruleset, cache)
+        lost = lost_names(ruleset, tree, other)
     items = inventory(tree, ruleset, cache)
     found, kept = _generated(tree, upstream, profile, jobs, progress, rules)
+    found += [_of_lost(name, ruleset, known) for name in lost]
     found += [_symptom(item, items, kept, ruleset) for item in fresh_items(items, before) if not _known(item, ruleset)]
     order = list(SECTIONS)
     found.sort(key=lambda symptom: order.index(symptom.section) if symptom.section in order else len(order))
@@ -131,6 +136,17 @@ def _generated(
         for module, where in sorted(done.result.rescued.items())
     ]
     return found, frozenset(file.path for file in done.result.manifest.files)
+
+
+def _of_lost(lost: Lost, rules: Ruleset, since: str) -> Symptom:
+    text = f"rule {lost.rule} ({rules.places.get(lost.rule, 'rules')}) names it; {since} has it at {lost.was}"
+    if not lost.fresh:
+        return Symptom("lost", lost.pattern, text, (lost.was,))
+    names = ", ".join(f"`{name}`" for name, _ in lost.fresh)
+    text += f". New where it was defined: {names}. Of one that is its new name:"
+    return Symptom(
+        "lost", lost.pattern, text, tuple(place for _, place in lost.fresh), propose_fact(f"{lost.fresh[0][0]}()")
+    )
 
 
 def _of_finding(finding: Finding, tree: UpstreamTree, out: Path) -> Symptom:

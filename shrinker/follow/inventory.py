@@ -24,6 +24,8 @@ KINDS = ("platforms", "registries", "walks", "entry points", "package data", "fo
 
 _REGISTER = re.compile(r"_*register(?:_\w+)?|\w+_register|\w*[Rr]egistry")
 _TABLE = re.compile(r"_?(?:[A-Z0-9]+_)*(?:REGISTRY|REGISTRIES)")
+_OF_PLATFORMS = re.compile("hardware")
+"""In names of folders that hold nothing but one folder or file for each platform."""
 _WALKS = frozenset({"iter_modules", "walk_packages"})
 _LONGEST = 24
 """Characters of a text that may be a platform's name."""
@@ -61,7 +63,8 @@ def inventory(tree: UpstreamTree, rules: Ruleset, results: Cache) -> tuple[Item,
     fresh = {file.path: _of_file(file.path, tree.read(file.path), words) for file in paths if file.path not in known}
     layer.save({path: keys[path] for path in fresh}, {path: pack(items) for path, items in fresh.items()})
     found = {item for items in (*known.values(), *fresh.values()) for item in items}
-    found.update(_of_tree([file.path for file in stay], tree.declared.scripts, words))
+    found.update(_of_tree([file.path for file in stay], tree.declared.scripts))
+    found.update(_of_folders([file.path for file in tree.files], rules, words))
     return tuple(sorted(found))
 
 
@@ -170,6 +173,10 @@ def _groups(tree: ast.Module) -> Iterator[list[tuple[str, int]]]:
                     for target in row.targets
                     if isinstance(target, ast.Name)
                 ]
+            case ast.Call(
+                func=ast.Attribute(attr=called) | ast.Name(id=called), args=[ast.Constant(value=str(text)), *_]
+            ) if _REGISTER.fullmatch(called):
+                compared[0, called].append((text, node.lineno))
             case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[ast.Constant(value=str(text))]):
                 compared[scope, ast.unparse(left)].append((text, node.lineno))
         pending += [(child, scope) for child in ast.iter_child_nodes(node)]
@@ -185,12 +192,9 @@ def _is_platform(text: str, words: Vocabulary) -> bool:
     return len(text) <= _LONGEST and " " not in text and (words.foreign.within(text) or words.own.within(text))
 
 
-def _of_tree(paths: Iterable[str], scripts: Mapping[str, str], words: Vocabulary) -> Iterator[Item]:
-    children: dict[str, dict[str, str]] = defaultdict(dict)
+def _of_tree(paths: Iterable[str], scripts: Mapping[str, str]) -> Iterator[Item]:
     for file in paths:
         parts = file.split("/")
-        for depth in range(1, len(parts)):
-            children["/".join(parts[:depth])].setdefault(parts[depth].removesuffix(".py"), file)
         top = _top(file)
         if top:
             yield Item("folders", top, top, 0)
@@ -199,14 +203,25 @@ def _of_tree(paths: Iterable[str], scripts: Mapping[str, str], words: Vocabulary
             yield Item("package data", f"{'/'.join(parts[1:5][: len(parts) - 2])}/*.{suffix}", file, 0)
     for name, target in scripts.items():
         yield Item("entry points", f"{name} = {target}", "python/pyproject.toml", 0)
+
+
+def _of_folders(paths: Iterable[str], rules: Ruleset, words: Vocabulary) -> Iterator[Item]:
+    """Files and folders beside those of known platforms, of which a rule may take some away."""
+    children: dict[str, dict[str, str]] = defaultdict(dict)
+    for file in paths:
+        parts = file.split("/")
+        for depth in range(1, len(parts)):
+            children["/".join(parts[:depth])].setdefault(parts[depth].removesuffix(".py"), file)
     for folder, names in children.items():
         plain = {name: path for name, path in names.items() if not name.startswith("_") and "." not in name}
         known = sorted(name for name in plain if words.foreign.within(name) or words.own.within(name))
-        if len(known) >= 2 and 2 * len(known) >= len(plain) and folder.startswith(PACKAGE_PREFIX.rstrip("/")):
-            for name, path in plain.items():
-                if name not in known:
-                    place = path if path == f"{folder}/{name}.py" else f"{folder}/{name}"
-                    yield Item("platforms", name.lower(), place, 0, ", ".join(known[:6]))
+        enough = 1 if _OF_PLATFORMS.search(folder.rpartition("/")[2]) else 2
+        if len(known) < enough or 2 * len(known) < len(plain) or not folder.startswith(PACKAGE_PREFIX.rstrip("/")):
+            continue
+        for name, path in plain.items():
+            place = path if path == f"{folder}/{name}.py" else f"{folder}/{name}"
+            if name not in known and not is_removed(place, rules):
+                yield Item("platforms", name.lower(), place, 0, ", ".join(known[:6]))
 
 
 def _top(path: str) -> str:

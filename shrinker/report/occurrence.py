@@ -26,7 +26,7 @@ def occurring(tree: UpstreamTree, rules: Iterable[Rule]) -> frozenset[str]:
         tree: upstream, all of it: what the graph does not reach counts.
         rules: the rules to look for; of other kinds none is found.
     """
-    sought = {rule.id: [_Name(p) for p in names] for rule in rules if (names := tuple(_names(rule)))}
+    sought = {rule.id: [_Name(p) for p in names] for rule in rules if (names := tuple(names_of(rule)))}
     found: set[str] = set()
     for file in tree.files:
         if not file.path.endswith(".py") or not sought:
@@ -40,7 +40,27 @@ def occurring(tree: UpstreamTree, rules: Iterable[Rule]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _names(rule: Rule) -> Iterator[str]:
+def places_of(tree: UpstreamTree, patterns: Iterable[str]) -> dict[str, str]:
+    """Those of some patterns over qualified names that a Python file of upstream writes, each with the first ``path:line``.
+
+    Args:
+        tree: upstream, all of it.
+        patterns: as facts write them.
+    """
+    sought = {pattern: _Name(pattern) for pattern in patterns}
+    found: dict[str, str] = {}
+    for file in tree.files:
+        if not file.path.endswith(".py") or not sought:
+            continue
+        text = tree.read(file.path).decode("utf-8", "replace")
+        parts = frozenset((module_name(file.path) or "").split("."))
+        for pattern in [p for p, name in sought.items() if name.is_in(text, parts)]:
+            found[pattern] = f"{file.path}:{sought.pop(pattern).line_in(text)}"
+    return found
+
+
+def names_of(rule: Rule) -> Iterator[str]:
+    """Patterns over qualified names of a fact, a refusal, an `absent` or a `pure` rule; none of another."""
     match rule:
         case Fact():
             yield from (*rule.calls, *rule.names, *rule.attributes, *rule.environment)
@@ -70,3 +90,8 @@ class _Name:
             and self._last.search(text) is not None
             and all(part in parts or re.search(rf"\b{part}\b", text) is not None for part in self._before)
         )
+
+    def line_in(self, text: str) -> int:
+        """Line of the last component, the first being 1; 0 when the text does not hold it."""
+        found = self._last.search(text)
+        return text.count("\n", 0, found.start()) + 1 if found is not None else 0

@@ -51,6 +51,8 @@ class Simulation:
             "MKL_NUM_THREADS": "1",
             "TOKENIZERS_PARALLELISM": "false",
             "SGLANG_JIT_DEEPGEMM_PRECOMPILE": "0",
+            # A token takes half a second here, more on a busy machine.
+            "SGLANG_HEALTH_CHECK_TIMEOUT": "600",
             "PATH": os.pathsep.join([str(PROGRAMS), str(self.python.parent), kept.get("PATH", os.defpath)]),
             "SHRINKER_SIMULATE_DEVICES": str(self.settings.devices),
             "SHRINKER_SIMULATE_MIB": str(self.settings.memory >> 20),
@@ -61,6 +63,14 @@ class Simulation:
     def with_log(self, folder: Path) -> Simulation:
         """The same, noting in `folder` what is called."""
         return replace(self, settings=replace(self.settings, log=str(folder)))
+
+    def with_devices(self, number: int) -> Simulation:
+        """The same with so many devices."""
+        return replace(self, settings=replace(self.settings, devices=number))
+
+    def following(self, folder: Path, followed: Path) -> Simulation:
+        """The same, writing into `folder` which lines of the files in `followed` are executed."""
+        return replace(self, settings=replace(self.settings, executed=str(folder), followed=str(followed)))
 
     def on(self, capability: tuple[int, int]) -> Simulation:
         """The same on a device of another compute capability."""

@@ -6,7 +6,7 @@ import os
 import sys
 from types import ModuleType
 
-from shrinker.simulate import extensions, located, stubs, versions
+from shrinker.simulate import executed, extensions, located, stubs, versions
 from shrinker.simulate.hooks import AfterImport
 from shrinker.simulate.imported import Imported
 from shrinker.simulate.settings import current
@@ -16,6 +16,7 @@ PACKAGE = "sglang"
 
 def install() -> None:
     """Put finders and variables in place; what needs torch or Triton follows when these are imported."""
+    executed.install()
     os.environ.setdefault("TRITON_INTERPRET", "1")
     os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")
     hooks = {

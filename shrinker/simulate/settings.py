@@ -28,6 +28,10 @@ class Settings:
     """Versions of distributions that are not installed, by normalised name: what upstream declares."""
     hidden: tuple[str, ...] = ()
     """Packages that are taken to be not installed though they are, as Triton is not where it has no wheel."""
+    executed: str = ""
+    """Folder for the lines that are executed (`executed`); empty: none are followed."""
+    followed: str = ""
+    """Folder of the files whose lines are."""
 
     def to_text(self) -> str:
         """JSON, for the environment variable."""

@@ -83,10 +83,19 @@ class Leftover:
     """Why it stays all the same, for an orphaned import; empty when nothing says so."""
 
 
-LEFTOVERS = ("constant tests", "constant operands", "empty else", "empty if", "undefined names", "orphaned imports")
+LEFTOVERS = (
+    "constant tests",
+    "constant operands",
+    "empty else",
+    "empty if",
+    "failing literals",
+    "undefined names",
+    "orphaned imports",
+)
 """``constant tests``: `if`, `while`, ternary, `assert` and comprehension conditions without a name in them;
 ``constant operands``: a literal truth value in an `and`/`or` that stays (right beside a call with an effect);
-``empty else`` and ``empty if``: blocks with nothing but `pass`; ``undefined names`` and ``orphaned imports``: as ruff
+``empty else`` and ``empty if``: blocks with nothing but `pass`; ``failing literals``: a `None` or truth value where it raises, such as
+`len(None)`; ``undefined names`` and ``orphaned imports``: as ruff
 finds them (F821-F823, F401)."""
 
 FORBIDDEN_LEFTOVERS = frozenset(LEFTOVERS) - {"constant operands", "empty if"}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import re
 import sys
+import tokenize
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _PLAIN = re.compile(r"^[ \t]*import[ \t]+([A-Za-z_]\w*)[ \t]*$", re.MULTILINE)
@@ -35,3 +37,24 @@ def words_of(path: str, text: str) -> frozenset[str]:
 def looked_up(text: str) -> frozenset[str]:
     """Words that a file may look up as attributes, or that begin a string."""
     return frozenset(_LOOKED.findall(text))
+
+
+def without_comments(path: str, text: str) -> str:
+    """The text of a Python file without its comments, which name nothing; of another file, or one that is no Python, all of it.
+
+    Args:
+        path: of the file.
+        text: what is in it.
+    """
+    if not path.endswith((".py", ".pyi")) or "#" not in text:
+        return text
+    rows = text.splitlines(keepends=True)
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                line, column = token.start
+                # To the end of its line, which stays.
+                rows[line - 1] = rows[line - 1][:column] + rows[line - 1][token.end[1] :]
+    except (tokenize.TokenError, SyntaxError, IndexError):
+        return text
+    return "".join(rows)

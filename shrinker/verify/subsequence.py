@@ -165,6 +165,17 @@ def _plain(wanted: Tokens, theirs: Tokens, start: int) -> int | None:
     return position
 
 
+def within(
+    wanted: Tokens,
+    theirs: Tokens,
+    replace: dict[int, str],
+    insert: dict[int, str],
+    defaults: allowances.Defaults,
+) -> bool:
+    """Whether a line is what is left of one of upstream's, with these allowances by index of its tokens."""
+    return bool(_within(wanted, theirs, 0, replace, insert, defaults, None))
+
+
 def _within(
     wanted: Tokens,
     theirs: Tokens,

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import itertools
 import multiprocessing
+import random
 import sqlite3
+import time
+from collections.abc import Callable
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -104,12 +112,12 @@ def test_another_format_is_made_anew(tmp_path: Path) -> None:
 
 
 def test_what_was_not_used_for_longest_leaves_when_it_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = _store(tmp_path, limit=1000)
+    found = _store(tmp_path, limit=1700)
     for hour, key in enumerate([b"a", b"b", b"c"]):
-        monkeypatch.setattr(store, "_this_hour", lambda hour=hour: 100 + hour)
+        monkeypatch.setattr(store, "_now", lambda hour=hour: 100 + hour)
         found.save({key: b"." * 300})
     assert set(found.load([b"a", b"b", b"c"])) == {b"a", b"b", b"c"}
-    monkeypatch.setattr(store, "_this_hour", lambda: 104)
+    monkeypatch.setattr(store, "_now", lambda: 104)
     assert set(found.load([b"a"])) == {b"a"}, "used: now the youngest"
     found.save({b"d": b"." * 300})
     assert set(found.load([b"a", b"b", b"c", b"d"])) == {b"a", b"d"}
@@ -117,13 +125,46 @@ def test_what_was_not_used_for_longest_leaves_when_it_is_full(tmp_path: Path, mo
 
 def test_what_was_not_used_for_a_month_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = _store(tmp_path)
-    monkeypatch.setattr(store, "_this_hour", lambda: 100 * 24)
+    monkeypatch.setattr(store, "_now", lambda: 100 * 24)
     found.save({b"a": b"1", b"b": b"1"})
-    monkeypatch.setattr(store, "_this_hour", lambda: 120 * 24)
+    monkeypatch.setattr(store, "_now", lambda: 120 * 24)
     found.load([b"b"])
-    monkeypatch.setattr(store, "_this_hour", lambda: 140 * 24)
+    monkeypatch.setattr(store, "_now", lambda: 140 * 24)
     found.save({b"c": b"1"})
     assert set(found.load([b"a", b"b", b"c"])) == {b"b", b"c"}
+
+
+def test_uses_within_one_hour_count_in_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = _store(tmp_path, limit=40 * 450)
+    keys = [b"%d" % (n * 7919 % 40) for n in range(40)]
+    for n, key in enumerate(keys):
+        monkeypatch.setattr(store, "_now", lambda n=n: 100 + n / 100)
+        found.save({key: b"." * 300})
+    monkeypatch.setattr(store, "_now", lambda: 100.5)
+    assert set(found.load(keys[:2])) == set(keys[:2]), "the oldest two are used again"
+    found.save({b"new": b"." * 300})
+    left = set(found.load([*keys, b"new"]))
+    assert left == {*keys[:2], b"new", *keys[-27:]}, "of the others the youngest"
+
+
+def test_what_was_used_a_moment_ago_is_not_written_down_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = _store(tmp_path)
+    monkeypatch.setattr(store, "_now", lambda: 100.0)
+    found.save({b"a": b"1"})
+    monkeypatch.setattr(found, "_write", lambda action: pytest.fail("written"))
+    monkeypatch.setattr(store, "_now", lambda: 100.05)
+    assert found.load([b"a"]) == {b"a": b"1"}
+
+
+def _run_all(target: Callable[..., None], calls: list[tuple[Any, ...]]) -> None:
+    """Each call in a process of its own, all at once."""
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=target, args=arguments) for arguments in calls]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(120)
+        assert worker.exitcode == 0
 
 
 def _fill(folder: Path, first: int) -> None:
@@ -132,15 +173,76 @@ def _fill(folder: Path, first: int) -> None:
 
 
 def test_several_processes_write_at_once(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
-    workers = [context.Process(target=_fill, args=(tmp_path, first)) for first in (0, 10, 20)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join(60)
-        assert worker.exitcode == 0
+    _run_all(_fill, [(tmp_path, first) for first in (0, 10, 20)])
     keys = [b"%d" % k for k in range(49)]
     assert _store(tmp_path).load(keys) == {key: key * 50 for key in keys}
+
+
+_SHARED_LIMIT = 200_000
+
+
+def _use_and_fill(folder: Path, name: str, turns: Barrier) -> None:
+    """One user: its own results again and again, and more and more of others."""
+    store._NOTED_HOURS = 0
+    found = _store(folder, _SHARED_LIMIT)
+    own = {f"{name} own {n}".encode(): f"{name} {n}".encode() * 20 for n in range(10)}
+    found.save(own)
+    for turn in range(15):
+        # In step: a user that the machine lets sleep while the others fill the cache twice loses what it used, rightly.
+        turns.wait(60)
+        found.save({f"{name} {turn} {n}".encode(): b"." * 1000 for n in range(10)})
+        assert found.load(own) == own, f"turn {turn}: what is in use stays"
+
+
+def test_several_users_of_a_small_cache_keep_what_they_use(tmp_path: Path) -> None:
+    turns = multiprocessing.get_context("spawn").Barrier(3)
+    _run_all(_use_and_fill, [(tmp_path, name, turns) for name in ("a", "b", "c")])
+    with sqlite3.connect(_file(tmp_path)) as connection:
+        held, rows = connection.execute("SELECT total(length(value)), count(*) FROM entries").fetchone()
+        noted = connection.execute("SELECT count(*) FROM uses").fetchone()[0]
+    connection.close()
+    assert 0 < held <= _SHARED_LIMIT and rows == noted
+    assert _file(tmp_path).stat().st_size < 4 * _SHARED_LIMIT
+
+
+def _value(key: bytes) -> bytes:
+    return hashlib.sha256(key).digest() * 2000
+
+
+def _save_for_ever(folder: Path, first: int) -> None:
+    found = _store(folder, 30 * LIMIT)
+    for n in itertools.count(first):
+        found.save({b"%d" % k: _value(b"%d" % k) for k in range(n % 100, n % 100 + 20)})
+
+
+def test_a_process_killed_while_it_writes_leaves_only_whole_entries(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    keys = [b"%d" % k for k in range(120)]
+    moments = random.Random(7)
+    for turn in range(8):
+        writers = [context.Process(target=_save_for_ever, args=(tmp_path, first)) for first in (turn, turn + 50)]
+        for writer in writers:
+            writer.start()
+        until = time.monotonic() + 60
+        before = _entries(tmp_path)
+        while _entries(tmp_path) <= before < len(keys) and time.monotonic() < until:
+            time.sleep(0.01)
+        time.sleep(moments.random() / 10)
+        for writer in writers:
+            writer.kill()
+            writer.join(60)
+        found = _store(tmp_path).load(keys)
+        assert found and found == {key: _value(key) for key in found}
+        _store(tmp_path, 30 * LIMIT).save({b"after": b"%d" % turn})
+        assert _store(tmp_path).load([b"after"]) == {b"after": b"%d" % turn}, "the next run can write"
+
+
+def _entries(folder: Path) -> int:
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{_file(folder)}?mode=ro", uri=True)) as connection:
+            return int(connection.execute("SELECT count(*) FROM entries").fetchone()[0])
+    except sqlite3.Error:
+        return 0
 
 
 def test_a_file_that_another_run_holds_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

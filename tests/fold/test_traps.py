@@ -47,7 +47,7 @@ TRAPS: dict[str, tuple[str, ...]] = {
         "noop_local_table_other_name",
         "noop_class_body",
     ),
-    "star imports": ("noop_star_import_order", "circular_star_imports"),
+    "star imports": ("star_import_order", "star_import_of_the_same", "circular_star_imports"),
     "an import that is there for its effect": ("noop_import_for_effect", "flag_of_a_registry"),
     "modules that import each other": ("import_cycle_order",),
     "a try that cannot fail any more": ("noop_try_may_fail", "try_cannot_fail"),

@@ -140,9 +140,62 @@ def test_a_renamed_predicate(world: World) -> None:
     found = _doctor(world)
     (row,) = found["unnamed-predicate"]
     assert row["name"] == "is_radeon" and row["sites"] == [f"{SERVER}:4"] and "[[fact]]" in row["rule"]
+    (lost,) = found["lost"]
+    assert lost["name"] == "sglang.**.is_hip" and "rule hip (world.toml:" in lost["text"]
+    assert (
+        lost["sites"] == [f"{UTILS}:12"]
+        and "`is_radeon`" in lost["text"]
+        and 'calls = ["sglang.**.is_radeon"]' in lost["rule"]
+    )
     (rule,) = found["unmatched-rule"]
     assert rule["name"] == "hip" and rule["sites"] == ["world.toml:12"]
     assert "WAVES = 64" in _kept(world, SERVER), "what is not known stays"
+
+
+def test_one_name_of_a_rule_that_matches_all_the_same(world: World) -> None:
+    for path in (UTILS, SERVER):
+        _change(world, path, ("is_xpu", "asks_for_it"))
+    found = _doctor(world)
+    assert list(found) == ["lost"], (
+        "strict mode sees neither a rule without a match nor a name that looks like a predicate"
+    )
+    (row,) = found["lost"]
+    assert row["name"] == "sglang.**.is_xpu" and row["sites"] == [f"{UTILS}:8"] and "`asks_for_it`" in row["text"]
+    assert "if asks_for_it():" in _kept(world, SERVER), "what is not known stays"
+
+
+def test_an_optional_root_and_a_removed_module_that_are_gone(world: World) -> None:
+    root = '[[root]]\nid = "tools"\nwhy = "A tool of operators."\nmodules = ["sglang.srt.tool"]\noptional = true\n'
+    write(world.rules, {"world.toml": RULES["world.toml"] + "\n" + root})
+    for folder in (world.upstream, world.folder / "before"):
+        write(folder, {"python/sglang/srt/tool.py": "A = 1\n"})
+    assert _doctor(world, code=0) == {}
+    (world.upstream / "python/sglang/srt/tool.py").rename(world.upstream / "python/sglang/srt/gadget.py")
+    (row,) = _doctor(world)["lost"]
+    assert (row["name"], row["sites"]) == ("sglang.srt.tool", ["python/sglang/srt/tool.py"])
+
+
+def test_a_backend_that_is_registered_beside_others(world: World) -> None:
+    rows = "".join(f"\n\n@register_backend({n!r})\ndef made_{n}():\n    return 1\n" for n in ("npu", "xpu", "cuda"))
+    more = "BACKENDS = {}\n\n\ndef register_backend(name):\n    return lambda f: BACKENDS.setdefault(name, f)\n" + rows
+    for folder in (world.upstream, world.folder / "before"):
+        write(folder, {"python/sglang/srt/backends.py": more})
+        server = folder / SERVER
+        server.write_text("import sglang.srt.backends\n" + server.read_text())
+    assert _doctor(world, code=0) == {}
+    new = more + "\n\n@register_backend('tpu9')\ndef made_tpu9():\n    return 1\n"
+    write(world.upstream, {"python/sglang/srt/backends.py": new})
+    (row,) = _doctor(world)["platforms"]
+    assert row["name"] == "tpu9" and row["sites"] == ["python/sglang/srt/backends.py:23"]
+
+
+def test_a_backend_folder_beside_one_that_a_rule_removes(world: World) -> None:
+    more = {"python/sglang/srt/hardware/npu/__init__.py": "A = 1\n"}
+    for folder in (world.upstream, world.folder / "before"):
+        write(folder, more)
+    write(world.upstream, {"python/sglang/srt/hardware/tpu9/__init__.py": "A = 1\n"})
+    (row,) = _doctor(world)["platforms"]
+    assert (row["name"], row["sites"]) == ("tpu9", ["python/sglang/srt/hardware/tpu9"])
 
 
 def test_a_new_platform_backend(world: World) -> None:

@@ -195,6 +195,28 @@ def test_leftovers_of_folding(case: Build) -> None:
     ]
 
 
+def test_literals_that_fail(case: Build) -> None:
+    """A fact that makes kept code fail is false there; upstream's own mistakes are not held against the tree."""
+    fine = "a: int | None = None\nf(None)\ng(x, None)\ny = x == None\nz = [None] * 3\nn = not None\nprint(None)\nk = f(a=None)\n"
+    own = "def h():\n    return len(None)\n"
+    before = fine + own + "def f(self, x, y):\n    return self.ids\n"
+    after = (
+        fine
+        + own
+        + (
+            "def f(self, x, y):\n    a = x - None, -None, None < x, x in None\n"
+            "    b = None.b, None[0], None(x), f(*None), f(**None), [c for c in None]\n    for c in False:\n        pass\n"
+            "    with None:\n        pass\n"
+        )
+    )
+    found = leftovers(case({"a.py": before}, {"a.py": after}))
+    wanted = ["x - None", "-None", "None < x", "x in None", "None.b", "None[0]", "None(x)", "f(*None)", "f(**None)"]
+    assert sorted(text for kind, _, text in found if kind == "failing literals") == sorted(
+        [*wanted, "None", "False", "None"]
+    )
+    assert ("failing literals", 12, "x - None") in found
+
+
 def test_only_the_allowed_leftovers_leave_the_tree_clean(case: Build) -> None:
     clean = look(case({"a.py": "def f(x):\n    return x()\n"}, {"a.py": "def f(x):\n    return x() and False\n"}))
     assert clean.leftover_counts()["constant operands"] == 1 and clean.clean

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from shrinker.fold.refine.members import find_produced
 from shrinker.fold.refine.refinement import Refinement
+from shrinker.fold.refine.unmade import find_made
 from shrinker.fold.refine.world import World
 
 BROKEN = ""
@@ -18,7 +19,7 @@ BROKEN = ""
 
 def find_broken(world: World, known: Mapping[str, Refinement]) -> frozenset[str]:
     """Last names of definitions, members and imports that went and that kept code names after all."""
-    found: set[str] = set(find_produced(world, known))
+    found: set[str] = {*find_produced(world, known), *find_made(world, known)}
     by_path = {module.path: module for module in world.modules}
     for path, facts in known.items():
         found.update(n for n in (q.rpartition(".")[2] for q in facts.orphans) if world.mentions(n))

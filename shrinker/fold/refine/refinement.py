@@ -43,6 +43,9 @@ class Refinement:
     unnamed: frozenset[str] = frozenset()
     """Those of them that the module defines and that nothing names any more."""
 
+    unmade: frozenset[str] = frozenset()
+    """Classes that nothing makes an instance of and that the module tests for, by qualified name."""
+
     unwritable: frozenset[str] = frozenset()
     """Why emission cannot write what folding decides for the module, which then stays as upstream wrote it."""
     dead: frozenset[Span] = frozenset()

@@ -15,6 +15,7 @@ from shrinker.fold.refine.passing import find_unpassed
 from shrinker.fold.refine.recheck import BROKEN, find_broken
 from shrinker.fold.refine.refinement import NOTHING, Refinement
 from shrinker.fold.refine.results import find_results
+from shrinker.fold.refine.unmade import find_unmade
 from shrinker.fold.refine.world import World
 
 
@@ -52,6 +53,7 @@ def derive(
     calls = find_parameters(world)
     parameters, arguments = find_unpassed(world)
     members, unnamed = find_members(world, banned)
+    unmade = find_unmade(world, banned)
     unloaded = {
         module.path: loading.drop(module, unused.get(module.path, frozenset()))
         for module in world.modules
@@ -72,6 +74,7 @@ def derive(
             *unloaded,
             *members,
             *unnamed,
+            *unmade,
         }
     ):
         before = known.get(path, NOTHING)
@@ -88,6 +91,7 @@ def derive(
                 arguments=frozenset(arguments.get(path, ())),
                 members=frozenset(members.get(path, ())),
                 unnamed=frozenset(unnamed.get(path, ())),
+                unmade=frozenset(unmade.get(path, ())),
             )
         )
         if after != before:

@@ -76,6 +76,10 @@ class World:
         self.fields: dict[str, set[str]] = {}
         """Attributes to the qualified classes that set them for certain."""
         self.decided: set[str] = set()
+        self.made: set[str] = set()
+        """Classes of which kept code may make an instance."""
+        self.tested: set[str] = set()
+        """Classes that an `isinstance` of kept code names."""
         self.defined: set[str] = set()
         """Last names of all functions, classes and methods."""
         self._starred_by: dict[str, set[str]] = {}
@@ -98,6 +102,8 @@ class World:
             self.subclassed.update(words_in(usage.subclassed))
             patterns.update(p for p in words_in(usage.patterns) if not _is_label(environment, module.module, p))
             self.decided.update(words_in(usage.decided))
+            self.made.update(words_in(usage.made))
+            self.tested.update(words_in(usage.tested))
             self.defined.update(words_in(usage.fixed))
             self.defined.update(name for _, name in _pairs(usage.free, "."))
             for name, value in _pairs(usage.stores, "="):
@@ -160,6 +166,11 @@ class World:
         for module in self.modules:
             found |= self.words_of(module).difference(words_in(module.usage.plain))
         return frozenset(found)
+
+    def is_named_outside(self, module: str, name: str) -> bool:
+        """True when a kept file that is no module may name something of this module: it names the package, too."""
+        package = module.partition(".")[0]
+        return any(name in words and package in words for words in self._outside)
 
     def computes(self, name: str) -> bool:
         """True when kept code may put the name together."""

@@ -18,7 +18,7 @@ from shrinker.ruleset.match import name_matches
 from shrinker.values.edits import Span
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
-from shrinker.values.texts import looked_up, words_of
+from shrinker.values.texts import looked_up, without_comments, words_of
 from shrinker.values.upstream import UpstreamTree, module_name
 
 _WORDS = re.compile(r"[A-Za-z_]\w*")
@@ -114,11 +114,12 @@ def _outside(
         for path in graph.kept
         if path.endswith((".py", ".pyi")) and path not in folded
     )
-    words = tuple(
-        (words_of(path, text), looked_up(text))
+    asking = (
+        (path, without_comments(path, text))
         for path, text in texts
         if any(name in top for name in _IMPORTED.findall(text))
     )
+    words = tuple((words_of(path, text), looked_up(text)) for path, text in asking)
     scripts = frozenset(part for target in tree.declared.scripts.values() for part in _WORDS.findall(target))
     return Outside(
         roots,

@@ -10,7 +10,7 @@ import re
 
 from shrinker.graph.symbols.program import Key, Module, Program
 from shrinker.graph.symbols.reasons import Node, Outside, Protocols, Reason
-from shrinker.graph.symbols.settle import release_imports, settle_imports, settle_unnamed
+from shrinker.graph.symbols.settle import release_imports, release_names, settle_imports, settle_unnamed
 from shrinker.graph.symbols.types import Found, Touch, Types
 from shrinker.values.units import Unit
 
@@ -81,6 +81,7 @@ class Search:
             if not settle_imports(self) and not settle_unnamed(self):
                 break
         release_imports(self)
+        release_names(self)
 
     def drain(self) -> None:
         """Visit everything that became live."""

@@ -9,6 +9,7 @@ from shrinker.graph.symbols.reasons import Reason
 
 if TYPE_CHECKING:
     from shrinker.graph.symbols.search import Search
+    from shrinker.values.units import Unit
 
 
 def settle_imports(search: Search) -> bool:
@@ -63,6 +64,40 @@ def release_imports(search: Search) -> None:
             continue
         search.edges.pop((reason.source, key), None)
         loading = without
+
+
+def release_names(search: Search) -> None:
+    """Give up names from outside the tree that only code which goes reads, where live code names another of the statement.
+
+    That one loads the module all the same. A name that no code of the module reads stays: it may be there for what it loads.
+    """
+    named = {target for source, target in search.edges if isinstance(target, tuple) and source != f"module:{target[0]}"}
+    for name in search.program.order:
+        if name not in search.loaded:
+            continue
+        units = search.program.modules[name].units
+        imports = [(n, u) for n, u in enumerate(units) if u.kind == "import" and u.imports[0][1] not in ("", "*")]
+        asked = {_statement(unit) for number, unit in imports if (name, number) in named}
+        idle = [(n, u) for n, u in imports if (name, n) in search.live and (name, n) not in named]
+        idle = [(n, u) for n, u in idle if _statement(u) in asked and not search.program.is_module(u.imports[0][0])]
+        if not idle:
+            continue
+        lost = {
+            path.partition(".")[0]
+            for number, unit in enumerate(units)
+            if (name, number) not in search.live
+            for path, _ in unit.uses
+        }
+        for number, unit in idle:
+            if unit.names[0] in lost:
+                reason = search.live.pop((name, number))
+                search.edges.pop((reason.source, (name, number)), None)
+
+
+def _statement(unit: Unit) -> tuple[str, int]:
+    """What the names of one `from … import` have in common: the module, and the line."""
+    source, _, line = unit.imports[0]
+    return source, line
 
 
 def settle_unnamed(search: Search) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from shrinker.verify.serving.administration import administration
 from shrinker.verify.serving.script import Request, Scale
 
 _PROMPTS = (
@@ -41,6 +42,7 @@ def requests(scale: Scale, model: str) -> tuple[Request, ...]:
         *_openai(scale, model),
         *_grammar(scale, model),
         *_parsers(scale, model),
+        *administration(scale, model),
         *_bad(),
     )
 
@@ -81,6 +83,7 @@ def _native(scale: Scale) -> tuple[Request, ...]:
         generate("generate_top_k_one", {"temperature": 0.7, "top_k": 1}, text=_PROMPTS[0], return_logprob=True),
         generate("generate_stop_token", {"stop_token_ids": [1], "ignore_eos": False}, text=_PROMPTS[0]),
         generate("generate_logprob_ids", text=_PROMPTS[1], return_logprob=True, token_ids_logprob=[1, 2, 3]),
+        generate("prompt_in_chunks", input_ids=long_ids, needs=frozenset({"chunks"}), return_logprob=True),
         generate("prompt_long", input_ids=long_ids, needs=frozenset({"long"}), return_logprob=True),
         generate("prompt_long_again", input_ids=[*long_ids, 7], needs=frozenset({"long"}), return_logprob=True),
         Request("tokenize", "/v1/tokenize", {"model": "served", "prompt": _PROMPTS[0]}, generates=False),
@@ -152,19 +155,18 @@ def _parsers(scale: Scale, model: str) -> tuple[Request, ...]:
     body = {"model": model, "messages": ask, "max_tokens": n, "temperature": 0}
     must = {**body, "tools": [_TOOL], "tool_choice": "required"}
     said = "<think>because</think>The answer is 4."
-    called = _special(
-        "<|tool_calls_begin|><|tool_call_begin|>function<|tool_sep|>get_weather\n```json\n"
-        '{"city": "Paris"}\n```<|tool_call_end|><|tool_calls_end|>'
-    )
     return (
         Request("tools_auto", "/v1/chat/completions", {**body, "tools": [_TOOL]}, needs=_TOOLS),
         Request("tools_required", "/v1/chat/completions", must, needs=_TOOLS | _GRAMMAR),
         Request("tools_stream", "/v1/chat/completions", {**must, "stream": True}, needs=_TOOLS | _GRAMMAR),
-        Request(
-            "parse_function_call",
-            "/parse_function_call",
-            {"text": called, "tools": [_TOOL], "tool_call_parser": "deepseekv3"},
-            generates=False,
+        *(
+            Request(
+                f"parse_function_call_{parser}",
+                "/parse_function_call",
+                {"text": text, "tools": [_TOOL], "tool_call_parser": parser},
+                generates=False,
+            )
+            for parser, text in _CALLS.items()
         ),
         Request("reasoning", "/v1/chat/completions", {**body, "separate_reasoning": True}, needs=_REASONING),
         Request("reasoning_stream", "/v1/chat/completions", {**body, "stream": True}, needs=_REASONING),
@@ -175,6 +177,33 @@ def _parsers(scale: Scale, model: str) -> tuple[Request, ...]:
             generates=False,
         ),
     )
+
+
+def _special(text: str) -> str:
+    """DeepSeek writes its special tokens with a full-width bar and a lower-eighth block for the underscore."""
+
+    def put(token: re.Match[str]) -> str:
+        return token[0].replace("|", "\uff5c").replace("_", "\u2581")
+
+    return re.sub(r"<\|\w+\|>", put, text)
+
+
+_CALLS = {
+    "deepseekv3": _special(
+        "<|tool_calls_begin|><|tool_call_begin|>function<|tool_sep|>get_weather\n```json\n"
+        '{"city": "Paris"}\n```<|tool_call_end|><|tool_calls_end|>'
+    ),
+    "deepseekv31": _special(
+        "Well.<|tool_calls_begin|><|tool_call_begin|>get_weather<|tool_sep|>"
+        '{"city": "Paris"}<|tool_call_end|><|tool_calls_end|>'
+    ),
+    "deepseekv32": (
+        '<\uff5cDSML\uff5cfunction_calls>\n<\uff5cDSML\uff5cinvoke name="get_weather">\n'
+        '<\uff5cDSML\uff5cparameter name="city" string="true">Paris</\uff5cDSML\uff5cparameter>\n'
+        "</\uff5cDSML\uff5cinvoke>\n</\uff5cDSML\uff5cfunction_calls>"
+    ),
+}
+"""A call in the words of each of DeepSeek's versions, by the parser for it."""
 
 
 def _bad() -> tuple[Request, ...]:
@@ -189,15 +218,6 @@ def _bad() -> tuple[Request, ...]:
         _get("bad_method", "/generate/none"),
         _get("health_after", "/health"),
     )
-
-
-def _special(text: str) -> str:
-    """DeepSeek writes its special tokens with a full-width bar and a lower-eighth block for the underscore."""
-
-    def put(token: re.Match[str]) -> str:
-        return token[0].replace("|", "\uff5c").replace("_", "\u2581")
-
-    return re.sub(r"<\|\w+\|>", put, text)
 
 
 def _get(name: str, path: str) -> Request:

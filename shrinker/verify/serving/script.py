@@ -19,7 +19,8 @@ class Request:
         body: what is sent as JSON; None sends nothing.
         method: HTTP method.
         needs: what the server must be started with for it: `grammar`, `tools`, `reasoning`, `long` (room for a prompt
-            of some thousand tokens).
+            of some thousand tokens), `chunks` (a prompt that is longer than a chunk of prefill), `administration` (a server
+            that nobody else uses).
         generates: whether it makes tokens (slow in a simulation).
     """
 
@@ -40,12 +41,14 @@ class Scale:
         prompt: tokens of the long prompt, where `long` is among the features.
         features: of what requests need, what this server has.
         leave_out: names of requests that this cell does not send.
+        checkpoint: folder of the checkpoint that is served, to load its weights again; empty: that is not asked.
     """
 
     tokens: int = 16
     prompt: int = 3000
     features: frozenset[str] = field(default_factory=frozenset)
     leave_out: frozenset[str] = frozenset()
+    checkpoint: str = ""
 
 
 def script(scale: Scale) -> tuple[Request, ...]:

@@ -11,7 +11,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
 
-from shrinker.verify.simulated import imports, model, server
+from shrinker.verify.simulated import imports, model, server, trace
+from shrinker.verify.simulated.following import Following
 from shrinker.verify.simulated.result import LevelResult
 from shrinker.verify.simulated.setting import Expected, Setting
 
@@ -23,8 +24,8 @@ class SimulatedLevel(Protocol):
 
 
 SIMULATED_LEVELS: Mapping[str, SimulatedLevel] = MappingProxyType(
-    {"imports": imports.run, "model": model.run, "server": server.run}
+    {"imports": imports.run, "model": model.run, "server": server.run, "trace": trace.run}
 )
 """By name, each stricter than the one before; a new level is added here."""
 
-__all__ = ["SIMULATED_LEVELS", "Expected", "LevelResult", "Setting", "SimulatedLevel"]
+__all__ = ["SIMULATED_LEVELS", "Expected", "Following", "LevelResult", "Setting", "SimulatedLevel"]

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+ARCHITECTURE = "hf_config.architectures"
+"""Name under which an architecture is refused."""
 _YARN = {
     "beta_fast": 32,
     "beta_slow": 1,
@@ -117,6 +119,11 @@ class Configuration:
     """``fp8`` or ``bf16``: the names of the published checkpoint are loaded, too."""
     files: dict[str, Any] = field(default_factory=dict)
     """Further files of the checkpoint's folder, as JSON."""
+
+    @property
+    def asks(self) -> tuple[str, ...]:
+        """The options, and the architecture: what a profile may refuse."""
+        return (*self.options, ARCHITECTURE, self.config["architectures"][0])
 
     def write(self, folder: Path) -> Path:
         """The folder of a checkpoint without weights."""

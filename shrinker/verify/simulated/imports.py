@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from shrinker.verify.simulated import helptext, openapi
+from shrinker.verify.simulated.both import both
 from shrinker.verify.simulated.result import Ledger, LevelResult
-from shrinker.verify.simulated.setting import GENERATED, SIDES, UPSTREAM, Outcome, Setting, modules
+from shrinker.verify.simulated.setting import GENERATED, SIDES, UPSTREAM, Call, Setting, modules
 
 SUBJECTS = Path(__file__).resolve().parent / "subjects.toml"
 _RUNS = 2
@@ -51,37 +52,6 @@ def run(upstream: Path, generated: Path, setting: Setting) -> LevelResult:
     return ledger.result(time.monotonic() - start, _REQUIRED)
 
 
-def both(
-    trees: Mapping[str, Path],
-    setting: Setting,
-    ledger: Ledger,
-    program: str,
-    arguments: Mapping[str, Mapping[str, Any]],
-    *,
-    limit: float,
-    name: str = "",
-    **options: Any,
-) -> dict[str, Outcome] | None:
-    """Run a program on both trees; None, and a finding or a limit, when one of them gives nothing.
-
-    Args:
-        arguments: of the program, by side.
-    """
-    found = {}
-    for side in SIDES:
-        setting.progress(f"{name or program}: {side}")
-        found[side] = setting.program(side, trees[side], program, arguments[side], limit=limit, name=name, **options)
-    if found[UPSTREAM].failure and found[GENERATED].failure:
-        ledger.find(name or program, "", f"upstream itself does not run here: {found[UPSTREAM].failure}")
-    elif found[UPSTREAM].failure:
-        ledger.find(name or program, "", f"runs on the generated tree and not on upstream: {found[UPSTREAM].failure}")
-    elif found[GENERATED].failure:
-        ledger.find(name or program, "", f"runs on upstream and not on the generated tree: {found[GENERATED].failure}")
-    else:
-        return found
-    return None
-
-
 def file_of(module: str, tree: Path) -> str:
     """Path of a module in upstream's layout."""
     relative = module.replace(".", "/")
@@ -100,7 +70,7 @@ def _walk(trees: Mapping[str, Path], setting: Setting, ledger: Ledger) -> None:
         },
         GENERATED: {"modules": ours, "root": str(trees[GENERATED]), "seconds": _SECONDS},
     }
-    found = both(trees, setting, ledger, "walk", arguments, limit=600)
+    found = both(trees, setting, ledger, Call("walk", arguments, 600))
     if found is None:
         return
     before, after = (found[side].data["failed"] for side in SIDES)
@@ -120,7 +90,7 @@ def _walk(trees: Mapping[str, Path], setting: Setting, ledger: Ledger) -> None:
 
 def _interface(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Setting, ledger: Ledger) -> None:
     arguments = {name: subjects[name] for name in ("registries", "architectures")}
-    found = both(trees, setting, ledger, "interface", dict.fromkeys(SIDES, arguments), limit=300)
+    found = both(trees, setting, ledger, Call("interface", dict.fromkeys(SIDES, arguments), 300))
     if found is None:
         return
     before, after = (found[side].data for side in SIDES)
@@ -203,9 +173,8 @@ def _loading(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Se
     arguments = {"modules": subjects["server"]}
     best: dict[str, Any] = {}
     for attempt in range(_RUNS):
-        found = both(
-            trees, setting, ledger, "loading", dict.fromkeys(SIDES, arguments), limit=180, name=f"loading-{attempt}"
-        )
+        call = Call("loading", dict.fromkeys(SIDES, arguments), 180, f"loading-{attempt}")
+        found = both(trees, setting, ledger, call)
         if found is None:
             return
         for side in SIDES:

@@ -21,13 +21,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from shrinker.simulate.checkpoints import Shape, config
 from shrinker.simulate.environment import has_triton
+from shrinker.verify.simulated.both import both
 from shrinker.verify.simulated.checkpoints import checkpoint
-from shrinker.verify.simulated.configurations import CONFIGURATIONS, Configuration
-from shrinker.verify.simulated.imports import both
+from shrinker.verify.simulated.configurations import ARCHITECTURE, CONFIGURATIONS, Configuration
 from shrinker.verify.simulated.result import Ledger, LevelResult
 from shrinker.verify.simulated.server import compare_calls
-from shrinker.verify.simulated.setting import GENERATED, SIDES, UPSTREAM, Setting
+from shrinker.verify.simulated.setting import GENERATED, SIDES, UPSTREAM, Call, Setting, slug
 
 _REQUIRED = ("configurations", "parameters", "modules", "checkpoint names")
 _REQUIRED_RUNS = ("runs", "weights", "outputs", "caches", "logits", "routed experts", "kernels")
@@ -57,6 +58,12 @@ class Run:
         """Of the server."""
         graphs = ("--cuda-graph-bs", "1", "2") if self.graphs else ("--disable-cuda-graph",)
         return (*_RUN, "--attention-backend", self.attention, *graphs)
+
+    @property
+    def asks(self) -> tuple[str, ...]:
+        """The options, and the architecture: what a profile may refuse."""
+        shape = Shape(**self.shape)  # type: ignore[arg-type]
+        return (*self.options, ARCHITECTURE, config(shape)["architectures"][0])
 
 
 RUNS = (
@@ -95,39 +102,51 @@ def run(
     trees = {UPSTREAM: upstream, GENERATED: generated}
     ledger = Ledger("model")
     for configuration in configurations:
-        _build(configuration, trees, setting, ledger)
+        if refused := setting.expected.refuses(configuration.asks):
+            ledger.limit(f"{configuration.name}: the profile refuses {refused}.")
+        else:
+            _build(configuration, trees, setting, ledger)
     required: tuple[str, ...] = _REQUIRED if configurations else ()
     if not has_triton(setting.simulation):
         ledger.limit("Triton has no wheel for this system: nothing was computed, only built. Run this level on Linux.")
     else:
         for one in runs:
-            _compute(one, trees, setting, ledger)
+            if refused := setting.expected.refuses(one.asks):
+                ledger.limit(f"{one.name}: the profile refuses {refused}.")
+            else:
+                _compute(one, trees, setting, ledger)
         required += _REQUIRED_RUNS if runs else ()
     return ledger.result(time.monotonic() - start, required if whole else ())
 
 
-def _slug(name: str) -> str:
-    return "".join(c if c.isalnum() else "-" for c in name.lower())
-
-
-def _build(configuration: Configuration, trees: Mapping[str, Path], setting: Setting, ledger: Ledger) -> None:
-    name = _slug(configuration.name)
+def meta_call(configuration: Configuration, setting: Setting) -> Call:
+    """The program that builds a configuration."""
+    name = slug(configuration.name)
     arguments = {
         "model": str(configuration.write(setting.work / "configurations" / name)),
         "options": [*_META, *configuration.options],
         "draft": configuration.draft,
         "load": configuration.load,
     }
-    found = both(
-        trees,
-        setting,
-        ledger,
-        "meta",
-        dict.fromkeys(SIDES, arguments),
-        limit=300,
-        name=f"meta-{name}",
-        capability=configuration.capability,
+    return Call(
+        "meta", dict.fromkeys(SIDES, arguments), 300, f"meta-{name}", configuration.capability, f"{configuration}"
     )
+
+
+def run_call(one: Run, setting: Setting) -> Call:
+    """The program that computes a run."""
+    shape: dict[str, str | int] = {"dense": 1, "moe": 1, "mtp": 0, "vocabulary": _VOCABULARY, **one.shape}
+    arguments = {
+        "model": str(checkpoint(setting, **shape)),
+        "options": list(one.options),
+        "vocabulary": _VOCABULARY,
+        "steps": _STEPS,
+    }
+    return Call("forward", dict.fromkeys(SIDES, arguments), 300, f"run-{slug(one.name)}", one.capability, f"{one}")
+
+
+def _build(configuration: Configuration, trees: Mapping[str, Path], setting: Setting, ledger: Ledger) -> None:
+    found = both(trees, setting, ledger, meta_call(configuration, setting))
     if found is None:
         return
     ledger.count("configurations")
@@ -171,19 +190,7 @@ def _short(value: Any) -> str:
 
 
 def _compute(one: Run, trees: Mapping[str, Path], setting: Setting, ledger: Ledger) -> None:
-    shape: dict[str, str | int] = {"dense": 1, "moe": 1, "mtp": 0, "vocabulary": _VOCABULARY, **one.shape}
-    model = checkpoint(setting, **shape)
-    arguments = {"model": str(model), "options": list(one.options), "vocabulary": _VOCABULARY, "steps": _STEPS}
-    found = both(
-        trees,
-        setting,
-        ledger,
-        "forward",
-        dict.fromkeys(SIDES, arguments),
-        limit=300,
-        name=f"run-{_slug(one.name)}",
-        capability=one.capability,
-    )
+    found = both(trees, setting, ledger, run_call(one, setting))
     if found is None:
         return
     ledger.count("runs")

@@ -7,7 +7,9 @@ Checks:
     model class: the class that the log says was loaded.
     kernels: the set of kernels that were called.
 
-Limits: bf16 on one simulated Hopper device, attention by Triton, no CUDA graphs; no speed, no overlap of streams.
+Scenarios: the whole script on one device; ids and logprobs with a draft layer (MTP), and on two ranks.
+
+Limits: bf16 on simulated Hopper devices, attention by Triton, no CUDA graphs; no speed, no overlap of streams.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import os
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,7 +30,7 @@ from shrinker.simulate.running import run as run_command
 from shrinker.verify.serving import Launch, NotReady, Record, Request, Scale, Server, free_port, judge, perform, script
 from shrinker.verify.simulated.checkpoints import checkpoint
 from shrinker.verify.simulated.result import Ledger, LevelResult
-from shrinker.verify.simulated.setting import GENERATED, PROGRAMS, SIDES, UPSTREAM, Setting
+from shrinker.verify.simulated.setting import GENERATED, PROGRAMS, SIDES, UPSTREAM, Setting, slug
 
 _REQUIRED = ("requests", "client", "model class", "kernels")
 _OPTIONS = (
@@ -36,42 +38,106 @@ _OPTIONS = (
     *("--tool-call-parser", "deepseekv3", "--reasoning-parser", "deepseek-r1", "--enable-metrics"),
     *("--disable-cuda-graph", "--context-length", "512", "--max-total-tokens", "2048", "--max-running-requests", "4"),
     *("--served-model-name", "served", "--random-seed", "1", "--watchdog-timeout", "900", "--host", "127.0.0.1"),
+    *("--chunked-prefill-size", "32"),
 )
-_FEATURES = frozenset({"grammar", "tools", "reasoning"})
+_FEATURES = frozenset({"grammar", "tools", "reasoning", "chunks", "administration"})
 _MOST = 8
 _WHOLE = frozenset({"json_schema", "tools_required"})
 """Requests whose answer says something only when it is whole."""
 # The document is the level *imports*' own check, which knows what is listed as removed.
 _LEFT_OUT = frozenset({"openapi"})
 _LOADED = re.compile(r"Load weight end.*?type=(\w+)")
+_NUMBERS = frozenset({"model_info", "generate_0", "generate_1", "generate_repeated", "generate_stream", "chat"})
+"""Requests of a scenario that asks whether the numbers are the same: ids and logprobs, more than once, streamed."""
 
 
-def run(
-    upstream: Path, generated: Path, setting: Setting, *, options: Sequence[str] = _OPTIONS, tokens: int = 4
-) -> LevelResult:
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A checkpoint, how it is served, and what is asked."""
+
+    name: str
+    shape: tuple[tuple[str, str | int], ...] = (("dense", 1), ("family", "v3"), ("moe", 1), ("mtp", 0))
+    options: tuple[str, ...] = ()
+    """Beside those of all."""
+    asked: frozenset[str] = frozenset()
+    """Names of the requests; empty: the whole script, and what the OpenAI client asks."""
+    devices: int = 1
+    tokens: int = 4
+    """How many most requests generate."""
+
+
+SCENARIOS = (
+    Scenario("whole script"),
+    Scenario(
+        "MTP",
+        # The kernel that joins the draft layer's two inputs takes no less than 512.
+        shape=(("dense", 1), ("family", "v3"), ("hidden", 512), ("moe", 1), ("mtp", 1)),
+        options=(
+            *("--speculative-algorithm", "EAGLE", "--speculative-num-steps", "1"),
+            *("--speculative-eagle-topk", "1", "--speculative-num-draft-tokens", "2"),
+        ),
+        asked=_NUMBERS,
+    ),
+    Scenario("two ranks", options=("--tp-size", "2"), asked=_NUMBERS, devices=2),
+)
+"""What is served."""
+
+
+def run(upstream: Path, generated: Path, setting: Setting, *, scenarios: Sequence[Scenario] = SCENARIOS) -> LevelResult:
     """Serve both trees, one after the other, and compare their answers.
 
     Args:
         upstream, generated: folders that hold the package `sglang`.
         setting: with what to run.
-        options: of the server, beside the checkpoint and the port.
-        tokens: how many most requests generate.
+        scenarios: what is served.
     """
     start = time.monotonic()
     ledger = Ledger("server")
     if not has_triton(setting.simulation):
         ledger.limit("Triton has no wheel for this system: no server was started. Run this level on Linux.")
         return ledger.result(time.monotonic() - start, ())
-    model = checkpoint(setting, family="v3", dense=1, moe=1, mtp=0)
-    seen = {}
-    for side, tree in ((UPSTREAM, upstream), (GENERATED, generated)):
-        show = partial(_serve, side, tree, model, setting, options, tokens, ledger)
-        seen[side] = setting.once(side, f"server {model} {options} {tokens}", show, _called)
-    if all(seen.values()):
-        _compare(seen, setting, ledger)  # type: ignore[arg-type]
-    elif seen[GENERATED] is None and seen[UPSTREAM] is None:
-        ledger.limit("Upstream's own server does not start here, so that nothing was compared.")
+    for scenario in scenarios:
+        if refused := setting.expected.refuses(scenario.options):
+            ledger.limit(f"{scenario.name}: the profile refuses {refused}.")
+            continue
+        seen = {
+            side: observe(scenario, side, tree, setting, ledger)
+            for side, tree in zip(SIDES, (upstream, generated), strict=True)
+        }
+        if all(seen.values()):
+            ledger.count("scenarios")
+            _compare(scenario, seen, ledger)  # type: ignore[arg-type]
+        elif seen[GENERATED] is None and seen[UPSTREAM] is None:
+            ledger.limit(f"{scenario.name}: upstream's own server does not start here, so that nothing was compared.")
     return ledger.result(time.monotonic() - start, _REQUIRED)
+
+
+def observe(scenario: Scenario, side: str, tree: Path, setting: Setting, ledger: Ledger) -> _Seen | None:
+    """Serve one tree and ask it; None, and a finding, when it does not start."""
+    model = checkpoint(setting, **dict(scenario.shape))
+    show = partial(_serve, scenario, side, tree, model, setting, ledger)
+    return setting.once(side, followed(scenario, setting), show, _called)
+
+
+def followed(scenario: Scenario, setting: Setting) -> str:
+    """A scenario in words that say all it depends on beside the tree."""
+    asked = [request.name for request in _script(scenario, setting)]
+    return f"server {scenario} {_OPTIONS} {asked}"
+
+
+def _script(scenario: Scenario, setting: Setting, model: str = "") -> list[Request]:
+    """The requests of a scenario; none for what the profile removes or refuses, which is asked apart."""
+    removed = {row["subject"] for row in setting.expected.endpoints if row["kind"] == "removed"}
+    scale = Scale(
+        tokens=scenario.tokens, prompt=80, features=_FEATURES, leave_out=_LEFT_OUT, checkpoint=model or "the served one"
+    )
+    return [
+        _shorter(request)
+        for request in script(scale)
+        if f"{request.method} {request.path}" not in removed
+        and (not scenario.asked or request.name in scenario.asked)
+        and not setting.expected.refuses(_parser(request))
+    ]
 
 
 def _called(seen: _Seen | None) -> Mapping[str, frozenset[str]]:
@@ -88,46 +154,66 @@ class _Seen:
         self.called = calls.read(folder)
 
 
-def _serve(
-    side: str, tree: Path, model: Path, setting: Setting, options: Sequence[str], tokens: int, ledger: Ledger
-) -> _Seen | None:
-    folder = setting.work / side / "server"
+def _parser(request: Request) -> list[str]:
+    """The parser that a request names, as the option of the server."""
+    parser = (request.body or {}).get("tool_call_parser")
+    return ["--tool-call-parser", parser] if parser else []
+
+
+def _serve(scenario: Scenario, side: str, tree: Path, model: Path, setting: Setting, ledger: Ledger) -> _Seen | None:
+    folder = setting.work / side / f"server-{slug(scenario.name)}"
     log = folder / "calls"
     log.mkdir(parents=True, exist_ok=True)
     for old in log.glob("*.calls"):
         old.unlink()
     port = free_port()
     python = str(setting.simulation.python)
-    variables = setting.simulation.with_log(log).variables(tree)
+    made = setting.simulation.with_log(log).with_devices(scenario.devices)
+    made, written = setting.followed(side, tree, made, follow := followed(scenario, setting))
     launch = Launch(
         side,
-        [python, "-m", "sglang.launch_server", "--model-path", str(model), "--port", str(port), *options],
-        {**dict.fromkeys(os.environ), **variables},
+        [
+            python,
+            "-m",
+            "sglang.launch_server",
+            "--model-path",
+            str(model),
+            "--port",
+            str(port),
+            *_OPTIONS,
+            *scenario.options,
+        ],
+        {**dict.fromkeys(os.environ), **made.variables(tree)},
         folder / "log.txt",
         folder,
         ready_seconds=300 * setting.patience,
     )
-    setting.progress(f"server: {side} starts")
+    place = f"server, {scenario.name}: {side}"
+    setting.progress(f"{place} starts")
     with Server(launch) as server:
         try:
             seconds = server.wait_ready()
         except NotReady as error:
-            ledger.find("server", "", f"{error}: {_reason(error.tail)}")
+            ledger.find("server", "", f"{scenario.name}: {error}: {_reason(error.tail)}")
             return None
         address = f"http://127.0.0.1:{port}"
-        scale = Scale(tokens=tokens, features=_FEATURES, leave_out=_LEFT_OUT)
-        asked = [_shorter(request) for request in script(scale)]
         record = perform(
             address,
-            asked,
+            _script(scenario, setting, str(model)),
             seconds=600 * setting.patience,
             each=180 * setting.patience,
-            progress=lambda name: setting.progress(f"server: {side}: {name}"),
+            progress=lambda name: setting.progress(f"{place}: {name}"),
         )
         record.save(folder / "answers.json")
-        setting.progress(f"server: {side}: OpenAI client")
-        client = _client(address, folder, setting)
-        ledger.figure(f"{side} ready", f"{seconds:.0f} s, at most {server.peak_memory() / 2**20:.0f} MiB")
+        client: Mapping[str, Any] = {}
+        if not scenario.asked:
+            setting.progress(f"{place}: OpenAI client")
+            client = _client(address, side, folder, setting)
+        if written is not None and setting.following is not None:
+            setting.following.keep_living(follow, written, setting.patience)
+        ledger.figure(
+            f"{scenario.name}, {side} ready", f"{seconds:.0f} s, at most {server.peak_memory() / 2**20:.0f} MiB"
+        )
     return _Seen(record, client, (folder / "log.txt").read_text("utf-8", "replace"), log)
 
 
@@ -146,13 +232,14 @@ def _reason(tail: str) -> str:
     return (errors or lines or [""])[-1][:400]
 
 
-def _client(address: str, folder: Path, setting: Setting) -> Mapping[str, Any]:
+def _client(address: str, side: str, folder: Path, setting: Setting) -> Mapping[str, Any]:
     given, result = folder / "client.given.json", folder / "client.json"
     result.unlink(missing_ok=True)
     removed = [
         row["subject"].split(" ", 1)
         for row in setting.expected.endpoints
-        if row["kind"] == "removed" and row["subject"] != "(all)"
+        # Upstream would do what they are for.
+        if side == GENERATED and row["kind"] == "removed" and row["subject"] != "(all)"
     ]
     given.write_text(json.dumps({"address": address, "removed": removed}), "utf-8")
     command: list[str | Path] = [setting.simulation.python, "-I", PROGRAMS / "client.py", given, result]
@@ -163,16 +250,19 @@ def _client(address: str, folder: Path, setting: Setting) -> Mapping[str, Any]:
     return {"client": f"ended with {finished.code}: {finished.tail()}"}
 
 
-def _compare(seen: Mapping[str, _Seen], setting: Setting, ledger: Ledger) -> None:
+def _compare(scenario: Scenario, seen: Mapping[str, _Seen], ledger: Ledger) -> None:
     before, after = seen[UPSTREAM], seen[GENERATED]
+    where = scenario.name
     for verdict in judge(before.record, None, after.record):
         ledger.count("requests")
         if verdict.result == "identical":
             continue
         if verdict.result == "unanswered":
-            ledger.find("requests", "", f"{verdict.request}: no answer from either server")
+            ledger.find("requests", "", f"{where}: {verdict.request}: no answer from either server")
         for difference in verdict.differences[:3]:
-            message = f"{verdict.request}: {difference.path} is {difference.right}, in upstream {difference.left}"
+            message = (
+                f"{where}: {verdict.request}: {difference.path} is {difference.right}, in upstream {difference.left}"
+            )
             ledger.find("requests", "", message)
     for name in sorted({*before.client, *after.client} - {"removed"}):
         ledger.count("client")
@@ -187,8 +277,8 @@ def _compare(seen: Mapping[str, _Seen], setting: Setting, ledger: Ledger) -> Non
             ledger.find("removed endpoints", "", f"{endpoint} answers {status}: {body[:200]}")
     ledger.count("model class", len(after.classes))
     if before.classes != after.classes:
-        ledger.find("model class", "", f"{after.classes} was loaded, in upstream {before.classes}")
-    compare_calls(before.called, after.called, ledger)
+        ledger.find("model class", "", f"{where}: {after.classes} was loaded, in upstream {before.classes}")
+    compare_calls(before.called, after.called, ledger, where)
 
 
 def compare_calls(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,6 +13,7 @@ from shrinker.simulate import calls
 from shrinker.simulate.environment import Simulation
 from shrinker.simulate.running import Finished, run
 from shrinker.values.errors import InputError
+from shrinker.verify.simulated.following import Following
 from shrinker.verify.simulated.replay import Replay
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
@@ -27,6 +29,23 @@ class Expected:
     flags: tuple[Mapping[str, Any], ...] = ()
     endpoints: tuple[Mapping[str, Any], ...] = ()
     refused: tuple[Mapping[str, Any], ...] = ()
+
+    def refuses(self, options: Sequence[str]) -> str:
+        """The first of a server's options that is refused, with its value; empty when all are taken. A field of the
+        model's configuration counts as an option by the name under which it is refused."""
+        gone = {row["subject"] for row in self.flags if row["kind"] == "removed"}
+        for name, value in pairwise([*options, ""]):
+            if name in gone:
+                return name
+            for row in self.refused:
+                values, only = row.get("values") or (), row.get("only") or ()
+                if row["subject"] != name:
+                    continue
+                if not values and not only:
+                    return name
+                if value in values or (only and value not in only):
+                    return f"{name} {value}"
+        return ""
 
     @staticmethod
     def read(path: Path) -> Expected:
@@ -61,6 +80,23 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """One of `programs/`, and what it is given."""
+
+    program: str
+    arguments: Mapping[str, Mapping[str, Any]]
+    """By side."""
+    limit: float
+    """Seconds, before `patience`."""
+    name: str = ""
+    """For the names of files, where the program runs more than once."""
+    capability: tuple[int, int] | None = None
+    """Of the device, where it is not the simulation's own."""
+    follow: str = ""
+    """All that it depends on, in words; upstream's lines are then followed."""
+
+
+@dataclass(frozen=True, slots=True)
 class Setting:
     """What every level is given beside the two trees."""
 
@@ -71,6 +107,8 @@ class Setting:
     progress: Callable[[str], None] = lambda line: None
     patience: float = 1.0
     """Factor of all time limits, for slow machines."""
+    following: Following | None = None
+    """Where the lines that upstream executes are kept; None: they are not followed."""
     memory: dict[str, Any] | None = None
     """What upstream showed, where many trees are compared with it: it is run once."""
     replay: Replay | None = None
@@ -110,6 +148,7 @@ class Setting:
         limit: float,
         capability: tuple[int, int] | None = None,
         extra: Mapping[str, str] | None = None,
+        follow: str = "",
     ) -> tuple[Finished, Mapping[str, frozenset[str]]]:
         """Run Python on a tree, simulated.
 
@@ -121,6 +160,7 @@ class Setting:
             limit: seconds, before `patience`.
             capability: of the device, where it is not the simulation's own.
             extra: environment variables on top.
+            follow: what the program is, in words that say all it depends on; upstream's lines are then followed.
         """
         folder = self.work / side / name
         log = folder / "calls"
@@ -128,6 +168,7 @@ class Setting:
         for old in log.glob("*.calls"):
             old.unlink()
         made = self.simulation if capability is None else self.simulation.on(capability)
+        made, written = self.followed(side, tree, made, follow)
 
         def show() -> tuple[Finished, Mapping[str, frozenset[str]]]:
             finished = run(
@@ -137,41 +178,45 @@ class Setting:
                 limit=limit * self.patience,
                 folder=folder,
             )
+            if written is not None and self.following is not None and finished.code == 0:
+                self.following.keep(follow, written)
             return finished, calls.read(log)
 
         return self.once(side, f"python {name} {arguments} {capability} {extra}", show, lambda shown: shown[1])
 
-    def program(
-        self,
-        side: str,
-        tree: Path,
-        program: str,
-        arguments: Mapping[str, Any],
-        *,
-        limit: float,
-        name: str = "",
-        capability: tuple[int, int] | None = None,
-        extra: Mapping[str, str] | None = None,
-    ) -> Outcome:
+    def followed(self, side: str, tree: Path, made: Simulation, follow: str) -> tuple[Simulation, Path | None]:
+        """The simulation that follows lines, and where it writes them: for upstream, where they are not known yet."""
+        if side != UPSTREAM or not follow or self.following is None or self.following.known(follow) is not None:
+            return made, None
+        folder = self.following.folder(follow)
+        return made.following(folder, tree / "sglang"), folder
+
+    def program(self, side: str, tree: Path, call: Call) -> Outcome:
         """Run one of `programs/`, which takes a file of JSON and writes one."""
-        folder = self.work / side / (name or program)
+        name = call.name or call.program
+        folder = self.work / side / name
         folder.mkdir(parents=True, exist_ok=True)
         given, result = folder / "given.json", folder / "result.json"
-        text = json.dumps(dict(arguments))
+        text = json.dumps(dict(call.arguments[side]))
 
         def show() -> Outcome:
             given.write_text(text, "utf-8")
             result.unlink(missing_ok=True)
-            command = [PROGRAMS / f"{program}.py", given, result]
+            command = [PROGRAMS / f"{call.program}.py", given, result]
             finished, called = replace(self, memory=None, replay=None).python(
-                side, tree, name or program, command, limit=limit, capability=capability, extra=extra
+                side, tree, name, command, limit=call.limit, capability=call.capability, follow=call.follow
             )
             data = json.loads(result.read_text("utf-8")) if result.is_file() else None
             return Outcome(data, finished, called)
 
         return self.once(
-            side, f"program {program} {name} {text} {capability} {extra}", show, lambda shown: shown.called
+            side, f"program {call.program} {name} {text} {call.capability}", show, lambda shown: shown.called
         )
+
+
+def slug(name: str) -> str:
+    """A name as that of a folder."""
+    return "".join(c if c.isalnum() else "-" for c in name.lower())
 
 
 def modules(tree: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""What folding left behind in a changed file: conditions without a name in them, and empty blocks.
+"""What folding left behind in a changed file: conditions without a name in them, empty blocks, and literals that fail.
 
 Upstream's own are told apart by what they say and the definition they stand in, since lines move.
 """
@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from shrinker.values.survivors import Leftover
+from shrinker.verify.survivors.failing import KIND, failing_literals, may_hold
 
 _JOINING = re.compile(r"\b(?:if|and|or)\b")
 
@@ -29,10 +30,13 @@ def leftovers(path: str, generated: ast.Module, text: str, upstream: str) -> tup
         upstream: text of upstream's file; parsed only when there is something to compare.
     """
     found = list(_Search(text).block(generated.body, ""))
-    if not found:
+    failing = list(failing_literals(generated)) if may_hold(text) else []
+    if not found and not failing:
         return ()
-    theirs = Counter(item[:3] for item in _Search(upstream).block(ast.parse(upstream, path).body, ""))
-    out: list[Leftover] = []
+    original = ast.parse(upstream, path)
+    theirs = Counter(item[:3] for item in _Search(upstream).block(original.body, ""))
+    own = {shown for shown, _ in failing_literals(original)} if failing else set()
+    out = [Leftover(KIND, path, line, shown) for shown, line in failing if shown not in own]
     for kind, where, shown, line in found:
         if theirs[kind, where, shown] > 0:
             theirs[kind, where, shown] -= 1

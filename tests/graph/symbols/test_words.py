@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shrinker.values.texts import words_of
+from shrinker.values.texts import without_comments, words_of
 
 
 @pytest.mark.parametrize(
@@ -26,3 +26,13 @@ def test_a_module_of_the_standard_library_that_a_file_imports_itself_names_nothi
 def test_other_modules_and_other_languages_name_what_they_say() -> None:
     assert {"sglang", "requests"} <= words_of("a.py", "import sglang\nimport requests\n")
     assert "asyncio" in words_of("a.js", "import asyncio\n")
+
+
+def test_a_comment_names_nothing_and_a_string_may() -> None:
+    text = 'import sglang  # for larger models\nrun("# utils")\n# Tuple\n'
+    left = words_of("a.py", without_comments("a.py", text))
+    assert {"sglang", "utils"} <= left
+    assert not {"models", "Tuple"} & left
+    # A file that does not end as Python does, and one that is none, keep all that they say.
+    assert without_comments("a.js", text) == text
+    assert without_comments("a.py", "def f(:\n  'open # x\n") == "def f(:\n  'open # x\n"

@@ -1,0 +1,1 @@
+"""Two consecutive commits of upstream, one after the other: what the second run takes."""

@@ -1,0 +1,62 @@
+"""`python -m benchmarks.pairs`. Exit codes: 0 the median of the second runs is within the target, 1 it is not, or a run failed,
+2 bad usage or input."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.machine import describe_machine
+from benchmarks.pairs.measure import Pair, measure_pair
+from benchmarks.pairs.page import TARGET_SECONDS, median_of, write
+from benchmarks.sweep.choose import spread
+from shrinker.source.repository import resolve
+from shrinker.values.errors import InputError
+
+_FOLDER = Path(__file__).resolve().parents[1]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure the pairs, write the table after each, and say how it went."""
+    asked = _parser().parse_args(arguments)
+    try:
+        specs = spread(asked.repository, asked.pairs, asked.since, asked.until)
+        commits = [spec.rpartition("@")[2] for spec in specs]
+        chosen = [(resolve(asked.repository, f"{commit}^"), commit) for commit in commits]
+    except InputError as error:
+        print(f"error: {error.message}\nnext: {error.next_step}", file=sys.stderr)
+        return 2
+    machine = describe_machine(asked.jobs)
+    found: list[Pair] = []
+    for first, second in chosen:
+        pair = measure_pair(asked.repository, first, second, asked.profile, asked.jobs, asked.rules, asked.limit)
+        found.append(pair)
+        write(asked.folder, found, asked.profile, asked.jobs, machine)
+        said = pair.failed or f"cold {pair.cold.wall_seconds:.1f} s, second {pair.second_run.wall_seconds:.2f} s"
+        print(f"{second[:12]}: {said}", flush=True)
+    median = median_of(found)
+    failed = any(pair.failed for pair in found)
+    print(f"median of the second runs: {median:.2f} s (target {TARGET_SECONDS:.0f} s)")
+    return int(failed or median > TARGET_SECONDS)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.pairs", description=__doc__)
+    parser.add_argument(
+        "--pairs", type=int, default=10, help="so many commits, spread evenly, each with the one before"
+    )
+    parser.add_argument("--repository", type=Path, default=Path("upstream"))
+    parser.add_argument("--since", default="2025-11-01")
+    parser.add_argument("--until", default="2026-07-31")
+    parser.add_argument("--profile", default="deepseek")
+    parser.add_argument("--rules", type=Path, help="folder of rule files")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--limit", type=float, default=1800, help="seconds after which one run is killed")
+    parser.add_argument("--folder", type=Path, default=_FOLDER, help="where pairs.json and PAIRS.md go")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

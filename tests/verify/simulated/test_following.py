@@ -1,0 +1,96 @@
+"""Upstream's lines are followed once, kept, and compared with the generated tree; on small trees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shrinker.cache import Cache
+from shrinker.simulate.environment import Simulation, find_python
+from shrinker.simulate.executed import Executed
+from shrinker.simulate.settings import Settings
+from shrinker.values.errors import InputError
+from shrinker.verify.simulated import Following, Setting, trace
+from shrinker.verify.simulated.configurations import Configuration
+from shrinker.verify.simulated.following import together
+from shrinker.verify.simulated.model import meta_call
+from shrinker.verify.simulated.setting import GENERATED, UPSTREAM
+
+UPSTREAM_TEXT = "def work(x):\n    done = x + 1\n    return done\n"
+
+
+def setting_of(folder: Path, cache: Cache) -> Setting:
+    try:
+        python = find_python()
+    except InputError as error:
+        pytest.skip(f"{error.message}: {error.next_step}")
+    following = Following(folder, layer=cache.layer("executed"), upstream="small")
+    return Setting(Simulation(python, Settings()), folder, following=following)
+
+
+def tree_of(folder: Path, text: str) -> Path:
+    (folder / "sglang").mkdir(parents=True)
+    (folder / "sglang" / "__init__.py").write_text(text)
+    return folder
+
+
+def test_upstream_is_followed_and_the_generated_tree_is_not(tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "cache")
+    setting = setting_of(tmp_path / "work", cache)
+    tree = tree_of(tmp_path / "tree", UPSTREAM_TEXT)
+    code = ["-c", "import sglang; sglang.work(1)"]
+    setting.python(GENERATED, tree, "small", code, limit=60, follow="small")
+    assert setting.following is not None
+    assert setting.following.known("small") is None
+    setting.python(UPSTREAM, tree, "small", code, limit=60)
+    assert setting.following.known("small") is None
+    setting.python(UPSTREAM, tree, "small", code, limit=60, follow="small")
+    assert setting.following.known("small") == Executed(
+        {"__init__.py": frozenset({2, 3})}, {"__init__.py": frozenset({1})}
+    )
+    # Another run of the tool finds them again; another upstream's are not these.
+    other = setting_of(tmp_path / "other", cache)
+    assert other.following is not None
+    assert other.following.known("small") == setting.following.known("small")
+    assert Following(tmp_path, layer=cache.layer("executed"), upstream="another").known("small") is None
+    made, written = other.followed(UPSTREAM, tree, other.simulation, "small")
+    assert (made, written) == (other.simulation, None)
+
+
+def test_a_program_that_fails_is_not_remembered(tmp_path: Path) -> None:
+    setting = setting_of(tmp_path / "work", Cache.off())
+    tree = tree_of(tmp_path / "tree", UPSTREAM_TEXT)
+    setting.python(UPSTREAM, tree, "small", ["-c", "import sglang, sys; sys.exit(3)"], limit=60, follow="small")
+    assert setting.following is not None
+    assert setting.following.known("small") is None
+
+
+@pytest.mark.parametrize(("text", "missing"), [(UPSTREAM_TEXT, []), ("def work(x):\n    return x + 1\n", [3])])
+def test_the_level_names_what_is_missing(tmp_path: Path, text: str, missing: list[int]) -> None:
+    setting = setting_of(tmp_path / "work", Cache.off())
+    upstream, generated = tree_of(tmp_path / "upstream", UPSTREAM_TEXT), tree_of(tmp_path / "generated", text)
+    one = Configuration("small", {"architectures": ["Small"]})
+    following = setting.following
+    assert following is not None
+    following._known[meta_call(one, setting).follow] = Executed({"__init__.py": frozenset({2, 3})}, {})
+    found = trace.run(upstream, generated, setting, configurations=[one], runs=(), scenarios=()).evidence
+    assert [(f.path, f.line) for f in found.findings] == [("python/sglang/__init__.py", line) for line in missing]
+    assert dict(found.checks)["programs"] == 1
+    assert dict(found.checks)["executed lines"] == 2
+
+
+def test_nothing_followed_is_no_evidence(tmp_path: Path) -> None:
+    setting = setting_of(tmp_path / "work", Cache.off())
+    tree = tree_of(tmp_path / "tree", UPSTREAM_TEXT)
+    assert not trace.run(tree, tree, setting, configurations=(), runs=(), scenarios=()).evidence.passed
+
+
+def test_lines_of_several_programs() -> None:
+    found = together(
+        [
+            Executed({"a.py": frozenset({1})}, {"a.py": frozenset({5})}),
+            Executed({"a.py": frozenset({2}), "b.py": frozenset({3})}, {}),
+        ]
+    )
+    assert found == Executed({"a.py": frozenset({1, 2}), "b.py": frozenset({3})}, {"a.py": frozenset({5})})
