@@ -155,7 +155,7 @@ def shrink(request: Request, progress: Progress) -> Result:
             refused = [*found, *interface.unexplained()]
         if request.strict:
             _refuse(refused, "strict mode", _SHOWN_STRICT)
-        evidence = verify_tree(tree, staging, manifest, EVIDENCE_LEVELS, request.jobs, timings, progress, cache)
+        evidence = verify_tree(tree, staging, manifest, EVIDENCE_LEVELS, request.jobs, timings, progress, cache, rules)
         for item in evidence:
             _refuse(item.findings, f"evidence level {item.level!r}")
         with _timed("report", timings, progress):
@@ -308,14 +308,25 @@ def verify_tree(
     timings: dict[str, float],
     progress: Progress,
     cache: Cache | None = None,
+    rules: Ruleset | None = None,
 ) -> tuple[Evidence, ...]:
-    """Run evidence levels by name, in their order; without a `cache` everything is judged anew."""
+    """Run evidence levels by name, in their order; without a `cache` everything is judged anew.
+
+    Where the `rules` are not those that the manifest names, the checks that need them look at nothing, which is said.
+    """
+    if rules is not None and rules.digest != manifest.rules_hash:
+        progress.note(
+            f"the rules of {manifest.profile} are not those of this tree: arms, registrations and tables are not judged"
+        )
+        rules = None
     # Levels that follow each other share what they read of a file, if only in this run.
     cache = cache or Cache.off()
     found: list[Evidence] = []
     for name in levels:
         with _timed(f"verify {name}", timings, progress):
-            found.append(EVIDENCE_LEVELS[name](tree, out, manifest, jobs=jobs, progress=progress.note, cache=cache))
+            found.append(
+                EVIDENCE_LEVELS[name](tree, out, manifest, jobs=jobs, progress=progress.note, cache=cache, rules=rules)
+            )
     return tuple(found)
 
 

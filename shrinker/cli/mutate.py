@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,6 +10,7 @@ import typer
 from shrinker.cli.options import CORES, DEFAULT_OUT, Jobs, Json, Out, RecordedUpstream, Reports, absolute, print_json
 
 if TYPE_CHECKING:
+    from shrinker.pipeline import Progress
     from shrinker.values.manifest import Manifest
     from shrinker.values.upstream import UpstreamTree
     from shrinker.verify.mutation.judge import Asked, Judged
@@ -21,11 +20,17 @@ def mutate(
     out: Out = DEFAULT_OUT,
     count: Annotated[int, typer.Option("--count", min=1, help="How many faults.")] = 200,
     seed: Annotated[int, typer.Option("--seed", help="Of the draw: the same seed draws the same faults.")] = 0,
+    breakages: Annotated[
+        bool, typer.Option("--breakages", help="Instead of drawn faults: what broke by hand. Fails when one survives.")
+    ] = False,
     level: Annotated[
         list[str] | None, typer.Option(help="Ask these, in this order. Default: form, references.")
     ] = None,
     upstream: RecordedUpstream = None,
     reports: Reports = None,
+    patience: Annotated[
+        float, typer.Option("--patience", min=0.1, help="Factor of all time limits, for slow or busy machines.")
+    ] = 1.0,
     jobs: Jobs = CORES,
     as_json: Json = False,
 ) -> None:
@@ -33,7 +38,8 @@ def mutate(
 
     Without --level the levels form and references are asked, which takes two seconds a fault; imports, model, server and trace take
     minutes for each fault that comes so far, and need the environment that `make simulation` makes. Writes mutation.json and
-    mutation.md beside the tree's other reports. A tree in which a level finds fault by itself is refused.
+    mutation.md (breakages.json, breakages.md) beside the tree's other reports. A tree in which a level finds fault by itself
+    is refused.
     """
     from shrinker.cli.places import open_recorded, read_manifest
     from shrinker.cli.progress import console_progress
@@ -42,7 +48,8 @@ def mutate(
     from shrinker.values.errors import InputError
     from shrinker.verify import EVIDENCE_LEVELS
     from shrinker.verify.mutation import choose, judge_all
-    from shrinker.verify.mutation.page import mutation_data, mutation_page
+    from shrinker.verify.mutation.breakages import breakage_fault, declared
+    from shrinker.verify.mutation.page import breakages_data, breakages_page, mutation_data, mutation_page
     from shrinker.verify.simulated import SIMULATED_LEVELS
 
     names = level or list(EVIDENCE_LEVELS)
@@ -56,58 +63,52 @@ def mutate(
     with console_progress() as progress:
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)
         simulated = [name for name in names if name in SIMULATED_LEVELS]
-        with open_setting(tree, manifest, folder, simulated, None, 1.0, progress) as setting:
-            levels = {name: _level(name, tree, jobs, setting) for name in names}
-            progress.phase("the tree itself")
-            for name, ask in levels.items():
-                progress.note(name)
-                if finding := ask(tree_folder, manifest):
-                    raise InputError(
-                        f"{name} already finds fault with {out}: {finding}",
-                        "generate the tree again with `make shrink`",
-                    )
+        with open_setting(tree, manifest, folder, simulated, None, patience, progress) as setting:
+            levels = {name: _level(name, tree, manifest, jobs, setting, progress) for name in names}
             progress.phase("faults")
-            faults = choose(tree, tree_folder, manifest, count=count, seed=seed)
+            skipped: list[str] = []
+            if breakages:
+                put = {each.name: breakage_fault(each, tree, tree_folder, manifest) for each in declared()}
+                faults = [fault for fault in put.values() if fault is not None]
+                skipped = [name for name, fault in put.items() if fault is None]
+            else:
+                faults = choose(tree, tree_folder, manifest, count=count, seed=seed)
             done: list[Judged] = []
 
             def told(judged: Judged) -> None:
                 done.append(judged)
+                where = f"{judged.fault.kind}: {judged.fault.path}:{judged.fault.line} {judged.fault.subject}"
+                progress.note(f"{judged.caught_by or 'SURVIVES'}: {where}")
                 progress.advance(len(done), len(faults))
 
             found = judge_all(tree_folder, manifest, faults, levels, told)
-    data = mutation_data(found, names, manifest, seed)
+    if breakages:
+        name, data = "breakages", breakages_data(found, names, manifest, skipped)
+        page = breakages_page(data)
+    else:
+        name, data = "mutation", mutation_data(found, names, manifest, seed)
+        page = mutation_page(data)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "mutation.json").write_text(json.dumps(data, indent=1, sort_keys=True) + "\n", "utf-8")
-    (folder / "mutation.md").write_text(mutation_page(data), "utf-8")
+    (folder / f"{name}.json").write_text(json.dumps(data, indent=1, sort_keys=True) + "\n", "utf-8")
+    (folder / f"{name}.md").write_text(page, "utf-8")
     if as_json:
         print_json(data)
     else:
-        print(mutation_page(data), end="")
+        print(page, end="")
+    if breakages and not all(judged.caught_by for judged in found):
+        raise typer.Exit(1)
 
 
-def _level(name: str, tree: UpstreamTree, jobs: int, setting: Any) -> Asked:
-    """A level as `judge_all` asks it; one that runs the trees runs upstream once."""
+def _level(name: str, tree: UpstreamTree, manifest: Manifest, jobs: int, setting: Any, progress: Progress) -> Asked:
+    """A level as `judge_all` asks it."""
     from shrinker.cache import Cache
+    from shrinker.cli.places import recorded_rules
     from shrinker.source.cache import default_folder
-    from shrinker.verify import EVIDENCE_LEVELS
+    from shrinker.verify.mutation.levels import simulated_level, static_level
     from shrinker.verify.simulated import SIMULATED_LEVELS
 
-    cache = Cache(default_folder().absolute())
-    quiet: Any = None
     if name in SIMULATED_LEVELS:
-        # A copy is a folder of its own, whose byte code nobody asks for again.
-        simulation = replace(setting.simulation, compiled=setting.work / "compiled")
-        quiet = replace(setting, simulation=simulation, memory={}, progress=lambda line: None)
-
-    def ask(folder: Path, manifest: Manifest) -> str:
-        if name in SIMULATED_LEVELS:
-            found = SIMULATED_LEVELS[name](tree.root / "python", folder / "python", quiet).evidence
-        else:
-            level = EVIDENCE_LEVELS[name]
-            found = level(tree, folder, manifest, jobs=jobs, progress=lambda line: None, cache=cache)
-        if found.passed:
-            return ""
-        first = found.findings[0]
-        return f"{first.path}:{first.line}: [{first.check}] {first.message}"
-
-    return ask
+        return simulated_level(name, tree, setting, progress.note)
+    rules = recorded_rules(manifest)
+    same = rules is not None and rules.digest == manifest.rules_hash
+    return static_level(name, tree, rules if same else None, jobs, Cache(default_folder().absolute()))

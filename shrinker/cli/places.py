@@ -10,6 +10,7 @@ from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
 
 if TYPE_CHECKING:
+    from shrinker.ruleset import Ruleset
     from shrinker.values.upstream import Identity, UpstreamTree
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -29,6 +30,16 @@ def read_manifest(out: Path) -> Manifest:
             f"{path} is not a SHRINK.json: {error}", "generate the tree again with `make shrink`"
         ) from error
     return Manifest.from_json(text, str(path))
+
+
+def recorded_rules(manifest: Manifest) -> Ruleset | None:
+    """The rules of the profile that a tree was made by, as they are now; None when there is no such profile here."""
+    from shrinker.ruleset import load_profile
+
+    try:
+        return load_profile(manifest.profile)
+    except InputError:
+        return None
 
 
 def open_recorded(out: Path, recorded: Identity, asked: str | None, note: Callable[[str], None]) -> UpstreamTree:

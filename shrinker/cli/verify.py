@@ -141,16 +141,17 @@ def _following(tree: UpstreamTree, manifest: Manifest, expected: Expected, work:
 def _static(
     tree: UpstreamTree, out: Path, levels: list[str], jobs: int, reports: Path | None, progress: Progress
 ) -> list[LevelResult]:
-    from shrinker.cli.places import read_manifest
+    from shrinker.cli.places import read_manifest, recorded_rules
     from shrinker.pipeline import lock_evidence, verify_tree
     from shrinker.verify import EVIDENCE_LEVELS
     from shrinker.verify.simulated import LevelResult
 
     manifest = read_manifest(out)
     results = []
+    rules = recorded_rules(manifest)
     for name in [name for name in EVIDENCE_LEVELS if name in levels]:
         start = time.monotonic()
-        (evidence,) = verify_tree(tree, out, manifest, [name], jobs, {}, progress)
+        (evidence,) = verify_tree(tree, out, manifest, [name], jobs, {}, progress, None, rules)
         results.append(LevelResult(evidence, seconds=time.monotonic() - start))
     if "form" in levels:
         results.insert(0, LevelResult(lock_evidence(out.absolute(), manifest, reports)))

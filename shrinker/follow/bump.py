@@ -15,6 +15,7 @@ from shrinker.follow.pin import PINS, index_commit, moved, set_index_commit
 from shrinker.follow.sides import generated_side, recorded_side, told_between, unknown_predicates
 from shrinker.pipeline import LOCK, Progress, Request, lock_evidence, shrink, verify_tree
 from shrinker.review import Review, Side, review
+from shrinker.ruleset.load import RULES_FOLDER, load_profile
 from shrinker.source import open_upstream
 from shrinker.source.pins import Pins, load_pins
 from shrinker.source.repository import git
@@ -113,9 +114,10 @@ def _tagged(place: str, release: str, progress: Progress) -> str | None:
 def _judge(asked: Bump, new: Side, progress: Progress) -> None:
     """All evidence again, from what now lies in place."""
     assert new.upstream is not None, "it was just generated from it"
+    rules = load_profile(asked.profile, asked.rules or RULES_FOLDER)
     evidence = (
         lock_evidence(asked.out, new.manifest, asked.reports),
-        *verify_tree(new.upstream, asked.out, new.manifest, EVIDENCE_LEVELS, asked.jobs, {}, progress),
+        *verify_tree(new.upstream, asked.out, new.manifest, EVIDENCE_LEVELS, asked.jobs, {}, progress, None, rules),
     )
     for item in evidence:
         if not item.passed:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from shrinker.simulate.settings import current
 
-KERNEL, STUB, LOADED = "kernel", "stub", "loaded"
-"""Kinds of lines: a reference or Triton kernel, a call of a stub, a JIT module that was built."""
+KERNEL, STUB, LOADED, MODULE = "kernel", "stub", "loaded", "module"
+"""Kinds of lines: a reference or Triton kernel, a call of a stub, a JIT module that was built, a module that was looked for."""
 
 _seen: set[tuple[str, str]] = set()
 _lock = threading.Lock()

@@ -13,6 +13,8 @@ from shrinker.simulate.versions import declared_versions
 from shrinker.values.errors import InputError
 
 VARIABLE = "SHRINKER_SIMULATION_PYTHON"
+HIDE = "SHRINKER_SIMULATION_WITHOUT"
+"""Environment variable: packages, by commas, that simulated processes shall not find (``triton``, as on macOS)."""
 PROGRAMS = Path(__file__).resolve().parent / "bin"
 SITE = Path(__file__).resolve().parent / "site"
 DEFAULT = Path(__file__).resolve().parents[2] / ".venv-simulate" / "bin" / "python"
@@ -98,10 +100,12 @@ def find_python() -> Path:
     return python
 
 
-def has_triton(python: Path) -> bool:
-    """Whether the interpreter has Triton, which has wheels for Linux only."""
+def has_triton(simulation: Simulation) -> bool:
+    """Whether simulated processes find Triton, which has wheels for Linux only."""
+    if "triton" in simulation.settings.hidden:
+        return False
     code = "import importlib.util, sys; sys.exit(importlib.util.find_spec('triton') is None)"
-    return subprocess.run([python, "-I", "-c", code], timeout=60).returncode == 0
+    return subprocess.run([simulation.python, "-I", "-c", code], timeout=60).returncode == 0
 
 
 def simulation(
@@ -117,5 +121,6 @@ def simulation(
     Raises:
         InputError: the environment is missing.
     """
-    settings = Settings(capability=capability, versions=declared_versions(declared))
+    hidden = tuple(name.strip() for name in os.environ.get(HIDE, "").split(",") if name.strip())
+    settings = Settings(capability=capability, versions=declared_versions(declared), hidden=hidden)
     return Simulation(find_python(), settings, compiled)

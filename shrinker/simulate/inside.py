@@ -8,7 +8,10 @@ from types import ModuleType
 
 from shrinker.simulate import executed, extensions, located, stubs, versions
 from shrinker.simulate.hooks import AfterImport
+from shrinker.simulate.imported import Imported
 from shrinker.simulate.settings import current
+
+PACKAGE = "sglang"
 
 
 def install() -> None:
@@ -23,8 +26,9 @@ def install() -> None:
         "tvm_ffi.cpp": _after_tvm,
         **located.hooks(),
     }
-    sys.meta_path.insert(0, AfterImport(hooks))
-    sys.meta_path.append(stubs.StubFinder(_fill))
+    finder = stubs.StubFinder(_fill, current().hidden)
+    first = [Imported(PACKAGE), AfterImport(hooks), *([finder.before_others()] if current().hidden else [])]
+    sys.meta_path[:] = [*first, *sys.meta_path, finder]
     versions.install()
 
 
@@ -46,9 +50,12 @@ def _after_torch(torch: ModuleType) -> None:
 
 
 def _after_triton(triton: ModuleType) -> None:
-    from shrinker.simulate import interpreter
+    from shrinker.simulate import interpreter, without_triton
 
-    interpreter.install(triton, current())
+    if isinstance(triton, stubs.StubModule):
+        without_triton.stand_in(triton, interpreter.VERSION, interpreter.Driver(current()))
+    else:
+        interpreter.install(triton, current())
 
 
 def _after_tvm(module: ModuleType) -> None:

@@ -29,7 +29,7 @@ def install(triton: Any, settings: Settings) -> None:
 
     from shrinker.simulate import bfloat16
 
-    driver.set_active(_Driver(settings))
+    driver.set_active(Driver(settings))
     _replace_functions(interpreter, jit)
     bfloat16.install(interpreter)
     # Programmatic dependent launch has no meaning where kernels run one after the other.
@@ -39,7 +39,9 @@ def install(triton: Any, settings: Settings) -> None:
         setattr(cuda, name, lambda _semantic=None: None)
 
 
-class _Driver:
+class Driver:
+    """What Triton asks of a device's driver, without a device."""
+
     is_active = staticmethod(lambda: True)
 
     def __init__(self, settings: Settings) -> None:

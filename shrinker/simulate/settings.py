@@ -26,6 +26,8 @@ class Settings:
     """Folder for what is called (`calls`); empty: nothing is written."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Versions of distributions that are not installed, by normalised name: what upstream declares."""
+    hidden: tuple[str, ...] = ()
+    """Packages that are taken to be not installed though they are, as Triton is not where it has no wheel."""
     executed: str = ""
     """Folder for the lines that are executed (`executed`); empty: none are followed."""
     followed: str = ""
@@ -41,7 +43,8 @@ class Settings:
         """Read it back. Raises ValueError, KeyError or TypeError for a text that `to_text` did not write."""
         data = json.loads(text)
         major, minor = data.pop("capability")
-        return Settings(capability=(major, minor), **data)
+        hidden = tuple(data.pop("hidden"))
+        return Settings(capability=(major, minor), hidden=hidden, **data)
 
 
 def current() -> Settings:

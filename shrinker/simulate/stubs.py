@@ -39,12 +39,25 @@ PACKAGES = frozenset(
         "datasets",
         "flash_mla",
         "cuda_tile",
+        "triton",
     ]
 )
-"""Top-level modules that are stubs where they are not installed. `datasets` needs no GPU, but weighs 300 MB."""
+"""Top-level modules that are stubs where they are not installed. `datasets` needs no GPU, but weighs 300 MB.
+Triton is installed where it has a wheel, on Linux."""
 
 AT_IMPORT = frozenset(
-    ["cutlass", "cuda", "quack", "tilelang", "triton_kernels", "flash_attn", "torchvision", "timm", "cuda_tile"]
+    [
+        "cutlass",
+        "cuda",
+        "quack",
+        "tilelang",
+        "triton_kernels",
+        "flash_attn",
+        "torchvision",
+        "timm",
+        "cuda_tile",
+        "triton",
+    ]
 )
 """Those that modules call while they are loaded."""
 
@@ -160,11 +173,12 @@ class StubFinder(MetaPathFinder, Loader):
 
     Args:
         fill: adds the references to a module of a stub package that was just made.
+        hidden: packages that count as not installed.
     """
 
-    def __init__(self, fill: Callable[[ModuleType], None]) -> None:
+    def __init__(self, fill: Callable[[ModuleType], None], hidden: Sequence[str] = ()) -> None:
         self._fill = fill
-        self._missing: dict[str, bool] = {}
+        self._missing: dict[str, bool] = dict.fromkeys(hidden, True)
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -177,6 +191,14 @@ class StubFinder(MetaPathFinder, Loader):
             self._missing[top] = importlib.machinery.PathFinder.find_spec(top) is None
         return ModuleSpec(fullname, self, is_package=True) if self._missing[top] else None
 
+    def before_others(self) -> HiddenFinder:
+        """A finder to stand first: of hidden packages only, which another would find."""
+        return HiddenFinder(self)
+
+    def missing(self, top: str) -> bool:
+        """Whether a package is known to be not there."""
+        return self._missing.get(top, False)
+
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """An empty stub module."""
         module = StubModule(spec.name)
@@ -186,3 +208,21 @@ class StubFinder(MetaPathFinder, Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Add what references there are."""
         self._fill(module)
+
+
+class HiddenFinder(MetaPathFinder):
+    """Gives the stub of a package that is installed and hidden, or says that it is not there."""
+
+    def __init__(self, stubs: StubFinder) -> None:
+        self._stubs = stubs
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The stub's spec for a hidden package; None for all others."""
+        if not self._stubs.missing(fullname.partition(".")[0]):
+            return None
+        spec = self._stubs.find_spec(fullname, path, target)
+        if spec is None:
+            raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
+        return spec

@@ -1,7 +1,7 @@
 """Independent evidence about a generated tree: one module a level, a stricter level after the other.
 
-This package judges by upstream, the generated files and the manifest alone. It imports neither `fold`
-nor `graph` nor `emit` nor `facts`: a judge does not share the defendant's reasoning.
+This package judges by upstream, the generated files, the manifest and, where it is given them, the rules alone. It imports
+neither `fold` nor `graph` nor `emit` nor `facts`: a judge does not share the defendant's reasoning.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from shrinker.cache import Cache
+from shrinker.ruleset import Ruleset
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence
 from shrinker.values.upstream import UpstreamTree
@@ -31,6 +32,7 @@ class Level(Protocol):
         jobs: int,
         progress: Callable[[str], None],
         cache: Cache | None = None,
+        rules: Ruleset | None = None,
     ) -> Evidence: ...
 
 

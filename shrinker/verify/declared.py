@@ -5,6 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from shrinker.verify.symbols import Registration
+
+_FILING = frozenset({"define", "impl"})
+"""Last names of functions that file an operator; what has "regist" in its name files something, too."""
+
 
 def members_of(body: list[ast.stmt]) -> Iterator[tuple[str, int]]:
     """Names that the body of a class binds, on any branch, with their lines."""
@@ -49,6 +54,67 @@ def rows_of(body: list[ast.stmt]) -> Iterator[tuple[str, str, str, int]]:
             case ast.If() | ast.Try() | ast.With():
                 for name in ("body", "orelse", "finalbody"):
                     yield from rows_of(getattr(node, name, []))
+
+
+def registers_of(body: list[ast.stmt]) -> Iterator[Registration]:
+    """See `ModuleSymbols.registers`."""
+    for node in _at_load(body):
+        match node:
+            case ast.Expr(value=ast.Call() as call):
+                # `register("name")(what)` files by the inner call.
+                inner = call.func if isinstance(call.func, ast.Call) else call
+                if _files(inner.func):
+                    names = frozenset(n.id for n in ast.walk(call) if isinstance(n, ast.Name))
+                    key = _key(inner) or ast.unparse(call)[:80]
+                    yield Registration(ast.unparse(inner.func), key, node.lineno, names)
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                for decorator in node.decorator_list:
+                    function = decorator.func if isinstance(decorator, ast.Call) else decorator
+                    if _files(function):
+                        key = (_key(decorator) if isinstance(decorator, ast.Call) else "") or node.name
+                        names = frozenset(n.id for n in ast.walk(function) if isinstance(n, ast.Name))
+                        yield Registration(ast.unparse(function), key, node.lineno, names)
+
+
+def assigned_of(body: list[ast.stmt]) -> Iterator[tuple[str, int]]:
+    """See `ModuleSymbols.assigned`."""
+    for node in _at_load(body):
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        yield from ((target.id, node.lineno) for target in targets if isinstance(target, ast.Name))
+
+
+def _at_load(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements that run when the module is imported, on any branch; not those for running it as a program."""
+    for node in body:
+        yield node
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Compare) and last_name(node.test.left) == "__name__":
+            continue
+        if isinstance(node, ast.If | ast.Try | ast.With):
+            for name in ("body", "orelse", "finalbody"):
+                yield from _at_load(getattr(node, name, []))
+            for handler in getattr(node, "handlers", []):
+                yield from _at_load(handler.body)
+
+
+def _files(function: ast.expr) -> bool:
+    name = last_name(function)
+    return "regist" in name.lower() or (name in _FILING and isinstance(function, ast.Attribute))
+
+
+def _key(call: ast.Call) -> str:
+    """The text under which a call files something: its first argument, its name, or the name of what that makes."""
+    named = [k.value for k in call.keywords if k.arg in {"name", "op_name"}]
+    for value in (*call.args[:1], *named):
+        match value:
+            case ast.Constant(value=str(text)):
+                return text
+            case ast.Call() if key := _key(value):
+                return key
+            case ast.Name() | ast.Attribute():
+                return ast.unparse(value)
+    return ""
 
 
 def last_name(node: ast.expr) -> str:

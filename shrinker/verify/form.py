@@ -7,6 +7,8 @@ Checks:
     unchanged files: their SHA-256 is upstream's.
     compiled: every Python file compiles.
     decided trees: the syntax tree of every changed Python file is the one that was decided.
+    refuted arms: where a test that the rules decide is gone, so is the arm that never runs (needs the rules).
+    registrations: statements and decorators that file something when a module is loaded (needs the rules).
     subsequence files, subsequence tokens: what `subsequence` compared.
     allowed: <name>: how often each allowance was used.
 """
@@ -21,18 +23,22 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from shrinker.cache import Cache, pack, unpack
+from shrinker.ruleset import Ruleset
 from shrinker.values import form as syntax
 from shrinker.values.errors import ShrinkerError
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile, Evidence, Finding
 from shrinker.values.upstream import UpstreamTree
 from shrinker.verify import allowances
+from shrinker.verify.claims import Claims, read_claims
 from shrinker.verify.reader import symbols_of
+from shrinker.verify.ruled import Pair, judge_by_rules
 from shrinker.verify.subsequence import align
-from shrinker.verify.symbols import SYMBOLS
+from shrinker.verify.symbols import SYMBOLS, ModuleSymbols
 from shrinker.verify.tokens import logical_lines, split
 from shrinker.verify.workers import map_files
 
@@ -65,6 +71,8 @@ class _Judged:
     outcome: bytes
     symbols: bytes | None
     """Of a Python file that parses."""
+    theirs: bytes | None = None
+    """Of upstream's file, where it was read, too."""
 
 
 def verify_form(
@@ -75,6 +83,7 @@ def verify_form(
     jobs: int,
     progress: Callable[[str], None],
     cache: Cache | None = None,
+    rules: Ruleset | None = None,
 ) -> Evidence:
     """Judge the files of `out` against the manifest and against upstream.
 
@@ -85,6 +94,7 @@ def verify_form(
         jobs: number of processes.
         progress: receives one line a step.
         cache: outcomes of files that were judged before; by default none. Every file is hashed in any case.
+        rules: those by which the tree was made; without them no arm is looked for.
 
     Returns:
         Evidence of level ``form``; `findings` is empty exactly when it passed.
@@ -106,11 +116,20 @@ def verify_form(
         if (out / entry.path).is_file()
     ]
     inherited: list[Finding] = []
-    for outcome in _judge_all(tasks, jobs, cache or Cache.off()):
+    for outcome in _judge_all(tasks, jobs, cache or Cache.off(), read_claims(rules) if rules is not None else None):
         counts.update(outcome.counts)
         findings += outcome.findings
         inherited += outcome.inherited
-    fixed = ["files", "extra files", "own files", "unchanged files", "compiled", "decided trees"]
+    fixed = [
+        "files",
+        "extra files",
+        "own files",
+        "unchanged files",
+        "compiled",
+        "decided trees",
+        "refuted arms",
+        "registrations",
+    ]
     fixed += ["subsequence files", "subsequence tokens", *(f"allowed: {name}" for name in allowances.NAMES)]
     ordered = sorted(findings, key=_order)
     progress(f"form: {counts['compiled']} Python files compiled, {len(ordered)} findings")
@@ -176,7 +195,7 @@ def _compare_with_upstream(
             findings.append(Finding("unchanged files", entry.path, 0, "is recorded as unchanged but upstream has none"))
 
 
-def _judge_all(tasks: Sequence[_Task], jobs: int, cache: Cache) -> Iterator[_Outcome]:
+def _judge_all(tasks: Sequence[_Task], jobs: int, cache: Cache, claims: Claims | None) -> Iterator[_Outcome]:
     """Outcome of each task, in their order. What is in the cache was found for the same bytes on both sides."""
     layer, symbols = cache.layer("form"), cache.layer(SYMBOLS)
     python: dict[str, _Task] = {}
@@ -196,7 +215,7 @@ def _judge_all(tasks: Sequence[_Task], jobs: int, cache: Cache) -> Iterator[_Out
         path: layer.key(
             path,
             task.entry.sha256,
-            repr((task.entry.changed, task.entry.digest, task.defaults)),
+            repr((task.entry.changed, task.entry.digest, task.defaults, claims.digest if claims else "")),
             task.upstream_sha256,
         )
         for path, task in python.items()
@@ -205,35 +224,44 @@ def _judge_all(tasks: Sequence[_Task], jobs: int, cache: Cache) -> Iterator[_Out
     missing = [task for path, task in python.items() if path not in packed]
     weights = [(8 if t.entry.changed else 1) * t.entry.lines_after for t in missing]
     judged = dict(
-        zip((t.entry.path for t in missing), map_files(_judge_file, missing, weights, jobs=jobs), strict=True)
+        zip(
+            (t.entry.path for t in missing),
+            map_files(partial(_judge_file, claims), missing, weights, jobs=jobs),
+            strict=True,
+        )
     )
     fresh = {path: found.outcome for path, found in judged.items()}
     layer.save(keys, fresh)
     read = {path: found.symbols for path, found in judged.items() if found.symbols is not None}
     symbols.save({path: symbols.key(path, python[path].entry.sha256) for path in read}, read)
     outcomes |= {path: unpack(data) for path, data in (packed | fresh).items()}
+    theirs = {path: found.theirs for path, found in judged.items() if found.theirs is not None}
+    symbols.save({path: symbols.key(path, python[path].upstream_sha256) for path in theirs}, theirs)
     for task in tasks:
         yield outcomes[task.entry.path]
 
 
-def _judge_file(task: _Task) -> _Judged:
+def _judge_file(claims: Claims | None, task: _Task) -> _Judged:
     data = task.generated.read_bytes()
     if hashlib.sha256(data).hexdigest() != task.entry.sha256:
         raise ShrinkerError(f"{task.generated} changed while it was judged", "run again when nothing writes to it")
     parsed = _compile(data, task.entry.path)
-    outcome = _judge_python(task, data, parsed)
-    names = None if isinstance(parsed, Finding) else pack(symbols_of(parsed, task.entry.path))
-    return _Judged(pack(outcome), names)
+    symbols = None if isinstance(parsed, Finding) else symbols_of(parsed, task.entry.path)
+    outcome, theirs = _judge_python(task, data, parsed, symbols, claims)
+    return _Judged(pack(outcome), pack(symbols) if symbols else None, pack(theirs) if theirs else None)
 
 
-def _judge_python(task: _Task, data: bytes, parsed: ast.Module | Finding) -> _Outcome:
+def _judge_python(
+    task: _Task, data: bytes, parsed: ast.Module | Finding, symbols: ModuleSymbols | None, claims: Claims | None
+) -> tuple[_Outcome, ModuleSymbols | None]:
+    """The outcome, and what upstream's file says where it was parsed."""
     entry, path = task.entry, task.entry.path
     counts = {"compiled": 1}
     if isinstance(parsed, Finding):
         same = not entry.changed and task.upstream is not None
-        return _Outcome(counts, () if same else (parsed,), (parsed,) if same else ())
+        return _Outcome(counts, () if same else (parsed,), (parsed,) if same else ()), None
     if not entry.changed or task.upstream is None:
-        return _Outcome(counts)
+        return _Outcome(counts), None
     findings: list[Finding] = []
     counts["decided trees"] = 1
     if entry.digest is None:
@@ -243,8 +271,8 @@ def _judge_python(task: _Task, data: bytes, parsed: ast.Module | Finding) -> _Ou
     source = task.upstream.read_bytes()
     if hashlib.sha256(source).hexdigest() != task.upstream_sha256:
         raise ShrinkerError(f"{task.upstream} changed while it was read", "run again when nothing writes to it")
-    _compare_tokens(task, data, source, counts, findings)
-    return _Outcome(counts, tuple(findings))
+    theirs = _compare_tokens(task, data, source, counts, findings, symbols, claims)
+    return _Outcome(counts, tuple(findings)), theirs
 
 
 def _compile(data: bytes, path: str) -> ast.Module | Finding:
@@ -259,7 +287,15 @@ def _compile(data: bytes, path: str) -> ast.Module | Finding:
     return parsed
 
 
-def _compare_tokens(task: _Task, data: bytes, source: bytes, counts: dict[str, int], findings: list[Finding]) -> None:
+def _compare_tokens(
+    task: _Task,
+    data: bytes,
+    source: bytes,
+    counts: dict[str, int],
+    findings: list[Finding],
+    symbols: ModuleSymbols | None,
+    claims: Claims | None,
+) -> ModuleSymbols | None:
     path = task.entry.path
     counts["subsequence files"] = 1
     try:
@@ -268,14 +304,23 @@ def _compare_tokens(task: _Task, data: bytes, source: bytes, counts: dict[str, i
         upstream = split(source.decode("utf-8-sig"))
     except (SyntaxError, UnicodeDecodeError, tokenize.TokenError) as error:
         findings.append(Finding("subsequence", path, 0, f"cannot be split into tokens: {error}"))
-        return
-    result = align(generated, upstream, allowances.default_tokens(task.defaults))
+        return None
+    defaults = allowances.default_tokens(task.defaults)
+    theirs = None
+    if claims is not None and symbols is not None:
+        ruled = judge_by_rules(Pair(symbols, generated, source, upstream, defaults), claims)
+        if ruled is not None:
+            theirs = ruled.theirs
+            findings += ruled.findings
+            counts.update(ruled.counts)
+    result = align(generated, upstream, defaults)
     counts["subsequence tokens"] = result.tokens
     for name, count in result.used.items():
         counts[f"allowed: {name}"] = count
     if not result.mismatches:
-        return
+        return theirs
     numbers = [line.number for line in logical_lines(text)]
     for index, tokens in result.mismatches:
         message = f"is not what is left of upstream's text after deletions, from here: {tokens}"
         findings.append(Finding("subsequence", path, numbers[index], message))
+    return theirs

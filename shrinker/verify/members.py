@@ -45,6 +45,11 @@ def lost_members(kept: Iterable[ModuleSymbols], before: Mapping[str, ModuleSymbo
                 if name in there[each.name]:
                     continue
                 count += 1
+                if name.startswith("__") and name.endswith("__"):
+                    # Python itself looks these up.
+                    message = f"class {each.name} lost {name} (upstream: line {line})"
+                    found.append(Finding("members", symbols.path, 0, message))
+                    continue
                 missed = next(
                     ((path, look) for path, look in by_name.get(name, ()) if families.meets(look, last)), None
                 )

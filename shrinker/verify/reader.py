@@ -14,12 +14,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from shrinker.values.upstream import module_name
-from shrinker.verify.declared import last_name, members_of, rows_of
+from shrinker.verify.declared import assigned_of, last_name, members_of, registers_of, rows_of
 from shrinker.verify.scopes import Scope, look_up
 from shrinker.verify.symbols import PACKAGE, Attribute, ClassSymbols, LookUp, ModuleSymbols
 
 _DOTTED = re.compile(r"sglang(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)?")
 _FILE = re.compile(r"[\w./+-]*[\w+-]\.\w{1,10}")
+
+
+_ENDING = re.compile(r"[^.]\.[a-z]{2,5}$|^\.[a-z]{2,5}$")
 
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -53,9 +56,12 @@ class _Reader:
         self.dynamic = False
         self.open = False
         self.words: set[str] = set()
+        self.by_text: set[str] = set()
+        self.computed_files: set[str] = set()
         self.exports: list[tuple[str, int]] | None = None
         self.exports_known = True
         self.imports: list[tuple[int, str, str | None]] = []
+        self.outside: list[tuple[int, int, str, str | None]] = []
         self.chains: list[tuple[Scope, str, tuple[str, ...], int, bool]] = []
         self.paths: list[tuple[int, str]] = []
         self.files: list[tuple[int, str]] = []
@@ -87,6 +93,10 @@ class _Reader:
             classes=tuple(self.classes),
             decorated=tuple(self.decorated),
             rows=tuple(rows_of(tree.body)),
+            registers=tuple(registers_of(tree.body)),
+            assigned=tuple(assigned_of(tree.body)),
+            by_text=frozenset(self.by_text),
+            computed_files=frozenset(self.computed_files),
             lookups=tuple(LookUp(name, line, on, owner) for (name, on, owner), line in self.lookups.items()),
             bound=frozenset(self.top.names),
             stars=tuple(self.stars),
@@ -95,6 +105,7 @@ class _Reader:
             words=frozenset(self.words) if self.dynamic else frozenset(),
             exports=tuple(self.exports) if self.exports is not None and self.exports_known else None,
             imports=tuple(self.imports),
+            outside=tuple(self.outside),
             attributes=tuple(attributes),
             paths=tuple(self.paths),
             files=tuple(self.files),
@@ -143,6 +154,13 @@ class _Reader:
         if "." in text and _FILE.fullmatch(text):
             self.files.append((node.lineno, text))
 
+    def computed(self, node: ast.JoinedStr, scope: Scope) -> None:
+        last = node.values[-1] if node.values else None
+        if isinstance(last, ast.Constant) and _ENDING.search(str(last.value)):
+            parts = (re.escape(str(v.value)) if isinstance(v, ast.Constant) else ".*" for v in node.values)
+            self.computed_files.add("".join(parts).rpartition("/")[2])
+        self.children(node, scope)
+
     def expression(self, node: ast.Expr, scope: Scope) -> None:
         # A string that stands alone is documentation, not a use.
         if not isinstance(node.value, ast.Constant):
@@ -185,6 +203,7 @@ class _Reader:
             name = args[1].value if len(args) > 1 and isinstance(args[1], ast.Constant) else None
             if node.func.id in {"getattr", "hasattr"} and isinstance(name, str):
                 self.look_up(args[0], name, node.lineno)
+                self.by_text.add(name)
             self.on_names.append((node.func.id, "keyword", "__init__", node.lineno))
             for keyword in node.keywords:
                 if keyword.arg is not None:
@@ -300,6 +319,7 @@ class _Reader:
                 self.imports.append((node.lineno, alias.name, None))
             if not ours:
                 self.foreign.add(alias.asname or first)
+                self.outside.append((node.lineno, 0, alias.name, None))
             if alias.asname:
                 self.bind(scope, alias.asname, alias.name if ours else None)
             else:
@@ -311,6 +331,8 @@ class _Reader:
         for alias in node.names:
             if module is not None and ours:
                 self.imports.append((node.lineno, module, alias.name))
+            else:
+                self.outside.append((node.lineno, node.level, node.module or "", alias.name))
             if alias.name == "*":
                 self.stars.append(module or "")
             else:
@@ -346,6 +368,7 @@ def _is_own_entry(node: ast.Subscript) -> bool:
 
 _HANDLERS: dict[type[ast.AST], Callable[..., None]] = {
     ast.Constant: _Reader.constant,
+    ast.JoinedStr: _Reader.computed,
     ast.Expr: _Reader.expression,
     ast.Attribute: _Reader.attribute,
     ast.Call: _Reader.call,

@@ -9,6 +9,10 @@ Checks:
     data files: strings that have the name of a data or native file of upstream.
     exported names: strings of `__all__`.
     decorators: of kept definitions, in files that are not as upstream wrote them.
+    names by text: names of modules that kept code looks up by a text.
+    tables: data files beside others of their kind that stay (needs the rules).
+    includes, build lists, operators: what native sources include, what their builds name, what they register.
+    companions: imports of packages that travel beside the served one.
     rows: of tables and lists of the same files, and calls that register, whose value is still there.
     members: methods and attributes that kept classes of upstream lost, looked for among the names that kept code looks up.
 
@@ -25,15 +29,21 @@ from functools import partial
 from pathlib import Path
 
 from shrinker.cache import Cache, pack, unpack
+from shrinker.ruleset import Ruleset
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
 from shrinker.values.refusals import FILE as REFUSALS_FILE
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
+from shrinker.verify.claims import read_claims
+from shrinker.verify.companions import Companions, lost_imports
 from shrinker.verify.members import Refused, lost_decorators, lost_members, lost_rows, read_refused
+from shrinker.verify.native import NativeSources
 from shrinker.verify.reader import read_symbols
+from shrinker.verify.registered import lost_by_text
 from shrinker.verify.resolve import Modules
 from shrinker.verify.strings import DataFiles, dangling_paths
 from shrinker.verify.symbols import SYMBOLS, ModuleSymbols
+from shrinker.verify.tables import lost_tables
 from shrinker.verify.undefined import STAR, RuffRun, Undefined
 from shrinker.verify.workers import map_files
 
@@ -46,6 +56,7 @@ def verify_references(
     jobs: int,
     progress: Callable[[str], None],
     cache: Cache | None = None,
+    rules: Ruleset | None = None,
 ) -> Evidence:
     """Judge what the Python files of `out` name.
 
@@ -56,6 +67,7 @@ def verify_references(
         jobs: number of processes.
         progress: receives one line a step.
         cache: symbols of files that were read before; by default none. What they resolve to is judged each time.
+        rules: those by which the tree was made; without them the checks that need them look at nothing.
 
     Returns:
         Evidence of level ``references``; `findings` is empty exactly when it passed.
@@ -101,8 +113,20 @@ def verify_references(
     before = {s.path: s for s in theirs}
     member_count, members = lost_members(kept, before)
     decorator_count, decorators = lost_decorators(kept, before)
+    claims = read_claims(rules) if rules is not None else None
     row_count, rows = lost_rows(kept, before, _refused(out))
-    findings = sorted({*judge.findings, *dangling, *missing, *members, *decorators, *rows}, key=_order)
+    text_count, texts = lost_by_text(kept, before)
+    recorded = [entry.path for entry in manifest.files]
+    table_count, tables = lost_tables(kept, tree.by_path, recorded, claims) if claims else (0, [])
+    native = NativeSources(tree.root, out, tree.by_path, recorded)
+    checks = {
+        "includes": native.lost_includes(claims),
+        "build lists": native.lost_sources(),
+        "operators": native.lost_operators(),
+        "companions": lost_imports(kept, Companions.of(out, paths, kept), Companions.of(tree.root, tree.by_path)),
+    }
+    lost = (*members, *decorators, *rows, *texts, *tables, *(f for _, found in checks.values() for f in found))
+    findings = sorted({*judge.findings, *dangling, *missing, *lost}, key=_order)
     inherited = sorted(set(judge.inherited), key=_order)
     progress(f"references: {len(findings)} findings, {len(inherited)} inherited from upstream")
     counts = {
@@ -116,6 +140,9 @@ def verify_references(
         "members": member_count,
         "decorators": decorator_count,
         "rows": row_count,
+        "names by text": text_count,
+        "tables": table_count,
+        **{name: count for name, (count, _) in checks.items()},
     }
     return Evidence(
         level="references",

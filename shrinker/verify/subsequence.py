@@ -203,7 +203,7 @@ def _within(
                     position != 0 or theirs[0] != "elif"
                 ):
                     continue
-                if replacing in allowances.LITERALS and theirs[position] in allowances.LITERALS:
+                if replacing in allowances.LITERALS and _first(theirs, position) in allowances.LITERALS:
                     # What is a value already was not decided: another one is a change.
                     continue
                 following.append((position + 1, spent + 1, _Used(replacing, trail)))
@@ -217,6 +217,13 @@ def _within(
             if not states or state[1] < states[-1][1]:
                 states.append(state)
     return states
+
+
+def _first(theirs: Tokens, position: int) -> str:
+    """The token at a position, or the first one in the brackets that open there: these may go."""
+    while position < len(theirs) - 1 and theirs[position] in "([{":
+        position += 1
+    return theirs[position]
 
 
 def _pareto(places: list[_Place]) -> list[_Place]:

@@ -35,6 +35,19 @@ class ClassSymbols:
 
 
 @dataclass(frozen=True, slots=True)
+class Registration:
+    """A statement of the module, or a decorator, that files something when the module is loaded."""
+
+    function: str
+    """As it is written."""
+    key: str
+    """The text under which it is filed, else what is filed."""
+    line: int
+    names: frozenset[str]
+    """What the statement names, or the decorator's own name: without these it could not stand."""
+
+
+@dataclass(frozen=True, slots=True)
 class LookUp:
     """A name that is looked up on an object."""
 
@@ -69,6 +82,8 @@ class ModuleSymbols:
     """Strings of `__all__`; `None` when there is none or it is computed."""
     imports: tuple[tuple[int, str, str | None], ...] = ()
     """Line, `sglang` module, name (`None` for a plain import, ``*`` for a star)."""
+    outside: tuple[tuple[int, int, str, str | None], ...] = ()
+    """Line, level, module and name of imports of other packages, and of relative ones in files outside the package."""
     attributes: tuple[Attribute, ...] = ()
     paths: tuple[tuple[int, str], ...] = ()
     """Strings that are dotted paths into the package: ``sglang.a.b``, ``sglang.a:b``."""
@@ -80,5 +95,12 @@ class ModuleSymbols:
     rows: tuple[tuple[str, str, str, int], ...] = ()
     """Collection, key (empty in a list), value and line: names in the displays that the module binds, and in the calls that it
     makes as statements."""
+    registers: tuple[Registration, ...] = ()
+    assigned: tuple[tuple[str, int], ...] = ()
+    """Names that statements of the module assign, with their lines."""
+    by_text: frozenset[str] = frozenset()
+    """Texts that ``getattr`` and ``hasattr`` are given."""
+    computed_files: frozenset[str] = frozenset()
+    """Regular expressions for the names of files that f-strings compute."""
     files: tuple[tuple[int, str], ...] = ()
     """Strings that may name a file."""

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from shrinker.report.write import GENERATED_ONLY
+from shrinker.simulate.environment import simulation
 from shrinker.source import open_upstream
+from shrinker.values.errors import InputError
+from shrinker.verify.simulated import Expected, Setting, imports, model, server
+from shrinker.verify.simulated.configurations import CONFIGURATIONS
 from tests.integration.removed import check
 from tests.integration.shrunk import REPOSITORY, Shrunk, command
 
@@ -96,3 +102,50 @@ def test_why(newest: Shrunk, name: str, last: str) -> None:
 def test_why_not(newest: Shrunk, name: str, rule: str) -> None:
     answers = newest.ask("why-not", name)
     assert answers and {answer["rule"] for answer in answers} == {rule}
+
+
+@pytest.fixture(scope="module")
+def setting(newest: Shrunk, tmp_path_factory: pytest.TempPathFactory) -> Setting:
+    """With what the levels run that need the simulation; skipped only where PyTorch cannot be had."""
+    upstream = open_upstream(f"release:{newest.release}", repository=REPOSITORY)
+    work = tmp_path_factory.mktemp("simulated")
+    try:
+        made = simulation(upstream.declared.dependencies, compiled=work / "compiled")
+    except InputError as error:
+        pytest.skip(f"{error.message}: {error.next_step}")
+    expected = Expected.read(newest.reports / "interface.json")
+    return Setting(made, work, expected, patience=6.0, memory={})
+
+
+def both(newest: Shrunk) -> tuple[Path, Path]:
+    upstream = open_upstream(f"release:{newest.release}", repository=REPOSITORY)
+    return upstream.root / "python", newest.out / "python"
+
+
+def test_everything_imports_and_offers_the_same(newest: Shrunk, setting: Setting) -> None:
+    found = imports.run(*both(newest), setting)
+    assert found.evidence.findings == ()
+    assert dict(found.evidence.checks)["modules"] > 800
+
+
+def test_the_smallest_model_computes_the_same(newest: Shrunk, setting: Setting) -> None:
+    (run,) = (run for run in model.RUNS if run.name == "one MoE layer")
+    found = model.run(*both(newest), setting, configurations=(CONFIGURATIONS[0],), runs=(run,))
+    assert found.evidence.findings == ()
+    if not found.limits:
+        assert dict(found.evidence.checks)["outputs"] > 50
+
+
+def test_without_triton_the_whole_model_is_built_and_the_rest_says_linux(newest: Shrunk, setting: Setting) -> None:
+    hidden = replace(setting.simulation.settings, hidden=("triton",))
+    without = replace(
+        setting, simulation=replace(setting.simulation, settings=hidden), work=setting.work / "without", memory=None
+    )
+    built = model.run(*both(newest), without, configurations=(CONFIGURATIONS[0],))
+    assert built.evidence.findings == ()
+    assert dict(built.evidence.checks)["parameters"] > 1000
+    assert "runs" not in dict(built.evidence.checks)
+    served = server.run(*both(newest), without)
+    assert served.evidence.checks == () and served.evidence.passed
+    assert all("Linux" in sentence for sentence in (*built.limits, *served.limits))
+    assert len(built.limits) == len(served.limits) == 1

@@ -21,7 +21,7 @@ from shrinker.values.errors import InputError
 
 
 def test_settings_survive_the_environment() -> None:
-    settings = Settings((10, 0), 2, 7 << 30, "12.9", "log", {"sglang-kernel": "0.4.4"})
+    settings = Settings((10, 0), 2, 7 << 30, "12.9", "log", {"sglang-kernel": "0.4.4"}, ("triton",))
     assert Settings.from_text(settings.to_text()) == settings
 
 

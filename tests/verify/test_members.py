@@ -105,7 +105,7 @@ MAY_NOT: dict[str, tuple[str, str, str, tuple[str, str]]] = {
         POOL.replace("    LIMIT = 2\n", "    LIMIT = 2\n\n    def __init__(self):\n        self.x = 1\n"),
         POOL,
         "from sglang.pool import Pool\nPool()\n",
-        ("members", "user.py"),
+        ("members", "pool.py"),
     ),
     "a decorator": (POOL, less(POOL, "    @property\n"), "", ("decorators", "pool.py")),
     "a decorator with arguments": (

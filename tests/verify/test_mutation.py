@@ -11,9 +11,10 @@ import pytest
 
 from shrinker.values.manifest import Manifest
 from shrinker.verify import EVIDENCE_LEVELS
-from shrinker.verify.mutation import KINDS, Fault, choose, judge_all, mutant
-from shrinker.verify.mutation.judge import table
+from shrinker.verify.mutation import KINDS, Fault, Judged, choose, judge_all, stand
+from shrinker.verify.mutation.judge import Asked, table
 from shrinker.verify.mutation.kinds import ON_PYTHON, Source
+from shrinker.verify.mutation.page import mutation_data, mutation_page
 from tests.verify.trees import Case, Files
 
 Build = Callable[[Files, Files], Case]
@@ -120,11 +121,11 @@ def test_the_same_seed_draws_the_same_faults(trees: Case) -> None:
     assert {(f.path, f.text) for f in drawn[0]} <= {(f.path, f.text) for f in other}
 
 
-def levels(trees: Case) -> dict[str, Callable[[Path, Manifest], str]]:
-    def asked(name: str) -> Callable[[Path, Manifest], str]:
-        def level(folder: Path, manifest: Manifest) -> str:
+def levels(trees: Case) -> dict[str, Asked]:
+    def asked(name: str) -> Asked:
+        def level(folder: Path, manifest: Manifest, fault: Fault | None) -> str:
             found = EVIDENCE_LEVELS[name](trees.tree, folder, manifest, jobs=1, progress=lambda line: None)
-            return "" if found.passed else found.findings[0].message
+            return "" if found.passed else f"[{found.findings[0].check}] {found.findings[0].message}"
 
         return level
 
@@ -149,13 +150,28 @@ def test_a_fault_is_judged_by_what_was_decided_and_not_by_hashes(trees: Case) ->
     assert [sum(int(row[n]) for row in rows[:-1]) for n in range(1, 5)] == [int(n) for n in rows[-1][1:]]
 
 
+def test_the_page_argues_what_nothing_names(trees: Case) -> None:
+    kinds = ("function deleted", "constant changed")
+    for kind in kinds:
+        judged = [Judged(Fault(kind, "a.py", 1, "x", ""), "", "", 0.0)]
+        page = mutation_page(mutation_data(judged, ["form", "references"], trees.manifest, 0))
+        assert ("still finds what it names" in page) is (kind == kinds[0])
+        assert f"- {kind}: `a.py:1` x" in page
+
+
 def test_the_tree_itself_is_never_touched(trees: Case) -> None:
     before = {p: (p.read_bytes(), p.stat().st_mtime_ns) for p in sorted(trees.out.rglob("*")) if p.is_file()}
     beside = sorted(os.listdir(trees.out.parent))
-    fault = Fault("constant changed", "python/sglang/registry.py", 1, "x", "x = 1\n")
-    with pytest.raises(KeyboardInterrupt), mutant(trees.out, trees.manifest, fault) as (folder, manifest):
-        assert (folder / fault.path).read_text() == "x = 1\n"
-        assert next(f for f in manifest.files if f.path == fault.path).changed
-        raise KeyboardInterrupt
+    gone = "python/sglang/user.py"
+    fault = Fault("constant changed", "python/sglang/registry.py", 1, "x", "x = 1\n", ((gone, None),))
+    with stand(trees.out, trees.manifest) as copy:
+        whole = {p: p.read_bytes() for p in sorted(copy.folder.rglob("*")) if p.is_file()}
+        with pytest.raises(KeyboardInterrupt), copy.damaged(fault) as manifest:
+            assert (copy.folder / fault.path).read_text() == "x = 1\n"
+            assert not (copy.folder / gone).exists()
+            assert next(f for f in manifest.files if f.path == fault.path).changed
+            assert gone not in [f.path for f in manifest.files]
+            raise KeyboardInterrupt
+        assert {p: p.read_bytes() for p in sorted(copy.folder.rglob("*")) if p.is_file()} == whole
     assert before == {p: (p.read_bytes(), p.stat().st_mtime_ns) for p in sorted(trees.out.rglob("*")) if p.is_file()}
     assert sorted(os.listdir(trees.out.parent)) == beside

@@ -250,6 +250,12 @@ def test_the_checks_say_what_they_saw(case: Build) -> None:
         "members": 0,
         "decorators": 0,
         "rows": 0,
+        "names by text": 0,
+        "tables": 0,
+        "includes": 0,
+        "build lists": 0,
+        "operators": 0,
+        "companions": 0,
     }
 
 

@@ -26,6 +26,7 @@ REJECTED = {
     "an if without an elif": ("a\nb\n", "if a:\n    b\n"),
     "a literal that replaces nothing": ("f(a)\n", "f(a) is True\n"),
     "a literal for another one": ("f(a, b=True)\n", "f(a, b=False)\n"),
+    "a literal for another one in parentheses": ("a = (\n    False  # why\n)\n", "a = (\n    True  # why\n)\n"),
     "a call that was a name": ("a = f\n", "a = f()\n"),
     "a call of what was an argument": ("a = f, b\n", "a = f(b)\n"),
     "an error that is not the named one": ("a()\n", "raise RuntimeError('no')\n"),

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from shrinker.ruleset import Ruleset
 from shrinker.values.form import digest
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile, Evidence
@@ -59,9 +60,12 @@ class Case:
     tree: UpstreamTree
     out: Path
     manifest: Manifest
+    rules: Ruleset | None = None
 
     def evidence(self, level: str, jobs: int = 1) -> Evidence:
-        return EVIDENCE_LEVELS[level](self.tree, self.out, self.manifest, jobs=jobs, progress=lambda line: None)
+        return EVIDENCE_LEVELS[level](
+            self.tree, self.out, self.manifest, jobs=jobs, progress=lambda line: None, rules=self.rules
+        )
 
     def findings(self, level: str) -> list[tuple[str, str]]:
         """Check and path (below the package) of each finding."""

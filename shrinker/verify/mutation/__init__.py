@@ -8,6 +8,6 @@ from __future__ import annotations
 
 from shrinker.verify.mutation.faults import KINDS, Fault, choose
 from shrinker.verify.mutation.judge import Judged, judge_all
-from shrinker.verify.mutation.mutant import mutant
+from shrinker.verify.mutation.mutant import stand
 
-__all__ = ["KINDS", "Fault", "Judged", "choose", "judge_all", "mutant"]
+__all__ = ["KINDS", "Fault", "Judged", "choose", "judge_all", "stand"]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shrinker.values.manifest import Manifest
-from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
+from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
 from shrinker.verify import allowances
 from shrinker.verify.mutation.kinds import DATA_FILE, ON_PYTHON, Source
 
@@ -29,6 +29,13 @@ class Fault:
     subject: str
     text: str | None
     """The damaged file; None when the file is deleted."""
+    more: tuple[tuple[str, str | None], ...] = ()
+    """Other files that are damaged with it, in the same way."""
+
+    @property
+    def module(self) -> str:
+        """The one module that is another; empty when it is not just one."""
+        return "" if self.more else module_name(self.path) or ""
 
 
 def choose(tree: UpstreamTree, out: Path, manifest: Manifest, *, count: int, seed: int) -> list[Fault]:

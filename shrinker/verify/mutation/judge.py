@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
 from shrinker.verify.mutation.faults import Fault
-from shrinker.verify.mutation.mutant import mutant
+from shrinker.verify.mutation.mutant import stand
 
-Asked = Callable[[Path, Manifest], str]
-"""A level: the first thing that it finds wrong with a tree, in words; empty when it passes."""
+Asked = Callable[[Path, Manifest, Fault | None], str]
+"""A level: the first thing that it finds wrong with a tree that has this fault, in words; empty when it passes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +43,27 @@ def judge_all(
         faults: what to put into copies of it.
         levels: from the cheapest to the strictest.
         progress: called after each fault.
+
+    Raises:
+        InputError: a level finds fault with the tree itself.
     """
     found: list[Judged] = []
-    for fault in faults:
-        start = time.monotonic()
-        caught, finding = "", ""
-        with mutant(out, manifest, fault) as (folder, damaged):
-            for name, level in levels.items():
-                if finding := level(folder, damaged):
-                    caught = name
-                    break
-        found.append(Judged(fault, caught, finding, time.monotonic() - start))
-        progress(found[-1])
+    with stand(out, manifest) as copy:
+        for name, level in levels.items():
+            if finding := level(copy.folder, manifest, None):
+                raise InputError(
+                    f"{name} already finds fault with {out}: {finding}", "generate the tree again with `make shrink`"
+                )
+        for fault in faults:
+            start = time.monotonic()
+            caught, finding = "", ""
+            with copy.damaged(fault) as damaged:
+                for name, level in levels.items():
+                    if finding := level(copy.folder, damaged, fault):
+                        caught = name
+                        break
+            found.append(Judged(fault, caught, finding, time.monotonic() - start))
+            progress(found[-1])
     return found
 
 

@@ -9,6 +9,12 @@ from shrinker.values.manifest import Manifest
 from shrinker.verify.mutation.judge import Judged, table
 
 FORMAT = 1
+_NAMED = ("function deleted", "method deleted", "class attribute deleted")
+_ARGUMENT = (
+    "without the survivor every import, name, look-up and text of the kept code still finds what it names, as *references* shows. "
+    "So no statement of the tree can tell that it is gone, unless by listing what a module or class holds; "
+    "it is there for code outside, or because a look-up of the same name on another object keeps it."
+)
 
 
 def mutation_data(judged: Sequence[Judged], levels: Sequence[str], manifest: Manifest, seed: int) -> dict[str, Any]:
@@ -57,4 +63,53 @@ def mutation_page(data: Mapping[str, Any]) -> str:
         "",
         *([f"- {fault['kind']}: `{fault['path']}:{fault['line']}` {fault['subject']}" for fault in left] or ["None."]),
     ]
+    if "references" in levels and any(fault["kind"] in _NAMED for fault in left):
+        lines += ["", f"Of {', '.join(_NAMED)}: {_ARGUMENT}"]
+    return "\n".join(lines) + "\n"
+
+
+def breakages_data(
+    judged: Sequence[Judged], levels: Sequence[str], manifest: Manifest, skipped: Sequence[str]
+) -> dict[str, Any]:
+    """The content of ``breakages.json``.
+
+    Args:
+        judged: what became of each breakage.
+        levels: that were asked.
+        manifest: of the tree.
+        skipped: breakages that nothing of this tree could suffer.
+    """
+    return {
+        "format": FORMAT,
+        "profile": manifest.profile,
+        "upstream": manifest.upstream.spec,
+        "rules_hash": manifest.rules_hash,
+        "levels": [*levels],
+        "breakages": [
+            {"name": j.fault.subject, "path": j.fault.path, "caught_by": j.caught_by, "finding": j.finding}
+            for j in judged
+        ],
+        "skipped": [*skipped],
+    }
+
+
+def breakages_page(data: Mapping[str, Any]) -> str:
+    """The same in Markdown."""
+    rows = data["breakages"]
+    caught = sum(bool(row["caught_by"]) for row in rows)
+    lines = [
+        "# What broke by hand",
+        "",
+        f"Each fault that pruning by hand made, put into a copy of the tree of `{data['upstream']}`, profile `{data['profile']}`. "
+        f"Caught: {caught} of {len(rows)}.",
+        "",
+        "| breakage | where | caught by | what it says |",
+        "|---|---|---|---|",
+        *(
+            f"| {row['name']} | `{row['path']}` | {row['caught_by'] or '**nothing**'} | {row['finding'].replace('|', chr(92) + '|')} |"
+            for row in rows
+        ),
+    ]
+    if data["skipped"]:
+        lines += ["", "Not in this tree: " + "; ".join(data["skipped"]) + "."]
     return "\n".join(lines) + "\n"

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from shrinker.simulate import calls
+from shrinker.simulate.environment import has_triton
 from shrinker.simulate.running import run as run_command
 from shrinker.verify.serving import Launch, NotReady, Record, Request, Scale, Server, free_port, judge, perform, script
 from shrinker.verify.simulated.checkpoints import checkpoint
@@ -92,6 +93,9 @@ def run(upstream: Path, generated: Path, setting: Setting, *, scenarios: Sequenc
     """
     start = time.monotonic()
     ledger = Ledger("server")
+    if not has_triton(setting.simulation):
+        ledger.limit("Triton has no wheel for this system: no server was started. Run this level on Linux.")
+        return ledger.result(time.monotonic() - start, ())
     for scenario in scenarios:
         if refused := setting.expected.refuses(scenario.options):
             ledger.limit(f"{scenario.name}: the profile refuses {refused}.")
@@ -112,7 +116,7 @@ def observe(scenario: Scenario, side: str, tree: Path, setting: Setting, ledger:
     """Serve one tree and ask it; None, and a finding, when it does not start."""
     model = checkpoint(setting, **dict(scenario.shape))
     show = partial(_serve, scenario, side, tree, model, setting, ledger)
-    return setting.once(side, followed(scenario, setting), show)
+    return setting.once(side, followed(scenario, setting), show, _called)
 
 
 def followed(scenario: Scenario, setting: Setting) -> str:
@@ -134,6 +138,10 @@ def _script(scenario: Scenario, setting: Setting, model: str = "") -> list[Reque
         and (not scenario.asked or request.name in scenario.asked)
         and not setting.expected.refuses(_parser(request))
     ]
+
+
+def _called(seen: _Seen | None) -> Mapping[str, frozenset[str]]:
+    return seen.called if seen is not None else {}
 
 
 class _Seen:

@@ -14,6 +14,7 @@ from shrinker.simulate.environment import Simulation
 from shrinker.simulate.running import Finished, run
 from shrinker.values.errors import InputError
 from shrinker.verify.simulated.following import Following
+from shrinker.verify.simulated.replay import Replay
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 Shown = TypeVar("Shown")
@@ -110,15 +111,26 @@ class Setting:
     """Where the lines that upstream executes are kept; None: they are not followed."""
     memory: dict[str, Any] | None = None
     """What upstream showed, where many trees are compared with it: it is run once."""
+    replay: Replay | None = None
+    """What the generated tree showed, where copies of it are compared with upstream."""
 
-    def once(self, side: str, key: str, show: Callable[[], Shown]) -> Shown:
-        """What a side shows; upstream's is remembered when there is a memory.
+    def once(
+        self,
+        side: str,
+        key: str,
+        show: Callable[[], Shown],
+        called: Callable[[Shown], Mapping[str, frozenset[str]]],
+    ) -> Shown:
+        """What a side shows, run or remembered.
 
         Args:
             side: which tree.
             key: all that the answer depends on beside the tree.
             show: runs the tree.
+            called: what it called by kind, of what it showed.
         """
+        if side == GENERATED and self.replay is not None:
+            return self.replay.ask(key, show, called)
         if self.memory is None or side != UPSTREAM:
             return show()
         if key not in self.memory:
@@ -170,7 +182,7 @@ class Setting:
                 self.following.keep(follow, written)
             return finished, calls.read(log)
 
-        return self.once(side, f"python {name} {arguments} {capability} {extra}", show)
+        return self.once(side, f"python {name} {arguments} {capability} {extra}", show, lambda shown: shown[1])
 
     def followed(self, side: str, tree: Path, made: Simulation, follow: str) -> tuple[Simulation, Path | None]:
         """The simulation that follows lines, and where it writes them: for upstream, where they are not known yet."""
@@ -191,13 +203,15 @@ class Setting:
             given.write_text(text, "utf-8")
             result.unlink(missing_ok=True)
             command = [PROGRAMS / f"{call.program}.py", given, result]
-            finished, called = replace(self, memory=None).python(
+            finished, called = replace(self, memory=None, replay=None).python(
                 side, tree, name, command, limit=call.limit, capability=call.capability, follow=call.follow
             )
             data = json.loads(result.read_text("utf-8")) if result.is_file() else None
             return Outcome(data, finished, called)
 
-        return self.once(side, f"program {call.program} {name} {text} {call.capability}", show)
+        return self.once(
+            side, f"program {call.program} {name} {text} {call.capability}", show, lambda shown: shown.called
+        )
 
 
 def slug(name: str) -> str:

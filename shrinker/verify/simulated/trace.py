@@ -82,7 +82,7 @@ def _models(
 ) -> list[tuple[str, str]]:
     """Name of each program of the level model, and what it is known by; those whose lines are not known yet run."""
     asked: list[Configuration | model.Run] = [*configurations]
-    if has_triton(setting.simulation.python):
+    if has_triton(setting.simulation):
         asked += runs
     else:
         ledger.limit("Triton has no wheel for this system: only what builds models was followed.")

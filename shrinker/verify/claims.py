@@ -1,0 +1,122 @@
+"""What the rules say, by the names that code writes: a second reading of them, apart from the one that folds.
+
+Only what a name by itself can tell is read: it is less than the folding knows, and it is never more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from shrinker.ruleset import Ruleset
+from shrinker.ruleset.match import any_path_matches, name_matches
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """What a text may be, or never is, by one rule."""
+
+    never: frozenset[str] = frozenset()
+    only: frozenset[str] = frozenset()
+
+    def excludes(self, text: str) -> bool:
+        """True when it is never this text."""
+        return text in self.never or (bool(self.only) and text not in self.only)
+
+
+@dataclass(frozen=True, slots=True)
+class _Patterns:
+    """Patterns over dotted names with what each says, found by their last name."""
+
+    by_last: dict[str, tuple[tuple[str, object], ...]]
+    others: tuple[tuple[str, object], ...]
+
+    @staticmethod
+    def of(rows: Iterable[tuple[str, object]]) -> _Patterns:
+        by_last: dict[str, list[tuple[str, object]]] = defaultdict(list)
+        others: list[tuple[str, object]] = []
+        for pattern, said in rows:
+            last = pattern.rpartition(".")[2]
+            (others if "*" in last else by_last[last]).append((pattern, said))
+        return _Patterns({last: tuple(found) for last, found in by_last.items()}, tuple(others))
+
+    def find(self, dotted: str) -> list[object]:
+        """What patterns say that name it."""
+        rows = (*self.by_last.get(dotted.rpartition(".")[2], ()), *self.others)
+        return [said for pattern, said in rows if name_matches(pattern, dotted)]
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """The rules of a profile, as far as a judge asks them. Can be sent to another process."""
+
+    digest: str
+    """Of the rules: equal ones say the same."""
+    _calls: _Patterns
+    _names: _Patterns
+    _methods: dict[str, bool]
+    _attributes: dict[str, bool]
+    _environment: dict[str, bool]
+    _domains: _Patterns
+    _registers: _Patterns
+    _paths: tuple[str, ...] = field(default=())
+
+    def call(self, dotted: str) -> bool | None:
+        """Truth of what a function gives, by its full name."""
+        return _one(self._calls.find(dotted))
+
+    def method(self, name: str) -> bool | None:
+        """Truth of what a method of this name gives, whatever it is called on."""
+        return self._methods.get(name)
+
+    def name(self, dotted: str) -> bool | None:
+        """Truth of a name as it is written below its module."""
+        return _one(self._names.find(dotted))
+
+    def attribute(self, name: str) -> bool | None:
+        """Truth of an attribute of this name of any object."""
+        return self._attributes.get(name)
+
+    def environment(self, name: str) -> bool | None:
+        """Truth of an environment variable."""
+        return self._environment.get(name)
+
+    def never(self, dotted: str, text: str) -> bool:
+        """True when what is written so below its module is never this text."""
+        return any(isinstance(said, Texts) and said.excludes(text) for said in self._domains.find(dotted))
+
+    def unregistered(self, function: str, text: str) -> bool:
+        """True when a rule says that nothing is asked for which this function files under this text."""
+        return any(isinstance(said, Texts) and said.excludes(text) for said in self._registers.find(function))
+
+    def removes(self, path: str) -> bool:
+        """True when a rule names this file as a removed one."""
+        return any_path_matches(self._paths, path)
+
+
+def read_claims(rules: Ruleset) -> Claims:
+    """Of the rules of a profile."""
+    facts = [(fact, bool(fact.value)) for fact in rules.facts]
+    texts = {domain.id: Texts(frozenset(domain.never), frozenset(domain.only)) for domain in rules.domains}
+    return Claims(
+        digest=rules.digest,
+        _calls=_Patterns.of((p, value) for fact, value in facts for p in fact.calls if not p.startswith(".")),
+        _names=_Patterns.of((p, value) for fact, value in facts for p in fact.names),
+        _methods=_of_any((p, value) for fact, value in facts for p in fact.calls),
+        _attributes=_of_any((p, value) for fact, value in facts for p in fact.attributes),
+        _environment={name: value for fact, value in facts for name in fact.environment},
+        _domains=_Patterns.of((p, texts[d.id]) for d in rules.domains for p in d.names),
+        _registers=_Patterns.of((p, texts[d.id]) for d in rules.domains for p in d.registers),
+        _paths=tuple(p for rule in rules.removes for p in rule.paths),
+    )
+
+
+def _of_any(rows: Iterable[tuple[str, bool]]) -> dict[str, bool]:
+    return {p[1:]: value for p, value in rows if re.fullmatch(r"\.\w+", p)}
+
+
+def _one(found: list[object]) -> bool | None:
+    """What they all say; None when they say nothing, or different things."""
+    return found[0] if found and isinstance(found[0], bool) and all(x == found[0] for x in found) else None
