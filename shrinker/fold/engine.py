@@ -30,6 +30,9 @@ from shrinker.values.errors import InputError, ShrinkerError
 from shrinker.values.folded import Escape, FoldedModule
 from shrinker.values.upstream import UpstreamTree, module_name
 
+Folding = tuple[frozenset[str], Refinement]
+"""The modules that were rescued when a module was folded, and what was known of it."""
+
 _SERIAL_BYTES = 200_000
 """Waves smaller than this, and single files, are folded in this process: starting workers would cost more."""
 
@@ -71,6 +74,9 @@ class FoldEngine:
         self._unwritable = unwritable or {}
         self.rounds: list[int] = []
         """Modules folded again in each round."""
+        self.history: dict[str, list[Folding]] = {}
+        """How each module was folded, in order."""
+        self._worlds: dict[frozenset[str], Environment] = {environment.rescued: environment}
         self._banned: frozenset[str] = frozenset()
         """Names that the rounds may not drop."""
         self._world_paths: frozenset[str] = frozenset()
@@ -84,6 +90,11 @@ class FoldEngine:
         self._close()
         self._memory.save()
 
+    @property
+    def world_identity(self) -> str:
+        """Hash (hex) of what the closed world is built from besides the rules; equal ones answer alike."""
+        return self._memory.identity(self.environment)
+
     def _close(self) -> None:
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
@@ -96,6 +107,8 @@ class FoldEngine:
             InputError: a file does not parse, or a worker died.
         """
         missing = {p: self._refinement(p) for p in paths if p not in self.folded}
+        for path, refinement in missing.items():
+            self.history.setdefault(path, []).append((self.environment.rescued, refinement))
         self.folded.update(self._memory.recall(missing, self.environment))
         for module, recorded in self._fold([p for p in missing if p not in self.folded]):
             self.folded[module.path] = module
@@ -229,15 +242,7 @@ class FoldEngine:
         self._banned = frozenset()
         self._close()
         before = self.environment
-        outlines = dict(self.environment.outlines)
-        paths = module_paths(self.tree)
-        for name in fresh:
-            found = outline_file(self.tree.root, paths[name]) if name in paths else None
-            if found is not None:
-                outlines[name] = found
-        self.environment = Environment(
-            self.environment.rules, outlines, self.environment.modules, self.environment.rescued | frozenset(fresh)
-        )
+        self.environment = self._world_with(before.rescued | frozenset(fresh))
         for path in self._memory.once(
             "touched",
             before,
@@ -246,6 +251,52 @@ class FoldEngine:
         ):
             del self.folded[path]
         return True
+
+    def folded_as_before(
+        self, path: str, sha256: str, history: Iterable[Folding]
+    ) -> list[tuple[Refinement, FoldedModule]] | None:
+        """What a module whose text changed folds to, where that is what it folded to in every step of an earlier run.
+
+        Nothing else in the world may have changed but texts that fold alike.
+
+        Args:
+            path: of the module.
+            sha256: of its text in that run.
+            history: of the module in that run.
+
+        Returns:
+            What was known and the result, step by step; None where it folds to something else.
+        """
+        found: list[tuple[Refinement, FoldedModule]] = []
+        for rescued, refinement in history:
+            environment = self._world_with(rescued)
+            before = self._memory.recorded(path, sha256, refinement, environment)
+            if before is None:
+                return None
+            now = self._memory.recall({path: refinement}, environment).get(path)
+            if now is None:
+                world = self._memory.answers(environment)
+                ((now, recorded),) = _fold_files(self.tree.root, [(path, refinement)], world)
+                assert recorded is not None, "what is folded in the sight of a recorder is recorded"
+                self._memory.learn(path, refinement, recorded, environment)
+            if replace(now, sha256=before.sha256, lines=before.lines) != before:
+                return None
+            found.append((refinement, now))
+        return found
+
+    def _world_with(self, rescued: frozenset[str]) -> Environment:
+        """The closed world in which these modules stay."""
+        known = self._worlds.get(rescued)
+        if known is None:
+            outlines = dict(self.environment.outlines)
+            paths = module_paths(self.tree)
+            for name in sorted(rescued - self.environment.rescued):
+                found = outline_file(self.tree.root, paths[name]) if name in paths else None
+                if found is not None:
+                    outlines[name] = found
+            known = Environment(self.environment.rules, outlines, self.environment.modules, rescued)
+            self._worlds[rescued] = known
+        return known
 
     def companions(self, kept: Collection[str]) -> dict[str, FoldedModule]:
         """Folded modules of the companions, by path; see `fold_companions`.

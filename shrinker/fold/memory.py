@@ -25,7 +25,7 @@ from shrinker.values.upstream import UpstreamTree
 T = TypeVar("T")
 
 MADE_OF = ("rules", "outlines", "modules", "rescued")
-"""Everything that an environment is built from; `_identity` reads each of them."""
+"""Everything that an environment is built from; `FoldMemory.identity` reads each of them."""
 
 _TEXTS = 12
 """How many results of one module are kept with an environment: some texts of it, each refined in some rounds."""
@@ -128,6 +128,18 @@ class FoldMemory:
         self._seen.update((path, hash_) for path, (_, hash_) in packed.items())
         return {path: unpack(data) for path, (data, _) in packed.items()}
 
+    def recorded(self, path: str, sha256: str, refinement: Refinement, environment: Environment) -> FoldedModule | None:
+        """The result for another text of a module, None where it is not known for this environment.
+
+        Args:
+            path: of the module.
+            sha256: of that text.
+            refinement: what was known of it besides the text.
+            environment: the closed world.
+        """
+        kept = self._snapshot(environment).get(path, {}).get(_text(path, sha256, refinement))
+        return unpack(kept[0]) if kept is not None else None
+
     def learn(self, path: str, refinement: Refinement, recorded: Recorded, environment: Environment) -> None:
         """Keep a result, before those that are known."""
         self._seen[path] = recorded.seen
@@ -180,7 +192,7 @@ class FoldMemory:
         """
         if not self._cache.enabled:
             return compute()
-        keys = {kind: self._rounds.key(kind, "\n".join(parts), self._identity(environment))}
+        keys = {kind: self._rounds.key(kind, "\n".join(parts), self.identity(environment))}
         packed = self._rounds.load(keys)
         if not packed:
             packed = {kind: pack(compute())}
@@ -201,7 +213,7 @@ class FoldMemory:
         )
 
     def _snapshot(self, environment: Environment) -> _Snapshot:
-        world = self._identity(environment)
+        world = self.identity(environment)
         if world not in self._snapshots:
             found = self._worlds.load({world: self._worlds.key(world)}, counted=False)
             self._snapshots[world] = unpack(found[world]) if found else {}
@@ -212,9 +224,9 @@ class FoldMemory:
         texts[text] = kept
         while len(texts) > _TEXTS:
             del texts[next(iter(texts))]
-        self._changed.add(self._identity(environment))
+        self._changed.add(self.identity(environment))
 
-    def _identity(self, environment: Environment) -> str:
+    def identity(self, environment: Environment) -> str:
         """Hash (hex) of what an environment is built from besides the rules; equal ones answer alike."""
         if self._world is None or self._world[0] is not environment:
             assert tuple(inspect.signature(Environment).parameters) == MADE_OF, "an argument is missing in MADE_OF"
@@ -224,5 +236,9 @@ class FoldMemory:
         return self._world[1]
 
     def _text(self, path: str, refinement: Refinement) -> str:
-        """Stands for all that a result depends on besides the environment."""
-        return f"{path} {self._tree.by_path[path].sha256} {canonical(refinement)}"
+        return _text(path, self._tree.by_path[path].sha256, refinement)
+
+
+def _text(path: str, sha256: str, refinement: Refinement) -> str:
+    """Stands for all that a result depends on besides the environment."""
+    return f"{path} {sha256} {canonical(refinement)}"

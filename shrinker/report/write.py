@@ -13,8 +13,7 @@ from typing import Any
 from shrinker.cache import Cache
 from shrinker.graph.nodes import module_node
 from shrinker.graph.saved import graph_data
-from shrinker.graph.symbols.dead import Searched
-from shrinker.graph.symbols.saved import NO_SYMBOLS, symbol_data
+from shrinker.graph.symbols.saved import NO_SYMBOLS, SymbolData, symbol_data
 from shrinker.graph.written import Written
 from shrinker.report.dependencies import dependencies
 from shrinker.report.distributions import distributions_data, extras_text
@@ -56,7 +55,7 @@ def write_reports(
     *,
     written: Written,
     distributions: Distributions,
-    symbols: Searched | None = None,
+    symbols: SymbolData | None = None,
     interface: Interface | None = None,
 ) -> dict[str, Any]:
     """Write lists, pages, summary and graph.
@@ -91,7 +90,7 @@ def write_reports(
         distributions=distributions,
         dropped=dropped_importers(distributions, graph, folded),
     )
-    found, edges = NO_SYMBOLS if symbols is None else symbol_data(symbols, tree, graph, written)
+    found, edges = NO_SYMBOLS if symbols is None else symbol_data(symbols, graph, written)
     pairs = package_edges(graph)
     texts = {
         "keep.txt": keep_list(graph, files),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import cached_property
 
-from shrinker.cache import hash_of
+from shrinker.cache import Cache, hash_of
 from shrinker.facts.bindings import absolute
 from shrinker.facts.environment import Environment
 from shrinker.facts.hierarchy import Hierarchy
@@ -50,18 +50,27 @@ _FROM = re.compile(r"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]+(?:\(([^)]*)\)|(
 class Surroundings:
     """Read once; modules are judged in many rounds."""
 
-    def __init__(self, tree: UpstreamTree, rules: Ruleset, kept: Iterable[str], removed: Iterable[str]) -> None:
+    def __init__(
+        self,
+        tree: UpstreamTree,
+        rules: Ruleset,
+        kept: Iterable[str],
+        removed: Iterable[str],
+        cache: Cache | None = None,
+    ) -> None:
         """
         Args:
             tree: upstream.
             rules: the profile's rules.
             kept: paths of all kept files.
             removed: paths of the files that a `remove` rule takes.
+            cache: what files import that were read before; by default none.
         """
         self._tree = tree
         self._rules = rules
         self._kept = [p for p in sorted(kept) if "." + p.rpartition(".")[2] in _NAMING_SUFFIXES and not module_name(p)]
-        self._removed = [path for path in sorted(removed) if module_name(path)]
+        self._removed = sorted(removed)
+        self._cache = cache or Cache.off()
         self._first: list[str] = []
         self._hierarchy: Hierarchy | None = None
 
@@ -73,9 +82,9 @@ class Surroundings:
         """
         if not self._first:
             self._first = sorted(modules)
-        files = [f"{path}={self._tree.by_path[path].sha256}" for path in (*self._kept, *self._removed)]
+        files = [f"{path}={self._tree.by_path[path].sha256}" for path in self._kept]
         scripts = repr(sorted(self._tree.declared.scripts.items()))
-        return hash_of("\n".join(files), str(len(self._kept)), scripts, "\n".join(self._first)).hex()
+        return hash_of("\n".join(files), " ".join(sorted(self._asked)), scripts, "\n".join(self._first)).hex()
 
     @cached_property
     def _named(self) -> tuple[frozenset[str], ...]:
@@ -86,14 +95,7 @@ class Surroundings:
 
     @cached_property
     def _asked(self) -> frozenset[str]:
-        """Names that removed modules import from the tree."""
-        found: set[str] = set()
-        for path in self._removed:
-            name = module_name(path)
-            assert name is not None
-            package = name if path.endswith("/__init__.py") else name.rpartition(".")[0]
-            found |= _imported_from_tree(self._tree.read(path).decode("utf-8", "replace"), package)
-        return frozenset(found)
+        return asked_names(self._tree, self._removed, self._cache)
 
     def world(self, modules: Iterable[FoldedModule], environment: Environment) -> World:
         """The kept modules of a round in these surroundings."""
@@ -105,6 +107,29 @@ class Surroundings:
         )
         named = frozenset().union(*self._named)
         return World(found, environment, self._hierarchy, roots, named, self._asked, self._named)
+
+
+def asked_names(tree: UpstreamTree, removed: Iterable[str], cache: Cache) -> frozenset[str]:
+    """Names that removed modules import from the tree.
+
+    Args:
+        tree: upstream.
+        removed: paths of the files that a `remove` rule takes.
+        cache: what files import that were read before.
+    """
+    layer = cache.layer("asked names")
+    modules = {path: name for path in removed if (name := module_name(path)) is not None}
+    keys = {path: layer.key(path, tree.by_path[path].sha256) for path in modules}
+    found = layer.load(keys)
+    fresh: dict[str, bytes] = {}
+    for path, name in modules.items():
+        if path not in found:
+            package = name if path.endswith("/__init__.py") else name.rpartition(".")[0]
+            text = tree.read(path).decode("utf-8", "replace")
+            fresh[path] = " ".join(sorted(_imported_from_tree(text, package))).encode()
+    layer.save(keys, fresh)
+    # Python names may hold any letter, so that bytes are split and then read.
+    return frozenset(word.decode() for data in (*found.values(), *fresh.values()) for word in data.split(b" ") if word)
 
 
 def _imported_from_tree(text: str, package: str) -> set[str]:

@@ -127,22 +127,61 @@ def _outside(
         scripts,
         {name: tuple(found) for name, found in edges.items()},
         frozenset(more),
-        lambda names: _named(tree, names),
+        lambda names: named_places(tree, names),
         rules.labels,
     )
 
 
-def _named(tree: UpstreamTree, names: frozenset[str]) -> dict[str, tuple[str, int]]:
-    """Those of some names that a module of upstream looks up or spells: path and line of the first."""
-    places: dict[str, tuple[str, int]] = {}
+Place = tuple[str, int]
+"""Path and line."""
+
+
+def named_places(tree: UpstreamTree, names: Iterable[str]) -> dict[str, Place]:
+    """Those of some names that a module of upstream looks up or spells, with the first place that does."""
+    places: dict[str, Place] = {}
     left = set(names)
     for file in tree.files:
         if not left:
             break
         if module_name(file.path) is not None:
-            pattern = rb"[.'\"](" + "|".join(sorted(left)).encode() + rb")\b"
-            data = tree.read(file.path)
-            for found in re.finditer(pattern, data):
-                places.setdefault(found[1].decode(), (file.path, data.count(b"\n", 0, found.start()) + 1))
+            places |= _named_in(tree, file.path, left)
             left -= places.keys()
+    return places
+
+
+def named_again(
+    tree: UpstreamTree, known: Mapping[str, Place | None], changed: Iterable[str]
+) -> dict[str, Place | None]:
+    """What `named_places` says after some modules changed.
+
+    Args:
+        tree: upstream, with the changes.
+        known: what it said of each name before.
+        changed: paths of the modules that differ; no module came or went.
+    """
+    inside = {path: _named_in(tree, path, known) for path in changed}
+    lost = {name for name, at in known.items() if at is not None and at[0] in inside and name not in inside[at[0]]}
+    elsewhere = named_places(tree, lost)
+    found: dict[str, Place | None] = {}
+    for name, before in known.items():
+        if name in lost:
+            found[name] = elsewhere.get(name)
+            continue
+        places = [places[name] for places in inside.values() if name in places]
+        if before is not None and before[0] not in inside:
+            places.append(before)
+        # The files of a tree are in the order of their paths.
+        found[name] = min(places, default=None)
+    return found
+
+
+def _named_in(tree: UpstreamTree, path: str, names: Iterable[str]) -> dict[str, Place]:
+    """The first place of each name in one file."""
+    words = "|".join(sorted(names))
+    if not words:
+        return {}
+    data = tree.read(path)
+    places: dict[str, Place] = {}
+    for found in re.finditer(rb"[.'\"](" + words.encode() + rb")\b", data):
+        places.setdefault(found[1].decode(), (path, data.count(b"\n", 0, found.start()) + 1))
     return places

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import Any
 
@@ -41,16 +42,38 @@ _ROOTS = {"root:other files": 20, "root:entry point": 10}
 """The same of a root: modules that people run come first."""
 
 
-def symbol_data(
-    searched: Searched, tree: UpstreamTree, graph: Graph, written: Written
-) -> tuple[dict[str, Any], list[int]]:
+@dataclass(frozen=True, slots=True)
+class SymbolData:
+    """What a search of symbols found, ready for JSON; what removed files say of it is added by `symbol_data`."""
+
+    data: Mapping[str, Any]
+    """Everything but the sites."""
+    edges: list[int]
+    sites: Mapping[str, list[Site]]
+    """Last part of the name of each removed symbol to code of kept files that named it, and that is gone."""
+    targets: Mapping[str, str]
+    """Dotted name of each removed symbol to its last part."""
+    asked: Mapping[str, tuple[str, int] | None]
+    """Public methods that nothing reached, to the first place in upstream that names one."""
+
+
+def symbol_data(found: SymbolData, graph: Graph, written: Written) -> tuple[dict[str, Any], list[int]]:
     """What `shrinker.graph.symbols.why` reads, ready for JSON: units and best chains, and all edges.
+
+    Args:
+        found: by the search.
+        graph: of the files that stay.
+        written: imports of all of upstream.
+    """
+    return {**found.data, "sites": _all_sites(found, graph, written)}, found.edges
+
+
+def found_symbols(searched: Searched, tree: UpstreamTree) -> SymbolData:
+    """What a search found.
 
     Args:
         searched: the search, after it ran.
         tree: upstream.
-        graph: of the files that stay.
-        written: imports of all of upstream.
     """
     search, folded = searched.search, searched.folded
     modules = sorted(search.program.modules)
@@ -84,9 +107,10 @@ def symbol_data(
         "best": _best(rows, [bool(unit[6]) for unit in units], others, kinds),
         "gone": {name: gone for name, (gone, _) in nested.items() if gone},
         "inner": {name: inner for name, (_, inner) in nested.items() if inner},
-        "sites": _sites(search, tree, graph, folded, written, dead, names),
     }
-    return data, rows
+    words = {name for key in dead for name in search.program.unit(key).names}
+    targets = {f"{key[0]}.{names[key]}": name for key in dead for name in search.program.unit(key).names}
+    return SymbolData(data, rows, _sites(search, tree, folded, words, names), targets, dict(search.asked))
 
 
 def _best(rows: Sequence[int], live: Sequence[bool], others: Sequence[str], kinds: Sequence[str]) -> list[int]:
@@ -175,44 +199,57 @@ def _near(decisions: Sequence[Decision], line: int) -> Decision | None:
 
 
 def _sites(
-    search: Search,
-    tree: UpstreamTree,
-    graph: Graph,
-    folded: Mapping[str, FoldedModule],
-    written: Written,
-    dead: set[Key],
-    names: Mapping[Key, str],
+    search: Search, tree: UpstreamTree, folded: Mapping[str, FoldedModule], words: set[str], names: Mapping[Key, str]
 ) -> dict[str, list[Site]]:
-    """Last part of the name of each removed symbol to code that named it in upstream, and that is gone."""
-    words = {name for key in dead for name in search.program.unit(key).names}
+    """Last part of the name of each removed symbol to code of kept files that named it in upstream, and that is gone."""
     found: dict[str, list[Site]] = {}
     for name in sorted(search.program.modules):
         module = search.program.modules[name]
         before = folded[module.path]
         if not before.edits:
             continue
-        text = tree.read(module.path).decode("utf-8", "replace")
-        removed = {n for e in before.edits for n in range(e.span.line, e.span.end_line + 1)}
-        for number, content in enumerate(text.split("\n"), 1):
-            if number not in removed or content.lstrip().startswith("#"):
-                continue
+        for number, content in _cut_lines(tree.read(module.path).decode("utf-8", "replace"), before):
             for word in words.intersection(_WORD.findall(content)):
                 near = _near(before.decisions, number)
                 fate = f"folded away by {near.rule}: `{near.text}` is {near.outcome}" if near else "folded away"
                 found.setdefault(word, []).append((module.path, number, fate, _around(search, name, number, names)))
-    targets = {f"{key[0]}.{names[key]}": name for key in dead for name in search.program.unit(key).names}
-    for path, rows in written.items():
+    return {word: rows[:_MOST] for word, rows in found.items()}
+
+
+def _cut_lines(text: str, folded: FoldedModule) -> Iterator[tuple[int, str]]:
+    """Number and text of the lines that folding touched, but for comments."""
+    removed = {n for e in folded.edits for n in range(e.span.line, e.span.end_line + 1)}
+    for number, content in enumerate(text.split("\n"), 1):
+        if number in removed and not content.lstrip().startswith("#"):
+            yield number, content
+
+
+def _all_sites(found: SymbolData, graph: Graph, written: Written) -> dict[str, list[Site]]:
+    """The sites of kept files, then those of removed ones."""
+    sites = {word: list(rows) for word, rows in found.sites.items()}
+    targets = found.targets
+    for path, imports in written.items():
         removal = graph.removed.get(path)
         if removal is None:
             continue
-        for line, dotted in rows:
+        for line, dotted in imports:
             if dotted in targets:
                 fate = f"imported by a removed file ({removal.rule})"
-                found.setdefault(targets[dotted], []).append((path, line, fate, ""))
-    for name, place in search.asked.items():
+                sites.setdefault(targets[dotted], []).append((path, line, fate, ""))
+    for name, place in found.asked.items():
         if place is not None and (removal := graph.removed.get(place[0])) is not None:
-            found.setdefault(name, []).append((*place, f"named by a removed file ({removal.rule})", ""))
-    return {word: rows[:_MOST] for word, rows in sorted(found.items())}
+            sites.setdefault(name, []).append((*place, f"named by a removed file ({removal.rule})", ""))
+    return {word: rows[:_MOST] for word, rows in sorted(sites.items())}
+
+
+def spelled(text: str, folded: FoldedModule) -> str:
+    """All that `found_symbols` reads in the text of a file, in one text.
+
+    Args:
+        text: of a kept module.
+        folded: that module before anything was dropped, or after: what is dropped is part of both.
+    """
+    return repr((list(_definitions(text)), list(_cut_lines(text, folded))))
 
 
 def _around(search: Search, name: str, line: int, names: Mapping[Key, str]) -> str:
@@ -224,4 +261,4 @@ def _around(search: Search, name: str, line: int, names: Mapping[Key, str]) -> s
     return inner
 
 
-__all__ = ["FORMAT", "NO_SYMBOLS", "symbol_data"]
+__all__ = ["FORMAT", "NO_SYMBOLS", "SymbolData", "found_symbols", "spelled", "symbol_data"]

@@ -80,7 +80,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Symbols, dict[
     rules = load_rules([folder / "rules.toml", RULES_FOLDER / "protocols.toml"])
     decided = analyse(tree, rules, 1, {}, _Silent(), symbols=True)
     assert decided.symbols is not None
-    symbols, edges = symbol_data(decided.symbols, tree, decided.graph, decided.written)
+    symbols, edges = symbol_data(decided.symbols, decided.graph, decided.written)
     (folder / "symbols.json").write_text(json.dumps(symbols))
     (folder / "symbol_edges.json").write_text(json.dumps(edges))
     found = load_symbols(folder / "symbols.json")

@@ -123,7 +123,7 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert decided.symbols is not None
     saved = folder / "graph.json"
     saved.write_text(json.dumps(graph_data(decided.graph, decided.folded)))
-    symbols, edges = symbol_data(decided.symbols, tree, decided.graph, decided.written)
+    symbols, edges = symbol_data(decided.symbols, decided.graph, decided.written)
     saved.with_name("symbols.json").write_text(json.dumps(symbols))
     saved.with_name("symbol_edges.json").write_text(json.dumps(edges))
     return saved

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import resource
 import sys
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from shrinker import __version__
 from shrinker.cache import Cache
@@ -17,13 +16,9 @@ from shrinker.emit.lock import compare, read_lock, write_lock
 from shrinker.emit.staging import install, scratch_folder, staging_folder
 from shrinker.emit.tree import Emitted, emit_tree
 from shrinker.emit.workers import Unwritable
-from shrinker.facts.build import build_environment
-from shrinker.fold.engine import FoldEngine
-from shrinker.fold.refine.surroundings import Surroundings
-from shrinker.graph.build import build_graph, missing_roots
-from shrinker.graph.distributions import decide_distributions, with_uncertain
-from shrinker.graph.symbols.dead import Searched, dead_spans, search_symbols
-from shrinker.graph.written import Written, written_imports
+from shrinker.graph.build import missing_roots
+from shrinker.pipeline.analysis import Decided, analyse
+from shrinker.pipeline.progress import Progress, timed
 from shrinker.processes import without_gc
 from shrinker.report.effects import rule_effects
 from shrinker.report.measure import measure
@@ -34,34 +29,18 @@ from shrinker.ruleset.load import RULES_FOLDER
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
 from shrinker.source.pins import load_pins
-from shrinker.values.distributions import Distributions
 from shrinker.values.errors import EvidenceError
-from shrinker.values.folded import FoldedModule
-from shrinker.values.graph import Graph
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
 from shrinker.values.survivors import Survivors
 from shrinker.values.upstream import Identity, UpstreamTree
 from shrinker.verify import EVIDENCE_LEVELS
 
-REPOSITORY = Path(__file__).resolve().parents[1]
+REPOSITORY = Path(__file__).resolve().parents[2]
 _SHOWN_FINDINGS = 20
 _SHOWN_STRICT = 100
 """A strict run leaves no tree to look at, so it says nearly everything at once."""
 LOCK = "shrink.lock.json"
-
-
-class Progress(Protocol):
-    """What the pipeline tells of itself while it works."""
-
-    def phase(self, name: str) -> None:
-        """A phase begins."""
-
-    def note(self, line: str) -> None:
-        """One line that a person should know."""
-
-    def advance(self, done: int, total: int | None) -> None:
-        """How far the phase is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,20 +86,6 @@ class Result:
     """What of other platforms is left; only of a run that looks for it."""
 
 
-@dataclass(slots=True)
-class Decided:
-    """What analysis decided, before anything is written."""
-
-    graph: Graph
-    folded: dict[str, FoldedModule]
-    rescued: dict[str, str]
-    written: Written
-    """Imports of all of upstream, as they are written."""
-    distributions: Distributions
-    symbols: Searched | None = None
-    """What the search of symbols found; None when there was none."""
-
-
 def shrink(request: Request, progress: Progress) -> Result:
     """Generate the tree, prove it, then put it in place with its lock and reports.
 
@@ -131,7 +96,7 @@ def shrink(request: Request, progress: Progress) -> Result:
     timings: dict[str, float] = {}
     cache = Cache((request.cache or default_folder()).absolute()) if request.reuse else Cache.off()
     with without_gc(), ExitStack() as stack:
-        with _timed("source", timings, progress):
+        with timed("source", timings, progress):
             rules = without(load_profile(request.profile, request.rules or RULES_FOLDER), request.without)
             tree = open_upstream(request.upstream, cache=request.cache, repository=REPOSITORY, progress=progress.note)
             # Before the long phases, so that a folder that cannot be written is an error of the first second.
@@ -148,7 +113,7 @@ def shrink(request: Request, progress: Progress) -> Result:
             # Here and not above: only such a run looks for them.
             from shrinker.verify.survivors import find_survivors
 
-            with _timed("survivors", timings, progress):
+            with timed("survivors", timings, progress):
                 effects = rule_effects(rules, decided.graph, decided.folded, measure(tree, manifest))
                 left = find_survivors(tree, staging, manifest, rules, jobs=request.jobs)
             found = strict_findings(rules, effects, missing_roots(tree, rules), decided.folded, left, tree)
@@ -158,7 +123,7 @@ def shrink(request: Request, progress: Progress) -> Result:
         evidence = verify_tree(tree, staging, manifest, EVIDENCE_LEVELS, request.jobs, timings, progress, cache, rules)
         for item in evidence:
             _refuse(item.findings, f"evidence level {item.level!r}")
-        with _timed("report", timings, progress):
+        with timed("report", timings, progress):
             if request.frozen:
                 _refuse(_lock_findings(reports / LOCK, manifest), "the lock")
             peak = peak_memory(request.jobs)
@@ -201,7 +166,7 @@ def _decide_and_emit(
     while True:
         decided = analyse(tree, rules, jobs, timings, progress, cache, unwritable, symbols=symbols)
         try:
-            with _timed("emit", timings, progress):
+            with timed("emit", timings, progress):
                 emitted = emit_tree(
                     tree,
                     decided.folded,
@@ -221,82 +186,6 @@ def _decide_and_emit(
             unwritable |= error.reasons
             for path, reason in sorted(error.reasons.items()):
                 progress.note(f"{path} stays as upstream wrote it: {reason}")
-
-
-def analyse(
-    tree: UpstreamTree,
-    rules: Ruleset,
-    jobs: int,
-    timings: dict[str, float],
-    progress: Progress,
-    cache: Cache | None = None,
-    unwritable: Mapping[str, str] | None = None,
-    *,
-    symbols: bool = False,
-) -> Decided:
-    """Facts, folding and reachability; writes nothing.
-
-    Args:
-        unwritable: files that stay as upstream wrote them, and why.
-        symbols: remove what nothing reachable names, too.
-    """
-    with _timed("facts", timings, progress):
-        environment = build_environment(tree, rules, jobs=jobs, progress=progress.advance, cache=cache)
-    with (
-        _timed("fold and graph", timings, progress),
-        FoldEngine(
-            tree,
-            environment,
-            jobs=jobs,
-            progress=lambda done: progress.advance(done, None),
-            cache=cache,
-            unwritable=unwritable,
-            units=symbols,
-        ) as engine,
-    ):
-        surroundings: Surroundings | None = None
-        while True:
-            graph, folded = build_graph(tree, rules, engine.fold, rescued=engine.rescued)
-            if engine.rescue(graph.kept):
-                surroundings = None
-                continue
-            if surroundings is None:
-                gone = [path for path, removal in graph.removed.items() if removal.rule != "unreachable"]
-                surroundings = Surroundings(tree, rules, graph.kept, gone)
-            if not engine.refine(folded, surroundings):
-                break
-        searched: Searched | None = None
-        if symbols:
-            with _timed("symbols", timings, progress):
-                graph, folded, searched = _shake(tree, rules, engine, graph, folded, unwritable or {})
-        folded |= engine.companions(graph.kept)
-    rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
-    with _timed("distributions", timings, progress):
-        written = written_imports(tree, cache)
-        distributions = decide_distributions(tree, rules, graph, folded, written)
-    return Decided(with_uncertain(graph, distributions), folded, rescued, written, distributions, searched)
-
-
-def _shake(
-    tree: UpstreamTree,
-    rules: Ruleset,
-    engine: FoldEngine,
-    graph: Graph,
-    folded: dict[str, FoldedModule],
-    unwritable: Mapping[str, str],
-) -> tuple[Graph, dict[str, FoldedModule], Searched]:
-    """Drop what nothing reachable names, and the files that only it named."""
-    whole, units = graph, folded
-    stay = {folded[path].module for path in unwritable if path in folded}
-    while True:
-        found = search_symbols(tree, rules, whole, units, stay)
-        engine.drop(dead_spans(found))
-        graph, folded = build_graph(tree, rules, engine.fold, rescued=engine.rescued)
-        # A file that the file graph keeps and the search did not load would miss what the search took to be dead.
-        missed = {module.module for module in folded.values()} - found.loaded.keys() - stay
-        if not missed:
-            return graph, folded, Searched(found, units)
-        stay |= missed
 
 
 def verify_tree(
@@ -323,7 +212,7 @@ def verify_tree(
     cache = cache or Cache.off()
     found: list[Evidence] = []
     for name in levels:
-        with _timed(f"verify {name}", timings, progress):
+        with timed(f"verify {name}", timings, progress):
             found.append(
                 EVIDENCE_LEVELS[name](tree, out, manifest, jobs=jobs, progress=progress.note, cache=cache, rules=rules)
             )
@@ -378,14 +267,4 @@ def _refuse(findings: Sequence[Finding], what: str, most: int = _SHOWN_FINDINGS)
     )
 
 
-@contextmanager
-def _timed(name: str, timings: dict[str, float], progress: Progress) -> Iterator[None]:
-    progress.phase(name)
-    start = time.perf_counter()
-    try:
-        yield
-    finally:
-        timings[name] = timings.get(name, 0.0) + time.perf_counter() - start
-
-
-__all__ = ["Request", "Result", "analyse", "lock_evidence", "shrink", "verify_tree"]
+__all__ = ["Decided", "Progress", "Request", "Result", "analyse", "lock_evidence", "shrink", "verify_tree"]

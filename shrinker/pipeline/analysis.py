@@ -1,0 +1,140 @@
+"""What is kept and what is left of it: facts, folding and reachability, with the answer of an earlier run where it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from shrinker.cache import Cache
+from shrinker.facts.build import build_environment
+from shrinker.fold.engine import FoldEngine
+from shrinker.fold.refine.surroundings import Surroundings
+from shrinker.graph.build import build_graph
+from shrinker.graph.distributions import decide_distributions, with_uncertain
+from shrinker.graph.symbols.dead import Searched, dead_spans, search_symbols
+from shrinker.graph.symbols.saved import SymbolData, found_symbols
+from shrinker.graph.written import Written, written_imports
+from shrinker.pipeline.progress import Progress, timed
+from shrinker.pipeline.remembered import Analysed, AnalysisMemory
+from shrinker.ruleset import Ruleset
+from shrinker.values.distributions import Distributions
+from shrinker.values.folded import FoldedModule
+from shrinker.values.graph import Graph
+from shrinker.values.upstream import UpstreamTree
+
+
+@dataclass(slots=True)
+class Decided:
+    """What analysis decided, before anything is written."""
+
+    graph: Graph
+    folded: dict[str, FoldedModule]
+    rescued: dict[str, str]
+    written: Written
+    """Imports of all of upstream, as they are written."""
+    distributions: Distributions
+    symbols: SymbolData | None = None
+    """What the search of symbols found; None when there was none."""
+
+
+def analyse(
+    tree: UpstreamTree,
+    rules: Ruleset,
+    jobs: int,
+    timings: dict[str, float],
+    progress: Progress,
+    cache: Cache | None = None,
+    unwritable: Mapping[str, str] | None = None,
+    *,
+    symbols: bool = False,
+) -> Decided:
+    """Facts, folding and reachability; writes nothing.
+
+    Args:
+        unwritable: files that stay as upstream wrote them, and why.
+        symbols: remove what nothing reachable names, too.
+    """
+    cache = cache or Cache.off()
+    with timed("facts", timings, progress):
+        environment = build_environment(tree, rules, jobs=jobs, progress=progress.advance, cache=cache)
+    with (
+        timed("fold and graph", timings, progress),
+        FoldEngine(
+            tree,
+            environment,
+            jobs=jobs,
+            progress=lambda done: progress.advance(done, None),
+            cache=cache,
+            unwritable=unwritable,
+            units=symbols,
+        ) as engine,
+    ):
+        memory = AnalysisMemory(tree, rules, engine, cache, f"{symbols} {sorted((unwritable or {}).items())}")
+        found = memory.recall()
+        if found is None:
+            found = _analyse(tree, rules, engine, timings, progress, cache, unwritable or {}, memory, symbols=symbols)
+    with timed("distributions", timings, progress):
+        written = written_imports(tree, cache)
+        distributions = decide_distributions(tree, rules, found.graph, found.folded, written)
+    graph = with_uncertain(found.graph, distributions)
+    return Decided(graph, found.folded, found.rescued, written, distributions, found.symbols)
+
+
+def _analyse(
+    tree: UpstreamTree,
+    rules: Ruleset,
+    engine: FoldEngine,
+    timings: dict[str, float],
+    progress: Progress,
+    cache: Cache,
+    unwritable: Mapping[str, str],
+    memory: AnalysisMemory,
+    *,
+    symbols: bool,
+) -> Analysed:
+    surroundings: Surroundings | None = None
+    while True:
+        graph, folded = build_graph(tree, rules, engine.fold, rescued=engine.rescued)
+        memory.saw(graph)
+        if engine.rescue(graph.kept):
+            surroundings = None
+            continue
+        if surroundings is None:
+            gone = [path for path, removal in graph.removed.items() if removal.rule != "unreachable"]
+            surroundings = Surroundings(tree, rules, graph.kept, gone, cache)
+        if not engine.refine(folded, surroundings):
+            break
+    searched: Searched | None = None
+    if symbols:
+        with timed("symbols", timings, progress):
+            graph, folded, searched = _shake(tree, rules, engine, graph, folded, unwritable, memory)
+    folded |= engine.companions(graph.kept)
+    rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
+    data = found_symbols(searched, tree) if searched is not None else None
+    found = Analysed(graph, folded, rescued, data)
+    memory.keep(found, searched.folded if searched is not None else {})
+    return found
+
+
+def _shake(
+    tree: UpstreamTree,
+    rules: Ruleset,
+    engine: FoldEngine,
+    graph: Graph,
+    folded: dict[str, FoldedModule],
+    unwritable: Mapping[str, str],
+    memory: AnalysisMemory,
+) -> tuple[Graph, dict[str, FoldedModule], Searched]:
+    """Drop what nothing reachable names, and the files that only it named."""
+    whole, units = graph, folded
+    stay = {folded[path].module for path in unwritable if path in folded}
+    while True:
+        found = search_symbols(tree, rules, whole, units, stay)
+        engine.drop(dead_spans(found))
+        graph, folded = build_graph(tree, rules, engine.fold, rescued=engine.rescued)
+        memory.saw(graph)
+        # A file that the file graph keeps and the search did not load would miss what the search took to be dead.
+        missed = {module.module for module in folded.values()} - found.loaded.keys() - stay
+        if not missed:
+            return graph, folded, Searched(found, units)
+        stay |= missed

@@ -1,0 +1,32 @@
+"""How the pipeline tells of itself while it works, and the time that each of its phases takes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+
+class Progress(Protocol):
+    """What the pipeline tells of itself while it works."""
+
+    def phase(self, name: str) -> None:
+        """A phase begins."""
+
+    def note(self, line: str) -> None:
+        """One line that a person should know."""
+
+    def advance(self, done: int, total: int | None) -> None:
+        """How far the phase is."""
+
+
+@contextmanager
+def timed(name: str, timings: dict[str, float], progress: Progress) -> Iterator[None]:
+    """A phase: its name is told, its seconds are added to `timings`, also where it fails."""
+    progress.phase(name)
+    start = time.perf_counter()
+    try:
+        yield
+    finally:
+        timings[name] = timings.get(name, 0.0) + time.perf_counter() - start

@@ -1,0 +1,169 @@
+"""The analysis of an earlier run, used again where nothing that it looked at says anything else.
+
+Most commits of upstream touch no kept module: documents, tests, removed models. Then all that was decided holds, and only the
+written tree and its reports are made again. What an analysis looks at, and what must be equal of it:
+
+- the rules and the tool: everything (they are part of the key);
+- the paths of the package, and those outside that a rule names: everything (the key);
+- the outlines of modules that no rule removes: what they can answer (the key, by way of the closed world's identity);
+- kept files that are no modules: their bytes;
+- folded modules: what they fold to in every step, and what the search of symbols reads in their text;
+- modules that rules remove: the names that they import from the tree;
+- all modules: which public methods they name, where nothing that is kept does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from shrinker.cache import Cache, hash_of, pack, unpack
+from shrinker.fold.engine import FoldEngine, Folding
+from shrinker.fold.refine.surroundings import asked_names
+from shrinker.graph.build import removals
+from shrinker.graph.edges.assets import matching_paths
+from shrinker.graph.symbols.dead import named_again
+from shrinker.graph.symbols.saved import SymbolData, spelled
+from shrinker.ruleset import Ruleset
+from shrinker.values.folded import FoldedModule
+from shrinker.values.graph import Graph
+from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
+
+
+@dataclass(frozen=True, slots=True)
+class Analysed:
+    """What facts, folding and reachability say of a tree."""
+
+    graph: Graph
+    folded: dict[str, FoldedModule]
+    rescued: dict[str, str]
+    """Modules that stay although a rule removes them, and why."""
+    symbols: SymbolData | None
+    """None when only files were looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """An analysis, and all that it looked at but for what is in its key."""
+
+    analysed: Analysed
+    modules: Mapping[str, str]
+    """Hash of every module of the package, by path."""
+    others: Mapping[str, str]
+    """The same of the files that were kept in some step and are no modules."""
+    history: Mapping[str, list[Folding]]
+    """How each module was folded."""
+    asked: frozenset[str]
+    """Names that the modules import that rules remove."""
+    spelled: Mapping[str, str]
+    """Hash of what the search of symbols read in the text of a module."""
+
+
+class AnalysisMemory:
+    """Finds the last analysis with the same key, or keeps a new one."""
+
+    def __init__(self, tree: UpstreamTree, rules: Ruleset, engine: FoldEngine, cache: Cache, *more: str) -> None:
+        """
+        Args:
+            tree: upstream.
+            rules: of the profile.
+            engine: folds what changed.
+            cache: of earlier runs.
+            more: what else the analysis depends on.
+        """
+        self._tree = tree
+        self._rules = rules
+        self._engine = engine
+        self._cache = cache
+        self._seen: set[str] = set()
+        if cache.enabled:
+            self._layer = cache.layer("analyses", rules.model_dump_json(), *more)
+            declared = repr([getattr(tree.declared, name) for name in ("name", "scripts")])
+            self._key = self._layer.key(engine.world_identity, "\n".join(self._paths()), declared)
+
+    def saw(self, graph: Graph) -> None:
+        """A step of the analysis kept these files."""
+        self._seen.update(path for path in graph.kept if module_name(path) is None)
+
+    def recall(self) -> Analysed | None:
+        """The analysis of an earlier run, None where it may be another one now."""
+        if not self._cache.enabled:
+            return None
+        data = self._layer.load({"analysis": self._key}, counted=False)
+        found = self._again(unpack(data["analysis"])) if data else None
+        self._layer.count(1, int(found is not None))
+        return found
+
+    def keep(self, analysed: Analysed, searched: Mapping[str, FoldedModule]) -> None:
+        """Keep a new analysis.
+
+        Args:
+            analysed: the analysis.
+            searched: the modules that the search of symbols looked at, by path.
+        """
+        if not self._cache.enabled:
+            return
+        hashes = {file.path: file.sha256 for file in self._tree.files}
+        kept = _Kept(
+            analysed,
+            {path: sha256 for path, sha256 in hashes.items() if module_name(path) is not None},
+            {path: hashes[path] for path in sorted(self._seen)},
+            self._engine.history,
+            asked_names(self._tree, _removed_by_rules(analysed.graph), self._cache),
+            {path: self._spelled(path, module) for path, module in searched.items()},
+        )
+        self._layer.save({"analysis": self._key}, {"analysis": pack(kept)})
+
+    def _paths(self) -> list[str]:
+        """Paths of the package, and those of other files that a rule names."""
+        inside = [file.path for file in self._tree.files if file.path.startswith(PACKAGE_PREFIX)]
+        outside = [file.path for file in self._tree.files if not file.path.startswith(PACKAGE_PREFIX)]
+        rules = self._rules
+        named = [rule.paths for group in (rules.roots, rules.keeps, rules.assets) for rule in group]
+        return [*inside, *matching_paths([pattern for patterns in named for pattern in patterns], outside)]
+
+    def _again(self, kept: _Kept) -> Analysed | None:
+        tree, analysed = self._tree, kept.analysed
+        now = {file.path: file.sha256 for file in tree.files}
+        if any(now.get(path) != sha256 for path, sha256 in kept.others.items()):
+            return None
+        changed = [path for path, sha256 in kept.modules.items() if now[path] != sha256]
+        if any(module_name(path) in analysed.rescued for path in changed) or not self._asked_alike(kept, changed):
+            return None
+        symbols = analysed.symbols
+        if symbols is not None and changed:
+            asked = named_again(tree, symbols.asked, changed)
+            if any((asked[name] is None) != (place is None) for name, place in symbols.asked.items()):
+                return None
+            symbols = replace(symbols, asked=asked)
+        folded = dict(analysed.folded)
+        for path in changed:
+            if path not in kept.history:
+                continue
+            steps = self._engine.folded_as_before(path, kept.modules[path], kept.history[path])
+            if steps is None:
+                return None
+            # What the search looked at is the last one before it had anything dropped.
+            searched = [module for refinement, module in steps if not refinement.dead][-1]
+            if path in kept.spelled and self._spelled(path, searched) != kept.spelled[path]:
+                return None
+            if path in folded:
+                folded[path] = replace(folded[path], sha256=searched.sha256, lines=searched.lines)
+        graph = replace(
+            analysed.graph, removed=removals([file.path for file in tree.files], self._rules, analysed.graph)
+        )
+        return Analysed(graph, folded, analysed.rescued, symbols)
+
+    def _asked_alike(self, kept: _Kept, changed: list[str]) -> bool:
+        """Whether the removed modules import the same names as before."""
+        gone = _removed_by_rules(kept.analysed.graph)
+        if not set(changed).intersection(gone):
+            return True
+        return asked_names(self._tree, gone, self._cache) == kept.asked
+
+    def _spelled(self, path: str, module: FoldedModule) -> str:
+        return hash_of(spelled(self._tree.read(path).decode("utf-8", "replace"), module)).hex()
+
+
+def _removed_by_rules(graph: Graph) -> list[str]:
+    return [path for path, removal in graph.removed.items() if removal.rule != "unreachable"]

@@ -1,0 +1,201 @@
+"""An analysis of an earlier run is used again only where a new one would say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shrinker.cache import Cache
+from shrinker.graph.symbols.saved import symbol_data
+from shrinker.pipeline import analyse
+from shrinker.ruleset import Ruleset
+from shrinker.ruleset.load import RULES_FOLDER, load_rules
+from tests.fold.programs import make_tree, read_program
+from tests.graph.symbols.test_programs import _ROOT, ARCHIVES, _Silent
+from tests.graph.symbols.test_why import _MORE
+
+_OWN = """
+[[keep]]
+id = "keep-notes"
+why = "Named by hand."
+paths = ["notes/**"]
+
+[[remove]]
+id = "remove-tests"
+why = "Not served."
+feature = "tests"
+paths = ["test/**"]
+"""
+FILES = {
+    "LICENSE": "mine\n",
+    "notes/first.txt": "words\n",
+    "python/sglang/data/table.json": "{}\n",
+    "python/sglang/gone.py": "from sglang.parts import spare\n\n\nclass Kernel:\n    pass\n\n\nEngine().forgotten()\n",
+    "python/sglang/idle.py": "from sglang.parts import start\n\nstart().later()\n",
+    "python/sglang/launch_server.py": """\
+from sglang.parts import start
+from sglang.srt.utils import is_hip
+
+
+def main():
+    if is_hip():
+        start().only_hip()
+    print(start().run())
+
+
+if __name__ == "__main__":
+    main()
+""",
+    "python/sglang/parts.py": """\
+TABLE = "data/table.json"
+
+
+class Engine:
+    def run(self):
+        return self.inner() + 1
+
+    def inner(self):
+        return 2
+
+    def only_hip(self):
+        return 3
+
+    def forgotten(self):
+        return 4
+
+    def later(self):
+        return 5
+
+    def public(self):
+        return 6
+
+
+def start():
+    open(TABLE)
+    return Engine()
+
+
+def spare():
+    return 7
+
+
+def unnamed():
+    return 8
+""",
+    "test/test_parts.py": "from sglang.parts import start\n",
+}
+LAUNCH, PARTS, GONE = "python/sglang/launch_server.py", "python/sglang/parts.py", "python/sglang/gone.py"
+IDLE = "python/sglang/idle.py"
+
+
+def _rules(folder: Path) -> Ruleset:
+    (folder / "rules.toml").write_text(_ROOT + _MORE + _OWN)
+    return load_rules([folder / "rules.toml", RULES_FOLDER / "protocols.toml"])
+
+
+def _decided(folder: Path, files: dict[str, str], rules: Ruleset, cache: Cache | None) -> dict[str, Any]:
+    """All that an analysis says, ready to be compared."""
+    decided = analyse(make_tree(folder, files), rules, 1, {}, _Silent(), cache, symbols=True)
+    assert decided.symbols is not None
+    names = ("graph", "folded", "rescued", "written", "distributions")
+    data, edges = symbol_data(decided.symbols, decided.graph, decided.written)
+    return {name: getattr(decided, name) for name in names} | {"symbols": data, "edges": edges}
+
+
+def _again(folder: Path, files: dict[str, str], rules: Ruleset, cold: dict[str, Any]) -> bool:
+    """Whether the analysis of an earlier run was used; either way it is what a cold run says."""
+    cache = Cache(folder.parent / "cache")
+    assert _decided(folder, files, rules, cache) == cold
+    counts = cache.counts["analyses"]
+    assert counts.asked == 1
+    return counts.found == 1
+
+
+_ALIKE = {
+    "nothing changed": {},
+    "a document came": {"docs/new.md": "text\n"},
+    "a test came": {"test/test_more.py": "import sglang.parts\n"},
+    "a test changed": {"test/test_parts.py": "# nothing\n"},
+    "a test went": {"test/test_parts.py": None},
+    "a file that nobody names changed": {"LICENSE": "yours\n"},
+    "a comment after a kept module": {LAUNCH: FILES[LAUNCH] + "# more\n"},
+    "a comment beside what stays": {PARTS: FILES[PARTS].replace("return 2", "return 2  # more")},
+    "a removed module moved": {GONE: "# more\n\n" + FILES[GONE]},
+    "a removed module has another class": {GONE: FILES[GONE].replace("Kernel", "Kernels")},
+    "a removed module names a method too": {GONE: FILES[GONE] + "Engine().later()\n"},
+    "a module that nothing reaches moved": {IDLE: "# more\n" + FILES[IDLE]},
+    "another module names the method": {
+        IDLE: FILES[IDLE].replace("later", "other"),
+        GONE: FILES[GONE] + "Engine().later()\n",
+    },
+}
+_OTHER = {
+    "a module came": {"python/sglang/fresh.py": ""},
+    "a module went": {IDLE: None},
+    "a kept file came": {"notes/second.txt": "words\n"},
+    "a kept file changed": {"notes/first.txt": "unnamed\n"},
+    "a data file changed": {"python/sglang/data/table.json": "[]\n"},
+    "a comment that moves what stays": {LAUNCH: "# more\n" + FILES[LAUNCH]},
+    "code that names more": {LAUNCH: FILES[LAUNCH].replace(".run()", ".run(), start().later()")},
+    "a definition in a string": {PARTS: FILES[PARTS].replace("return 2", 'return """\ndef spare():\n    pass\n"""')},
+    "code that goes says something else": {LAUNCH: FILES[LAUNCH].replace(".only_hip()", ".forgotten()")},
+    "a removed module imports something else": {GONE: FILES[GONE].replace("import spare", "import unnamed")},
+    "a removed module names a method that nobody named": {GONE: FILES[GONE] + "Engine().public()\n"},
+    "a removed module names a method no more": {GONE: FILES[GONE].replace("Engine().forgotten()\n", "")},
+    "a module that nothing reaches names a method no more": {IDLE: FILES[IDLE].replace("later", "other")},
+    "a module that nothing reaches defines a name": {IDLE: FILES[IDLE] + "NAME = 1\n"},
+}
+
+
+def _edited(change: dict[str, str | None]) -> dict[str, str]:
+    return {path: text for path, text in {**FILES, **change}.items() if text is not None}
+
+
+@pytest.mark.parametrize("change", _OTHER.values(), ids=_OTHER.keys())
+def test_a_change_that_may_matter_is_analysed(tmp_path: Path, change: dict[str, str | None]) -> None:
+    rules = _rules(tmp_path)
+    _decided(tmp_path / "before", FILES, rules, Cache(tmp_path / "cache"))
+    files = _edited(change)
+    cold = _decided(tmp_path / "cold", files, rules, None)
+    assert not _again(tmp_path / "warm", files, rules, cold)
+    # And then it is known.
+    assert _again(tmp_path / "once more", files, rules, cold)
+
+
+@pytest.mark.parametrize("change", _ALIKE.values(), ids=_ALIKE.keys())
+def test_a_change_that_no_answer_depends_on_is_not(tmp_path: Path, change: dict[str, str | None]) -> None:
+    rules = _rules(tmp_path)
+    _decided(tmp_path / "before", FILES, rules, Cache(tmp_path / "cache"))
+    files = _edited(change)
+    assert _again(tmp_path / "warm", files, rules, _decided(tmp_path / "cold", files, rules, None))
+
+
+def test_other_rules_are_another_analysis(tmp_path: Path) -> None:
+    _decided(tmp_path / "before", FILES, _rules(tmp_path), Cache(tmp_path / "cache"))
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "rules.toml").write_text(_ROOT + _MORE)
+    rules = load_rules([tmp_path / "other" / "rules.toml", RULES_FOLDER / "protocols.toml"])
+    assert not _again(tmp_path / "warm", FILES, rules, _decided(tmp_path / "cold", FILES, rules, None))
+
+
+def _edits(files: dict[str, str]) -> Iterator[dict[str, str]]:
+    for path, text in files.items():
+        yield files | {path: text + "\n# edited\n"}
+        yield files | {path: "# edited\n" + text}
+        yield files | {path: text + "\nEDITED = 1\n"}
+        yield files | {path: text.replace("return ", "return not ")}
+
+
+@pytest.mark.parametrize("archive", ARCHIVES, ids=lambda path: path.stem)
+def test_a_warm_analysis_is_a_cold_one(tmp_path: Path, archive: Path) -> None:
+    rules = _rules(tmp_path)
+    files = {path: text for path, text in read_program(archive).files.items() if path.endswith(".py")}
+    _decided(tmp_path / "first", files, rules, Cache(tmp_path / "cache"))
+    used = 0
+    for number, edited in enumerate(_edits(files)):
+        cold = _decided(tmp_path / f"cold{number}", edited, rules, None)
+        used += _again(tmp_path / f"warm{number}", edited, rules, cold)
+    assert used > 0
