@@ -15,6 +15,11 @@ _BEHIND_CAPITALS = "["
 """The character behind ``Z``: what sorts before it starts with a capital (or is no name)."""
 
 
+def is_looked_at(name: str) -> bool:
+    """False for a class (by its last name) whose uses `class_uses` does not look for: it may be made anywhere."""
+    return name < _BEHIND_CAPITALS
+
+
 def class_uses(reading: Reading) -> tuple[set[str], set[str]]:
     """Classes, by their last name, of which a module may make an instance, and classes that it tests for.
 
@@ -35,6 +40,7 @@ def class_uses(reading: Reading) -> tuple[set[str], set[str]]:
         if isinstance(statement, ast.ClassDef):
             inside[statement.name] = (statement.lineno, statement.end_lineno or statement.lineno)
             bases.update(id(base.value if isinstance(base, ast.Subscript) else base) for base in statement.bases)
+    # Spelled out: these two loops see every name of the tree.
     for name in reading.plain.names:
         if name.id < _BEHIND_CAPITALS and id(name) not in bases and not _within(inside, name.id, name.lineno):
             made.add(name.id)
