@@ -12,11 +12,11 @@ import pytest
 from shrinker.report.write import GENERATED_ONLY
 from shrinker.simulate.environment import simulation
 from shrinker.source import open_upstream
-from shrinker.values.errors import InputError
 from shrinker.verify.simulated import Expected, Setting, imports, model, server
 from shrinker.verify.simulated.configurations import CONFIGURATIONS
 from tests.integration.removed import check
 from tests.integration.shrunk import REPOSITORY, Shrunk, command
+from tests.simulations import simulation_python
 
 pytestmark = pytest.mark.network
 
@@ -109,10 +109,8 @@ def setting(newest: Shrunk, tmp_path_factory: pytest.TempPathFactory) -> Setting
     """With what the levels run that need the simulation; skipped only where PyTorch cannot be had."""
     upstream = open_upstream(f"release:{newest.release}", repository=REPOSITORY)
     work = tmp_path_factory.mktemp("simulated")
-    try:
-        made = simulation(upstream.declared.dependencies, compiled=work / "compiled")
-    except InputError as error:
-        pytest.skip(f"{error.message}: {error.next_step}")
+    simulation_python()
+    made = simulation(upstream.declared.dependencies, compiled=work / "compiled")
     expected = Expected.read(newest.reports / "interface.json")
     return Setting(made, work, expected, patience=6.0, memory={})
 
