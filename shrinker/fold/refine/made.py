@@ -7,6 +7,7 @@ import re
 from itertools import chain
 
 from shrinker.facts.walk import walk
+from shrinker.fold.harvest import said
 from shrinker.fold.reading import Reading
 
 INSTANCE_TEST = "isinstance"
@@ -78,7 +79,7 @@ def _annotated(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
                 case ast.Name(id=name) | ast.Attribute(attr=name):
                     words.add(name)
                 case ast.Constant(value=str() as text):
-                    words.update(re.findall(r"\w+", text))
+                    words.update(said(text))
     return words
 
 
