@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -102,6 +103,15 @@ def test_why(newest: Shrunk, name: str, last: str) -> None:
 def test_why_not(newest: Shrunk, name: str, rule: str) -> None:
     answers = newest.ask("why-not", name)
     assert answers and {answer["rule"] for answer in answers} == {rule}
+
+
+def test_the_questions_of_the_readme_are_answered(newest: Shrunk) -> None:
+    lines = (REPOSITORY / "README.md").read_text("utf-8").splitlines()
+    asked = [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("    .venv/bin/shrinker why")]
+    assert len(asked) > 3
+    for words in asked:
+        done = command(*words, "--out", str(newest.out), "--reports", str(newest.reports))
+        assert done.returncode == 0 and done.stdout, (words, done.stderr)
 
 
 @pytest.fixture(scope="module")
