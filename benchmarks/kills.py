@@ -24,6 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks.arguments import add_run
 from shrinker.source.cache import default_folder
 
 _REPOSITORY = Path(__file__).resolve().parents[1]
@@ -201,9 +202,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--moments", type=int, default=20)
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--profile", default="deepseek")
-    parser.add_argument("--rules", type=Path, help="folder of rule files")
-    parser.add_argument("--jobs", type=int, default=2)
+    add_run(parser, jobs=2)
     return parser
 
 

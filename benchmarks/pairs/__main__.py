@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.arguments import add_commits, add_run
 from benchmarks.machine import describe_machine
 from benchmarks.pairs.measure import Pair, measure_pair
 from benchmarks.pairs.page import TARGET_SECONDS, median_of, write
@@ -47,13 +48,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--pairs", type=int, default=10, help="so many commits, spread evenly, each with the one before"
     )
-    parser.add_argument("--repository", type=Path, default=Path("upstream"))
-    parser.add_argument("--since", default="2025-11-01")
-    parser.add_argument("--until", default="2026-07-31")
-    parser.add_argument("--profile", default="deepseek")
-    parser.add_argument("--rules", type=Path, help="folder of rule files")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--limit", type=float, default=1800, help="seconds after which one run is killed")
+    add_commits(parser)
+    add_run(parser, jobs=2)
     parser.add_argument("--folder", type=Path, default=_FOLDER, help="where pairs.json and PAIRS.md go")
     return parser
 

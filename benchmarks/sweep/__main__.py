@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.arguments import add_commits, add_run
 from benchmarks.sweep.choose import chosen, listed, spread
 from benchmarks.sweep.one import run_one
 from benchmarks.sweep.rows import FOLDER, load, save
@@ -47,13 +48,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("upstream", nargs="*", help="release:VERSION or git:PATH_OR_URL@COMMIT; default: sweep.txt")
     parser.add_argument("--list", type=Path, help="file with one of these a line")
     parser.add_argument("--commits", type=int, default=0, help="so many commits of --repository, spread evenly")
-    parser.add_argument("--repository", type=Path, default=Path("upstream"))
-    parser.add_argument("--since", default="2025-11-01")
-    parser.add_argument("--until", default="2026-07-31")
-    parser.add_argument("--profile", default="deepseek")
-    parser.add_argument("--rules", type=Path, help="folder of rule files")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--limit", type=float, default=1800, help="seconds after which one run is killed")
+    add_commits(parser)
+    add_run(parser, jobs=1)
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where sweep.json and SWEEP.md are")
     parser.add_argument("--fresh", action="store_true", help="take nothing from sweep.json")
     return parser

@@ -28,7 +28,21 @@ from shrinker.cli.ending import run
 from shrinker.cli.follow import bump, publish
 from shrinker.cli.kernels import kernels
 from shrinker.cli.mutate import mutate
-from shrinker.cli.options import CORES, DEFAULT_OUT, Jobs, Json, Out, Reports, absolute, print_json
+from shrinker.cli.options import (
+    CORES,
+    DEFAULT_OUT,
+    DEFAULT_PROFILE,
+    Jobs,
+    Json,
+    Out,
+    Profile,
+    Reports,
+    Rules,
+    Target,
+    Upstream,
+    absolute,
+    print_json,
+)
 from shrinker.cli.survivors import survivors
 from shrinker.cli.verify import verify
 
@@ -42,11 +56,9 @@ app = typer.Typer(
 
 @app.command()
 def shrink(
-    upstream: Annotated[
-        str | None, typer.Option(help="release:VERSION, git:PATH_OR_URL@COMMIT, submodule or path:DIR.")
-    ] = None,
-    profile: Annotated[str, typer.Option(help="Which rules: a file of rules/profiles.")] = "deepseek",
-    out: Annotated[Path | None, typer.Option("--out", help="Where the generated tree goes.")] = None,
+    upstream: Upstream = None,
+    profile: Profile = DEFAULT_PROFILE,
+    out: Target = None,
     jobs: Jobs = CORES,
     strict: Annotated[
         bool, typer.Option("--strict", help="Unknown predicates and rules without a match are errors.")
@@ -55,9 +67,7 @@ def shrink(
     reports: Annotated[
         Path | None, typer.Option("--reports", help="Where reports go; default: reports/PROFILE or OUT.reports.")
     ] = None,
-    rules: Annotated[
-        Path | None, typer.Option("--rules", help="Folder of rule files with profiles/ in it; default: rules/.")
-    ] = None,
+    rules: Rules = None,
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Take nothing from earlier runs, and leave nothing for later ones.")
     ] = False,

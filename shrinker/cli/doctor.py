@@ -6,15 +6,15 @@ from typing import Annotated
 
 import typer
 
-from shrinker.cli.options import CORES, Jobs, Json, Rules, absolute, print_json
+from shrinker.cli.options import CORES, DEFAULT_PROFILE, Jobs, Json, Profile, Rules, ThisUpstream, absolute, print_json
 
 
 def doctor(
-    upstream: Annotated[str, typer.Argument(help="release:VERSION, git:PATH_OR_URL@COMMIT, submodule or path:DIR.")],
+    upstream: ThisUpstream,
     since: Annotated[
         str | None, typer.Option("--since", help="An upstream that the rules know; default: the one that is pinned.")
     ] = None,
-    profile: Annotated[str, typer.Option(help="Which rules: a file of rules/profiles.")] = "deepseek",
+    profile: Profile = DEFAULT_PROFILE,
     rules: Rules = None,
     jobs: Jobs = CORES,
     as_json: Json = False,

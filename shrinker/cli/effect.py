@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shrinker.cli.options import CORES, Jobs, Json, Rules, absolute, print_json
+from shrinker.cli.options import CORES, DEFAULT_PROFILE, Jobs, Json, Profile, Rules, Upstream, absolute, print_json
 
 if TYPE_CHECKING:
     from shrinker.follow.alone import Alone
@@ -14,10 +14,8 @@ if TYPE_CHECKING:
 
 def effect(
     names: Annotated[list[str], typer.Argument(metavar="RULE...", help="Ids of rules; rules.md lists them.")],
-    upstream: Annotated[
-        str | None, typer.Option(help="release:VERSION, git:PATH_OR_URL@COMMIT, submodule or path:DIR.")
-    ] = None,
-    profile: Annotated[str, typer.Option(help="Which rules: a file of rules/profiles.")] = "deepseek",
+    upstream: Upstream = None,
+    profile: Profile = DEFAULT_PROFILE,
     rules: Rules = None,
     jobs: Jobs = CORES,
     as_json: Json = False,

@@ -7,7 +7,20 @@ from typing import Annotated
 
 import typer
 
-from shrinker.cli.options import CORES, DEFAULT_OUT, Jobs, Json, Out, Reports, Rules, absolute, print_json
+from shrinker.cli.options import (
+    CORES,
+    DEFAULT_OUT,
+    DEFAULT_PROFILE,
+    Jobs,
+    Json,
+    Out,
+    Profile,
+    Reports,
+    Rules,
+    Target,
+    absolute,
+    print_json,
+)
 from shrinker.values.errors import InputError
 
 
@@ -19,8 +32,8 @@ def bump(
     source: Annotated[
         str | None, typer.Option("--source", help="Folder or URL that has the commit; default: the submodule's URL.")
     ] = None,
-    profile: Annotated[str, typer.Option(help="Which rules: a file of rules/profiles.")] = "deepseek",
-    out: Annotated[Path | None, typer.Option("--out", help="Where the generated tree goes.")] = None,
+    profile: Profile = DEFAULT_PROFILE,
+    out: Target = None,
     reports: Reports = None,
     summary: Annotated[
         Path | None, typer.Option("--summary", help="Write what a pull request needs here; default: print it.")

@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shrinker.cli.options import CORES, DEFAULT_OUT, Jobs, Json, Out, RecordedUpstream, Reports, absolute, print_json
+from shrinker.cli.options import (
+    CORES,
+    DEFAULT_OUT,
+    Jobs,
+    Json,
+    Out,
+    Patience,
+    RecordedUpstream,
+    Reports,
+    absolute,
+    print_json,
+)
 
 if TYPE_CHECKING:
     from shrinker.pipeline import Progress
@@ -28,9 +39,7 @@ def mutate(
     ] = None,
     upstream: RecordedUpstream = None,
     reports: Reports = None,
-    patience: Annotated[
-        float, typer.Option("--patience", min=0.1, help="Factor of all time limits, for slow or busy machines.")
-    ] = 1.0,
+    patience: Patience = 1.0,
     jobs: Jobs = CORES,
     as_json: Json = False,
 ) -> None:

@@ -14,6 +14,12 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+_UPSTREAM = "release:VERSION, git:PATH_OR_URL@COMMIT, submodule or path:DIR."
+
+Upstream = Annotated[str | None, typer.Option(help=_UPSTREAM)]
+ThisUpstream = Annotated[str, typer.Argument(help=_UPSTREAM)]
+Profile = Annotated[str, typer.Option(help="Which rules: a file of rules/profiles.")]
+Target = Annotated[Path | None, typer.Option("--out", help="Where the generated tree goes.")]
 Out = Annotated[Path, typer.Option("--out", help="The generated tree.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, also for an error.")]
 Everything = Annotated[bool, typer.Option("--all", help="List what is explained too, with its reason.")]
@@ -27,7 +33,11 @@ Rules = Annotated[
 RecordedUpstream = Annotated[
     str | None, typer.Option("--upstream", help="Where upstream is; default: what SHRINK.json names.")
 ]
+Patience = Annotated[
+    float, typer.Option("--patience", min=0.1, help="Factor of all time limits, for slow or busy machines.")
+]
 
+DEFAULT_PROFILE = "deepseek"
 DEFAULT_OUT = Path("dist/sglang_deepseek")
 CORES = _cores()
 

@@ -30,7 +30,7 @@ def survivors(
 
     Six classes: platform predicates, flags, environment variables, device and backend strings, imports of absent
     modules, other names. A survivor is right when a [[survivor]] rule says why. Beside them what folding must not
-    leave: conditions without a name, empty blocks, undefined names, orphaned imports.
+    leave: conditions without a name, empty blocks, literals that fail, undefined names, orphaned imports.
     """
     from shrinker.cli.places import open_recorded, read_manifest
     from shrinker.cli.progress import console_progress

@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shrinker.cli.options import CORES, DEFAULT_OUT, Jobs, Json, Out, Reports, absolute, print_json
+from shrinker.cli.options import (
+    CORES,
+    DEFAULT_OUT,
+    Jobs,
+    Json,
+    Out,
+    Patience,
+    RecordedUpstream,
+    Reports,
+    absolute,
+    print_json,
+)
 
 if TYPE_CHECKING:
     from shrinker.pipeline import Progress
@@ -35,15 +46,13 @@ def verify(
     everything: Annotated[
         bool, typer.Option("--all", help="All levels that need no GPU; reports are written (verify.md, verify.json).")
     ] = False,
-    upstream: Annotated[str | None, typer.Option(help="Where upstream is; default: what SHRINK.json names.")] = None,
+    upstream: RecordedUpstream = None,
     jobs: Jobs = CORES,
     reports: Reports = None,
     work: Annotated[
         Path | None, typer.Option("--work", help="Folder for logs and answers of the runs, kept; default: none is.")
     ] = None,
-    patience: Annotated[
-        float, typer.Option("--patience", min=0.1, help="Factor of all time limits, for slow or busy machines.")
-    ] = 1.0,
+    patience: Patience = 1.0,
     as_json: Json = False,
 ) -> None:
     """Judge a generated tree again, by upstream, its lock and the files alone; imports, model, server and trace run both trees.

@@ -7,11 +7,11 @@ interpreting a short function of the tree (`interpret`), which the environment d
 from __future__ import annotations
 
 import ast
-import operator
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from shrinker.facts.attributes import attribute, in_domain
+from shrinker.facts.comparing import compare_member, compare_switched_off, compare_values
 from shrinker.facts.effects import ENVIRONMENT_READERS
 from shrinker.facts.lattice import (
     NO_RULES,
@@ -22,8 +22,8 @@ from shrinker.facts.lattice import (
     Ref,
     Removed,
     SwitchedOff,
-    Unknown,
     Value,
+    join,
     literal,
 )
 
@@ -69,13 +69,13 @@ def evaluate(node: ast.expr, scope: Scope, *, condition: bool = False, depth: in
                 # `if is_cuda:` asks the function itself, which is always true.
                 asked = scope.environment.called(found.name)
                 return found if asked is None else Known(True, False, asked.rules)
-            return _in_domain(node.id, scope, found)
+            return in_domain(node.id, scope, found)
         case ast.Attribute():
             decided: Value | None = getattr(node, "decided", None)
             if decided is not None:
                 # Noted there by a refinement round.
                 return decided
-            return _attribute(node, evaluate(node.value, scope, depth=depth), scope)
+            return attribute(node, evaluate(node.value, scope, depth=depth), scope)
         case ast.UnaryOp(op=ast.Not()):
             inner = evaluate(node.operand, scope, condition=True, depth=depth)
             return Known(not inner.truth, True, inner.rules) if isinstance(inner, Known) else _only_removed(inner)
@@ -109,69 +109,6 @@ def evaluate(node: ast.expr, scope: Scope, *, condition: bool = False, depth: in
 
 def _only_removed(value: Value) -> Value:
     return value if isinstance(value, Removed) else UNKNOWN
-
-
-def join(values: list[Value]) -> Value:
-    """What a text is that is one of these: never what none of them is. Not known otherwise."""
-    domains = [value for value in values if isinstance(value, Domain)]
-    plain = [value.value for value in values if isinstance(value, Known) and value.exact]
-    if not domains or len(domains) + len(plain) < len(values):
-        return UNKNOWN
-    if any(d.items for d in domains) and (plain or not all(d.items for d in domains)):
-        return UNKNOWN
-    rules = NO_RULES.union(*(d.rules for d in domains))
-    said = frozenset().union(*(d.never for d in domains))
-    never = frozenset(t for t in said if t not in plain and all(d.excludes(t) for d in domains))
-    only: frozenset[str] | None = frozenset(text for text in plain if isinstance(text, str))
-    for domain in domains:
-        only = None if only is None or domain.only is None else only | domain.only
-    return Domain(never, rules, only, domains[0].items) if never or only is not None else UNKNOWN
-
-
-def written(node: ast.expr) -> str:
-    """A name as it is written: ``self.device``; only its end where it hangs on something else than a name."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        base = written(node.value)
-        return f"{base}.{node.attr}" if base else node.attr
-    return ""
-
-
-def _in_domain(name: str, scope: Scope, found: Value = UNKNOWN) -> Value:
-    """What a rule says of a variable or attribute by the name that is written, beside what is found out about it."""
-    qualified = f"{scope.module}.{name}"
-    if isinstance(found, Unknown):
-        return scope.environment.named(qualified) or scope.environment.domain(qualified) or UNKNOWN
-    if isinstance(found, Domain) and (stated := scope.environment.domain(qualified)) is not None:
-        return found.and_also(stated) if found.items is stated.items else found
-    return found
-
-
-def _attribute(node: ast.Attribute, base: Value, scope: Scope) -> Value:
-    name = node.attr
-    if isinstance(base, Removed):
-        return base
-    environment = scope.environment
-    if not isinstance(base, Ref):
-        return environment.read_on_any(name) or _in_domain(written(node), scope)
-    if base.name in environment.outlines:
-        return environment.resolve(base.name, name)
-    qualified = f"{base.name}.{name}"
-    for found in (
-        environment.named(qualified),
-        environment.removed_module(qualified),
-        environment.missing_attribute(qualified),
-        environment.removed_member(qualified),
-        environment.domain(qualified),
-    ):
-        if found is not None:
-            return found
-    if ")" in qualified:
-        # No definition: what a call returns. A rule may speak of it by the name that is written.
-        said = environment.read_on_any(name) or _in_domain(written(node), scope)
-        return Ref(qualified) if isinstance(said, Unknown) else said
-    return Ref(qualified)
 
 
 def _boolean(node: ast.BoolOp, scope: Scope, condition: bool, depth: int) -> Value:
@@ -231,49 +168,13 @@ def _compare(node: ast.Compare, scope: Scope, depth: int) -> Value:
         return Known(isinstance(node.ops[0], ast.NotIn), True, frozenset({left.rule}))
     for side in (left, right):
         if isinstance(side, Removed):
-            return _compare_member(side, node.ops[0]) if side.member else side
+            return compare_member(side, node.ops[0]) if side.member else side
     if isinstance(left, SwitchedOff):
-        return _compare_off(left, node.ops[0], node.comparators[0])
+        return compare_switched_off(left, node.ops[0], node.comparators[0])
     for domain, other in ((left, node.comparators[0]), (right, node.left)):
         if isinstance(domain, Domain):
             return _compare_domain(domain, node.ops[0], other, scope, right is domain)
-    identity = isinstance(node.ops[0], ast.Is | ast.IsNot)
-    if identity and isinstance(left, Known) and left.truth and isinstance(right, Known) and right.value is None:
-        # Whatever it is exactly, what is true is not None.
-        return Known(isinstance(node.ops[0], ast.IsNot), True, left.rules | right.rules)
-    if not (isinstance(left, Known) and isinstance(right, Known) and left.exact and right.exact):
-        return UNKNOWN
-    rules = left.rules | right.rules
-    match node.ops[0]:
-        case ast.Is() if right.value is None or isinstance(right.value, bool):
-            return Known(left.value is right.value, True, rules)
-        case ast.IsNot() if right.value is None or isinstance(right.value, bool):
-            return Known(left.value is not right.value, True, rules)
-        case ast.Eq():
-            return Known(left.value == right.value, True, rules)
-        case ast.NotEq():
-            return Known(left.value != right.value, True, rules)
-        case ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE() as order if _are_numbers(left.value, right.value):
-            return Known(_ORDER[type(order)](left.value, right.value), True, rules)
-    return UNKNOWN
-
-
-_ORDER: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}
-
-
-def _are_numbers(*values: object) -> bool:
-    return all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
-
-
-def _compare_member(member: Removed, kind: ast.cmpop) -> Value:
-    if isinstance(kind, ast.Eq | ast.Is):
-        return Known(False, True, frozenset({member.rule}))
-    return Known(True, True, frozenset({member.rule})) if isinstance(kind, ast.NotEq | ast.IsNot) else member
+    return compare_values(left, node.ops[0], right)
 
 
 def _compare_domain(domain: Domain, kind: ast.cmpop, other: ast.expr, scope: Scope, swapped: bool) -> Value:
@@ -292,15 +193,6 @@ def _compare_domain(domain: Domain, kind: ast.cmpop, other: ast.expr, scope: Sco
     if not values or not all(isinstance(v, Known) and v.exact and domain.excludes(v.value) for v in values):
         return UNKNOWN
     return Known(isinstance(kind, ast.NotEq | ast.IsNot | ast.NotIn), True, domain.rules)
-
-
-def _compare_off(value: SwitchedOff, kind: ast.cmpop, other: ast.expr) -> Value:
-    texts = other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else [other]
-    if not all(isinstance(t, ast.Constant) and t.value in ON_TEXTS for t in texts):
-        return UNKNOWN
-    if isinstance(kind, ast.Eq | ast.In):
-        return Known(False, True, value.rules)
-    return Known(True, True, value.rules) if isinstance(kind, ast.NotEq | ast.NotIn) else UNKNOWN
 
 
 def _call(node: ast.Call, scope: Scope, depth: int) -> Value:

@@ -1,4 +1,4 @@
-"""The values of the constant propagation: known, a reference to a definition, removed, unknown."""
+"""The values of the constant propagation (known, a reference to a definition, removed, unknown), and what they are joined."""
 
 from __future__ import annotations
 
@@ -117,3 +117,20 @@ NO_RULES: frozenset[str] = frozenset()
 def literal(value: object) -> Known:
     """A constant that upstream itself wrote."""
     return Known(value, True, NO_RULES)
+
+
+def join(values: list[Value]) -> Value:
+    """What a text is that is one of these: never what none of them is. Not known otherwise."""
+    domains = [value for value in values if isinstance(value, Domain)]
+    plain = [value.value for value in values if isinstance(value, Known) and value.exact]
+    if not domains or len(domains) + len(plain) < len(values):
+        return UNKNOWN
+    if any(d.items for d in domains) and (plain or not all(d.items for d in domains)):
+        return UNKNOWN
+    rules = NO_RULES.union(*(d.rules for d in domains))
+    said = frozenset().union(*(d.never for d in domains))
+    never = frozenset(t for t in said if t not in plain and all(d.excludes(t) for d in domains))
+    only: frozenset[str] | None = frozenset(text for text in plain if isinstance(text, str))
+    for domain in domains:
+        only = None if only is None or domain.only is None else only | domain.only
+    return Domain(never, rules, only, domains[0].items) if never or only is not None else UNKNOWN

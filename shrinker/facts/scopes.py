@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from shrinker.facts.bindings import Binding, Bindings, Guard, collect
 from shrinker.facts.cases import never_matches
-from shrinker.facts.evaluate import Scope, evaluate, join, truth
-from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, Value
+from shrinker.facts.evaluate import Scope, evaluate, truth
+from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, Value, join
 from shrinker.facts.walk import statements, walk
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from functools import lru_cache
 from itertools import chain
 
 from shrinker.facts.bindings import absolute
-from shrinker.fold.harvest import harvest, pattern_of
+from shrinker.fold.computed import pattern_of
+from shrinker.fold.harvest import harvest
 from shrinker.fold.reading import Reading
 from shrinker.values.edits import Span
 from shrinker.values.folded import DynamicSite, ImportSite, StringSite

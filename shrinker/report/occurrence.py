@@ -27,17 +27,7 @@ def occurring(tree: UpstreamTree, rules: Iterable[Rule]) -> frozenset[str]:
         rules: the rules to look for; of other kinds none is found.
     """
     sought = {rule.id: [_Name(p) for p in names] for rule in rules if (names := tuple(names_of(rule)))}
-    found: set[str] = set()
-    for file in tree.files:
-        if not file.path.endswith(".py") or not sought:
-            continue
-        text = tree.read(file.path).decode("utf-8", "replace")
-        parts = frozenset((module_name(file.path) or "").split("."))
-        here = [rule for rule, names in sought.items() if any(name.is_in(text, parts) for name in names)]
-        for rule in here:
-            found.add(rule)
-            del sought[rule]
-    return frozenset(found)
+    return frozenset(rule for rule, _, _, _ in _first_files(tree, sought))
 
 
 def places_of(tree: UpstreamTree, patterns: Iterable[str]) -> dict[str, str]:
@@ -47,16 +37,8 @@ def places_of(tree: UpstreamTree, patterns: Iterable[str]) -> dict[str, str]:
         tree: upstream, all of it.
         patterns: as facts write them.
     """
-    sought = {pattern: _Name(pattern) for pattern in patterns}
-    found: dict[str, str] = {}
-    for file in tree.files:
-        if not file.path.endswith(".py") or not sought:
-            continue
-        text = tree.read(file.path).decode("utf-8", "replace")
-        parts = frozenset((module_name(file.path) or "").split("."))
-        for pattern in [p for p, name in sought.items() if name.is_in(text, parts)]:
-            found[pattern] = f"{file.path}:{sought.pop(pattern).line_in(text)}"
-    return found
+    sought = {pattern: [_Name(pattern)] for pattern in patterns}
+    return {pattern: f"{path}:{name.line_in(text)}" for pattern, name, path, text in _first_files(tree, sought)}
 
 
 def names_of(rule: Rule) -> Iterator[str]:
@@ -70,6 +52,23 @@ def names_of(rule: Rule) -> Iterator[str]:
             yield from rule.calls
         case Refusal():
             yield rule.function
+
+
+def _first_files(tree: UpstreamTree, sought: dict[str, list[_Name]]) -> Iterator[tuple[str, _Name, str, str]]:
+    """Each key with the first of its names that a Python file writes, and path and text of the first such file."""
+    left = dict(sought)
+    for file in tree.files:
+        if not left:
+            return
+        if not file.path.endswith(".py"):
+            continue
+        text = tree.read(file.path).decode("utf-8", "replace")
+        parts = frozenset((module_name(file.path) or "").split("."))
+        for key, names in list(left.items()):
+            name = next((name for name in names if name.is_in(text, parts)), None)
+            if name is not None:
+                del left[key]
+                yield key, name, file.path, text
 
 
 class _Name:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,11 +13,11 @@ import pytest
 from shrinker.report.write import GENERATED_ONLY
 from shrinker.simulate.environment import simulation
 from shrinker.source import open_upstream
-from shrinker.values.errors import InputError
 from shrinker.verify.simulated import Expected, Setting, imports, model, server
 from shrinker.verify.simulated.configurations import CONFIGURATIONS
 from tests.integration.removed import check
 from tests.integration.shrunk import REPOSITORY, Shrunk, command
+from tests.simulations import simulation_python
 
 pytestmark = pytest.mark.network
 
@@ -104,15 +105,22 @@ def test_why_not(newest: Shrunk, name: str, rule: str) -> None:
     assert answers and {answer["rule"] for answer in answers} == {rule}
 
 
+def test_the_questions_of_the_readme_are_answered(newest: Shrunk) -> None:
+    lines = (REPOSITORY / "README.md").read_text("utf-8").splitlines()
+    asked = [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("    .venv/bin/shrinker why")]
+    assert len(asked) > 3
+    for words in asked:
+        done = command(*words, "--out", str(newest.out), "--reports", str(newest.reports))
+        assert done.returncode == 0 and done.stdout, (words, done.stderr)
+
+
 @pytest.fixture(scope="module")
 def setting(newest: Shrunk, tmp_path_factory: pytest.TempPathFactory) -> Setting:
     """With what the levels run that need the simulation; skipped only where PyTorch cannot be had."""
     upstream = open_upstream(f"release:{newest.release}", repository=REPOSITORY)
     work = tmp_path_factory.mktemp("simulated")
-    try:
-        made = simulation(upstream.declared.dependencies, compiled=work / "compiled")
-    except InputError as error:
-        pytest.skip(f"{error.message}: {error.next_step}")
+    simulation_python()
+    made = simulation(upstream.declared.dependencies, compiled=work / "compiled")
     expected = Expected.read(newest.reports / "interface.json")
     return Setting(made, work, expected, patience=6.0, memory={})
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from shrinker.simulate import executed
-from shrinker.simulate.environment import Simulation, find_python
+from shrinker.simulate.environment import Simulation
 from shrinker.simulate.running import ended, run
 from shrinker.simulate.settings import Settings
-from shrinker.values.errors import InputError
+from tests.simulations import simulation_python
 
 PACKAGE = {
     "__init__.py": "",
@@ -26,16 +26,12 @@ PACKAGE = {
 
 @pytest.fixture
 def made(tmp_path: Path) -> Simulation:
-    try:
-        python = find_python()
-    except InputError as error:
-        pytest.skip(f"{error.message}: {error.next_step}")
     for name, text in PACKAGE.items():
         place = tmp_path / "tree" / "sglang" / name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text)
     executed.clear(tmp_path / "lines")
-    return Simulation(python, Settings()).following(tmp_path / "lines", tmp_path / "tree" / "sglang")
+    return Simulation(simulation_python(), Settings()).following(tmp_path / "lines", tmp_path / "tree" / "sglang")
 
 
 def ran(made: Simulation, tmp_path: Path, code: str) -> executed.Executed:

@@ -7,20 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.simulate.environment import Simulation, find_python
+from shrinker.simulate.environment import Simulation
 from shrinker.simulate.running import run
 from shrinker.simulate.settings import Settings
-from shrinker.values.errors import InputError
+from tests.simulations import simulation_python
 
 INSIDE = Path(__file__).parent / "inside"
 
 
 @pytest.mark.parametrize("capability", [(9, 0), (10, 0)])
 def test_all_of_them(tmp_path: Path, capability: tuple[int, int], record_property) -> None:
-    try:
-        python = find_python()
-    except InputError as error:
-        pytest.skip(f"{error.message}: {error.next_step}")
+    python = simulation_python()
     made = Simulation(python, Settings(capability=capability), tmp_path / "compiled")
     options = ["-q", "--import-mode=importlib", "-p", "no:cacheprovider", "-c", "/dev/null", f"--rootdir={INSIDE}"]
     finished = run(

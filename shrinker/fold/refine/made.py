@@ -7,12 +7,18 @@ import re
 from itertools import chain
 
 from shrinker.facts.walk import walk
+from shrinker.fold.harvest import said
 from shrinker.fold.reading import Reading
 
 INSTANCE_TEST = "isinstance"
 _TAIL = re.compile(r"^(?:[A-Za-z_]\w*[.:])*([A-Z]\w*)$")
 _BEHIND_CAPITALS = "["
 """The character behind ``Z``: what sorts before it starts with a capital (or is no name)."""
+
+
+def is_looked_at(name: str) -> bool:
+    """False for a class (by its last name) whose uses `class_uses` does not look for: it may be made anywhere."""
+    return name < _BEHIND_CAPITALS
 
 
 def class_uses(reading: Reading) -> tuple[set[str], set[str]]:
@@ -35,6 +41,7 @@ def class_uses(reading: Reading) -> tuple[set[str], set[str]]:
         if isinstance(statement, ast.ClassDef):
             inside[statement.name] = (statement.lineno, statement.end_lineno or statement.lineno)
             bases.update(id(base.value if isinstance(base, ast.Subscript) else base) for base in statement.bases)
+    # Spelled out: these two loops see every name of the tree.
     for name in reading.plain.names:
         if name.id < _BEHIND_CAPITALS and id(name) not in bases and not _within(inside, name.id, name.lineno):
             made.add(name.id)
@@ -72,7 +79,7 @@ def _annotated(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
                 case ast.Name(id=name) | ast.Attribute(attr=name):
                     words.add(name)
                 case ast.Constant(value=str() as text):
-                    words.update(re.findall(r"\w+", text))
+                    words.update(said(text))
     return words
 
 

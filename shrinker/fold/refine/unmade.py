@@ -19,7 +19,7 @@ from shrinker.facts.scopes import ModuleScope
 from shrinker.facts.walk import walk
 from shrinker.fold.context import Context
 from shrinker.fold.definitions import is_free
-from shrinker.fold.refine.made import tested_classes
+from shrinker.fold.refine.made import is_looked_at, tested_classes
 from shrinker.fold.refine.refinement import Refinement
 from shrinker.fold.refine.world import World
 from shrinker.values.usage import words_in
@@ -79,7 +79,8 @@ def is_unmade(world: World, qualified: str) -> bool:
 def _never_made(world: World, qualified: str) -> bool:
     module, _, name = qualified.rpartition(".")
     if (
-        name in world.made
+        not is_looked_at(name)
+        or name in world.made
         or world.is_named_outside(module, name)
         or name in world.public_classes
         or world.computes(name)

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from shrinker.processes import without_gc
@@ -215,16 +216,20 @@ class _Judge:
         """Whether the generated tree has functions of this name, and all of them do nothing."""
         if name not in self.nothing:
             pattern = re.compile(rf"\bdef {re.escape(name)}\b".encode())
-            texts = (file.read_bytes() for file in sorted(self.generated.rglob("*.py")))
             found = [
                 node
-                for text in texts
+                for text in self._texts
                 if pattern.search(text)
                 for node in ast.walk(ast.parse(text))
                 if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name
             ]
             self.nothing[name] = bool(found) and all(map(_does_nothing, found))
         return self.nothing[name]
+
+    @cached_property
+    def _texts(self) -> list[bytes]:
+        """Every generated Python file."""
+        return [file.read_bytes() for file in sorted(self.generated.rglob("*.py"))]
 
     def _bound(self, file: _File, line: Line) -> str | None:
         """Of the body of a module or class: what has an effect of its own has to be there."""

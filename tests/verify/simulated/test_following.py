@@ -7,26 +7,22 @@ from pathlib import Path
 import pytest
 
 from shrinker.cache import Cache
-from shrinker.simulate.environment import Simulation, find_python
+from shrinker.simulate.environment import Simulation
 from shrinker.simulate.executed import Executed
 from shrinker.simulate.settings import Settings
-from shrinker.values.errors import InputError
 from shrinker.verify.simulated import Following, Setting, trace
 from shrinker.verify.simulated.configurations import Configuration
 from shrinker.verify.simulated.following import together
 from shrinker.verify.simulated.model import meta_call
 from shrinker.verify.simulated.setting import GENERATED, UPSTREAM
+from tests.simulations import simulation_python
 
 UPSTREAM_TEXT = "def work(x):\n    done = x + 1\n    return done\n"
 
 
 def setting_of(folder: Path, cache: Cache) -> Setting:
-    try:
-        python = find_python()
-    except InputError as error:
-        pytest.skip(f"{error.message}: {error.next_step}")
     following = Following(folder, layer=cache.layer("executed"), upstream="small")
-    return Setting(Simulation(python, Settings()), folder, following=following)
+    return Setting(Simulation(simulation_python(), Settings()), folder, following=following)
 
 
 def tree_of(folder: Path, text: str) -> Path:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from shrinker.simulate import calls
-from shrinker.simulate.environment import HIDE, Simulation, find_python, has_triton, simulation
+from shrinker.simulate.environment import HIDE, Simulation, has_triton, simulation
 from shrinker.simulate.running import run
 from shrinker.simulate.settings import Settings
-from shrinker.values.errors import InputError
 from shrinker.verify.simulated.replay import Replay
+from tests.simulations import simulation_python
 
 Shown = tuple[str, frozenset[str]]
 
@@ -37,15 +37,8 @@ def test_a_program_runs_again_only_for_what_it_asked_for() -> None:
     assert ask(replay, "c", "never run") == "whole"
 
 
-@pytest.fixture
-def python() -> Path:
-    try:
-        return find_python()
-    except InputError as error:
-        pytest.skip(f"{error.message}: {error.next_step}")
-
-
-def test_a_simulated_process_notes_what_it_asks_for(python: Path, tmp_path: Path) -> None:
+def test_a_simulated_process_notes_what_it_asks_for(tmp_path: Path) -> None:
+    python = simulation_python()
     package = tmp_path / "tree/sglang"
     package.mkdir(parents=True)
     for name, text in {"__init__": "", "a": "import sglang.b", "b": "import json", "c": ""}.items():
@@ -79,8 +72,9 @@ except Exception as error:
 
 
 def test_hidden_triton_is_a_stub_whose_kernels_say_what_is_missing(
-    python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    python = simulation_python()
     monkeypatch.setenv(HIDE, "triton")
     made = simulation()
     assert not has_triton(made)

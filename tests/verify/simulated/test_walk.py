@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.simulate.environment import Simulation, find_python
+from shrinker.simulate.environment import Simulation
 from shrinker.simulate.settings import Settings
-from shrinker.values.errors import InputError
 from shrinker.verify.simulated import Setting, imports
 from shrinker.verify.simulated.result import Ledger
 from shrinker.verify.simulated.setting import GENERATED, UPSTREAM
+from tests.simulations import simulation_python
 
 UPSTREAM_FILES = {
     "__init__.py": "",
@@ -33,11 +33,7 @@ def write(folder: Path, files: dict[str, str]) -> Path:
 
 @pytest.fixture
 def setting(tmp_path: Path) -> Setting:
-    try:
-        python = find_python()
-    except InputError as error:
-        pytest.skip(f"{error.message}: {error.next_step}")
-    return Setting(Simulation(python, Settings()), tmp_path / "work")
+    return Setting(Simulation(simulation_python(), Settings()), tmp_path / "work")
 
 
 def walked(setting: Setting, tmp_path: Path, generated: dict[str, str]) -> Ledger:

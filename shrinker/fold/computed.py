@@ -1,0 +1,166 @@
+"""Names that a module puts together: f-strings, sums and joins, `getattr` and `setattr` of what is computed."""
+
+from __future__ import annotations
+
+import ast
+import bisect
+import re
+from collections.abc import Iterable
+from itertools import chain
+
+from shrinker.facts.walk import walk
+from shrinker.fold.reading import Reading
+
+_FIELD = re.compile(r"\{[^{}]*\}")
+_LITERAL_CHARACTERS = 3
+"""A computed name with fewer letters or digits of its own counts only beside a `getattr` of a computed name."""
+_BY_NAME = frozenset({"getattr", "hasattr", "attrgetter", "methodcaller"})
+_SETTERS = frozenset({"setattr", "delattr"})
+SHORT = 200
+"""Characters: a longer string is no annotation and no name."""
+
+
+class Patterns:
+    """Names that the module puts together."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self.sites: list[tuple[int, str]] = []
+        """Computed strings, each computed part written ``*``."""
+        self._patterns: set[str] = set()
+        self._weak: list[tuple[int, str]] = []
+        """Patterns that say little, with their lines."""
+        self._asks: list[int] = []
+        """Lines that read an attribute of a computed name."""
+
+    def _add(self, pattern: str, line: int) -> None:
+        for part in re.split(r"[^\w*]+", pattern):
+            # `f"{a}_{b}"` says as little as `name` does.
+            if "*" in part and (part.startswith("_") or part.strip("*_")):
+                literal = part.replace("*", "").replace("_", "")
+                if len(literal) >= _LITERAL_CHARACTERS:
+                    self._patterns.add(part)
+                elif " " not in pattern:
+                    # Of a sentence (`f"the {kind}s"`) a part that says so little is no name.
+                    self._weak.append((line, part))
+
+    def calls(self, stores: set[str]) -> None:
+        """Calls that get, set or join by a computed name; adds to `stores` what they set."""
+        reading = self._reading
+        stored: set[int] = set()
+        computed: list[ast.expr] = []
+        for found in (reading.plain, reading.typing):
+            computed += found.joined
+            computed += found.sums
+            for call in found.calls:
+                function = call.func
+                name = (
+                    function.attr
+                    if isinstance(function, ast.Attribute)
+                    else function.id
+                    if isinstance(function, ast.Name)
+                    else ""
+                )
+                if name == "join":
+                    computed.append(call)
+                elif name in _SETTERS or name in _BY_NAME:
+                    if name == "setattr" and len(call.args) > 1:
+                        stored.add(id(call.args[1]))
+                    self._by_name(call, name, stores)
+        for node in computed:
+            pattern = pattern_of(node)
+            if pattern is not None and pattern != "*":
+                self.sites.append((node.lineno, pattern))
+                if "*" in pattern and id(node) not in stored:
+                    self._add(pattern, node.lineno)
+        for found in (reading.plain, reading.typing):
+            for constant in chain(found.texts, found.parts, reading.shown if found is reading.plain else ()):
+                text = constant.value
+                if "{" in text and len(text) < SHORT:  # type: ignore[operator,arg-type]
+                    self._add(_FIELD.sub("*", text), constant.lineno)  # type: ignore[arg-type]
+
+    def _by_name(self, call: ast.Call, name: str, stores: set[str]) -> None:
+        second = call.args[1] if len(call.args) > 1 else call.args[0] if call.args else None
+        if second is None:
+            return
+        pattern = pattern_of(second) or "*"
+        if name in _SETTERS:
+            for spelled in self._spelled_out(call, pattern) if name == "setattr" else (pattern,):
+                if spelled.strip("*"):
+                    first = call.args[0]
+                    own = isinstance(first, ast.Name) and first.id == "self" and "*" in spelled
+                    owner = self._class_around(call.lineno) if own else None
+                    stores.add(f"{spelled}=*@{owner}" if owner else f"{spelled}=*")
+        elif "*" in pattern:
+            if pattern.strip("*"):
+                self._patterns.add(pattern)
+            else:
+                self._asks.append(call.lineno)
+
+    def _spelled_out(self, call: ast.Call, pattern: str) -> Iterable[str]:
+        """``for key in ("a", "b"): setattr(x, f"_{key}", …)`` names what it sets."""
+        name = call.args[1] if len(call.args) > 1 else None
+        if isinstance(name, ast.JoinedStr):
+            computed = [v.value for v in name.values if isinstance(v, ast.FormattedValue)]
+            if len(computed) == 1 and isinstance(computed[0], ast.Name):
+                texts = self._texts_of_loop(computed[0].id, call.lineno)
+                if texts is not None:
+                    return [pattern.replace("*", text) for text in texts]
+        return (pattern,)
+
+    def _texts_of_loop(self, name: str, line: int) -> list[str] | None:
+        """What a name is in the innermost loop around a line that runs over texts and binds the name nowhere else."""
+        for node, bound, texts in reversed(self._reading.loops):
+            if bound != name or not node.body[0].lineno <= line <= (node.body[-1].end_lineno or 0):
+                continue
+            if not any(
+                isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
+                for s in node.body
+                for n in walk(s)
+            ):
+                return texts
+        return None
+
+    def _class_around(self, line: int) -> str | None:
+        """The outermost class around a line."""
+        for node, _ in self._reading.definitions:
+            if isinstance(node, ast.ClassDef) and node.lineno <= line <= (node.end_lineno or 0):
+                return node.name
+        return None
+
+    def finish(self) -> set[str]:
+        """All patterns: those that say little where code beside them reads an attribute of a computed name."""
+        if self._asks and self._weak:
+            ends = sorted(node.end_lineno or node.lineno for node, inner in self._reading.definitions if not inner)
+            asked = {bisect.bisect_left(ends, line) for line in self._asks}
+            self._patterns.update(part for line, part in self._weak if bisect.bisect_left(ends, line) in asked)
+        return self._patterns
+
+
+def pattern_of(node: ast.AST) -> str | None:
+    """The text of a string expression, each computed part written ``*``."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else "*"
+    if isinstance(node, ast.JoinedStr):
+        return _squeeze(
+            "".join(v.value if isinstance(v, ast.Constant) and isinstance(v.value, str) else "*" for v in node.values)
+        )
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Div):
+        left, right = pattern_of(node.left), pattern_of(node.right)
+        if left is None or right is None or (left == "*" and right == "*"):
+            return None
+        return _squeeze(left + ("/" if isinstance(node.op, ast.Div) else "") + right)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+        left = pattern_of(node.left)
+        return None if left is None else _squeeze(re.sub(r"%[sdr]", "*", left))
+    if isinstance(node, ast.Call):
+        attribute = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        if attribute == "join" and len(node.args) > 1:
+            parts = [pattern_of(a) or "*" for a in node.args]
+            return _squeeze("/".join(parts)) if any(p != "*" for p in parts) else None
+        return "*"
+    return "*"
+
+
+def _squeeze(text: str) -> str:
+    return re.sub(r"\*+", "*", text) if "**" in text else text
