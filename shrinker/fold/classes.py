@@ -10,7 +10,7 @@ from shrinker.facts.lattice import Removed
 from shrinker.facts.scopes import LocalScope
 from shrinker.fold.context import EvaluatesRemoved, span
 from shrinker.fold.control import filled, is_counted
-from shrinker.fold.functions import definition_gone, fold_decorators, removed_definition
+from shrinker.fold.functions import LOCALS, definition_gone, fold_decorators, removed_definition
 from shrinker.values.edits import DropElement
 
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ def fold_class(folder: StatementFolder, node: ast.ClassDef) -> tuple[Body, bool]
             raise
         return definition_gone(folder, node, poison.removed)
     scope = LocalScope(folder.scope, collect(node.body, folder.context.package), frozenset(), is_class=True)
-    inside = folder.inside(scope, "class", f"{folder.owner or folder.context.module}.{node.name}")
+    # A class of a function is none of the module's, whatever its name.
+    around = folder.owner or folder.context.module + (f".{LOCALS}" if folder.kind == "function" else "")
+    inside = folder.inside(scope, "class", f"{around}.{node.name}")
     _drop_members(inside, node)
     folder.context.bodies.append(None)
     try:

@@ -10,7 +10,7 @@ from shrinker.facts.lattice import Removed
 from shrinker.facts.scopes import LATER, LocalScope, function_scope, shadowed
 from shrinker.facts.walk import walk
 from shrinker.fold.annotations import fold_annotation, fold_parameter
-from shrinker.fold.context import EvaluatesRemoved, KeepsWhole, span
+from shrinker.fold.context import EvaluatesRemoved, KeepsWhole, extent, span
 from shrinker.fold.control import declares, filled, is_generator, rebinds
 from shrinker.fold.domains import local_tables, registration
 from shrinker.fold.whole import function_needs
@@ -19,6 +19,9 @@ from shrinker.values.folded import Uncertain
 
 if TYPE_CHECKING:
     from shrinker.fold.statements import Body, StatementFolder
+
+LOCALS = "<locals>"
+"""In the name of a class that a function defines, as Python itself names it."""
 
 
 def fold_function(folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[Body, bool]:
@@ -51,6 +54,14 @@ def fold_function(folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunc
             fold_parameter(folder.expressions, argument)
     if node.returns is not None:
         node.returns = fold_annotation(folder.expressions, node.returns, "returns")
+    gone = _removed_method(folder, node, generator)
+    if gone is not None:
+        first, lines = node.body[0], extent(node.body)
+        for statement in node.body:
+            folder.forget(statement)
+        node.body = folder.raises(first, gone)
+        context.decide(first, "definition", {gone.rule}, "raises", lines)
+        return [node], False
     scope = function_scope(node, folder.scope, folder.context.package)
     before = frozenset(scope.bindings.names)
     folder.context.tables.update(local_tables(node.body, scope))
@@ -114,6 +125,16 @@ def removed_definition(
     if folder.kind != "module":
         return None
     return folder.context.environment.removed_definition(f"{folder.context.module}.{node.name}")
+
+
+def _removed_method(
+    folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunctionDef, generator: bool
+) -> Removed | None:
+    """The rule's answer for a method that it names. The method stays, since nobody knows all who call it, and raises."""
+    if folder.kind != "class" or LOCALS in folder.owner or (generator and isinstance(node, ast.AsyncFunctionDef)):
+        # Without its `yield`, an `async for` over it would be another error than the named one.
+        return None
+    return folder.context.environment.removed_definition(f"{folder.owner}.{node.name}")
 
 
 def _fold_again(

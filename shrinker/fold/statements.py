@@ -115,8 +115,12 @@ class StatementFolder:
             self.context.edits.append(DropStatement(span(node)))
             self.context.decide(node, "use", {removed.rule}, "removed", lines)
             return []
-        self.context.edits.append(Raise(span(node), message(removed), removed.error))
         self.context.decide(node, "use", {removed.rule}, "raises", lines)
+        return self.raises(node, removed)
+
+    def raises(self, node: ast.stmt, removed: Removed) -> Body:
+        """The named error in the place of a statement and all that follow it in its block."""
+        self.context.edits.append(Raise(span(node), message(removed), removed.error))
         call = ast.Call(ast.Name(removed.error, ast.Load()), [ast.Constant(message(removed))], [])
         return [ast.fix_missing_locations(ast.copy_location(ast.Raise(call, None), node))]
 

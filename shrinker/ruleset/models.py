@@ -103,7 +103,8 @@ class Remove(Rule):
     """Members of enumerations (``sglang.**.Backend.ASCEND``): no value of the closed world equals one."""
     definitions: tuple[str, ...] = ()
     """Functions and classes at module level (``sglang.**.http_server.ollama_chat``), the last name without ``*``: the
-    definition goes, with the decorators that register it."""
+    definition goes, with the decorators that register it. Of a method (``sglang.**.Scheduler.load_lora_adapter``) the
+    body goes: calling it is the named error."""
     paths: tuple[str, ...] = ()
     """Patterns over files and folders of upstream that are not modules."""
     extras: tuple[str, ...] = ()
