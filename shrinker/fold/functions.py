@@ -56,11 +56,11 @@ def fold_function(folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunc
         node.returns = fold_annotation(folder.expressions, node.returns, "returns")
     gone = _removed_method(folder, node, generator)
     if gone is not None:
-        first, lines = node.body[0], extent(node.body)
+        head, lines = node.body[0], extent(node.body)
         for statement in node.body:
             folder.forget(statement)
-        node.body = folder.raises(first, gone)
-        context.decide(first, "definition", {gone.rule}, "raises", lines)
+        node.body = folder.raises(head, gone)
+        context.decide(head, "definition", {gone.rule}, "raises", lines)
         return [node], False
     scope = function_scope(node, folder.scope, folder.context.package)
     before = frozenset(scope.bindings.names)
