@@ -55,7 +55,7 @@ def mutate(
     from shrinker.cli.verify import open_setting
     from shrinker.pipeline import reports_folder
     from shrinker.values.errors import InputError
-    from shrinker.verify import EVIDENCE_LEVELS
+    from shrinker.verify.levels import EVIDENCE_LEVELS
     from shrinker.verify.mutation import choose, judge_all
     from shrinker.verify.mutation.breakages import breakage_fault, declared
     from shrinker.verify.mutation.page import breakages_data, breakages_page, mutation_data, mutation_page

@@ -65,7 +65,7 @@ def verify(
     from shrinker.pipeline import reports_folder
     from shrinker.report.verification import verification, write_verification
     from shrinker.values.errors import InputError
-    from shrinker.verify import EVIDENCE_LEVELS
+    from shrinker.verify.levels import EVIDENCE_LEVELS
     from shrinker.verify.simulated import SIMULATED_LEVELS
 
     known = [*EVIDENCE_LEVELS, *SIMULATED_LEVELS]
@@ -152,7 +152,7 @@ def _static(
 ) -> list[LevelResult]:
     from shrinker.cli.places import read_manifest, recorded_rules
     from shrinker.pipeline import lock_evidence, verify_tree
-    from shrinker.verify import EVIDENCE_LEVELS
+    from shrinker.verify.levels import EVIDENCE_LEVELS
     from shrinker.verify.simulated import LevelResult
 
     manifest = read_manifest(out)

@@ -20,7 +20,7 @@ from shrinker.source import open_upstream
 from shrinker.source.pins import Pins, load_pins
 from shrinker.source.repository import git
 from shrinker.values.errors import EvidenceError, InputError
-from shrinker.verify import EVIDENCE_LEVELS
+from shrinker.verify.levels import EVIDENCE_LEVELS
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
 from shrinker.values.survivors import Survivors
 from shrinker.values.upstream import Identity, UpstreamTree
-from shrinker.verify import EVIDENCE_LEVELS
+from shrinker.verify.levels import EVIDENCE_LEVELS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 _SHOWN_FINDINGS = 20

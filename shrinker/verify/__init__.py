@@ -2,41 +2,6 @@
 
 This package judges by upstream, the generated files, the manifest and, where it is given them, the rules alone. It imports
 neither `fold` nor `graph` nor `emit` nor `facts`: a judge does not share the defendant's reasoning.
+
+What needs a GPU or a server runs where only the standard library is: this file loads nothing. `levels.py` names the levels.
 """
-
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from types import MappingProxyType
-from typing import Protocol
-
-from shrinker.cache import Cache
-from shrinker.ruleset import Ruleset
-from shrinker.values.manifest import Manifest
-from shrinker.values.outcome import Evidence
-from shrinker.values.upstream import UpstreamTree
-from shrinker.verify.form import verify_form
-from shrinker.verify.references import verify_references
-
-
-class Level(Protocol):
-    """What every evidence level is: a function from two trees to evidence."""
-
-    def __call__(
-        self,
-        tree: UpstreamTree,
-        out: Path,
-        manifest: Manifest,
-        *,
-        jobs: int,
-        progress: Callable[[str], None],
-        cache: Cache | None = None,
-        rules: Ruleset | None = None,
-    ) -> Evidence: ...
-
-
-EVIDENCE_LEVELS: Mapping[str, Level] = MappingProxyType({"form": verify_form, "references": verify_references})
-"""The levels by name, each stricter than the one before; a new level is added here."""
-
-__all__ = ["EVIDENCE_LEVELS", "Level", "verify_form", "verify_references"]

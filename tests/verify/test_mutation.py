@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from shrinker.values.manifest import Manifest
-from shrinker.verify import EVIDENCE_LEVELS
+from shrinker.verify.levels import EVIDENCE_LEVELS
 from shrinker.verify.mutation import KINDS, Fault, Judged, choose, judge_all, stand
 from shrinker.verify.mutation.judge import Asked, table
 from shrinker.verify.mutation.kinds import ON_PYTHON, Source

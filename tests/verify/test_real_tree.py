@@ -12,7 +12,7 @@ import pytest
 
 from shrinker.source import open_upstream
 from shrinker.values.upstream import PACKAGE_PREFIX
-from shrinker.verify import EVIDENCE_LEVELS
+from shrinker.verify.levels import EVIDENCE_LEVELS
 from tests.verify.trees import Case, manifest_of
 
 RELEASE = "release:0.5.7"

@@ -13,7 +13,7 @@ from shrinker.values.form import digest
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile, Evidence
 from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage, Identity, SourceFile, UpstreamTree
-from shrinker.verify import EVIDENCE_LEVELS
+from shrinker.verify.levels import EVIDENCE_LEVELS
 
 Files = Mapping[str, str]
 IDENTITY = Identity(kind="path", spec="path", version=None, commit=None, dirty=True)

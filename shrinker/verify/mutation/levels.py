@@ -12,7 +12,7 @@ from shrinker.ruleset import Ruleset
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence
 from shrinker.values.upstream import UpstreamTree
-from shrinker.verify import EVIDENCE_LEVELS
+from shrinker.verify.levels import EVIDENCE_LEVELS
 from shrinker.verify.mutation.faults import Fault
 from shrinker.verify.mutation.judge import Asked
 from shrinker.verify.simulated import SIMULATED_LEVELS, Setting, SimulatedLevel, model
