@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from shrinker.verify.symbols import Registration
 
+_DATA = frozenset({"dataclass", "define", "frozen", "attrs"})
 _FILING = frozenset({"define", "impl"})
 """Last names of functions that file an operator; what has "regist" in its name files something, too."""
 
@@ -26,6 +27,19 @@ def members_of(body: list[ast.stmt]) -> Iterator[tuple[str, int]]:
                     yield from members_of(getattr(node, name, []))
                 for handler in getattr(node, "handlers", []):
                     yield from members_of(handler.body)
+
+
+def fields_of(body: list[ast.stmt]) -> Iterator[str]:
+    """Names that the body of a class annotates, those of the class itself (`ClassVar`) left out."""
+    for node in body:
+        match node:
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation) if last_name(annotation) != "ClassVar":
+                yield name
+
+
+def made_by_fields(node: ast.ClassDef) -> bool:
+    """True when a decorator makes what a class annotates the parameters of what it is made with."""
+    return any(last_name(d.func if isinstance(d, ast.Call) else d) in _DATA for d in node.decorator_list)
 
 
 def rows_of(body: list[ast.stmt]) -> Iterator[tuple[str, str, str, int]]:
@@ -122,3 +136,10 @@ def last_name(node: ast.expr) -> str:
     while isinstance(node, ast.Subscript):
         node = node.value
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def first_name(node: ast.expr) -> str:
+    """First name of a dotted expression, its subscripts left out; empty for any other."""
+    while isinstance(node, ast.Subscript | ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""

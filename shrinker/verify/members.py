@@ -45,9 +45,14 @@ def lost_members(kept: Iterable[ModuleSymbols], before: Mapping[str, ModuleSymbo
                 if name in there[each.name]:
                     continue
                 count += 1
-                if name.startswith("__") and name.endswith("__"):
-                    # Python itself looks these up.
-                    message = f"class {each.name} lost {name} (upstream: line {line})"
+                why = "" if name.startswith("__") and name.endswith("__") else None
+                if name in each.fields and families.has_fields(last):
+                    why = ", a field: what makes one gives it by place or by name"
+                elif not name.startswith("_") and (caller := families.outside(last)):
+                    why = f", which {caller} of another package may call"
+                if why is not None:
+                    # Nobody here has to look these up: Python does, or who makes or drives the object.
+                    message = f"class {each.name} lost {name}{why} (upstream: line {line})"
                     found.append(Finding("members", symbols.path, 0, message))
                     continue
                 missed = next(
@@ -121,6 +126,14 @@ def lost_rows(
     return count, found
 
 
+_MADE_BY_FIELDS = frozenset({"NamedTuple", "TypedDict", "Struct", "BaseModel"})
+_ASKED_BY_NAME = frozenset({"Module", "Parameter", "Tensor", "BaseModel", "Struct", "Generic", "Protocol", "ABC"}) | {
+    *("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag", "NamedTuple", "TypedDict", "PretrainedConfig", "PreTrainedModel")
+}
+"""Classes of other packages that call no method of a class below them but those that kept code names, too. Any other
+(a communicator that a library drives, a handler, a visitor) may call all that is defined for it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Refused:
     """By which texts a generated tree ends a run."""
@@ -168,13 +181,26 @@ class _Families:
     def __init__(self, kept: Iterable[ModuleSymbols]) -> None:
         self._bases: dict[str, set[str]] = defaultdict(set)
         self._derived: dict[str, set[str]] = defaultdict(set)
+        self._foreign: dict[str, set[str]] = defaultdict(set)
+        self._data: set[str] = set()
         for symbols in kept:
             for each in symbols.classes:
                 last = each.name.rpartition(".")[2]
+                self._foreign[last].update(name for name in each.foreign if name and name not in _ASKED_BY_NAME)
+                if each.data:
+                    self._data.add(last)
                 for base in each.bases:
                     self._bases[last].add(base)
                     self._derived[base].add(last)
         self._known: dict[str, frozenset[str]] = {}
+
+    def outside(self, name: str) -> str:
+        """A class of another package, below which this one is, that may call any of its methods; empty when none is."""
+        return min((each for base in _closure(name, self._bases) for each in self._foreign.get(base, ())), default="")
+
+    def has_fields(self, name: str) -> bool:
+        """True when what a class annotates is what it is made with."""
+        return not _closure(name, self._bases).isdisjoint(self._data | _MADE_BY_FIELDS)
 
     def meets(self, look: LookUp, name: str) -> bool:
         """True when a look-up may reach the class of this name."""

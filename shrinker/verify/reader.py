@@ -14,7 +14,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 from shrinker.values.upstream import module_name
-from shrinker.verify.declared import assigned_of, last_name, members_of, registers_of, rows_of
+from shrinker.verify.declared import (
+    assigned_of,
+    fields_of,
+    first_name,
+    last_name,
+    made_by_fields,
+    members_of,
+    registers_of,
+    rows_of,
+)
 from shrinker.verify.scopes import Scope, look_up
 from shrinker.verify.symbols import PACKAGE, Attribute, ClassSymbols, LookUp, ModuleSymbols
 
@@ -266,7 +275,11 @@ class _Reader:
         for name, line in members_of(node.body):
             members.setdefault(name, line)
         self.around.append(node.name)
-        self.classes.append(ClassSymbols(".".join(self.around), bases, tuple(members.items())))
+        foreign = tuple(last_name(base) for base in node.bases if first_name(base) in self.foreign)
+        fields = frozenset(fields_of(node.body))
+        data = made_by_fields(node)
+        name = ".".join(self.around)
+        self.classes.append(ClassSymbols(name, bases, tuple(members.items()), fields, data, foreign))
         for statement in node.body:
             self.visit(statement, inner)
         self.around.pop()

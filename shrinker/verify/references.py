@@ -14,7 +14,8 @@ Checks:
     includes, build lists, operators: what native sources include, what their builds name, what they register.
     companions: imports of packages that travel beside the served one.
     rows: of tables and lists of the same files, and calls that register, whose value is still there.
-    members: methods and attributes that kept classes of upstream lost, looked for among the names that kept code looks up.
+    members: methods and attributes that kept classes of upstream lost, looked for among the names that kept code looks up; fields of
+        what is made by its fields, and methods below a class of another package, which are asked for without a name, may not go.
 
 Limits: an attribute of an object that is not a module is checked only where a kept class had one of that name, and a name that code
 computes is not;

@@ -32,6 +32,12 @@ class ClassSymbols:
     """Last names of the bases."""
     members: tuple[tuple[str, int], ...]
     """Methods and names that its body assigns, on any branch, with their lines."""
+    fields: frozenset[str]
+    """Those that its body annotates."""
+    data: bool
+    """A decorator makes its fields what it is made with, as `dataclass` does."""
+    foreign: tuple[str, ...]
+    """Last names of the bases that other packages give."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,17 @@ MAY: dict[str, tuple[str, str, str]] = {
     ),
     "the class goes as a whole": (POOL, CLOSE.join(POOL.partition(CLOSE)[:1]) + CLOSE, "def f(x): x.lost()\n"),
     "it is only stored": (POOL, less(POOL, LOST), "def f(x): x.lost = 1\n"),
+    "a method that a library asks for by a name that nobody has": (
+        "import torch.nn as nn\nclass Layer(nn.Module):\n    a = 1\n    def lost(self): pass\n",
+        "import torch.nn as nn\nclass Layer(nn.Module):\n    a = 1\n",
+        "",
+    ),
+    "an annotation of a class that is made otherwise": (POOL, less(POOL, "    size: int = 1\n"), ""),
+    "a constant of a class that is made by its fields": (
+        "from dataclasses import dataclass\n@dataclass\nclass A:\n    x: int\n    LIMIT = 2\n",
+        "from dataclasses import dataclass\n@dataclass\nclass A:\n    x: int\n",
+        "",
+    ),
     "a keyword of a function": (POOL, less(POOL, "    size: int = 1\n"), "def f(size): pass\nf(size=1)\n"),
 }
 MAY_NOT: dict[str, tuple[str, str, str, tuple[str, str]]] = {
@@ -105,6 +116,24 @@ MAY_NOT: dict[str, tuple[str, str, str, tuple[str, str]]] = {
         POOL.replace("    LIMIT = 2\n", "    LIMIT = 2\n\n    def __init__(self):\n        self.x = 1\n"),
         POOL,
         "from sglang.pool import Pool\nPool()\n",
+        ("members", "pool.py"),
+    ),
+    "a method for a library that drives what is of the class": (
+        "from library import Driven\nclass Base(Driven): pass\nclass A(Base):\n    x = 1\n    def step(self): pass\n",
+        "from library import Driven\nclass Base(Driven): pass\nclass A(Base):\n    x = 1\n",
+        "",
+        ("members", "pool.py"),
+    ),
+    "a field of a named tuple, that is taken apart by place": (
+        "from typing import NamedTuple\nclass A(NamedTuple):\n    x: int\n    y: int\n",
+        "from typing import NamedTuple\nclass A(NamedTuple):\n    x: int\n",
+        "from sglang.pool import A\nx, y = A(1, 2)\n",
+        ("members", "pool.py"),
+    ),
+    "a field below a dataclass": (
+        "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass B: pass\nclass A(B):\n    x: int\n    y: int\n",
+        "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass B: pass\nclass A(B):\n    x: int\n",
+        "",
         ("members", "pool.py"),
     ),
     "a decorator": (POOL, less(POOL, "    @property\n"), "", ("decorators", "pool.py")),
