@@ -57,7 +57,7 @@ def mutate(
     from shrinker.values.errors import InputError
     from shrinker.verify.levels import EVIDENCE_LEVELS
     from shrinker.verify.mutation import choose, judge_all
-    from shrinker.verify.mutation.breakages import breakage_fault, declared
+    from shrinker.verify.mutation.breakages import breakage_fault, declared, why_skipped
     from shrinker.verify.mutation.page import breakages_data, breakages_page, mutation_data, mutation_page
     from shrinker.verify.simulated import SIMULATED_LEVELS
 
@@ -75,11 +75,11 @@ def mutate(
         with open_setting(tree, manifest, folder, simulated, None, patience, progress) as setting:
             levels = {name: _level(name, tree, manifest, jobs, setting, progress) for name in names}
             progress.phase("faults")
-            skipped: list[str] = []
+            skipped: dict[str, str] = {}
             if breakages:
-                put = {each.name: breakage_fault(each, tree, tree_folder, manifest) for each in declared()}
-                faults = [fault for fault in put.values() if fault is not None]
-                skipped = [name for name, fault in put.items() if fault is None]
+                put = [(each, breakage_fault(each, tree, tree_folder, manifest)) for each in declared()]
+                faults = [fault for _, fault in put if fault is not None]
+                skipped = {each.name: why_skipped(each, tree, manifest) for each, fault in put if fault is None}
             else:
                 faults = choose(tree, tree_folder, manifest, count=count, seed=seed)
             done: list[Judged] = []

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from shrinker.verify.mutation import judge_all
-from shrinker.verify.mutation.breakages import Breakage, breakage_fault, declared
+from shrinker.verify.mutation.breakages import Breakage, breakage_fault, declared, why_skipped
 from shrinker.verify.mutation.page import breakages_data, breakages_page
 from tests.verify.test_mutation import levels
 from tests.verify.trees import Case, Files
@@ -95,18 +95,20 @@ def test_a_symbol_that_only_a_removed_source_defines(case: Build) -> None:
 
 
 @pytest.mark.parametrize(
-    "breakage",
+    ("breakage", "why"),
     [
-        Breakage(name="x", modules=("sglang.nowhere",), cut=0.4),
-        Breakage(name="x", modules=("sglang.**",), delete=("Nothing",)),
-        Breakage(name="x", modules=("sglang.**",), left=("is_cpu",)),
-        Breakage(name="x", modules=("sglang.**",), read="_is_gpu"),
-        Breakage(name="x", files=("nowhere/**",)),
+        (Breakage(name="x", modules=("sglang.nowhere",), cut=0.4), "upstream has nothing"),
+        (Breakage(name="x", modules=("sglang.**",), delete=("Nothing",)), "that stays defines Nothing"),
+        (Breakage(name="x", modules=("sglang.**",), left=("is_cpu",)), "`is_cpu` did not go"),
+        (Breakage(name="x", modules=("sglang.**",), read="_is_gpu"), "upstream names `_is_gpu` nowhere"),
+        (Breakage(name="x", files=("nowhere/**",)), "upstream has nothing"),
+        (Breakage(name="x", files=("gone/**",)), "all that upstream has at `gone/**` went"),
     ],
 )
-def test_what_cannot_happen_to_a_tree_is_skipped(case: Build, breakage: Breakage) -> None:
-    trees = case(UPSTREAM, {**GENERATED, "user.py": "="})
+def test_what_cannot_happen_to_a_tree_is_skipped(case: Build, breakage: Breakage, why: str) -> None:
+    trees = case({**UPSTREAM, "//gone/a.cu": ""}, {**GENERATED, "user.py": "="})
     assert breakage_fault(breakage, trees.tree, trees.out, trees.manifest) is None
+    assert why in why_skipped(breakage, trees.tree, trees.manifest)
 
 
 def test_the_declared_ones_are_those_of_the_scope() -> None:
@@ -133,8 +135,8 @@ def test_the_page_names_what_nothing_caught(case: Build) -> None:
     fault = breakage_fault(BREAKAGES["cut"][0], trees.tree, trees.out, trees.manifest)
     assert fault is not None
     judged = judge_all(trees.out, trees.manifest, [fault], {"form": lambda folder, manifest, fault: ""})
-    page = breakages_page(breakages_data(judged, ["form"], trees.manifest, ["y"]))
-    assert "Caught: 0 of 1." in page and "**nothing**" in page and "Not in this tree: y." in page
+    page = breakages_page(breakages_data(judged, ["form"], trees.manifest, {"y": "no such file"}))
+    assert "Caught: 0 of 1." in page and "**nothing**" in page and "- y: no such file" in page
 
 
 def test_an_entry_has_one_kind() -> None:

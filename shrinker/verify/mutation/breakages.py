@@ -6,7 +6,7 @@ import ast
 import re
 import tomllib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -73,6 +73,37 @@ def breakage_fault(breakage: Breakage, tree: UpstreamTree, out: Path, manifest: 
         if damaged is not None:
             return _fault(breakage, [(path, damaged)])
     return None
+
+
+def why_skipped(breakage: Breakage, tree: UpstreamTree, manifest: Manifest) -> str:
+    """Why `breakage_fault` gives none, in words.
+
+    Args:
+        breakage: of which it gave none.
+        tree: upstream.
+        manifest: of the generated tree.
+    """
+    asked = ", ".join(f"`{pattern}`" for pattern in breakage.files or breakage.modules)
+
+    def among(paths: Iterable[str]) -> list[str]:
+        if breakage.files:
+            return [path for path in paths if any_path_matches(breakage.files, path)]
+        return [p for p in paths if any(module_matches(m, module_name(p) or "") for m in breakage.modules)]
+
+    theirs = among(tree.by_path)
+    kept = among(entry.path for entry in manifest.files)
+    if not theirs:
+        return f"upstream has nothing at {asked}"
+    if not kept:
+        return f"all that upstream has at {asked} went"
+    if breakage.delete:
+        return f"no module of {asked} that stays defines {' and '.join(breakage.delete)}"
+    names = breakage.left or (breakage.read,)
+    texts = [tree.read(path).decode("utf-8-sig") for path in kept if path in tree.by_path and path.endswith(".py")]
+    written = " and ".join(f"`{name}`" for name in names)
+    if not any(all(_word(name, text) for name in names) for text in texts):
+        return f"upstream names {written} nowhere in what stays of {asked}"
+    return f"{written} did not go: where upstream names it, in what stays of {asked}, the tree does too"
 
 
 def _fault(breakage: Breakage, changes: Sequence[tuple[str, str | None]]) -> Fault | None:

@@ -69,7 +69,7 @@ def mutation_page(data: Mapping[str, Any]) -> str:
 
 
 def breakages_data(
-    judged: Sequence[Judged], levels: Sequence[str], manifest: Manifest, skipped: Sequence[str]
+    judged: Sequence[Judged], levels: Sequence[str], manifest: Manifest, skipped: Mapping[str, str]
 ) -> dict[str, Any]:
     """The content of ``breakages.json``.
 
@@ -77,7 +77,7 @@ def breakages_data(
         judged: what became of each breakage.
         levels: that were asked.
         manifest: of the tree.
-        skipped: breakages that nothing of this tree could suffer.
+        skipped: breakages that nothing of this tree could suffer, and why.
     """
     return {
         "format": FORMAT,
@@ -89,7 +89,7 @@ def breakages_data(
             {"name": j.fault.subject, "path": j.fault.path, "caught_by": j.caught_by, "finding": j.finding}
             for j in judged
         ],
-        "skipped": [*skipped],
+        "skipped": [{"name": name, "why": why} for name, why in skipped.items()],
     }
 
 
@@ -111,5 +111,6 @@ def breakages_page(data: Mapping[str, Any]) -> str:
         ),
     ]
     if data["skipped"]:
-        lines += ["", "Not in this tree: " + "; ".join(data["skipped"]) + "."]
+        lines += ["", "## Not in this tree", ""]
+        lines += [f"- {row['name']}: {row['why']}" for row in data["skipped"]]
     return "\n".join(lines) + "\n"
