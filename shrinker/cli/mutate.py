@@ -24,13 +24,17 @@ if TYPE_CHECKING:
     from shrinker.pipeline import Progress
     from shrinker.values.manifest import Manifest
     from shrinker.values.upstream import UpstreamTree
+    from shrinker.verify.mutation.faults import Fault
     from shrinker.verify.mutation.judge import Asked, Judged
 
 
 def mutate(
     out: Out = DEFAULT_OUT,
-    count: Annotated[int, typer.Option("--count", min=1, help="How many faults.")] = 200,
-    seed: Annotated[int, typer.Option("--seed", help="Of the draw: the same seed draws the same faults.")] = 0,
+    count: Annotated[int, typer.Option("--count", min=1, help="How many faults a seed.")] = 200,
+    seed: Annotated[
+        list[int] | None,
+        typer.Option("--seed", help="Of the draw: the same draws the same faults. Again: that many more. Default: 0."),
+    ] = None,
     breakages: Annotated[
         bool, typer.Option("--breakages", help="Instead of drawn faults: what broke by hand. Fails when one survives.")
     ] = False,
@@ -76,12 +80,14 @@ def mutate(
             levels = {name: _level(name, tree, manifest, jobs, setting, progress) for name in names}
             progress.phase("faults")
             skipped: dict[str, str] = {}
+            drawn: dict[int, list[Fault]] = {}
             if breakages:
                 put = [(each, breakage_fault(each, tree, tree_folder, manifest)) for each in declared()]
                 faults = [fault for _, fault in put if fault is not None]
                 skipped = {each.name: why_skipped(each, tree, manifest) for each, fault in put if fault is None}
             else:
-                faults = choose(tree, tree_folder, manifest, count=count, seed=seed)
+                drawn = {each: choose(tree, tree_folder, manifest, count=count, seed=each) for each in seed or [0]}
+                faults = [*dict.fromkeys(fault for each in drawn.values() for fault in each)]
             done: list[Judged] = []
 
             def told(judged: Judged) -> None:
@@ -95,7 +101,7 @@ def mutate(
         name, data = "breakages", breakages_data(found, names, manifest, skipped)
         page = breakages_page(data)
     else:
-        name, data = "mutation", mutation_data(found, names, manifest, seed)
+        name, data = "mutation", mutation_data(found, names, manifest, drawn)
         page = mutation_page(data)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.json").write_text(json.dumps(data, indent=1, sort_keys=True) + "\n", "utf-8")

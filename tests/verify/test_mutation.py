@@ -154,9 +154,18 @@ def test_the_page_argues_what_nothing_names(trees: Case) -> None:
     kinds = ("function deleted", "constant changed")
     for kind in kinds:
         judged = [Judged(Fault(kind, "a.py", 1, "x", ""), "", "", 0.0)]
-        page = mutation_page(mutation_data(judged, ["form", "references"], trees.manifest, 0))
+        page = mutation_page(mutation_data(judged, ["form", "references"], trees.manifest, {0: [judged[0].fault]}))
         assert ("still finds what it names" in page) is (kind == kinds[0])
         assert f"- {kind}: `a.py:1` x" in page
+
+
+def test_a_fault_that_two_seeds_draw_counts_for_both(trees: Case) -> None:
+    one, other = (Judged(Fault("import deleted", "a.py", n, "x", ""), "form" if n else "", "", 0.0) for n in range(2))
+    data = mutation_data([one, other], ["form"], trees.manifest, {0: [one.fault, other.fault], 1: [other.fault]})
+    assert data["table"][-1] == ["all", "2", "1", "1"]
+    page = mutation_page(data)
+    assert "2 faults, drawn with seed 0, 1" in page and "Noticed: 1 of 2 (50.0 %)." in page
+    assert "- seed 0: 1 of 2 (50.0 %)\n- seed 1: 1 of 1 (100.0 %)\n" in page
 
 
 def test_the_tree_itself_is_never_touched(trees: Case) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from shrinker.values.manifest import Manifest
+from shrinker.verify.mutation.faults import Fault
 from shrinker.verify.mutation.judge import Judged, table
 
-FORMAT = 1
+FORMAT = 2
 _NAMED = ("function deleted", "method deleted", "class attribute deleted")
 _ARGUMENT = (
     "without the survivor every import, name, look-up and text of the kept code still finds what it names, as *references* shows. "
@@ -17,14 +18,27 @@ _ARGUMENT = (
 )
 
 
-def mutation_data(judged: Sequence[Judged], levels: Sequence[str], manifest: Manifest, seed: int) -> dict[str, Any]:
-    """The content of ``mutation.json``: nothing in it depends on the machine or the time."""
+def mutation_data(
+    judged: Sequence[Judged], levels: Sequence[str], manifest: Manifest, drawn: Mapping[int, Collection[Fault]]
+) -> dict[str, Any]:
+    """The content of ``mutation.json``: nothing in it depends on the machine or the time.
+
+    Args:
+        judged: what became of each fault.
+        levels: that were asked.
+        manifest: of the tree.
+        drawn: the faults by the seed that drew them; one may be drawn by several.
+    """
+    noticed = {j.fault for j in judged if j.caught_by}
     return {
         "format": FORMAT,
         "profile": manifest.profile,
         "upstream": manifest.upstream.spec,
         "rules_hash": manifest.rules_hash,
-        "seed": seed,
+        "seeds": [
+            {"seed": seed, "faults": len(faults), "noticed": sum(fault in noticed for fault in faults)}
+            for seed, faults in drawn.items()
+        ],
         "levels": [*levels],
         "table": table(judged, levels),
         "faults": [
@@ -46,15 +60,17 @@ def mutation_page(data: Mapping[str, Any]) -> str:
     levels: list[str] = data["levels"]
     faults: list[dict[str, Any]] = data["faults"]
     left = [fault for fault in faults if not fault["caught_by"]]
-    caught = len(faults) - len(left)
-    share = f"{100 * caught / len(faults):.1f} %" if faults else "none"
+    seeds: list[dict[str, int]] = data["seeds"]
+    named = ", ".join(str(row["seed"]) for row in seeds)
     lines = [
         "# Does the evidence notice faults?",
         "",
-        f"{len(faults)} faults, drawn with seed {data['seed']}, each put into a copy of the tree of `{data['upstream']}`, profile "
+        f"{len(faults)} faults, drawn with seed {named}, each put into a copy of the tree of `{data['upstream']}`, profile "
         f"`{data['profile']}`, whose manifest says that the damaged file is what was decided. The levels are asked from the "
-        f"cheapest on; the first that notices counts. Noticed: {caught} ({share}).",
+        f"cheapest on; the first that notices counts. Noticed: {_share(len(faults) - len(left), len(faults))}.",
         "",
+        *(f"- seed {row['seed']}: {_share(row['noticed'], row['faults'])}" for row in seeds if len(seeds) > 1),
+        *([""] if len(seeds) > 1 else []),
         f"| kind | faults | {' | '.join(levels)} | survived |",
         "|---|---:|" + "---:|" * (len(levels) + 1),
         *(f"| {' | '.join(row)} |" for row in data["table"]),
@@ -66,6 +82,10 @@ def mutation_page(data: Mapping[str, Any]) -> str:
     if "references" in levels and any(fault["kind"] in _NAMED for fault in left):
         lines += ["", f"Of {', '.join(_NAMED)}: {_ARGUMENT}"]
     return "\n".join(lines) + "\n"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} of {whole} ({100 * part / whole:.1f} %)" if whole else "none"
 
 
 def breakages_data(
