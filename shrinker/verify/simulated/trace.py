@@ -50,7 +50,7 @@ def run(
     following = setting.following or Following(setting.work)
     setting = replace(setting, following=following)
     followed = _models(upstream, setting, configurations, runs, ledger)
-    if runs or scenarios:
+    if scenarios and has_triton(setting.simulation):
         followed += _servers(upstream, setting, scenarios, ledger)
     known = []
     for name, program in followed:
@@ -85,7 +85,7 @@ def _models(
     if has_triton(setting.simulation):
         asked += runs
     else:
-        ledger.limit("Triton has no wheel for this system: only what builds models was followed.")
+        ledger.limit("Triton has no wheel for this system: only what builds models was followed. Run this level on Linux.")
     calls = []
     for one in asked:
         if refused := setting.expected.refuses(one.asks):

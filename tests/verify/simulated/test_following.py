@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from shrinker.cache import Cache
 from shrinker.simulate.environment import Simulation
 from shrinker.simulate.executed import Executed
 from shrinker.simulate.settings import Settings
-from shrinker.verify.simulated import Following, Setting, trace
+from shrinker.verify.simulated import Following, Setting, server, trace
 from shrinker.verify.simulated.configurations import Configuration
 from shrinker.verify.simulated.following import together
 from shrinker.verify.simulated.model import meta_call
@@ -80,6 +81,23 @@ def test_nothing_followed_is_no_evidence(tmp_path: Path) -> None:
     setting = setting_of(tmp_path / "work", Cache.off())
     tree = tree_of(tmp_path / "tree", UPSTREAM_TEXT)
     assert not trace.run(tree, tree, setting, configurations=(), runs=(), scenarios=()).evidence.passed
+
+
+def test_without_triton_only_what_builds_models_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    setting = setting_of(tmp_path / "work", Cache.off())
+    setting = replace(setting, simulation=Simulation(setting.simulation.python, Settings(hidden=("triton",))))
+    tree = tree_of(tmp_path / "tree", UPSTREAM_TEXT)
+    one = Configuration("small", {"architectures": ["Small"]})
+    assert setting.following is not None
+    setting.following._known[meta_call(one, setting).follow] = Executed({"__init__.py": frozenset({2, 3})}, {})
+
+    def served(*_: object) -> None:
+        raise AssertionError("a server was started")
+
+    monkeypatch.setattr(server, "observe", served)
+    found = trace.run(tree, tree, setting, configurations=[one])
+    assert found.passed and dict(found.evidence.checks)["programs"] == 1
+    assert any("Run this level on Linux" in sentence for sentence in found.limits)
 
 
 def test_lines_of_several_programs() -> None:
