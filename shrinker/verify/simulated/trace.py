@@ -85,7 +85,9 @@ def _models(
     if has_triton(setting.simulation):
         asked += runs
     else:
-        ledger.limit("Triton has no wheel for this system: only what builds models was followed. Run this level on Linux.")
+        ledger.limit(
+            "Triton has no wheel for this system: only what builds models was followed. Run this level on Linux."
+        )
     calls = []
     for one in asked:
         if refused := setting.expected.refuses(one.asks):
