@@ -5,10 +5,11 @@ Only what a name by itself can tell is read: it is less than the folding knows, 
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import any_path_matches, name_matches
@@ -62,10 +63,17 @@ class Claims:
     _domains: _Patterns
     _registers: _Patterns
     _paths: tuple[str, ...] = field(default=())
+    _concluded: dict[str, bool] = field(default_factory=dict)
+
+    def concluding(self, concluded: Mapping[str, bool]) -> Claims:
+        """These, and what functions give that the rules do not name, by their full names."""
+        digest = hashlib.sha256(repr((self.digest, sorted(concluded.items()))).encode()).hexdigest()
+        return replace(self, digest=digest, _concluded=dict(concluded))
 
     def call(self, dotted: str) -> bool | None:
         """Truth of what a function gives, by its full name."""
-        return _one(self._calls.find(dotted))
+        said = self._calls.find(dotted)
+        return _one(said) if said else self._concluded.get(dotted)
 
     def method(self, name: str) -> bool | None:
         """Truth of what a method of this name gives, whatever it is called on."""

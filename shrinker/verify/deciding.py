@@ -1,4 +1,5 @@
-"""Decide a test of upstream again, by the rules and the names that it writes: no import is followed, nothing is propagated."""
+"""Decide a test of upstream again, by the rules, the names that it writes, and what functions were concluded to give
+(`concluded`): nothing else is propagated."""
 
 from __future__ import annotations
 
@@ -64,6 +65,10 @@ class Decider:
     def _import(self, name: str, what: str) -> None:
         if self._imported.setdefault(name, what) != what:
             self._ambiguous.add(name)
+
+    def binds_once(self, name: str) -> bool:
+        """True when the module binds a name once and imports it nowhere."""
+        return self._bound[name] == 1 and name not in self._imported
 
     def truth(self, node: ast.expr) -> bool | None:
         """Whether a test holds; None when the rules do not say so by themselves."""

@@ -35,6 +35,7 @@ from shrinker.values.outcome import EmittedFile, Evidence, Finding
 from shrinker.values.upstream import UpstreamTree
 from shrinker.verify import allowances
 from shrinker.verify.claims import Claims, read_claims
+from shrinker.verify.concluded import conclude
 from shrinker.verify.reader import symbols_of
 from shrinker.verify.ruled import Pair, judge_by_rules
 from shrinker.verify.subsequence import align
@@ -116,7 +117,15 @@ def verify_form(
         if (out / entry.path).is_file()
     ]
     inherited: list[Finding] = []
-    for outcome in _judge_all(tasks, jobs, cache or Cache.off(), read_claims(rules) if rules is not None else None):
+    cache = cache or Cache.off()
+    claims = None
+    if rules is not None:
+        # What the rules decide of a function changes its file.
+        python = [t for t in tasks if t.entry.changed and t.upstream is not None and t.entry.path.endswith(".py")]
+        hashes = {task.entry.path: task.upstream_sha256 for task in python}
+        claims = read_claims(rules)
+        claims = claims.concluding(conclude(tree.root, hashes, claims, jobs=jobs, cache=cache))
+    for outcome in _judge_all(tasks, jobs, cache, claims):
         counts.update(outcome.counts)
         findings += outcome.findings
         inherited += outcome.inherited

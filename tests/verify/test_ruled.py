@@ -133,6 +133,52 @@ def test_what_the_rules_do_not_decide_is_left_alone(case: Build, rules: Ruleset,
     assert arms(case, rules, before, f"{head}{FUNCTION}    return on_npu(self)\n") == []
 
 
+CONCLUDED = [
+    "def odd():\n    return is_npu() and os.path\n",
+    '@lru_cache(maxsize=1)\ndef odd() -> bool:\n    """Of one kind."""\n    # asked once\n    return not is_cuda()\n',
+    "def odd():\n    if is_npu():\n        return unknown()\n    return False\n",
+    "def odd():\n    if is_cuda():\n        return False\n    elif unknown():\n        return True\n    return unknown()\n",
+    "def odd():\n    if not is_cuda():\n        return True\n    return not is_cuda()\n",
+]
+LEFT_OPEN = [
+    "def odd():\n    if unknown():\n        return True\n    return not is_cuda()\n",
+    "def odd():\n    x = is_npu() and os\n    return x\n",
+    "def odd(x=0):\n    return is_npu() and os\n",
+    "def odd():\n    if is_npu():\n        return False\n",
+    "@wrapped\ndef odd():\n    return is_npu() and os\n",
+    "def odd():\n    return is_npu() and os\nif is_cuda():\n    def odd():\n        return True\n",
+    "def odd():\n    return is_npu() and os\nodd = unknown\n",
+    "def odd():\n    if is_npu() or os.path:\n        return\n    return is_npu()\n",
+]
+
+
+def followed(case: Build, rules: Ruleset, function: str) -> list[str]:
+    """Tests whose refuted arm stands, where a flag of one module is what a function of another gives."""
+    head = f"{HEAD}from functools import lru_cache\nfrom sglang.kinds import on_npu as unknown\nwrapped = lru_cache\n"
+    user = "from sglang.odd import odd\nfrom sglang.kinds import on_npu, on_gpu\n"
+    asked = (
+        f"_odd = odd()\n{FUNCTION}    if _odd:\n        return on_npu(self)\n    else:\n        return on_gpu(self)\n"
+    )
+    before = {"kinds.py": KINDS, "odd.py": f"{head}{function}print(1)\n", "a.py": user + asked}
+    after = {"kinds.py": "=", "odd.py": f"{head}{function}", "a.py": f"{user}{FUNCTION}    return on_npu(self)\n"}
+    return [message.split("`")[1] for check, _, message in found(case, rules, before, after) if check == "refuted arms"]
+
+
+@pytest.mark.parametrize("function", CONCLUDED)
+def test_what_a_function_of_another_module_gives_always_is_known(case: Build, rules: Ruleset, function: str) -> None:
+    assert followed(case, rules, function) == ["_odd"]
+
+
+@pytest.mark.parametrize("function", LEFT_OPEN)
+def test_what_a_function_may_give_is_left_open(case: Build, rules: Ruleset, function: str) -> None:
+    assert followed(case, rules, function) == []
+
+
+def test_a_long_function_is_not_read_and_takes_no_time(case: Build, rules: Ruleset) -> None:
+    lines = "".join(f"    {' ' * 80}# {n}\n" for n in range(3000))
+    assert followed(case, rules, f"def odd():\n{lines}    return is_npu() and os\n") == []
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [
