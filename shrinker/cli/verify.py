@@ -177,7 +177,8 @@ def _print(results: list[LevelResult]) -> None:
     for result in results:
         item = result.evidence
         counts = ", ".join(f"{name} {count}" for name, count in item.checks)
-        print(f"{item.level}: {'passed' if item.passed else 'FAILED'} ({counts})")
+        state = ("passed" if item.passed else "FAILED") if result.ran else "not run"
+        print(f"{item.level}: {state} ({counts})" if counts else f"{item.level}: {state}")
         for finding in item.findings:
             place = f"{finding.path}:{finding.line}: " if finding.path else ""
             print(f"  {place}[{finding.check}] {finding.message}")

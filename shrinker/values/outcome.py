@@ -59,3 +59,8 @@ class LevelResult:
     def passed(self) -> bool:
         """Whether nothing was found."""
         return self.evidence.passed
+
+    @property
+    def ran(self) -> bool:
+        """Whether anything was looked at; a level that cannot run here says so in `limits` and finds nothing."""
+        return bool(self.evidence.checks or self.evidence.findings)

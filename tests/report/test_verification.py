@@ -42,3 +42,12 @@ def test_a_run_that_failed_lists_what_was_found(tmp_path: Path) -> None:
     assert "| imports | **failed: 1** |" in text and "| model | passed |" in text
     assert "- `python/sglang/x.py:7` modules: gone \\| twice" in text
     assert not json.loads((tmp_path / "verify.json").read_text())["passed"]
+
+
+def test_a_level_that_cannot_run_here_is_not_said_to_pass(tmp_path: Path) -> None:
+    idle = LevelResult(Evidence("server", True, (), (), ()), limits=("No server here.",))
+    text = write_verification(tmp_path, MANIFEST, [result("imports"), idle]).read_text()
+    assert "Every level that could run passed; not run here: server." in text
+    assert "| server | not run | 0 |" in text and "- Not shown: No server here." in text
+    levels = json.loads((tmp_path / "verify.json").read_text())["levels"]
+    assert (levels["imports"]["ran"], levels["server"]["ran"]) == (True, False)
