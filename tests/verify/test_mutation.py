@@ -150,13 +150,22 @@ def test_a_fault_is_judged_by_what_was_decided_and_not_by_hashes(trees: Case) ->
     assert [sum(int(row[n]) for row in rows[:-1]) for n in range(1, 5)] == [int(n) for n in rows[-1][1:]]
 
 
-def test_the_page_argues_what_nothing_names(trees: Case) -> None:
-    kinds = ("function deleted", "constant changed")
-    for kind in kinds:
-        judged = [Judged(Fault(kind, "a.py", 1, "x", ""), "", "", 0.0)]
-        page = mutation_page(mutation_data(judged, ["form", "references"], trees.manifest, {0: [judged[0].fault]}))
-        assert ("still finds what it names" in page) is (kind == kinds[0])
-        assert f"- {kind}: `a.py:1` x" in page
+@pytest.mark.parametrize(
+    ("kind", "argument"),
+    [
+        ("function deleted", "still finds what it names"),
+        ("import deleted", "nothing in its file reads the name"),
+        ("other branch taken", "followed through the code"),
+        ("constant changed", ""),
+    ],
+)
+def test_the_page_argues_survivors_by_their_kinds(trees: Case, kind: str, argument: str) -> None:
+    judged = [Judged(Fault(kind, "a.py", 1, "x", ""), "", "", 0.0)]
+    page = mutation_page(mutation_data(judged, ["form", "references"], trees.manifest, {0: [judged[0].fault]}))
+    head, _, said = page.partition(f"- {kind}: `a.py:1` x\n")
+    assert head and (argument in said if argument else not said)
+    unasked = mutation_page(mutation_data(judged, ["form"], trees.manifest, {0: [judged[0].fault]}))
+    assert unasked.endswith(f"- {kind}: `a.py:1` x\n")
 
 
 def test_a_fault_that_two_seeds_draw_counts_for_both(trees: Case) -> None:

@@ -10,12 +10,25 @@ from shrinker.verify.mutation.faults import Fault
 from shrinker.verify.mutation.judge import Judged, table
 
 FORMAT = 2
-_NAMED = ("function deleted", "method deleted", "class attribute deleted")
-_ARGUMENT = (
-    "without the survivor every import, name, look-up and text of the kept code still finds what it names, as *references* shows. "
-    "So no statement of the tree can tell that it is gone, unless by listing what a module or class holds; "
-    "it is there for code outside, or because a look-up of the same name on another object keeps it."
+_ARGUMENTS = (
+    (
+        ("function deleted", "method deleted", "class attribute deleted"),
+        "without the survivor every import, name, look-up and text of the kept code still finds what it names, as *references* shows. "
+        "So no statement of the tree can tell that it is gone, unless by listing what a module or class holds; "
+        "it is there for code outside, or because a look-up of the same name on another object keeps it.",
+    ),
+    (
+        ("import deleted",),
+        "nothing in its file reads the name, and no kept code takes it from there, as *references* shows. What its module does "
+        "while it is loaded, *imports* and *model* would miss.",
+    ),
+    (
+        ("other branch taken",),
+        "the test was decided by values that were followed through the code, further than the second reading of the rules goes. "
+        "Where a program runs through it, *model*, *server* and *trace* tell.",
+    ),
 )
+"""What can be said of survivors by their kinds, once *references* was asked."""
 
 
 def mutation_data(
@@ -79,8 +92,9 @@ def mutation_page(data: Mapping[str, Any]) -> str:
         "",
         *([f"- {fault['kind']}: `{fault['path']}:{fault['line']}` {fault['subject']}" for fault in left] or ["None."]),
     ]
-    if "references" in levels and any(fault["kind"] in _NAMED for fault in left):
-        lines += ["", f"Of {', '.join(_NAMED)}: {_ARGUMENT}"]
+    for kinds, argument in _ARGUMENTS if "references" in levels else ():
+        if any(fault["kind"] in kinds for fault in left):
+            lines += ["", f"Of {', '.join(kinds)}: {argument}"]
     return "\n".join(lines) + "\n"
 
 
