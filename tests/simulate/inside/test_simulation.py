@@ -64,6 +64,14 @@ def test_what_has_no_reference_imports_and_raises() -> None:
         importlib.import_module("surely_not_a_package")
 
 
+def test_what_a_driver_would_be_asked_fails_as_without_one() -> None:
+    pynvml = importlib.import_module("pynvml")
+    with pytest.raises(pynvml.NVMLError):
+        pynvml.nvmlInit()
+    with pytest.raises(RuntimeError, match="no driver"):
+        importlib.import_module("flashinfer.comm.mnnvl").is_mnnvl_fabric_supported(0)
+
+
 def test_versions_of_stubs() -> None:
     import sgl_kernel
 
