@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Removed
 from shrinker.facts.walk import statements
 from shrinker.fold.context import EvaluatesRemoved, span
@@ -24,6 +25,7 @@ def fold_display(folder: ExpressionFolder, node: ast.Tuple | ast.List | ast.Set,
         EvaluatesRemoved: a row runs something removed, or no row of a set is left.
     """
     kept: list[ast.expr] = []
+    _drop_alternatives(folder, node.elts)
     for element in node.elts:
         try:
             kept.append(folder.fold(element))
@@ -38,6 +40,23 @@ def fold_display(folder: ExpressionFolder, node: ast.Tuple | ast.List | ast.Set,
         raise EvaluatesRemoved(Removed("removed-rows", "every row of the table is removed", "set"))
     node.elts = kept
     return node
+
+
+def _drop_alternatives(folder: ExpressionFolder, rows: Sequence[ast.expr]) -> None:
+    """In a table of `(Class, handler)` and `((Class, Gone), handler)` the handler stays for what is left of the second key.
+
+    Only where rows show that a tuple stands for each of its classes, as in `isinstance`: beside such a key there is one that is no
+    tuple, or a tuple of another length. Else the places of the tuple may each mean something, and the whole row goes.
+    """
+    keys = [row.elts[0] for row in rows if isinstance(row, ast.Tuple) and len(row.elts) > 1]
+    if len(keys) != len(rows) or len({len(key.elts) if isinstance(key, ast.Tuple) else None for key in keys}) < 2:
+        return
+    for key in keys:
+        if isinstance(key, ast.Tuple) and all(isinstance(each, ast.Name | ast.Attribute) for each in key.elts):
+            values = [evaluate(each, folder.scope) for each in key.elts]
+            gone = [value for value in values if isinstance(value, Removed)]
+            if 0 < len(gone) < len(values) and not any(value.missing or value.member for value in gone):
+                fold_display(folder, key, "Tuple")
 
 
 def adds_row(node: ast.stmt, functions: Sequence[ast.stmt | None], names_removed: Callable[[ast.AST], bool]) -> bool:
