@@ -16,7 +16,7 @@ from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Removal
 from shrinker.values.upstream import module_name
 
-_WIDTH = 104
+_WIDTH = 108
 """Of the names on one line."""
 _TEMPLATE = Path(__file__).with_name("removed_features.py")
 

@@ -73,7 +73,6 @@ class Option(NamedTuple):
 
 OPTIONS: tuple[Option, ...] = ()
 
-
 GONE: tuple[tuple[str, str, str], ...] = ()
 """Rule, what it removed in words, and what went by it: a package, with a colon, and the modules and packages in it; what is below
 one went with it. Those of the rule `unreachable` went because nothing that is left of the server uses them."""
