@@ -100,8 +100,7 @@ def _analyse(
             surroundings = None
             continue
         if surroundings is None:
-            gone = [path for path, removal in graph.removed.items() if removal.rule != "unreachable"]
-            surroundings = Surroundings(tree, rules, graph.kept, gone, cache)
+            surroundings = Surroundings(tree, rules, graph.kept, graph.ruled_out, cache)
         if not engine.refine(folded, surroundings):
             break
     searched: Searched | None = None

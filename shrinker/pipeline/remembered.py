@@ -78,7 +78,7 @@ class AnalysisMemory:
         self._seen: set[str] = set()
         if cache.enabled:
             self._layer = cache.layer("analyses", rules.model_dump_json(), *more)
-            declared = repr([getattr(tree.declared, name) for name in ("name", "scripts")])
+            declared = repr((tree.declared.name, sorted(tree.declared.scripts.items())))
             self._key = self._layer.key(engine.world_identity, "\n".join(self._paths()), declared)
 
     def saw(self, graph: Graph) -> None:
@@ -109,7 +109,7 @@ class AnalysisMemory:
             {path: sha256 for path, sha256 in hashes.items() if module_name(path) is not None},
             {path: hashes[path] for path in sorted(self._seen)},
             self._engine.history,
-            asked_names(self._tree, _removed_by_rules(analysed.graph), self._cache),
+            asked_names(self._tree, analysed.graph.ruled_out, self._cache),
             {path: self._spelled(path, module) for path, module in searched.items()},
         )
         self._layer.save({"analysis": self._key}, {"analysis": pack(kept)})
@@ -156,14 +156,10 @@ class AnalysisMemory:
 
     def _asked_alike(self, kept: _Kept, changed: list[str]) -> bool:
         """Whether the removed modules import the same names as before."""
-        gone = _removed_by_rules(kept.analysed.graph)
+        gone = kept.analysed.graph.ruled_out
         if not set(changed).intersection(gone):
             return True
         return asked_names(self._tree, gone, self._cache) == kept.asked
 
     def _spelled(self, path: str, module: FoldedModule) -> str:
         return hash_of(spelled(self._tree.read(path).decode("utf-8", "replace"), module)).hex()
-
-
-def _removed_by_rules(graph: Graph) -> list[str]:
-    return [path for path, removal in graph.removed.items() if removal.rule != "unreachable"]

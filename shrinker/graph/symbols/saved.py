@@ -247,7 +247,7 @@ def spelled(text: str, folded: FoldedModule) -> str:
 
     Args:
         text: of a kept module.
-        folded: that module before anything was dropped, or after: what is dropped is part of both.
+        folded: that module, before anything was dropped from it.
     """
     return repr((list(_definitions(text)), list(_cut_lines(text, folded))))
 
