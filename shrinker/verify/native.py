@@ -17,6 +17,8 @@ _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^<>"\n]+)[>"]', re.MUL
 _LISTED = re.compile(rb'"([\w./-]+\.(?:c|cc|cpp|cu))"')
 _REGISTERED = re.compile(rb"\b(?:impl|def)\s*\([^;]*?&\s*([A-Za-z_]\w*)\s*\)\s*;")
 _CALLED = re.compile(rb"\b([A-Za-z_]\w*)\s*\(")
+_UNREAD = re.compile(rb'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+"""Texts and comments: an operator's schema has the look of a call."""
 _BUILD_LIST = "CMakeLists.txt"
 
 
@@ -95,7 +97,7 @@ class NativeSources:
         removed = [path for path in sorted(self._upstream - self._kept) if _kind(path) in _COMPILED]
         if not registered or not removed:
             return len(registered), []
-        gone = {name: path for path in removed for name in _CALLED.findall((self._upstream_root / path).read_bytes())}
+        gone = {name: path for path in removed for name in _called((self._upstream_root / path).read_bytes())}
         found: list[Finding] = []
         written: dict[str, set[bytes]] = {}
         for path, name, line in registered:
@@ -103,11 +105,16 @@ class NativeSources:
                 continue
             for other in self._kept:
                 if other not in written and _kind(other) in _COMPILED:
-                    written[other] = set(_CALLED.findall(self._text[other]))
+                    written[other] = set(_called(self._text[other]))
             if not any(name in names for other, names in written.items() if other != path):
                 message = f"registers {name.decode()}, which only {gone[name]} defines in upstream"
                 found.append(Finding("operators", path, line, message))
         return len(registered), found
+
+
+def _called(data: bytes) -> list[bytes]:
+    """Names that stand before a parenthesis: what a source calls or defines."""
+    return _CALLED.findall(_UNREAD.sub(b'""', data))
 
 
 def _kind(path: str) -> str:

@@ -231,3 +231,43 @@ def test_tabs_crlf_and_form_feeds() -> None:
     assert rewrite("if a:\r\n    b\r\nc\r\n", drop("b")) == "if a:\r\n    pass\r\nc\r\n"
     assert rewrite("if a:\r\n    b\r\nc", raises("b", "m")) == 'if a:\r\n    raise RuntimeError("m")\r\nc'
     assert rewrite("a\n\x0c\nif F:\n    b\nc\n", drop("if F:")) == "a\n\x0c\nc\n"
+
+
+def test_what_goes_takes_the_comments_that_are_indented_as_its_last_block_is() -> None:
+    source = """
+        x
+        if F:
+            a
+        elif G:
+            b
+
+            # of the last block
+
+            # of it, too
+        # of what follows
+        y
+        if F:
+            a
+        else: b
+            # of what follows, wherever it stands
+        z
+    """
+    same(
+        rewrite(source, drop("if F:"), drop("if F:", 1)),
+        """
+        x
+        # of what follows
+        y
+            # of what follows, wherever it stands
+        z
+    """,
+    )
+
+
+def test_what_goes_may_hold_and_share_anything() -> None:
+    text = 'x\ndef f():\n    return """\n# no comment\n\\"""" + \'\'\'"""\'\'\'  # é\ny\n'
+    assert rewrite(text, drop("def f():")) == "x\ny\n"
+    assert rewrite("x\nf(\n    1,\n)  # about f\ny\n", drop("f(")) == "x\ny\n"
+    assert rewrite("x\nf(\n    1,\n); z\ny\n", drop("f(")) == "x\nz\ny\n"
+    assert rewrite("x\n@d\ndef f():\n    a", drop("def f():")) == "x\n"
+    assert rewrite("é = 'é'; f(\n    1,\n)\ny\n", drop("é = 'é'")) == "f(\n    1,\n)\ny\n"

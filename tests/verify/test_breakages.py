@@ -94,6 +94,17 @@ def test_a_symbol_that_only_a_removed_source_defines(case: Build) -> None:
     assert "[operators]" in judged.finding and "scan" in judged.finding
 
 
+def test_a_symbol_that_a_removed_source_registers_as_well(case: Build) -> None:
+    """Its schema has the look of a call; who defines the symbol (another library, here) is not to be seen."""
+    upstream = {
+        "//kernels/csrc/extension.cc": KERNELS,
+        "//kernels/csrc/extension_musa.cc": KERNELS.replace("kCUDA", "kMUSA") + "// scan(x)\n/* scan(\n) */\n",
+        "//kernels/include/sgl/mamba.h": "void scan(at::Tensor x);\n",
+    }
+    kept = {path: "=" for path in upstream if "musa" not in path}
+    assert case(upstream, kept).findings("references") == []
+
+
 @pytest.mark.parametrize(
     ("breakage", "why"),
     [

@@ -15,7 +15,8 @@ import bisect
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from shrinker.emit.rewrite.positions import Source, preamble, start
+from shrinker.emit.rewrite.hollow import Hollow, hollowed
+from shrinker.emit.rewrite.positions import Source, is_elif, preamble, start, sub_blocks
 from shrinker.values.edits import DropBlock, DropStatement, DropTail, Edit, Raise, TakeBlock
 
 _STATEMENT_EDITS = (DropStatement, DropTail, TakeBlock, DropBlock, Raise)
@@ -29,6 +30,8 @@ class Chunk:
     last: int
     indent: str
     edits: tuple[Edit, ...]
+    left: tuple[Edit, ...]
+    """What LibCST applies of them: not those inside statements that go."""
     header: bool = False
     """Only the header of a compound statement; `indent` is then that of the statement."""
     body_indent: str = ""
@@ -41,6 +44,8 @@ class Chunk:
     """The first statement of the file: comments above it are the file's, not the statement's."""
     whole: bool = False
     """The whole of a block that needs at least one statement."""
+    hollows: tuple[Hollow, ...] = ()
+    """Statements in it that go."""
 
 
 def plan(tree: ast.Module, source: Source, edits: list[Edit]) -> tuple[list[Chunk], list[Edit]]:
@@ -65,16 +70,6 @@ def first_line(node: ast.stmt) -> int:
 def last_line(node: ast.stmt) -> int:
     """Last line of a statement."""
     return node.end_lineno or node.lineno
-
-
-def sub_blocks(node: ast.stmt) -> list[list[ast.stmt]]:
-    """The blocks of a compound statement, in the order of the source."""
-    found: list[list[ast.stmt]] = [getattr(node, "body", [])]
-    found.extend(handler.body for handler in getattr(node, "handlers", []))
-    found.extend(case.body for case in getattr(node, "cases", []))
-    found.append(getattr(node, "orelse", []))
-    found.append(getattr(node, "finalbody", []))
-    return [block for block in found if block]
 
 
 class _Planner:
@@ -152,15 +147,30 @@ class _Planner:
                 break
             if stripped or not closes:
                 kept = probe
+        left: list[Edit] = []
+        hollows: list[Hollow] = []
+        for index in range(begin, end + 1):
+            ceiling = first_line(rows[index + 1][0]) - 1 if index < end else kept
+            inside = held[index]
+            hollow, still = hollowed(
+                rows[index], rows[end][-1], inside, self.source, first_line(rows[index][0]), ceiling
+            )
+            left.extend(still)
+            if hollow is not None:
+                hollows.append(hollow)
+                if hollow.last >= last:
+                    break
         return Chunk(
             first,
             kept,
             indent,
             tuple(e for inside in held[begin : end + 1] for e in inside),
+            tuple(left),
             opens=begin == 0,
             closes=closes,
             top=is_module and begin == 0,
             whole=whole,
+            hollows=tuple(hollows),
         )
 
     def _statement(self, node: ast.stmt, edits: list[Edit]) -> list[Chunk] | None:
@@ -175,7 +185,7 @@ class _Planner:
             if not inside:
                 continue
             arm = block[0]
-            if isinstance(node, ast.If) and block is node.orelse and self._is_elif(arm):
+            if isinstance(node, ast.If) and block is node.orelse and is_elif(arm, self.source):
                 if any(isinstance(e, _STATEMENT_EDITS) and start(e) == (arm.lineno, arm.col_offset) for e in inside):
                     return None
                 part = self._statement(arm, inside)
@@ -193,7 +203,7 @@ class _Planner:
         return chunks
 
     def _header(self, node: ast.stmt, body: list[ast.stmt], edits: list[Edit]) -> Chunk | None:
-        if isinstance(node, ast.Match | ast.Try) or self._is_elif(node):
+        if isinstance(node, ast.Match | ast.Try) or is_elif(node, self.source):
             return None
         first, below = first_line(node), first_line(body[0])
         if not self._starts_line(body[0]) or any(start(e) >= (below, 0) for e in edits):
@@ -205,6 +215,7 @@ class _Planner:
             first,
             below - 1,
             text[: len(text) - len(text.lstrip(" \t\f"))],
+            tuple(edits),
             tuple(edits),
             header=True,
             body_indent=inner[: len(inner) - len(inner.lstrip(" \t\f"))],
@@ -227,10 +238,6 @@ class _Planner:
             return True
         line, column = self.source.point(node.lineno, node.col_offset)
         return not self.lines[line - 1][:column].strip()
-
-    def _is_elif(self, node: ast.stmt) -> bool:
-        line, column = self.source.point(node.lineno, node.col_offset)
-        return isinstance(node, ast.If) and self.lines[line - 1].startswith("elif", column)
 
     def _is_comment_or_blank(self, line: int) -> bool:
         stripped = self.lines[line - 1].strip()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import codecs
 import io
 import re
@@ -89,3 +90,19 @@ def preamble(lines: tuple[str, ...]) -> int:
 def start(edit: Edit) -> Point:
     """Where an edit begins, in `ast` units: good for sorting only."""
     return edit.span.line, edit.span.col
+
+
+def sub_blocks(node: ast.stmt) -> list[list[ast.stmt]]:
+    """The blocks of a compound statement, in the order of the source."""
+    found: list[list[ast.stmt]] = [getattr(node, "body", [])]
+    found.extend(handler.body for handler in getattr(node, "handlers", []))
+    found.extend(case.body for case in getattr(node, "cases", []))
+    found.append(getattr(node, "orelse", []))
+    found.append(getattr(node, "finalbody", []))
+    return [block for block in found if block]
+
+
+def is_elif(node: ast.stmt, source: Source) -> bool:
+    """True for the arm of a chain that `ast` gives as an `if` of its own."""
+    line, column = source.point(node.lineno, node.col_offset)
+    return isinstance(node, ast.If) and source.lines[line - 1].startswith("elif", column)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import libcst as cst
-from libcst.metadata import MetadataWrapper, PositionProvider
+from libcst.metadata import CodeRange, PositionProvider
 
 from shrinker.emit.rewrite.branches import find_clauses
 from shrinker.emit.rewrite.chains import find_chain
@@ -21,6 +21,7 @@ from shrinker.emit.rewrite.elements import (
     find_tuple,
 )
 from shrinker.emit.rewrite.errors import RewriteError
+from shrinker.emit.rewrite.hollow import fill
 from shrinker.emit.rewrite.imports import find_aliases
 from shrinker.emit.rewrite.operands import find_operand
 from shrinker.emit.rewrite.parentheses import note_free
@@ -60,6 +61,15 @@ _FINDERS: dict[type[cst.CSTNode], tuple[Finder, ...]] = {
     cst.Param: (find_annotation,),
     cst.CompFor: (find_filter,),
 }
+
+
+class _Positions(PositionProvider):
+    """Positions without a `MetadataWrapper`: it copies the tree, and visits it once more for providers that are not there."""
+
+    def of(self, module: cst.Module) -> Mapping[cst.CSTNode, CodeRange]:
+        """The position of every node."""
+        self._gen_impl(module)
+        return self._computed  # type: ignore[return-value]
 
 
 class _Transformer(cst.CSTTransformer):
@@ -123,15 +133,14 @@ def transform(chunk: Chunk, source: Source) -> str:
         UnappliedEdit: an edit names a place where no node of its kind is.
         RewriteError: an edit that leaves no valid Python.
     """
-    rows = source.lines[chunk.first - 1 : chunk.last]
+    rows = list(source.lines[chunk.first - 1 : chunk.last])
+    fill(rows, chunk.hollows, chunk.first)
     newline = line_end(rows[0])
     ended = rows[-1].endswith(("\n", "\r"))
     prefix = f"if 1:{newline}" if chunk.indent else f"pass{newline}"
     suffix = f"{chunk.body_indent if chunk.header else chunk.indent}pass{newline}"
     module = cst.parse_module(prefix + "".join(rows) + ("" if ended else newline) + suffix)
-    # The parser makes every node anew: there is nothing that a copy would keep apart.
-    wrapper = MetadataWrapper(module, unsafe_skip_copy=True)
-    sites = Sites(chunk.edits, source, wrapper.resolve(PositionProvider), chunk.first - 2)
+    sites = Sites(chunk.left, source, _Positions().of(module), chunk.first - 2)
     try:
         new = module.visit(_Transformer(sites, _frame(chunk, module)))
     except cst.CSTValidationError as error:
