@@ -4,9 +4,11 @@ Most commits of upstream touch no kept module: documents, tests, removed models.
 written tree and its reports are made again. What an analysis looks at, and what must be equal of it:
 
 - the rules and the tool: everything (they are part of the key);
-- the paths of the package, and those outside that a rule names: everything (the key);
+- the paths of the package: everything (the key); those outside that a rule names: the graph of files is built again where one
+  came or went;
 - the outlines of modules that no rule removes: what they can answer (the key, by way of the closed world's identity);
-- kept files that are no modules: their bytes;
+- kept files that are no modules: includes, and words that modules write, too (`beside.py`);
+- companions: they are folded again;
 - folded modules: what they fold to in every step, and what the search of symbols reads in their text;
 - modules that rules remove: the names that they import from the tree;
 - all modules: which public methods they name, where nothing that is kept does.
@@ -20,12 +22,13 @@ from dataclasses import dataclass, replace
 from shrinker.cache import Cache, hash_of, pack, unpack
 from shrinker.fold.engine import FoldEngine, Folding
 from shrinker.fold.refine.surroundings import asked_names
-from shrinker.graph.build import removals
+from shrinker.graph.build import build_graph, removals
 from shrinker.graph.edges.assets import matching_paths
 from shrinker.graph.symbols.dead import named_again
 from shrinker.graph.symbols.saved import SymbolData, spelled
+from shrinker.pipeline.beside import Beside
 from shrinker.ruleset import Ruleset
-from shrinker.values.folded import FoldedModule
+from shrinker.values.folded import Escape, FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
 
@@ -50,7 +53,11 @@ class _Kept:
     modules: Mapping[str, str]
     """Hash of every module of the package, by path."""
     others: Mapping[str, str]
-    """The same of the files that were kept in some step and are no modules."""
+    """The same of the files that were kept in some step, or that a rule names, and are no modules."""
+    named: frozenset[str]
+    """Paths outside the package that a rule names."""
+    rescues: Mapping[str, tuple[str, Escape]]
+    """Of each rescued module, the path and use that keep it."""
     history: Mapping[str, list[Folding]]
     """How each module was folded."""
     asked: frozenset[str]
@@ -79,7 +86,10 @@ class AnalysisMemory:
         if cache.enabled:
             self._layer = cache.layer("analyses", rules.model_dump_json(), *more)
             declared = repr((tree.declared.name, sorted(tree.declared.scripts.items())))
-            self._key = self._layer.key(engine.world_identity, "\n".join(self._paths()), declared)
+            inside = [file.path for file in tree.files if file.path.startswith(PACKAGE_PREFIX)]
+            self._key = self._layer.key(engine.world_identity, "\n".join(inside), declared)
+            self._beside = Beside(tree, cache)
+            self._named = self._named_outside()
 
     def saw(self, graph: Graph) -> None:
         """A step of the analysis kept these files."""
@@ -104,28 +114,31 @@ class AnalysisMemory:
         if not self._cache.enabled:
             return
         hashes = {file.path: file.sha256 for file in self._tree.files}
+        others = sorted(self._seen | self._named)
+        self._beside.note(others)
         kept = _Kept(
             analysed,
             {path: sha256 for path, sha256 in hashes.items() if module_name(path) is not None},
-            {path: hashes[path] for path in sorted(self._seen)},
+            {path: hashes[path] for path in others},
+            self._named,
+            self._engine.rescued,
             self._engine.history,
             asked_names(self._tree, analysed.graph.ruled_out, self._cache),
             {path: self._spelled(path, module) for path, module in searched.items()},
         )
         self._layer.save({"analysis": self._key}, {"analysis": pack(kept)})
 
-    def _paths(self) -> list[str]:
-        """Paths of the package, and those of other files that a rule names."""
-        inside = [file.path for file in self._tree.files if file.path.startswith(PACKAGE_PREFIX)]
+    def _named_outside(self) -> frozenset[str]:
         outside = [file.path for file in self._tree.files if not file.path.startswith(PACKAGE_PREFIX)]
         rules = self._rules
-        named = [rule.paths for group in (rules.roots, rules.keeps, rules.assets) for rule in group]
-        return [*inside, *matching_paths([pattern for patterns in named for pattern in patterns], outside)]
+        patterns = [rule.paths for group in (rules.roots, rules.keeps, rules.assets) for rule in group]
+        return frozenset(matching_paths([pattern for found in patterns for pattern in found], outside))
 
     def _again(self, kept: _Kept) -> Analysed | None:
         tree, analysed = self._tree, kept.analysed
         now = {file.path: file.sha256 for file in tree.files}
-        if any(now.get(path) != sha256 for path, sha256 in kept.others.items()):
+        others = {path: now[path] for path in {*kept.others, *self._named} if path in now}
+        if not self._beside.says_the_same(kept.others, others, kept.history):
             return None
         changed = [path for path, sha256 in kept.modules.items() if now[path] != sha256]
         if any(module_name(path) in analysed.rescued for path in changed) or not self._asked_alike(kept, changed):
@@ -149,10 +162,15 @@ class AnalysisMemory:
                 return None
             if path in folded:
                 folded[path] = replace(folded[path], sha256=searched.sha256, lines=searched.lines)
-        graph = replace(
-            analysed.graph, removed=removals([file.path for file in tree.files], self._rules, analysed.graph)
-        )
-        return Analysed(graph, folded, analysed.rescued, symbols)
+        if self._named == kept.named:
+            paths = [file.path for file in tree.files]
+            graph = replace(analysed.graph, removed=removals(paths, self._rules, analysed.graph))
+        else:
+            graph, _ = build_graph(
+                tree, self._rules, lambda paths: map(folded.__getitem__, paths), rescued=kept.rescues
+            )
+        folded = {path: module for path, module in folded.items() if module_name(path) is not None}
+        return Analysed(graph, folded | self._engine.companions(graph.kept), analysed.rescued, symbols)
 
     def _asked_alike(self, kept: _Kept, changed: list[str]) -> bool:
         """Whether the removed modules import the same names as before."""

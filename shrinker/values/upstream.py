@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-PACKAGE_PREFIX = "python/sglang/"
+PACKAGE = "sglang"
+PACKAGE_PREFIX = f"python/{PACKAGE}/"
 """Where the Python package lies in upstream's repository, and therefore in every tree value."""
 
 

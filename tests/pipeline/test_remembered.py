@@ -32,6 +32,12 @@ paths = ["test/**"]
 FILES = {
     "LICENSE": "mine\n",
     "notes/first.txt": "words\n",
+    "notes/kernel.rs": "// public\nfn scale() {}\n",
+    "notes/later.py": "from sglang import later\n",
+    "notes/use.py": "from sglang.parts import start\n\nprint(start)\n",
+    "python/sglang/data/kernel.cu": '#include "kernel.h"\n',
+    "python/sglang/data/kernel.h": "int spared;\n",
+    "python/sglang/data/more.h": "",
     "python/sglang/data/table.json": "{}\n",
     "python/sglang/gone.py": "from sglang.parts import spare\n\n\nclass Kernel:\n    pass\n\n\nEngine().forgotten()\n",
     "python/sglang/idle.py": "from sglang.parts import start\n\nstart().later()\n",
@@ -51,6 +57,7 @@ if __name__ == "__main__":
 """,
     "python/sglang/parts.py": """\
 TABLE = "data/table.json"
+KERNEL = "data/kernel.cu"
 
 
 class Engine:
@@ -74,7 +81,7 @@ class Engine:
 
 
 def start():
-    open(TABLE)
+    open(TABLE), open(KERNEL)
     return Engine()
 
 
@@ -132,12 +139,30 @@ _ALIKE = {
         GONE: FILES[GONE] + "Engine().later()\n",
     },
 }
+_ALIKE |= {
+    "a kept file came": {"notes/second.txt": "words\n"},
+    "a kept file went": {"notes/first.txt": None},
+    "a kept file changed": {"notes/first.txt": "phrase\n"},
+    "a kept file says what another one says": {"notes/first.txt": "words public\n"},
+    "a kept file that has no words changed": {"notes/first.md": "unnamed\n"},
+    "a kept file that names the package says more": {"notes/use.py": FILES["notes/use.py"] + "print(phrase)\n"},
+    "a data file changed": {"python/sglang/data/table.json": '["unnamed"]\n'},
+    "a kernel changed": {"python/sglang/data/kernel.cu": '#include "kernel.h"\nint phrase;\n'},
+}
 _OTHER = {
     "a module came": {"python/sglang/fresh.py": ""},
     "a module went": {IDLE: None},
-    "a kept file came": {"notes/second.txt": "words\n"},
-    "a kept file changed": {"notes/first.txt": "unnamed\n"},
-    "a data file changed": {"python/sglang/data/table.json": "[]\n"},
+    "a kept file that names something came": {"notes/second.txt": "unnamed\n"},
+    "a kept file names something": {"notes/first.txt": "unnamed\n"},
+    "a kept file names something no more": {"notes/kernel.rs": "fn scale() {}\n"},
+    "a kept file that names the package came": {"notes/again.py": FILES["notes/use.py"]},
+    "a kept file that names the package went": {"notes/use.py": None},
+    "a kept file that names the package names more": {"notes/use.py": FILES["notes/use.py"] + "print(public)\n"},
+    "a kept file looks up what it named": {"notes/use.py": "from sglang.parts import start\n\nprint(x.start)\n"},
+    "a comment names something where the package is named": {"notes/use.py": "# unnamed\n" + FILES["notes/use.py"]},
+    "a kernel names something": {"python/sglang/data/kernel.cu": '#include "kernel.h"\nint unnamed;\n'},
+    "a kernel includes another header": {"python/sglang/data/kernel.cu": '#include "more.h"\n'},
+    "a kernel's include moved": {"python/sglang/data/kernel.cu": '\n#include "kernel.h"\n'},
     "a comment that moves what stays": {LAUNCH: "# more\n" + FILES[LAUNCH]},
     "code that names more": {LAUNCH: FILES[LAUNCH].replace(".run()", ".run(), start().later()")},
     "a definition in a string": {PARTS: FILES[PARTS].replace("return 2", 'return """\ndef spare():\n    pass\n"""')},

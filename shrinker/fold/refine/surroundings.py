@@ -47,6 +47,11 @@ _NAMING_SUFFIXES = frozenset(
 _FROM = re.compile(r"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]+(?:\(([^)]*)\)|([^\n]*))", re.MULTILINE)
 
 
+def names_something(path: str) -> bool:
+    """True for a file that may call Python by name."""
+    return "." + path.rpartition(".")[2] in _NAMING_SUFFIXES
+
+
 class Surroundings:
     """Read once; modules are judged in many rounds."""
 
@@ -68,7 +73,7 @@ class Surroundings:
         """
         self._tree = tree
         self._rules = rules
-        self._kept = [p for p in sorted(kept) if "." + p.rpartition(".")[2] in _NAMING_SUFFIXES and not module_name(p)]
+        self._kept = [path for path in sorted(kept) if names_something(path) and not module_name(path)]
         self._removed = sorted(removed)
         self._cache = cache or Cache.off()
         self._first: list[str] = []

@@ -20,13 +20,22 @@ def include_edges(text: str, folder: str, index: FileIndex, first_line: int = 1)
         folder: folder of the file, where quoted includes are looked up first.
         first_line: line at which `text` starts.
     """
+    for line, quote, name in written_includes(text, first_line):
+        for path in _resolve(name, quote == '"', folder, index):
+            yield Found(file_node(path), "include", line)
+
+
+def written_includes(text: str, first_line: int = 1) -> Iterator[tuple[int, str, str]]:
+    """Line, opening quote and name of each ``#include``.
+
+    Args:
+        text: the source.
+        first_line: line at which `text` starts.
+    """
     if "include" not in text:
         return
     for match in _INCLUDE.finditer(text):
-        name = match.group(2).strip()
-        line = first_line + text.count("\n", 0, match.start(1))
-        for path in _resolve(name, match.group(1) == '"', folder, index):
-            yield Found(file_node(path), "include", line)
+        yield first_line + text.count("\n", 0, match.start(1)), match.group(1), match.group(2).strip()
 
 
 def _resolve(name: str, quoted: bool, folder: str, index: FileIndex) -> list[str]:

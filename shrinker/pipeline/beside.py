@@ -1,0 +1,149 @@
+"""What an analysis reads of kept files that are no modules: words that may name something, and includes.
+
+Most commits change such files: tests and documents that travel along, Rust, kernels. What they say matters to the analysis only
+as far as modules write the same words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from shrinker.cache import Cache, pack, unpack
+from shrinker.fold.refine.surroundings import names_something
+from shrinker.graph.edges.native import written_includes
+from shrinker.graph.nodes import file_node
+from shrinker.values.texts import looked_up, without_comments, words_of
+from shrinker.values.upstream import PACKAGE, PACKAGE_PREFIX, UpstreamTree, module_name
+
+_LETTERS = frozenset(bytes([n]) for n in range(128) if chr(n).isalnum() or chr(n) == "_")
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What is read of one file; of a file that does not exist nothing."""
+
+    words: frozenset[str] = frozenset()
+    """Words by which it may name something."""
+    uncommented: frozenset[str] = frozenset()
+    """The same of Python without its comments."""
+    looked: frozenset[str] = frozenset()
+    """Those that Python may look up as attributes, or that begin a string."""
+    includes: tuple[tuple[int, str, str], ...] = ()
+    """Where a native source of the package names others: line, quote and name."""
+
+    @property
+    def asks(self) -> bool:
+        """True where it names the package: then each of its words is held against the others."""
+        return PACKAGE in self.words
+
+
+class Beside:
+    """The kept files of one tree that are no modules.
+
+    Args:
+        tree: upstream.
+        cache: what was read of files before.
+    """
+
+    def __init__(self, tree: UpstreamTree, cache: Cache) -> None:
+        self._tree = tree
+        self._layer = cache.layer("read beside modules")
+
+    def note(self, paths: Iterable[str]) -> None:
+        """Leave what is read of these files to later runs."""
+        hashes = {path: self._tree.by_path[path].sha256 for path in paths}
+        keys = self._keys(hashes)
+        known = self._layer.load(keys)
+        fresh = {path: pack(_read(path, self._tree.read(path))) for path in keys if path not in known}
+        self._layer.save(keys, fresh)
+
+    def says_the_same(self, before: Mapping[str, str], now: Mapping[str, str], modules: Iterable[str]) -> bool:
+        """Whether an analysis of the modules finds the same in these files.
+
+        Args:
+            before: hashes (SHA-256, hex) of the files of an earlier run, by path, which were noted then.
+            now: those of this tree.
+            modules: paths of the modules that were folded.
+        """
+        changed = {path for path in {*before, *now} if before.get(path) != now.get(path)}
+        self.note(changed.intersection(now))
+        old = self._recall({path: before[path] for path in changed.intersection(before)})
+        new = self._recall({path: now[path] for path in changed.intersection(now)})
+        if old is None or new is None:
+            return False
+        alone: set[str] = set()
+        doubtful: set[str] = set()
+        for path in changed:
+            was, is_now = old.get(path, Read()), new.get(path, Read())
+            if was.includes != is_now.includes:
+                return False
+            doubtful |= was.words ^ is_now.words
+            if was.asks or is_now.asks:
+                alone |= was.words ^ is_now.words
+                alone |= was.uncommented ^ is_now.uncommented
+                alone |= was.looked ^ is_now.looked
+        if doubtful:
+            # What a file beside the package says that did not change is said in every step of the analysis.
+            steady = {p: s for p, s in now.items() if p not in changed and not p.startswith(PACKAGE_PREFIX)}
+            for read in (self._recall(steady) or {}).values():
+                doubtful -= read.words
+        words = alone | doubtful
+        return not words or _Written(self._tree, modules).has_none(words)
+
+    def _recall(self, hashes: Mapping[str, str]) -> dict[str, Read] | None:
+        """What was read of files; None where it was not kept."""
+        keys = self._keys(hashes)
+        found = self._layer.load(keys)
+        if len(found) < len(keys):
+            return None
+        return {path: unpack(data) for path, data in found.items()}
+
+    def _keys(self, hashes: Mapping[str, str]) -> dict[str, bytes]:
+        return {path: self._layer.key(path, sha256) for path, sha256 in hashes.items() if _is_read(path)}
+
+
+class _Written:
+    def __init__(self, tree: UpstreamTree, modules: Iterable[str]) -> None:
+        self._tree = tree
+        self._modules = sorted(modules)
+
+    @cached_property
+    def _text(self) -> bytes:
+        # Their paths, too: their parts are names.
+        return b"\n".join([*(path.encode() for path in self._modules), *map(self._tree.read, self._modules)])
+
+    def has_none(self, words: Iterable[str]) -> bool:
+        """True when no module writes one of the words. Letters beyond ASCII have several spellings in Python."""
+        return not any(not word.isascii() or self._has(word.encode()) for word in words)
+
+    def _has(self, word: bytes) -> bool:
+        text = self._text
+        at = text.find(word)
+        while at >= 0:
+            end = at + len(word)
+            if text[at - 1 : at] not in _LETTERS and text[end : end + 1] not in _LETTERS:
+                return True
+            at = text.find(word, end)
+        return False
+
+
+def _is_read(path: str) -> bool:
+    return module_name(path) is None and (names_something(path) or _is_native(path))
+
+
+def _is_native(path: str) -> bool:
+    return path.startswith(PACKAGE_PREFIX) and file_node(path).startswith("native:")
+
+
+def _read(path: str, data: bytes) -> Read:
+    text = data.decode("utf-8", "replace")
+    includes = tuple(written_includes(text)) if _is_native(path) else ()
+    if not names_something(path):
+        return Read(includes=includes)
+    words = words_of(path, text)
+    if not path.endswith((".py", ".pyi")) or PACKAGE not in words:
+        return Read(words, includes=includes)
+    plain = without_comments(path, text)
+    return Read(words, words_of(path, plain), looked_up(plain), includes)
