@@ -104,7 +104,7 @@ def shrink(request: Request, progress: Progress) -> Result:
             reports = reports_folder(request.out, tree.identity, rules.profile, request.reports)
             staged = stack.enter_context(scratch_folder(reports, "choose another folder for the reports"))
         decided, emitted = _decide_and_emit(
-            tree, rules, staging, request.jobs, timings, progress, cache, symbols=request.symbols
+            tree, rules, staging, request.jobs, timings, progress, cache, symbols=request.symbols, previous=request.out
         )
         manifest, interface = emitted.manifest, emitted.interface
         refused: list[Finding] = []
@@ -160,6 +160,7 @@ def _decide_and_emit(
     cache: Cache,
     *,
     symbols: bool = False,
+    previous: Path | None = None,
 ) -> tuple[Decided, Emitted]:
     """Analyse and write; once more, with the files as upstream wrote them, where what was decided cannot be written."""
     unwritable: dict[str, str] = {}
@@ -178,6 +179,7 @@ def _decide_and_emit(
                     required=decided.distributions,
                     progress=progress.advance,
                     cache=cache,
+                    previous=previous,
                 )
             return decided, emitted
         except Unwritable as error:

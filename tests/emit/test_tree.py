@@ -117,6 +117,29 @@ def test_the_number_of_jobs_does_not_matter(tmp_path: Path) -> None:
     assert _content(tmp_path / "1") == _content(tmp_path / "2")
 
 
+def test_files_that_stay_as_they_are_are_linked(tmp_path: Path) -> None:
+    tree, folded, graph = _upstream(tmp_path / "up")
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.mkdir()
+    new.mkdir()
+    manifest = _emit(tree, folded, graph, old)
+    written = _content(old)
+    # None of these is what is to be written.
+    (old / "python/sglang/m0.py").write_bytes(written["python/sglang/m0.py"].upper())
+    (old / "python/sglang/run.sh").chmod(0o644)
+    (old / "python/sglang/__init__.py").unlink()
+    (old / "elsewhere").write_bytes(written["python/sglang/m1.py"])
+    (old / "python/sglang/m1.py").unlink()
+    (old / "python/sglang/m1.py").symlink_to(old / "elsewhere")
+    assert _emit(tree, folded, graph, new, previous=old) == manifest
+    assert _content(new) == written
+    linked = {path for path in written if (new / path).stat().st_nlink == 2}
+    fresh = {f"python/sglang/{name}" for name in ("m0.py", "m1.py", "run.sh", "__init__.py")}
+    assert linked == written.keys() - fresh
+    assert os.access(new / "python/sglang/run.sh", os.X_OK)
+    assert not (new / "python/sglang/m1.py").is_symlink()
+
+
 def test_an_unknown_version_has_no_version_file(tmp_path: Path) -> None:
     tree, folded, graph = _upstream(tmp_path / "up")
     identity = Identity("path", "path:up", None, None, True)
@@ -213,16 +236,16 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree, folded, graph = _upstream(tmp_path / "up/stream")
     out = tmp_path / "dist/out"
     before = _previous(out)
-    write, count = Path.write_bytes, 0
+    chmod, count = os.fchmod, 0
 
-    def full(self: Path, data: bytes) -> int:
+    def full(number: int, mode: int) -> None:
         nonlocal count
         count += 1
         if count > 4:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return write(self, data)
+        chmod(number, mode)
 
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(os, "fchmod", full)
     with pytest.raises(InputError, match="No space left") as caught, staging_folder(out) as staging:
         _emit(tree, folded, graph, staging)
     assert "free some space" in caught.value.next_step
