@@ -7,8 +7,9 @@ interpreting a short function of the tree (`interpret`), which the environment d
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from shrinker.facts.attributes import attribute, in_domain
 from shrinker.facts.comparing import compare_member, compare_switched_off, compare_values
@@ -56,55 +57,69 @@ def evaluate(node: ast.expr, scope: Scope, *, condition: bool = False, depth: in
         condition: True when only the truth matters (`a and False` is then false whatever `a` is).
         depth: nesting of interpreted calls.
     """
+    evaluator = _EVALUATORS.get(node.__class__)
+    return UNKNOWN if evaluator is None else evaluator(node, scope, condition, depth)
+
+
+def _constant(node: ast.Constant, scope: Scope, condition: bool, depth: int) -> Value:
+    made: Known | None = getattr(node, "decided", None)
+    return made if made is not None else literal(node.value)
+
+
+def _name(node: ast.Name, scope: Scope, condition: bool, depth: int) -> Value:
+    fixed: Value | None = getattr(node, "decided", None)
+    if fixed is not None:
+        return fixed
+    found = scope.lookup(node.id, node.lineno)
+    if condition and isinstance(found, Ref):
+        # `if is_cuda:` asks the function itself, which is always true.
+        asked = scope.environment.called(found.name)
+        return found if asked is None else Known(True, False, asked.rules)
+    return in_domain(node.id, scope, found)
+
+
+def _attribute(node: ast.Attribute, scope: Scope, condition: bool, depth: int) -> Value:
+    # Noted there by a refinement round.
+    decided: Value | None = getattr(node, "decided", None)
+    return attribute(node, evaluate(node.value, scope, depth=depth), scope) if decided is None else decided
+
+
+def _unary(node: ast.UnaryOp, scope: Scope, condition: bool, depth: int) -> Value:
     match node:
-        case ast.Constant():
-            made: Known | None = getattr(node, "decided", None)
-            return made if made is not None else literal(node.value)
-        case ast.Name():
-            fixed: Value | None = getattr(node, "decided", None)
-            if fixed is not None:
-                return fixed
-            found = scope.lookup(node.id, node.lineno)
-            if condition and isinstance(found, Ref):
-                # `if is_cuda:` asks the function itself, which is always true.
-                asked = scope.environment.called(found.name)
-                return found if asked is None else Known(True, False, asked.rules)
-            return in_domain(node.id, scope, found)
-        case ast.Attribute():
-            decided: Value | None = getattr(node, "decided", None)
-            if decided is not None:
-                # Noted there by a refinement round.
-                return decided
-            return attribute(node, evaluate(node.value, scope, depth=depth), scope)
         case ast.UnaryOp(op=ast.Not()):
             inner = evaluate(node.operand, scope, condition=True, depth=depth)
             return Known(not inner.truth, True, inner.rules) if isinstance(inner, Known) else _only_removed(inner)
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
             return literal(-number)
-        case ast.BoolOp():
-            return _boolean(node, scope, condition, depth)
-        case ast.IfExp():
-            test = evaluate(node.test, scope, condition=True, depth=depth)
-            if isinstance(test, Known):
-                arm = evaluate(node.body if test.truth else node.orelse, scope, condition=condition, depth=depth)
-                return Known(arm.value, arm.exact, arm.rules | test.rules) if isinstance(arm, Known) else arm
-            if isinstance(test, Removed):
-                return test
-            return join([evaluate(arm, scope, depth=depth) for arm in (node.body, node.orelse)])
-        case ast.Compare():
-            return _compare(node, scope, depth) if len(node.ops) == 1 else _links(node, scope, condition, depth)
-        case ast.Call():
-            noted: Value | None = getattr(node, "decided", None)
-            return _call(node, scope, depth) if noted is None else noted
-        case ast.Subscript():
-            return _environment_item(node, scope, depth)
-        case ast.NamedExpr():
-            return evaluate(node.value, scope, condition=condition, depth=depth)
-        case ast.BinOp():
-            left = _only_removed(evaluate(node.left, scope, depth=depth))
-            return left if isinstance(left, Removed) else _only_removed(evaluate(node.right, scope, depth=depth))
-        case _:
-            return UNKNOWN
+    return UNKNOWN
+
+
+def _ternary(node: ast.IfExp, scope: Scope, condition: bool, depth: int) -> Value:
+    test = evaluate(node.test, scope, condition=True, depth=depth)
+    if isinstance(test, Known):
+        arm = evaluate(node.body if test.truth else node.orelse, scope, condition=condition, depth=depth)
+        return Known(arm.value, arm.exact, arm.rules | test.rules) if isinstance(arm, Known) else arm
+    if isinstance(test, Removed):
+        return test
+    return join([evaluate(arm, scope, depth=depth) for arm in (node.body, node.orelse)])
+
+
+def _comparison(node: ast.Compare, scope: Scope, condition: bool, depth: int) -> Value:
+    return _compare(node, scope, depth) if len(node.ops) == 1 else _links(node, scope, condition, depth)
+
+
+def _called(node: ast.Call, scope: Scope, condition: bool, depth: int) -> Value:
+    noted: Value | None = getattr(node, "decided", None)
+    return _call(node, scope, depth) if noted is None else noted
+
+
+def _named(node: ast.NamedExpr, scope: Scope, condition: bool, depth: int) -> Value:
+    return evaluate(node.value, scope, condition=condition, depth=depth)
+
+
+def _binary(node: ast.BinOp, scope: Scope, condition: bool, depth: int) -> Value:
+    left = _only_removed(evaluate(node.left, scope, depth=depth))
+    return left if isinstance(left, Removed) else _only_removed(evaluate(node.right, scope, depth=depth))
 
 
 def _only_removed(value: Value) -> Value:
@@ -325,8 +340,24 @@ def _on_by_default(node: ast.Call) -> bool:
     )
 
 
-def _environment_item(node: ast.Subscript, scope: Scope, depth: int) -> Value:
+def _environment_item(node: ast.Subscript, scope: Scope, condition: bool, depth: int) -> Value:
     base = evaluate(node.value, scope, depth=depth)
     if isinstance(base, Domain) and base.items and isinstance(node.slice, ast.Constant) and node.slice.value == 0:
         return replace(base, items=False)
     return _only_removed(base)
+
+
+_EVALUATORS: dict[type[ast.AST], Callable[[Any, Scope, bool, int], Value]] = {
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.Attribute: _attribute,
+    ast.UnaryOp: _unary,
+    ast.BoolOp: _boolean,
+    ast.IfExp: _ternary,
+    ast.Compare: _comparison,
+    ast.Call: _called,
+    ast.Subscript: _environment_item,
+    ast.NamedExpr: _named,
+    ast.BinOp: _binary,
+}
+"""By the class of the node: this is asked a million times a run."""

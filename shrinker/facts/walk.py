@@ -3,41 +3,62 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
-_LEAVES = frozenset(
-    ["ctx", "id", "attr", "asname", "level", "kind", "type_comment", "conversion", "is_async", "simple"]
-)
-"""Fields that hold no node that is of use; in no class of the grammar does one of these names hold another."""
+_LEAVES = frozenset(["identifier", "string", "int", "constant", "expr_context"])
+"""Types of the grammar that hold no node that is of use."""
+_WITH_GAPS = frozenset(["keys", "kw_defaults"])
+"""Lists in which None stands for an element that is not written: ``{**rest}``, a parameter without a default."""
+_DECLARED = re.compile(r"(\w+)[?*]? (\w+)")
+_MANY = re.compile(r"\w+\* (\w+)")
+
+
+class _Fields(dict[type, tuple[tuple[str, bool], ...]]):
+    """Fields of each class that hold nodes, in their order, and whether it is a list of nothing else.
+
+    What a field may hold is told by the grammar, which each class of `ast` has as its documentation.
+    """
+
+    def __missing__(self, kind: type[ast.AST]) -> tuple[tuple[str, bool], ...]:
+        grammar = next(base.__doc__ for base in kind.__mro__ if base.__module__ == "ast" and base.__doc__)
+        leaves = {name for held, name in _DECLARED.findall(grammar) if held in _LEAVES}
+        lists = {*_MANY.findall(grammar)} - _WITH_GAPS
+        found = self[kind] = tuple((name, name in lists) for name in kind._fields if name not in leaves)
+        return found
+
+
+_FIELDS = _Fields()
 
 
 class _Holders(dict[type, tuple[str, ...]]):
     def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
-        found = self[kind] = tuple(name for name in kind._fields if name not in _LEAVES)
+        found = self[kind] = tuple(name for name, _ in _FIELDS[kind])
         return found
 
 
 HOLDERS = _Holders()
-"""The other fields of each class: most nodes are names, constants and attributes, with one or none."""
+"""The fields of each class that hold nodes: most nodes are names, constants and attributes, with one or none."""
 
 
 def walk(node: ast.AST) -> Iterator[ast.AST]:
     """The node and everything below it, in no particular order."""
     stack = [node]
-    pop, push, known = stack.pop, stack.append, HOLDERS
+    pop, push, known = stack.pop, stack.append, _FIELDS
     while stack:
         current = pop()
         yield current
-        names = known[current.__class__]
-        if names:
+        fields = known[current.__class__]
+        if fields:
             values = current.__dict__
-            for name in names:
+            for name, many in fields:
                 value = values.get(name)
-                if value.__class__ is list:
-                    for item in value:
-                        if isinstance(item, ast.AST):
-                            push(item)
-                elif isinstance(value, ast.AST):
+                if many:
+                    if value:
+                        stack += value
+                elif value.__class__ is list:
+                    stack += [item for item in value if item is not None]
+                elif value is not None:
                     push(value)
 
 
