@@ -64,6 +64,7 @@ class LocalScope:
         self.is_class = is_class
         self._busy: set[str] = set()
         self._memo: dict[str, Value] = {}
+        self._truths: dict[int, Known | None] = {}
 
     cut_short: ClassVar[int] = 0
     """How often a name was asked for while its own value was looked for: what was computed meanwhile is not remembered."""
@@ -100,6 +101,17 @@ class LocalScope:
             self._busy.discard(name)
         if not self._busy or LocalScope.cut_short == before:
             self._memo[name] = value
+        return value
+
+    def truth(self, test: ast.expr) -> Known | None:
+        """What the facts say of a test around bindings: of one that stands around many, it is asked for each."""
+        if id(test) in self._truths:
+            return self._truths[id(test)]
+        before = LocalScope.cut_short
+        value = truth(test, self)
+        if not self._busy or LocalScope.cut_short == before:
+            # Its bindings hold the test, so that no other one gets its number.
+            self._truths[id(test)] = value
         return value
 
     def _is_early(self, name: str, line: int) -> bool:
@@ -228,6 +240,13 @@ def shadowed(scope: Scope, values: dict[str, Value]) -> Scope:
     return scope
 
 
+def around_function(scope: Scope) -> Scope:
+    """The scope in which a function looks up what it does not bind: never that of a class."""
+    while isinstance(scope, LocalScope) and scope.is_class:
+        scope = scope.outer
+    return scope
+
+
 def function_scope(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, outer: Scope, package: str) -> LocalScope:
     """The scope of a function's body."""
     arguments = node.args
@@ -239,8 +258,7 @@ def function_scope(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, ou
     for part in statements(node):
         if isinstance(part, ast.Nonlocal):
             nested.update(part.names)
-    while isinstance(outer, LocalScope) and outer.is_class:
-        outer = outer.outer
+    outer = around_function(outer)
     if isinstance(outer, ModuleScope):
         # The body runs later than the code around it: all bindings of the module count.
         outer = ModuleScope(outer.environment, outer.module)
@@ -263,7 +281,7 @@ def liveness(scope: Scope, binding: Binding) -> bool | None:
 
 def _guard_state(scope: Scope, guard: Guard) -> bool | None:
     if guard.kind == "if" and guard.test is not None:
-        value = truth(guard.test, scope)
+        value = scope.truth(guard.test) if isinstance(scope, LocalScope) else truth(guard.test, scope)
         # A test without a rule is upstream's own constant (`if 0:`): not for the facts to decide.
         return None if value is None or not value.rules else value.truth is guard.polarity
     if guard.kind == "case":

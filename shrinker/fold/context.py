@@ -11,6 +11,7 @@ from typing import TypeVar, cast
 
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Domain, Known, Removed
+from shrinker.facts.scopes import LocalScope
 from shrinker.facts.walk import children
 from shrinker.fold.definitions import words_of
 from shrinker.fold.lines import Lines
@@ -66,6 +67,8 @@ class Context:
         """Names that the functions around the place bind, the innermost last."""
         self.bodies: list[ast.FunctionDef | ast.AsyncFunctionDef | None] = []
         """The functions and classes (None) around the place, the innermost last."""
+        self.scopes: dict[ast.AST, LocalScope] = {}
+        """Scopes of functions at module or class level, before anything in them was folded."""
         self.edits: list[Edit] = []
         self.decisions: list[Decision] = []
         self.uncertain: list[Uncertain] = []

@@ -7,7 +7,7 @@ import copy
 from typing import TYPE_CHECKING
 
 from shrinker.facts.lattice import Removed
-from shrinker.facts.scopes import LATER, LocalScope, function_scope, shadowed
+from shrinker.facts.scopes import LATER, LocalScope, ModuleScope, around_function, function_scope, shadowed
 from shrinker.facts.walk import walk
 from shrinker.fold.annotations import fold_annotation, fold_parameter
 from shrinker.fold.context import EvaluatesRemoved, KeepsWhole, extent, span
@@ -62,7 +62,10 @@ def fold_function(folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunc
         node.body = folder.raises(head, gone)
         context.decide(head, "definition", {gone.rule}, "raises", lines)
         return [node], False
-    scope = function_scope(node, folder.scope, folder.context.package)
+    known = context.scopes.pop(node, None)
+    if known is None or not isinstance(around_function(folder.scope), ModuleScope):
+        known = function_scope(node, folder.scope, context.package)
+    scope = known
     before = frozenset(scope.bindings.names)
     folder.context.tables.update(local_tables(node.body, scope))
     context.functions.append(before)

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator
 
 from shrinker.facts.bindings import Binding
-from shrinker.facts.scopes import LATER, LocalScope, ModuleScope, function_scope
+from shrinker.facts.scopes import LATER, ModuleScope, function_scope
 from shrinker.fold.context import Context
 
 _DOTTED = re.compile(r"sglang(?:\.\w+)+")
@@ -68,14 +68,14 @@ def _warm_locals(context: Context, tree: ast.Module, words: Collection[str]) -> 
     environment = context.environment
     outer = ModuleScope(environment, context.module)
     domains = context.lines_holding(environment.domain_words)
-    scopes: dict[int, LocalScope] = {}
+    scopes = context.scopes
     local: set[str] = set()
     while True:
         fresh: set[str] = set()
         for node in _hot_functions(tree, context):
-            scope = scopes.get(id(node))
+            scope = scopes.get(node)
             if scope is None:
-                scope = scopes[id(node)] = function_scope(node, outer, context.package)
+                scope = scopes[node] = function_scope(node, outer, context.package)
             fresh.update(
                 name
                 for name, bindings in scope.bindings.names.items()
