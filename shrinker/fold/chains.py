@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 def fold_not(folder: ExpressionFolder, node: ast.UnaryOp, condition: bool) -> ast.expr:
     """`not x`, and other operators of one operand."""
     if not isinstance(node.op, ast.Not):
-        return folder.children(node)
+        node.operand = folder.operand(node.operand)
+        return node
     value = folder.truth(node)
     if value is not None and value.rules and has_no_effect(node, folder.scope, folder.context):
         return folder.literal(node, Known(value.truth, True, value.rules)) or node

@@ -110,6 +110,21 @@ class ExpressionFolder:
             return node
         return self.fold(node)
 
+    def _calculation(self, node: ast.BinOp, condition: bool) -> ast.expr:
+        if isinstance(node.op, ast.BitOr):
+            # `int | None` is a type.
+            return self.children(node)
+        node.left, node.right = self.operand(node.left), self.operand(node.right)
+        return node
+
+    def operand(self, node: ast.expr) -> ast.expr:
+        """Fold what is calculated with: of `None` that is an error, so that such a place is reached where it is something else."""
+        if isinstance(node, ast.Name | ast.Attribute):
+            value = evaluate(node, self.scope)
+            if isinstance(value, Known) and value.exact and value.value is None:
+                return node
+        return self.fold(node)
+
     def _call(self, node: ast.Call, condition: bool) -> ast.expr:
         if (
             isinstance(node.func, ast.Name)
@@ -192,6 +207,7 @@ _CONSTRUCTS: dict[type[ast.expr], Callable[[ExpressionFolder, Any, bool], ast.ex
     ast.Call: ExpressionFolder._call,
     ast.Subscript: ExpressionFolder._subscript,
     ast.JoinedStr: ExpressionFolder._joined,
+    ast.BinOp: ExpressionFolder._calculation,
     ast.UnaryOp: fold_not,
     ast.BoolOp: fold_chain,
     ast.IfExp: fold_ternary,

@@ -210,9 +210,9 @@ def decide_results(
     found = dict(_calls(tree, module, environment, values))
     found.update(_own_calls(tree, values))
     if found:
-        bases = _followed(tree)
+        bases, operands = _followed(tree), _calculated(tree)
         for node, value in found.items():
-            if id(node) not in bases:
+            if id(node) not in bases and not (value.value is None and id(node) in operands):
                 node.decided = value  # type: ignore[attr-defined]
     return {spec.removesuffix("()").rpartition(".")[2] for spec in values}
 
@@ -291,6 +291,31 @@ def _followed(tree: ast.Module) -> set[int]:
                 found.add(id(value))
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 found.update(map(id, node.decorator_list))
+    return found
+
+
+def _calculated(tree: ast.Module) -> set[int]:
+    """What is calculated with or run through, which `None` cannot be: such a place is reached where it is something else."""
+    found: set[int] = set()
+    for node in walk(tree):
+        match node:
+            case ast.BinOp(left=left, op=operator, right=right) if not isinstance(operator, ast.BitOr):
+                found.update((id(left), id(right)))
+            case ast.UnaryOp(op=ast.USub() | ast.UAdd() | ast.Invert(), operand=value):
+                found.add(id(value))
+            case (
+                ast.For(iter=value)
+                | ast.AsyncFor(iter=value)
+                | ast.comprehension(iter=value)
+                | ast.Starred(value=value)
+            ):
+                found.add(id(value))
+            case ast.Compare(left=left, ops=operators, comparators=others):
+                for before, kind, after in zip([left, *others], operators, others, strict=False):
+                    if isinstance(kind, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
+                        found.update((id(before), id(after)))
+                    elif isinstance(kind, ast.In | ast.NotIn):
+                        found.add(id(after))
     return found
 
 
