@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from shrinker.verify.symbols import Registration
+from shrinker.verify.symbols import Registration, Row
 
 _DATA = frozenset({"dataclass", "define", "frozen", "attrs"})
 _FILING = frozenset({"define", "impl"})
@@ -68,6 +68,21 @@ def rows_of(body: list[ast.stmt]) -> Iterator[tuple[str, str, str, int]]:
             case ast.If() | ast.Try() | ast.With():
                 for name in ("body", "orelse", "finalbody"):
                     yield from rows_of(getattr(node, name, []))
+
+
+def dispatch_of(node: ast.List | ast.Tuple | ast.Set | ast.Dict) -> tuple[Row, ...]:
+    """See `ModuleSymbols.dispatches`; empty for a display of anything else."""
+    if isinstance(node, ast.Dict):
+        pairs = [*zip(node.keys, node.values, strict=True)]
+    else:
+        pairs = [(e.elts[0], e.elts[1]) for e in node.elts if isinstance(e, ast.Tuple) and len(e.elts) == 2]
+    rows: list[Row] = []
+    for key, value in pairs:
+        parts = key.elts if isinstance(key, ast.Tuple) else [key]
+        kinds = tuple(part.id if isinstance(part, ast.Name) else getattr(part, "attr", "") for part in parts)
+        if key is not None and kinds and all(kinds):
+            rows.append(Row(kinds, ast.unparse(value), key.lineno))
+    return tuple(rows)
 
 
 def registers_of(body: list[ast.stmt]) -> Iterator[Registration]:

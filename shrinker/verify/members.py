@@ -126,6 +126,37 @@ def lost_rows(
     return count, found
 
 
+def lost_dispatches(kept: Iterable[ModuleSymbols], before: Mapping[str, ModuleSymbols]) -> tuple[int, list[Finding]]:
+    """Classes that are still there, and that a table which is still there had a row for: what is made of them meets no handler.
+
+    Args:
+        kept: every file of the generated tree.
+        before: as of `lost_members`.
+
+    Returns:
+        How many rows upstream has in such tables, and those that are gone.
+    """
+    symbols = list(kept)
+    classes = {each.name.rpartition(".")[2] for file in symbols for each in file.classes}
+    count = 0
+    found: list[Finding] = []
+    for file, upstream in _changed(symbols, before):
+        left = [row for table in file.dispatches for row in table]
+        asked = {kind for row in left for kind in row.kinds}
+        stays = {(kind, row.value) for row in left for kind in row.kinds}
+        for table in upstream.dispatches:
+            if not any((kind, row.value) in stays for row in table for kind in row.kinds):
+                continue
+            count += len(table)
+            for row in table:
+                lost = sorted(kind for kind in row.kinds if kind in classes and kind not in asked)
+                if lost:
+                    names = " and ".join(lost)
+                    message = f"a table lost its row for {names}, of the kept classes (upstream: line {row.line})"
+                    found.append(Finding("rows", file.path, 0, message))
+    return count, found
+
+
 _MADE_BY_FIELDS = frozenset({"NamedTuple", "TypedDict", "Struct", "BaseModel"})
 _ASKED_BY_NAME = frozenset({"Module", "Parameter", "Tensor", "BaseModel", "Struct", "Generic", "Protocol", "ABC"}) | {
     *("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag", "NamedTuple", "TypedDict", "PretrainedConfig", "PreTrainedModel")

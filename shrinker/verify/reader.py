@@ -16,6 +16,7 @@ from pathlib import Path
 from shrinker.values.upstream import module_name
 from shrinker.verify.declared import (
     assigned_of,
+    dispatch_of,
     fields_of,
     first_name,
     last_name,
@@ -25,16 +26,13 @@ from shrinker.verify.declared import (
     rows_of,
 )
 from shrinker.verify.scopes import Scope, look_up
-from shrinker.verify.symbols import PACKAGE, Attribute, ClassSymbols, LookUp, ModuleSymbols
+from shrinker.verify.symbols import PACKAGE, Attribute, ClassSymbols, LookUp, ModuleSymbols, Row
 
 _DOTTED = re.compile(r"sglang(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)?")
 _FILE = re.compile(r"[\w./+-]*[\w+-]\.\w{1,10}")
-
-
 _ENDING = re.compile(r"[^.]\.[a-z]{2,5}$|^\.[a-z]{2,5}$")
-
-
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _LEAVES = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop, ast.Pass, ast.Break, ast.Continue)
 
@@ -77,6 +75,7 @@ class _Reader:
         self.classes: list[ClassSymbols] = []
         self.around: list[str] = []
         self.decorated: list[tuple[str, int, tuple[str, ...]]] = []
+        self.dispatches: list[tuple[Row, ...]] = []
         self.foreign: set[str] = set()
         self.named_classes: dict[str, str] = {}
         self.lookups: dict[tuple[str, str, str], int] = {}
@@ -102,6 +101,7 @@ class _Reader:
             classes=tuple(self.classes),
             decorated=tuple(self.decorated),
             rows=tuple(rows_of(tree.body)),
+            dispatches=tuple(self.dispatches),
             registers=tuple(registers_of(tree.body)),
             assigned=tuple(assigned_of(tree.body)),
             by_text=frozenset(self.by_text),
@@ -168,6 +168,12 @@ class _Reader:
         if isinstance(last, ast.Constant) and _ENDING.search(str(last.value)):
             parts = (re.escape(str(v.value)) if isinstance(v, ast.Constant) else ".*" for v in node.values)
             self.computed_files.add("".join(parts).rpartition("/")[2])
+        self.children(node, scope)
+
+    def display(self, node: ast.List | ast.Tuple | ast.Set | ast.Dict, scope: Scope) -> None:
+        rows = dispatch_of(node)
+        if rows:
+            self.dispatches.append(rows)
         self.children(node, scope)
 
     def expression(self, node: ast.Expr, scope: Scope) -> None:
@@ -397,6 +403,7 @@ _HANDLERS: dict[type[ast.AST], Callable[..., None]] = {
     ast.AnnAssign: _Reader.assign,
     ast.Import: _Reader.import_,
     ast.ImportFrom: _Reader.import_from,
+    **dict.fromkeys(_DISPLAYS, _Reader.display),
     **dict.fromkeys(_FUNCTIONS, _Reader.function),
     **dict.fromkeys(_COMPREHENSIONS, _Reader.comprehension),
 }

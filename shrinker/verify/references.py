@@ -13,7 +13,7 @@ Checks:
     tables: data files beside others of their kind that stay (needs the rules).
     includes, build lists, operators: what native sources include, what their builds name, what they register.
     companions: imports of packages that travel beside the served one.
-    rows: of tables and lists of the same files, and calls that register, whose value is still there.
+    rows: of tables and lists of the same files, and calls that register, whose value is still there, or whose key is a class that is.
     members: methods and attributes that kept classes of upstream lost, looked for among the names that kept code looks up; fields of
         what is made by its fields, and methods below a class of another package, which are asked for without a name, may not go.
 
@@ -37,7 +37,7 @@ from shrinker.values.refusals import FILE as REFUSALS_FILE
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
 from shrinker.verify.claims import read_claims
 from shrinker.verify.companions import Companions, lost_imports
-from shrinker.verify.members import Refused, lost_decorators, lost_members, lost_rows, read_refused
+from shrinker.verify.members import Refused, lost_decorators, lost_dispatches, lost_members, lost_rows, read_refused
 from shrinker.verify.native import NativeSources
 from shrinker.verify.reader import read_symbols
 from shrinker.verify.registered import lost_by_text
@@ -116,6 +116,7 @@ def verify_references(
     decorator_count, decorators = lost_decorators(kept, before)
     claims = read_claims(rules) if rules is not None else None
     row_count, rows = lost_rows(kept, before, _refused(out))
+    handler_count, handlers = lost_dispatches(kept, before)
     text_count, texts = lost_by_text(kept, before)
     recorded = [entry.path for entry in manifest.files]
     table_count, tables = lost_tables(kept, tree.by_path, recorded, claims) if claims else (0, [])
@@ -126,7 +127,15 @@ def verify_references(
         "operators": native.lost_operators(),
         "companions": lost_imports(kept, Companions.of(out, paths, kept), Companions.of(tree.root, tree.by_path)),
     }
-    lost = (*members, *decorators, *rows, *texts, *tables, *(f for _, found in checks.values() for f in found))
+    lost = (
+        *members,
+        *decorators,
+        *rows,
+        *handlers,
+        *texts,
+        *tables,
+        *(f for _, found in checks.values() for f in found),
+    )
     findings = sorted({*judge.findings, *dangling, *missing, *lost}, key=_order)
     inherited = sorted(set(judge.inherited), key=_order)
     progress(f"references: {len(findings)} findings, {len(inherited)} inherited from upstream")
@@ -140,7 +149,7 @@ def verify_references(
         "exported names": sum(len(s.exports or ()) for s in kept),
         "members": member_count,
         "decorators": decorator_count,
-        "rows": row_count,
+        "rows": row_count + handler_count,
         "names by text": text_count,
         "tables": table_count,
         **{name: count for name, (count, _) in checks.items()},

@@ -67,6 +67,16 @@ class LookUp:
 
 
 @dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table that is asked by what something is: ``(Kind, handler)``, ``((Kind, Other), handler)``, ``Kind: handler``."""
+
+    kinds: tuple[str, ...]
+    """Last names of what it is asked by."""
+    value: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class ModuleSymbols:
     """The symbols of one file; everything in it depends on the file's text and path alone."""
 
@@ -101,6 +111,8 @@ class ModuleSymbols:
     rows: tuple[tuple[str, str, str, int], ...] = ()
     """Collection, key (empty in a list), value and line: names in the displays that the module binds, and in the calls that it
     makes as statements."""
+    dispatches: tuple[tuple[Row, ...], ...] = ()
+    """Displays that may be such tables, anywhere in the file."""
     registers: tuple[Registration, ...] = ()
     assigned: tuple[tuple[str, int], ...] = ()
     """Names that statements of the module assign, with their lines."""

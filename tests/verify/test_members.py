@@ -202,6 +202,47 @@ def test_a_row_whose_value_is_still_there_may_not_go(case: Build, part: str) -> 
     assert case({"p.py": TABLE}, {"p.py": less(TABLE, part)}).findings("references") == [("rows", "p.py")]
 
 
+DISPATCH = """class One: pass
+class Two: pass
+class Gone: pass
+class Server:
+    def __init__(self):
+        self.table = Dispatcher([
+            (One, self.one),
+            ((Two, Gone), self.two),
+            (Gone, self.gone),
+        ])
+        self.known = {One: self.one, Two: self.two}
+    def one(self): pass
+    def two(self): pass
+    def gone(self): pass
+def spare():
+    return [(One, 1), (Two, 2)]
+"""
+_GONE = ("class Gone: pass\n", "            (Gone, self.gone),\n", "    def gone(self): pass\n")
+
+
+def test_a_kept_class_keeps_its_row(case: Build) -> None:
+    generated = less(
+        DISPATCH, *_GONE, "            ((Two, Gone), self.two),\n", ", Two: self.two", "    def two(self): pass\n"
+    )
+    generated = less(generated, ", (Two, 2)")
+    assert case({"p.py": DISPATCH}, {"p.py": generated}).findings("references") == [("rows", "p.py")] * 3
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        (*_GONE, ", Gone)"),
+        (*_GONE, ", Gone)", "def spare():\n    return [(One, 1), (Two, 2)]\n"),
+        (*_GONE, "class Two: pass\n", "            ((Two, Gone), self.two),\n", ", Two: self.two", ", (Two, 2)"),
+    ],
+)
+def test_a_row_goes_with_its_classes_and_a_table_as_a_whole(case: Build, parts: tuple[str, ...]) -> None:
+    generated = less(DISPATCH, *parts).replace("((Two, self.two", "((Two,), self.two")
+    assert case({"p.py": DISPATCH}, {"p.py": generated}).findings("references") == []
+
+
 def test_a_row_goes_with_its_value(case: Build) -> None:
     parts = ('    "two": Two,\n', ", Two]", 'register("two", Two)\n', "class Two: pass\n")
     assert case({"p.py": TABLE}, {"p.py": less(TABLE, *parts)}).findings("references") == []
