@@ -48,6 +48,8 @@ class Shape:
     heads: int = 4
     experts: int = 8
     vocabulary: int = 129280
+    keys: int = 2048
+    """How many keys a query of sparse attention meets."""
     seed: int = 7
 
     @property
@@ -110,7 +112,7 @@ def config(shape: Shape) -> dict[str, Any]:
     if newer:
         found["num_nextn_predict_layers"] = shape.mtp
     if shape.family == "v32":
-        found |= {"index_head_dim": 128, "index_n_heads": 64, "index_topk": 2048}
+        found |= {"index_head_dim": 128, "index_n_heads": 64, "index_topk": shape.keys}
     if shape.fp8:
         found["quantization_config"] = {
             "activation_scheme": "dynamic",

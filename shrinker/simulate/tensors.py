@@ -93,11 +93,20 @@ def _wrap_methods(torch: Any, remap: Any) -> None:
     torch._C._nn._parse_to = parse_to
     # Dispatch in Python looks here, not at the device.
     tensor.is_cuda = property(lambda self: not self.is_meta)
+    # A tensor on a GPU says on which one, and upstream asks that of FP8 ones. Of others it asks which are on the CPU, too.
+    place, eights, numbered = tensor.device, _eights(torch), torch.device("cpu", 0)
+    tensor.device = property(
+        lambda self: numbered if self.dtype in eights and not self.is_meta else place.__get__(self)
+    )
     tensor.cuda = lambda self, *args, **kwargs: self
     tensor.pin_memory = lambda self, *args, **kwargs: self
     tensor.is_pinned = lambda self, *args, **kwargs: False
     tensor.record_stream = lambda self, stream: None
     torch.nn.Module.cuda = lambda self, *args, **kwargs: self
+
+
+def _eights(torch: Any) -> frozenset[Any]:
+    return frozenset((torch.float8_e4m3fn, torch.float8_e5m2))
 
 
 def _wrap_others(torch: Any, remap: Any) -> None:

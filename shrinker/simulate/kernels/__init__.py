@@ -11,7 +11,19 @@ from types import ModuleType
 
 from shrinker.simulate.kernels.registry import attach
 
-_SUBJECTS = ("attention", "gemm", "memory", "moe", "norm", "quantization", "rope", "sampling", "speculative", "support")
+_SUBJECTS = (
+    "attention",
+    "gemm",
+    "memory",
+    "moe",
+    "norm",
+    "quantization",
+    "rope",
+    "sampling",
+    "sparse",
+    "speculative",
+    "support",
+)
 
 
 def load() -> None:

@@ -72,3 +72,12 @@ def fused_eh_norm(e: Tensor, h: Tensor, e_weight: Tensor, h_weight: Tensor, out:
     width = e.shape[-1]
     out[:, :width] = rms(e, e_weight, eps)
     out[:, width:] = rms(h, h_weight, eps)
+
+
+@kernel("flashinfer.norm", source="flashinfer/norm.py")
+def layernorm(input: Tensor, gemma: Tensor, beta: Tensor, eps: float = 1e-6) -> Tensor:
+    """Rows less their mean, by their deviation, times a weight, plus a bias; all in float32."""
+    import torch
+
+    wide = torch.nn.functional.layer_norm(input.float(), input.shape[-1:], gemma.float(), beta.float(), eps)
+    return wide.to(input.dtype)

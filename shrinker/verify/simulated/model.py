@@ -48,6 +48,7 @@ class Run:
     name: str
     shape: Mapping[str, str | int] = field(default_factory=dict)
     attention: str = "triton"
+    """Empty: what upstream takes for the model."""
     graphs: bool = False
     capability: tuple[int, int] = (9, 0)
     triton: bool = True
@@ -57,7 +58,8 @@ class Run:
     def options(self) -> tuple[str, ...]:
         """Of the server."""
         graphs = ("--cuda-graph-bs", "1", "2") if self.graphs else ("--disable-cuda-graph",)
-        return (*_RUN, "--attention-backend", self.attention, *graphs)
+        attention = ("--attention-backend", self.attention) if self.attention else ()
+        return (*_RUN, *attention, *graphs)
 
     @property
     def asks(self) -> tuple[str, ...]:
@@ -75,6 +77,8 @@ RUNS = (
     Run("replayed CUDA graphs", graphs=True),
     Run("V2", {"family": "v2"}),
     Run("V2-Lite", {"family": "v2-lite"}),
+    # Fewer keys than the prompt has: what is chosen counts.
+    Run("V3.2", {"family": "v32", "keys": 8}, attention=""),
     Run("Blackwell", capability=(10, 0)),
 )
 """What is computed."""
