@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from shrinker.simulate.kernels.norm import silu_and_mul
-from shrinker.simulate.kernels.registry import Tensor, jit
+from shrinker.simulate.kernels.registry import Tensor, jit, kernel
+
+_GROUPS = "sgl-kernel/csrc/gemm/per_token_group_quant_8bit.cu"
 
 
 def quantize_groups(
@@ -60,3 +62,46 @@ def per_token_group_quant_8bit(
 ) -> None:
     """Groups of a token."""
     quantize_groups(x, q, scales, group, eps, low, high, powers_of_two)
+
+
+@kernel(
+    "sgl_kernel",
+    "sgl_per_token_group_quant_8bit",
+    "sgl_per_token_group_quant_fp8",
+    source=_GROUPS,
+)
+def sgl_per_token_group_quant_8bit(
+    input: Tensor,
+    output_q: Tensor,
+    output_s: Tensor,
+    group_size: int,
+    eps: float,
+    fp8_min: float,
+    fp8_max: float,
+    scale_ue8m0: bool = False,
+    fuse_silu_and_mul: bool = False,
+    masked_m: Any = None,
+    enable_v2: Any = None,
+) -> None:
+    """The same as older releases call it."""
+    assert masked_m is None, "masked layouts have no reference"
+    x = silu_and_mul(input) if fuse_silu_and_mul else input
+    quantize_groups(x, output_q, output_s, group_size, eps, fp8_min, fp8_max, scale_ue8m0)
+
+
+@kernel("sgl_kernel", source="sgl-kernel/csrc/gemm/per_tensor_quant_fp8.cu")
+def sgl_per_tensor_quant_fp8(input: Tensor, output_q: Tensor, output_s: Tensor, is_static: bool) -> None:
+    """All values by one scale: the given one (static), or their largest magnitude over what FP8 holds."""
+    wide = input.float()
+    if not is_static:
+        output_s.copy_((wide.abs().amax() / 448.0).reshape(output_s.shape))
+    output_q.copy_((wide / output_s.float()).clamp(-448.0, 448.0).to(output_q.dtype))
+
+
+@kernel("sgl_kernel", source="sgl-kernel/csrc/gemm/per_token_quant_fp8.cu")
+def sgl_per_token_quant_fp8(input: Tensor, output_q: Tensor, output_s: Tensor) -> None:
+    """Each row by its largest magnitude."""
+    wide = input.float()
+    scale = wide.abs().amax(-1, keepdim=True) / 448.0
+    output_s.copy_(scale.reshape(output_s.shape))
+    output_q.copy_((wide / scale.clamp(min=1e-12)).clamp(-448.0, 448.0).to(output_q.dtype))

@@ -350,3 +350,22 @@ def test_sparse_attention_meets_only_the_keys_that_were_chosen() -> None:
     near(most[0], scores.amax(-1))
     near(total[0], scores.logsumexp(-1))
     assert not out[1].any() and torch.isinf(total[1]).all()
+
+
+@pytest.mark.parametrize("name", ["group", "tensor", "token"])
+def test_fp8_of_older_releases_gives_back_what_went_in(name: str) -> None:
+    x, q = torch.randn(6, 256), torch.empty(6, 256).to(torch.float8_e4m3fn)
+    if name == "group":
+        scales = torch.empty(6, 2)
+        quantization.sgl_per_token_group_quant_8bit(x, q, scales, 128, 1e-10, -448.0, 448.0)
+        near(quantization.dequantize(q, scales, 1, 128), x, 0.05)
+    elif name == "token":
+        scales = torch.empty(6, 1)
+        quantization.sgl_per_token_quant_fp8(x, q, scales)
+        near(q.float() * scales, x, 0.05)
+    else:
+        scales = torch.zeros(1)
+        quantization.sgl_per_tensor_quant_fp8(x, q, scales, False)
+        near(q.float() * scales, x, 0.05)
+        quantization.sgl_per_tensor_quant_fp8(x, q, scales * 2, True)
+        near(q.float() * scales * 2, x, 0.05)
