@@ -66,6 +66,7 @@ def emit_tree(
     progress: Progress | None = None,
     cache: Cache | None = None,
     previous: Path | None = None,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> Emitted:
     """Write every kept file, and SHRINK.json, into `out`.
 
@@ -81,6 +82,7 @@ def emit_tree(
         jobs: number of worker processes.
         cache: files that were rewritten before; by default none.
         previous: a tree that this one takes the place of: files that are the same are linked from there.
+        meanwhile: called once, while other processes rewrite files.
 
     Raises:
         InputError: a file cannot be read or written (a full disk), or changed since the tree was read.
@@ -106,6 +108,7 @@ def emit_tree(
                 data = _read(tree, path)
                 writer.put(path, data, before=count_lines(data), like=tree.root / path)
                 advance()
+        meanwhile()
 
     tasks = [Task(path, tree.root / path, tree.by_path[path].size, folded[path].edits, HEADER) for path in changed]
     results = _rewrite(tree, tasks, jobs, cache or Cache.off(), copy_others)

@@ -165,7 +165,7 @@ def _decide_and_emit(
     """Analyse and write; once more, with the files as upstream wrote them, where what was decided cannot be written."""
     unwritable: dict[str, str] = {}
     while True:
-        decided = analyse(tree, rules, jobs, timings, progress, cache, unwritable, symbols=symbols)
+        decided = analyse(tree, rules, jobs, timings, progress, cache, unwritable, symbols=symbols, deferred=True)
         try:
             with timed("emit", timings, progress):
                 emitted = emit_tree(
@@ -180,6 +180,7 @@ def _decide_and_emit(
                     progress=progress.advance,
                     cache=cache,
                     previous=previous,
+                    meanwhile=decided.later,
                 )
             return decided, emitted
         except Unwritable as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from shrinker.cache import Cache
@@ -35,6 +35,8 @@ class Decided:
     distributions: Distributions
     symbols: SymbolData | None = None
     """What the search of symbols found; None when there was none."""
+    later: Callable[[], None] = lambda: None
+    """Work that nothing waits for but reports and later runs: to be called once, while other processes are busy."""
 
 
 def analyse(
@@ -47,12 +49,14 @@ def analyse(
     unwritable: Mapping[str, str] | None = None,
     *,
     symbols: bool = False,
+    deferred: bool = False,
 ) -> Decided:
     """Facts, folding and reachability; writes nothing.
 
     Args:
         unwritable: files that stay as upstream wrote them, and why.
         symbols: remove what nothing reachable names, too.
+        deferred: leave `symbols` to `later`.
     """
     cache = cache or Cache.off()
     with timed("facts", timings, progress):
@@ -71,13 +75,30 @@ def analyse(
     ):
         memory = AnalysisMemory(tree, rules, engine, cache, f"{symbols} {sorted((unwritable or {}).items())}")
         found = memory.recall()
-        if found is None:
-            found = _analyse(tree, rules, engine, timings, progress, cache, unwritable or {}, memory, symbols=symbols)
+        searched: Searched | None = None
+        if fresh := found is None:
+            found, searched = _analyse(
+                tree, rules, engine, timings, progress, cache, unwritable or {}, memory, symbols=symbols
+            )
     with timed("distributions", timings, progress):
         written = written_imports(tree, cache)
         distributions = decide_distributions(tree, rules, found.graph, found.folded, written)
     graph = with_uncertain(found.graph, distributions)
-    return Decided(graph, found.folded, found.rescued, written, distributions, found.symbols)
+    decided = Decided(graph, found.folded, found.rescued, written, distributions, found.symbols)
+
+    def later() -> None:
+        nonlocal searched
+        if searched is not None:
+            found.symbols = decided.symbols = found_symbols(searched, tree)
+        memory.keep(found, searched.folded if searched is not None else {})
+        # As large as all that was folded.
+        searched = None
+
+    if fresh and deferred:
+        decided.later = later
+    elif fresh:
+        later()
+    return decided
 
 
 def _analyse(
@@ -91,7 +112,8 @@ def _analyse(
     memory: AnalysisMemory,
     *,
     symbols: bool,
-) -> Analysed:
+) -> tuple[Analysed, Searched | None]:
+    """What was decided, without `symbols`, and the search that tells these."""
     surroundings: Surroundings | None = None
     while True:
         graph, folded = build_graph(tree, rules, engine.fold, rescued=engine.rescued)
@@ -109,10 +131,7 @@ def _analyse(
             graph, folded, searched = _shake(tree, rules, engine, graph, folded, unwritable, memory)
     folded |= engine.companions(graph.kept)
     rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
-    data = found_symbols(searched, tree) if searched is not None else None
-    found = Analysed(graph, folded, rescued, data)
-    memory.keep(found, searched.folded if searched is not None else {})
-    return found
+    return Analysed(graph, folded, rescued, None), searched
 
 
 def _shake(
