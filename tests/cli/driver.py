@@ -72,11 +72,12 @@ def die(before: int) -> None:
 
 
 def full(wanted: str) -> None:
-    """No space for a file; what is written goes through `write_bytes`, `open` or `mkstemp`."""
+    """No space for a file; what is written goes through `write_bytes`, `open` (of a path or builtin) or `mkstemp`."""
+    import builtins
     import tempfile
 
     no_space = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), wanted)
-    write, opened, made = Path.write_bytes, Path.open, tempfile.mkstemp
+    write, opened, made, plain = Path.write_bytes, Path.open, tempfile.mkstemp, builtins.open
 
     def write_bytes(self: Path, data: bytes) -> int:
         if self.name == wanted:
@@ -88,6 +89,11 @@ def full(wanted: str) -> None:
             raise no_space
         return opened(self, mode, *arguments, **named)  # type: ignore[call-overload]
 
+    def builtin(file: object, mode: str = "r", *arguments: object, **named: object) -> object:
+        if isinstance(file, str) and file.endswith(f"/{wanted}") and "w" in mode:
+            raise no_space
+        return plain(file, mode, *arguments, **named)  # type: ignore[call-overload]
+
     def mkstemp(*arguments: object, **named: object) -> tuple[int, str]:
         if wanted in str(named.get("prefix", "")):
             raise no_space
@@ -96,6 +102,7 @@ def full(wanted: str) -> None:
     Path.write_bytes = write_bytes  # type: ignore[method-assign, assignment]
     Path.open = path_open  # type: ignore[method-assign, assignment]
     tempfile.mkstemp = mkstemp  # type: ignore[assignment]
+    builtins.open = builtin  # type: ignore[assignment]
 
 
 def slow(seconds: float) -> None:
