@@ -62,6 +62,7 @@ class Claims:
     _environment: dict[str, bool]
     _domains: _Patterns
     _registers: _Patterns
+    _members: _Patterns
     _paths: tuple[str, ...] = field(default=())
     _concluded: dict[str, bool] = field(default_factory=dict)
 
@@ -99,6 +100,12 @@ class Claims:
         """True when a rule says that nothing is asked for which this function files under this text."""
         return any(isinstance(said, Texts) and said.excludes(text) for said in self._registers.find(function))
 
+    def removes_member(self, module: str, written: str) -> bool:
+        """True when a rule names a member of an enumeration, by its class as a module writes it, as a removed one."""
+        package = module.partition(".")[0]
+        # Where the class is does not matter: rules name it below any module.
+        return written.count(".") == 1 and bool(self._members.find(f"{package}.any.{written}"))
+
     def removes(self, path: str) -> bool:
         """True when a rule names this file as a removed one."""
         return any_path_matches(self._paths, path)
@@ -117,6 +124,7 @@ def read_claims(rules: Ruleset) -> Claims:
         _environment={name: value for fact, value in facts for name in fact.environment},
         _domains=_Patterns.of((p, texts[d.id]) for d in rules.domains for p in d.names),
         _registers=_Patterns.of((p, texts[d.id]) for d in rules.domains for p in d.registers),
+        _members=_Patterns.of((p, True) for rule in rules.removes for p in rule.members),
         _paths=tuple(p for rule in rules.removes for p in rule.paths),
     )
 

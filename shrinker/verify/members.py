@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from shrinker.values.outcome import Finding
+from shrinker.verify.claims import Claims
 from shrinker.verify.symbols import LookUp, ModuleSymbols
 
 
@@ -90,7 +91,7 @@ def lost_decorators(kept: Iterable[ModuleSymbols], before: Mapping[str, ModuleSy
 
 
 def lost_rows(
-    kept: Iterable[ModuleSymbols], before: Mapping[str, ModuleSymbols], refused: Refused
+    kept: Iterable[ModuleSymbols], before: Mapping[str, ModuleSymbols], refused: Refused, claims: Claims | None = None
 ) -> tuple[int, list[Finding]]:
     """Rows of tables, items of lists and registering calls whose value is still there: what looks there finds another one, or none.
 
@@ -100,6 +101,7 @@ def lost_rows(
         kept: every file of the generated tree.
         before: as of `lost_members`.
         refused: by which keys the generated tree ends a run: their rows may go.
+        claims: of the rules; rows of members of enumerations that these remove may go.
 
     Returns:
         How many rows upstream has in tables that stay, and those that are gone.
@@ -119,6 +121,8 @@ def lost_rows(
             count += 1
             if there[where, key, value] > 0:
                 there[where, key, value] -= 1
+            elif claims is not None and any(claims.removes_member(symbols.module or "", text) for text in (key, value)):
+                continue
             elif value.partition(".")[0] in symbols.bound and not refused.has(key.strip("'"), keys[where]):
                 shown = f"{key}: {value}" if key else value
                 message = f"{where} lost {shown}, which is still there (upstream: line {line})"

@@ -115,7 +115,7 @@ def verify_references(
     member_count, members = lost_members(kept, before)
     decorator_count, decorators = lost_decorators(kept, before)
     claims = read_claims(rules) if rules is not None else None
-    row_count, rows = lost_rows(kept, before, _refused(out))
+    row_count, rows = lost_rows(kept, before, _refused(out), claims)
     handler_count, handlers = lost_dispatches(kept, before)
     text_count, texts = lost_by_text(kept, before)
     recorded = [entry.path for entry in manifest.files]

@@ -47,6 +47,12 @@ id = "remove-tables"
 why = "A rule of the test."
 feature = "tables"
 paths = ["python/sglang/**/*device=npu*"]
+
+[[remove]]
+id = "remove-members"
+why = "A rule of the test."
+feature = "other kernels"
+members = ["sglang.**.*.AITER"]
 """
 
 HEAD = "import os\nimport torch\nfrom sglang.kinds import is_cuda, is_npu, register\n"
@@ -306,3 +312,16 @@ def test_without_the_rules_nothing_is_looked_for_and_said_so(case: Build) -> Non
     trees = case({"a.py": "if is_npu():\n    x = 1\nelse:\n    x = 2\n"}, {"a.py": "x = 1\n"})
     assert dict(trees.evidence("form").checks)["refuted arms"] == 0
     assert dict(trees.evidence("references").checks)["tables"] == 0
+
+
+KERNELS = "class Kernel:\n    AITER = 1\n    CUDA = 2\n    CPU = 3\n"
+ORDERS = "from sglang.kernels import Kernel\nORDER = (Kernel.AITER, Kernel.CUDA, Kernel.CPU)\nBY = {Kernel.AITER: Kernel, Kernel.CUDA: Kernel}\n"
+
+
+def test_rows_of_a_removed_member_may_go_and_no_others(case: Build, rules: Ruleset) -> None:
+    before = {"kernels.py": KERNELS, "orders.py": ORDERS}
+    less = ORDERS.replace("Kernel.AITER, ", "").replace("Kernel.AITER: Kernel, ", "")
+    assert found(case, rules, before, {"kernels.py": "=", "orders.py": less}) == []
+    fewer = less.replace(", Kernel.CPU)", ",)")
+    lost = found(case, rules, before, {"kernels.py": "=", "orders.py": fewer})
+    assert [check for check, _, _ in lost if check == "rows"] == ["rows"]
