@@ -53,6 +53,8 @@ class Run:
     capability: tuple[int, int] = (9, 0)
     triton: bool = True
     """Whether it needs Triton."""
+    chosen: tuple[str, ...] = ()
+    """Options that upstream chooses by itself: where a profile refuses them, another one takes over."""
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -65,7 +67,7 @@ class Run:
     def asks(self) -> tuple[str, ...]:
         """The options, and the architecture: what a profile may refuse."""
         shape = Shape(**self.shape)  # type: ignore[arg-type]
-        return (*self.options, ARCHITECTURE, config(shape)["architectures"][0])
+        return (*self.options, *self.chosen, ARCHITECTURE, config(shape)["architectures"][0])
 
 
 RUNS = (
@@ -78,7 +80,12 @@ RUNS = (
     Run("V2", {"family": "v2"}),
     Run("V2-Lite", {"family": "v2-lite"}),
     # Fewer keys than the prompt has: what is chosen counts.
-    Run("V3.2", {"family": "v32", "keys": 8}, attention=""),
+    Run(
+        "V3.2",
+        {"family": "v32", "keys": 8},
+        attention="",
+        chosen=("--dsa-prefill-backend", "flashmla_sparse", "--dsa-decode-backend", "fa3"),
+    ),
     Run("Blackwell", capability=(10, 0)),
 )
 """What is computed."""
