@@ -279,9 +279,13 @@ def liveness(scope: Scope, binding: Binding) -> bool | None:
     return result
 
 
+def _asked(test: ast.expr, scope: Scope) -> Known | None:
+    return scope.truth(test) if isinstance(scope, LocalScope) else truth(test, scope)
+
+
 def _guard_state(scope: Scope, guard: Guard) -> bool | None:
     if guard.kind == "if" and guard.test is not None:
-        value = scope.truth(guard.test) if isinstance(scope, LocalScope) else truth(guard.test, scope)
+        value = _asked(guard.test, scope)
         # A test without a rule is upstream's own constant (`if 0:`): not for the facts to decide.
         return None if value is None or not value.rules else value.truth is guard.polarity
     if guard.kind == "case":
@@ -306,7 +310,7 @@ def _dead_rules(scope: Scope, bindings: list[Binding]) -> set[str]:
     for binding in bindings:
         for guard in binding.guards:
             if guard.kind == "if" and guard.test is not None:
-                value = truth(guard.test, scope)
+                value = _asked(guard.test, scope)
                 if value is not None and value.truth is not guard.polarity:
                     rules |= value.rules
             elif guard.kind == "case":

@@ -68,7 +68,7 @@ class Context:
         self.bodies: list[ast.FunctionDef | ast.AsyncFunctionDef | None] = []
         """The functions and classes (None) around the place, the innermost last."""
         self.scopes: dict[ast.AST, LocalScope] = {}
-        """Scopes of functions at module or class level, before anything in them was folded."""
+        """Scopes of functions as if they stood in the module, from before anything in them was folded."""
         self.edits: list[Edit] = []
         self.decisions: list[Decision] = []
         self.uncertain: list[Uncertain] = []

@@ -62,10 +62,10 @@ def fold_function(folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunc
         node.body = folder.raises(head, gone)
         context.decide(head, "definition", {gone.rule}, "raises", lines)
         return [node], False
-    known = context.scopes.pop(node, None)
-    if known is None or not isinstance(around_function(folder.scope), ModuleScope):
-        known = function_scope(node, folder.scope, context.package)
-    scope = known
+    # A function within another one was looked at as if it stood in the module.
+    scope = context.scopes.pop(node, None) if isinstance(around_function(folder.scope), ModuleScope) else None
+    if scope is None:
+        scope = function_scope(node, folder.scope, context.package)
     before = frozenset(scope.bindings.names)
     folder.context.tables.update(local_tables(node.body, scope))
     context.functions.append(before)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shrinker.cache import Cache
 from shrinker.facts.build import build_environment
@@ -89,8 +89,8 @@ def analyse(
     def later() -> None:
         nonlocal searched
         if searched is not None:
-            found.symbols = decided.symbols = found_symbols(searched, tree)
-        memory.keep(found, searched.folded if searched is not None else {})
+            decided.symbols = found_symbols(searched, tree)
+        memory.keep(replace(found, symbols=decided.symbols), searched.folded if searched is not None else {})
         # As large as all that was folded.
         searched = None
 

@@ -33,7 +33,7 @@ from shrinker.values.graph import Graph
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Analysed:
     """What facts, folding and reachability say of a tree."""
 

@@ -94,7 +94,8 @@ def _wrap_methods(torch: Any, remap: Any) -> None:
     # Dispatch in Python looks here, not at the device.
     tensor.is_cuda = property(lambda self: not self.is_meta)
     # A tensor on a GPU says on which one, and upstream asks that of FP8 ones. Of others it asks which are on the CPU, too.
-    place, eights, numbered = tensor.device, _eights(torch), torch.device("cpu", 0)
+    eights = (torch.float8_e4m3fn, torch.float8_e5m2)
+    place, numbered = tensor.device, torch.device("cpu", 0)
     tensor.device = property(
         lambda self: numbered if self.dtype in eights and not self.is_meta else place.__get__(self)
     )
@@ -103,10 +104,6 @@ def _wrap_methods(torch: Any, remap: Any) -> None:
     tensor.is_pinned = lambda self, *args, **kwargs: False
     tensor.record_stream = lambda self, stream: None
     torch.nn.Module.cuda = lambda self, *args, **kwargs: self
-
-
-def _eights(torch: Any) -> frozenset[Any]:
-    return frozenset((torch.float8_e4m3fn, torch.float8_e5m2))
 
 
 def _wrap_others(torch: Any, remap: Any) -> None:

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-from shrinker.values.upstream import module_name
+from shrinker.values.upstream import PACKAGE, module_name
 from shrinker.verify.declared import (
     assigned_of,
     dispatch_of,
@@ -26,7 +26,7 @@ from shrinker.verify.declared import (
     rows_of,
 )
 from shrinker.verify.scopes import Scope, look_up
-from shrinker.verify.symbols import PACKAGE, Attribute, ClassSymbols, LookUp, ModuleSymbols, Row
+from shrinker.verify.symbols import Attribute, ClassSymbols, LookUp, ModuleSymbols, Row
 
 _DOTTED = re.compile(r"sglang(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)?")
 _FILE = re.compile(r"[\w./+-]*[\w+-]\.\w{1,10}")

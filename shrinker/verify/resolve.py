@@ -10,9 +10,9 @@ import ast
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from shrinker.values.upstream import module_name
+from shrinker.values.upstream import PACKAGE, module_name
 from shrinker.verify.reader import read_symbols
-from shrinker.verify.symbols import PACKAGE, ModuleSymbols
+from shrinker.verify.symbols import ModuleSymbols
 
 _EVERY_MODULE = frozenset(
     {

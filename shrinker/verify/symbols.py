@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-PACKAGE = "sglang"
-"""Import name of the package under judgement."""
-
 SYMBOLS = "symbols"
 """Layer of the cache: packed `ModuleSymbols` by path and SHA-256. The level *form* leaves them there, since it
 parses every file, too."""

@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 
 from shrinker.emit import workers
-from shrinker.emit.lock import compare, read_lock, write_lock
 from shrinker.emit.tree import emit_tree, install, staging_folder
 from shrinker.ruleset.models import Ruleset
 from shrinker.values.edits import DropStatement, Edit, Literal, Span
@@ -26,7 +25,6 @@ from shrinker.values.folded import FoldedModule
 from shrinker.values.form import digest
 from shrinker.values.graph import Graph, Removal
 from shrinker.values.manifest import Manifest
-from shrinker.values.outcome import EmittedFile
 from shrinker.values.upstream import DeclaredPackage, Identity, SourceFile, UpstreamTree
 from tests.emit.reference import span
 
@@ -345,65 +343,3 @@ def test_a_killed_worker(tmp_path: Path) -> None:
     assert "JOBS" in caught.value.next_step
     assert _content(out) == before
     assert _neighbours(out) == ["out"]
-
-
-# The lock
-
-
-def _manifest(**changes: Any) -> Manifest:
-    values: dict[str, Any] = {
-        "tool_version": "1",
-        "profile": "p",
-        "rules_hash": "r",
-        "upstream": Identity("release", "release:1", "1", None, False),
-        "files": (EmittedFile("a", "0", 3, 2, True, "d"), EmittedFile("b", "1", 1, 1, False, None)),
-    }
-    return Manifest(**(values | changes))
-
-
-def test_the_lock_comes_back(tmp_path: Path) -> None:
-    path = tmp_path / "reports/p/shrink.lock.json"
-    assert read_lock(path) is None
-    write_lock(path, _manifest())
-    assert read_lock(path) == _manifest()
-    assert _neighbours(path) == ["shrink.lock.json"]
-    assert path.read_text() == _manifest().to_json()
-
-
-def test_a_broken_lock(tmp_path: Path) -> None:
-    (tmp_path / "lock").write_text("{")
-    with pytest.raises(InputError, match="lock is not a SHRINK"):
-        read_lock(tmp_path / "lock")
-
-
-def test_a_lock_that_cannot_be_written_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "lock"
-    write_lock(path, _manifest())
-    before = path.read_text()
-
-    def full(text: str) -> int:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    def opened(self: Path, *arguments: Any, **named: Any) -> Any:
-        file = open(self, *arguments, **named)  # noqa: SIM115
-        file.write = full
-        return file
-
-    monkeypatch.setattr(Path, "open", opened)
-    with pytest.raises(InputError, match="No space left"):
-        write_lock(path, _manifest(profile="q"))
-    assert path.read_text() == before
-    assert _neighbours(path) == ["lock"]
-
-
-def test_differences_from_the_lock() -> None:
-    lock = _manifest()
-    assert compare(lock, _manifest()) == []
-    files = (EmittedFile("a", "9", 3, 1, True, "d"), EmittedFile("c", "1", 1, 1, False, None))
-    found = compare(lock, _manifest(rules_hash="s", files=files))
-    assert [(f.path, f.message.split(":")[0]) for f in found] == [
-        ("SHRINK.json", "rules was r, is s"),
-        ("a", "has other content"),
-        ("b", "is in the lock and is no longer generated"),
-        ("c", "is new"),
-    ]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from shrinker.emit.rewrite.hollow import Hollow, hollowed
-from shrinker.emit.rewrite.positions import Source, is_elif, preamble, start, sub_blocks
+from shrinker.emit.rewrite.positions import Source, indent_of, is_elif, preamble, start, sub_blocks
 from shrinker.values.edits import DropBlock, DropStatement, DropTail, Edit, Raise, TakeBlock
 
 _STATEMENT_EDITS = (DropStatement, DropTail, TakeBlock, DropBlock, Raise)
@@ -131,7 +131,7 @@ class _Planner:
         statement = rows[begin][0]
         first, last = first_line(statement), max(last_line(s) for s in rows[end])
         text = self.lines[first - 1]
-        indent = text[: len(text) - len(text.lstrip(" \t\f"))]
+        indent = indent_of(text)
         bottom = max(last_line(s) for s in rows[begin - 1]) + 1 if begin else floor
         while first > bottom and self._is_comment_or_blank(first - 1):
             first -= 1
@@ -214,11 +214,11 @@ class _Planner:
         return Chunk(
             first,
             below - 1,
-            text[: len(text) - len(text.lstrip(" \t\f"))],
+            indent_of(text),
             tuple(edits),
             tuple(edits),
             header=True,
-            body_indent=inner[: len(inner) - len(inner.lstrip(" \t\f"))],
+            body_indent=indent_of(inner),
         )
 
     def _rows(self, body: list[ast.stmt]) -> list[list[ast.stmt]] | None:
@@ -244,8 +244,7 @@ class _Planner:
         return not stripped or stripped.startswith("#")
 
     def _width(self, line: str) -> int:
-        bare = line.lstrip(" \t\f")
-        return len(line[: len(line) - len(bare)].expandtabs())
+        return len(indent_of(line).expandtabs())
 
     def _within(self, edits: list[Edit], begin: ast.stmt, end: ast.stmt) -> list[Edit]:
         """Edits that start inside these statements; `edits` is sorted by position."""

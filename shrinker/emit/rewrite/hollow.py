@@ -10,7 +10,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from shrinker.emit.rewrite.positions import Source, is_elif, line_end, sub_blocks
+from shrinker.emit.rewrite.positions import Source, indent_of, is_elif, line_end, start, sub_blocks
 from shrinker.values.edits import DropStatement, DropTail, Edit, Raise, Span
 
 _GOING = (DropStatement, DropTail, Raise)
@@ -39,7 +39,7 @@ def hollowed(
         ceiling: the last line that may belong to the row; that of the chunk where the rest of the block goes.
     """
     node = row[0]
-    own = [e for e in edits if isinstance(e, _GOING) and (e.span.line, e.span.col) == (node.lineno, node.col_offset)]
+    own = [e for e in edits if isinstance(e, _GOING) and start(e) == (node.lineno, node.col_offset)]
     if len(row) > 1 or not own:
         return None, tuple(edits)
     end = tail if any(isinstance(e, DropTail | Raise) for e in own) else node
@@ -49,9 +49,8 @@ def hollowed(
     if last == first or (behind and not behind.startswith("#")):
         return None, tuple(edits)
     last = _footer(end, source, last, ceiling)
-    text = source.lines[first - 1]
     span = Span(first, node.col_offset, last, 3)
-    return Hollow(first, last, text[: len(text) - len(text.lstrip(" \t\f"))]), tuple(replace(e, span=span) for e in own)
+    return Hollow(first, last, indent_of(source.lines[first - 1])), tuple(replace(e, span=span) for e in own)
 
 
 def _footer(node: ast.stmt, source: Source, last: int, ceiling: int) -> int:
@@ -59,11 +58,10 @@ def _footer(node: ast.stmt, source: Source, last: int, ceiling: int) -> int:
     blocks = sub_blocks(node)
     if not blocks:
         return last
-    opening = max(blocks, key=lambda block: block[0].lineno)[0]
+    opening = blocks[-1][0]
     if isinstance(node, ast.If) and [opening] == node.orelse and is_elif(opening, source):
         return _footer(opening, source, last, ceiling)
-    text = source.lines[opening.lineno - 1]
-    indent = text[: len(text) - len(text.lstrip(" \t\f"))]
+    indent = indent_of(source.lines[opening.lineno - 1])
     if opening.lineno == node.lineno or source.point(opening.lineno, opening.col_offset)[1] != len(indent):
         return last
     return max((n for n in range(last + 1, ceiling + 1) if source.lines[n - 1].startswith(indent)), default=last)

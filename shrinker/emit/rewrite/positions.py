@@ -92,6 +92,11 @@ def start(edit: Edit) -> Point:
     return edit.span.line, edit.span.col
 
 
+def indent_of(line: str) -> str:
+    """The white space that a line begins with."""
+    return line[: len(line) - len(line.lstrip(" \t\f"))]
+
+
 def sub_blocks(node: ast.stmt) -> list[list[ast.stmt]]:
     """The blocks of a compound statement, in the order of the source."""
     found: list[list[ast.stmt]] = [getattr(node, "body", [])]

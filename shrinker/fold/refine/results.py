@@ -210,7 +210,7 @@ def decide_results(
     found = dict(_calls(tree, module, environment, values))
     found.update(_own_calls(tree, values))
     if found:
-        bases, operands = _followed(tree), _calculated(tree)
+        bases, operands = _uses(tree)
         for node, value in found.items():
             if id(node) not in bases and not (value.value is None and id(node) in operands):
                 node.decided = value  # type: ignore[attr-defined]
@@ -280,43 +280,41 @@ def _is_super(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and _name(node.func) == "super" and not node.args
 
 
-def _followed(tree: ast.Module) -> set[int]:
-    """What is looked into, called or waited for: `None.b` would be the same error in other words."""
-    found: set[int] = set()
+def _uses(tree: ast.Module) -> tuple[set[int], set[int]]:
+    """Expressions whose value is used so that some literals fail there.
+
+    Returns:
+        What is looked into, called or waited for (`None.b` would be the same error in other words); and what is calculated with
+        or run through, which `None` cannot be: such a place is reached where it is something else.
+    """
+    followed: set[int] = set()
+    calculated: set[int] = set()
     for node in walk(tree):
         match node:
             case (
                 ast.Attribute(value=value) | ast.Subscript(value=value) | ast.Call(func=value) | ast.Await(value=value)
             ):
-                found.add(id(value))
+                followed.add(id(value))
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                found.update(map(id, node.decorator_list))
-    return found
-
-
-def _calculated(tree: ast.Module) -> set[int]:
-    """What is calculated with or run through, which `None` cannot be: such a place is reached where it is something else."""
-    found: set[int] = set()
-    for node in walk(tree):
-        match node:
+                followed.update(map(id, node.decorator_list))
             case ast.BinOp(left=left, op=operator, right=right) if not isinstance(operator, ast.BitOr):
-                found.update((id(left), id(right)))
+                calculated.update((id(left), id(right)))
             case ast.UnaryOp(op=ast.USub() | ast.UAdd() | ast.Invert(), operand=value):
-                found.add(id(value))
+                calculated.add(id(value))
             case (
                 ast.For(iter=value)
                 | ast.AsyncFor(iter=value)
                 | ast.comprehension(iter=value)
                 | ast.Starred(value=value)
             ):
-                found.add(id(value))
+                calculated.add(id(value))
             case ast.Compare(left=left, ops=operators, comparators=others):
                 for before, kind, after in zip([left, *others], operators, others, strict=False):
                     if isinstance(kind, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
-                        found.update((id(before), id(after)))
+                        calculated.update((id(before), id(after)))
                     elif isinstance(kind, ast.In | ast.NotIn):
-                        found.add(id(after))
-    return found
+                        calculated.add(id(after))
+    return followed, calculated
 
 
 def _bindings(tree: ast.Module) -> dict[str, list[ast.FunctionDef | ast.alias | None]]:

@@ -7,6 +7,8 @@ from typing import Any
 from shrinker.simulate.kernels.norm import silu_and_mul
 from shrinker.simulate.kernels.registry import Tensor, jit, kernel
 
+LARGEST = 448.0
+"""Of float8 e4m3."""
 _GROUPS = "sgl-kernel/csrc/gemm/per_token_group_quant_8bit.cu"
 
 
@@ -16,8 +18,8 @@ def quantize_groups(
     scales: Tensor,
     group: int,
     eps: float = 1e-10,
-    low: float = -448.0,
-    high: float = 448.0,
+    low: float = -LARGEST,
+    high: float = LARGEST,
     powers_of_two: bool = False,
 ) -> None:
     """Divide each group of columns by its largest magnitude over `high`; write values and scales."""
@@ -94,14 +96,14 @@ def sgl_per_tensor_quant_fp8(input: Tensor, output_q: Tensor, output_s: Tensor, 
     """All values by one scale: the given one (static), or their largest magnitude over what FP8 holds."""
     wide = input.float()
     if not is_static:
-        output_s.copy_((wide.abs().amax() / 448.0).reshape(output_s.shape))
-    output_q.copy_((wide / output_s.float()).clamp(-448.0, 448.0).to(output_q.dtype))
+        output_s.copy_((wide.abs().amax() / LARGEST).reshape(output_s.shape))
+    output_q.copy_((wide / output_s.float()).clamp(-LARGEST, LARGEST).to(output_q.dtype))
 
 
 @kernel("sgl_kernel", source="sgl-kernel/csrc/gemm/per_token_quant_fp8.cu")
 def sgl_per_token_quant_fp8(input: Tensor, output_q: Tensor, output_s: Tensor) -> None:
     """Each row by its largest magnitude."""
     wide = input.float()
-    scale = wide.abs().amax(-1, keepdim=True) / 448.0
+    scale = wide.abs().amax(-1, keepdim=True) / LARGEST
     output_s.copy_(scale.reshape(output_s.shape))
-    output_q.copy_((wide / scale.clamp(min=1e-12)).clamp(-448.0, 448.0).to(output_q.dtype))
+    output_q.copy_((wide / scale.clamp(min=1e-12)).clamp(-LARGEST, LARGEST).to(output_q.dtype))

@@ -6,6 +6,7 @@ from typing import Any
 
 from shrinker.simulate.kernels.attention import attend
 from shrinker.simulate.kernels.gemm import Scaled
+from shrinker.simulate.kernels.quantization import LARGEST
 from shrinker.simulate.kernels.registry import Tensor, jit, kernel
 from shrinker.simulate.kernels.rope import rotate
 
@@ -14,8 +15,6 @@ _PAGED = "DeepGEMM (deepseek-ai), deep_gemm/include/deep_gemm/impls/sm90_fp8_pag
 _TOP_K = "sgl-kernel/csrc/elementwise/topk.cu"
 _INDEX_K = "deepseek_v32/indexer_k.cuh"
 _FLASH_MLA = "FlashMLA (deepseek-ai), csrc/sm90/prefill/sparse/fwd.cu"
-_LARGEST = 448.0
-"""Of float8 e4m3."""
 
 # The index of keys: pages of so many keys in FP8, then their scales in float32
 
@@ -25,8 +24,8 @@ def quantize_rows(x: Tensor) -> Scaled:
     import torch
 
     wide = x.float()
-    scale = wide.abs().amax(-1).clamp(min=1e-4) / _LARGEST
-    return (wide * (1.0 / scale)[..., None]).clamp(-_LARGEST, _LARGEST).to(torch.float8_e4m3fn), scale
+    scale = wide.abs().amax(-1).clamp(min=1e-4) / LARGEST
+    return (wide * (1.0 / scale)[..., None]).clamp(-LARGEST, LARGEST).to(torch.float8_e4m3fn), scale
 
 
 def _pages(cache: Tensor, width: int) -> tuple[Tensor, Tensor]:
