@@ -1,8 +1,15 @@
-"""Prints the figures that tests record, below the result of the whole run."""
+"""Prints the figures that tests record, below the result of the whole run; what all tests with random input share."""
 
 from __future__ import annotations
 
+from hypothesis import HealthCheck, settings
 from pytest import TerminalReporter
+
+# A busy machine is slow: that says nothing of the code, and the same inputs are made each time.
+settings.register_profile(
+    "shrinker", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("shrinker")
 
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:

@@ -80,6 +80,7 @@ def shrink(
     from shrinker.cli.progress import console_progress
     from shrinker.pipeline import Request
     from shrinker.pipeline import shrink as generate
+    from shrinker.processes import without_gc
 
     target = out or Path("dist") / f"sglang_{profile.replace('-', '_')}"
     place = absolute(reports)
@@ -95,7 +96,7 @@ def shrink(
         reuse=not no_cache,
         symbols=symbols,
     )
-    with console_progress() as progress:
+    with without_gc(last=True), console_progress() as progress:
         result = generate(request, progress)
     document = {
         "out": str(target),

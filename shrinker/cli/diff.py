@@ -52,7 +52,7 @@ def diff(
     place = absolute(rules)
     options = Options(profile, jobs, place, (old_upstream, new_upstream))
     try:
-        with without_gc(), console_progress() as progress:
+        with without_gc(last=True), console_progress() as progress:
             sides = open_sides((old, new), options, progress)
             progress.phase("compare")
             told, notes = told_between(sides, (old, new), history)

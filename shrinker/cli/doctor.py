@@ -30,7 +30,7 @@ def doctor(
     from shrinker.follow.doctor import diagnose, doctor_lines
     from shrinker.processes import without_gc
 
-    with without_gc(), console_progress() as progress:
+    with without_gc(last=True), console_progress() as progress:
         found = diagnose(upstream, since, profile, jobs, progress, absolute(rules))
     if as_json:
         print_json(asdict(found))

@@ -73,7 +73,7 @@ def bump(
         absolute(rules),
         history,
     )
-    with without_gc(), console_progress() as progress:
+    with without_gc(last=True), console_progress() as progress:
         done = move(asked, progress)
     text = pages.markdown(done.review)
     if summary is not None:

@@ -6,35 +6,27 @@ stays, is listed as uncertain, and every module that imports it is folded again.
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from shrinker.cache import Cache, pack, unpack
-from shrinker.facts.build import chunks, module_paths, outline_file
+from shrinker.cache import Cache
+from shrinker.facts.build import module_paths, outline_file
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Removed
 from shrinker.fold.companions import fold_companions
-from shrinker.fold.memory import FoldMemory, Recorded, record
-from shrinker.fold.module import fold_source
-from shrinker.fold.recorded import Answers, RecordingEnvironment
+from shrinker.fold.memory import FoldMemory
 from shrinker.fold.refine.recheck import BROKEN
 from shrinker.fold.refine.refinement import NOTHING, Refinement
 from shrinker.fold.refine.rounds import derive
 from shrinker.fold.refine.surroundings import Surroundings
-from shrinker.processes import WorkerPool, worker_context
+from shrinker.fold.workers import FoldWorkers, Result, Wanted, World, fold_files
 from shrinker.values.edits import Span
-from shrinker.values.errors import InputError, ShrinkerError
+from shrinker.values.errors import ShrinkerError
 from shrinker.values.folded import Escape, FoldedModule
-from shrinker.values.upstream import UpstreamTree, module_name
+from shrinker.values.upstream import UpstreamTree
 
 Folding = tuple[frozenset[str], Refinement]
 """The modules that were rescued when a module was folded, and what was known of it."""
-
-_SERIAL_BYTES = 200_000
-"""Waves smaller than this, and single files, are folded in this process: starting workers would cost more."""
 
 
 class FoldEngine:
@@ -50,6 +42,7 @@ class FoldEngine:
         cache: Cache | None = None,
         unwritable: Mapping[str, str] | None = None,
         units: bool = False,
+        leads: Callable[[FoldedModule], Iterable[str]] = lambda module: (),
     ) -> None:
         """
         Args:
@@ -60,11 +53,13 @@ class FoldEngine:
             cache: results of earlier runs; by default none.
             unwritable: paths that stay as upstream wrote them, and why.
             units: collect the units of the folded modules, for symbol-level reachability.
+            leads: paths of modules that will be asked for because of a folded one; those are folded before they are.
         """
         self._units = units
+        self._leads = leads
+        self._workers = FoldWorkers(tree, jobs)
         self.tree = tree
         self.environment = environment
-        self.jobs = jobs
         self.progress = progress
         self.folded: dict[str, FoldedModule] = {}
         self.rescued: dict[str, tuple[str, Escape]] = {}
@@ -80,25 +75,19 @@ class FoldEngine:
         self._banned: frozenset[str] = frozenset()
         """Names that the rounds may not drop."""
         self._world_paths: frozenset[str] = frozenset()
-        self._pool: WorkerPool | None = None
         self._memory = FoldMemory(tree, environment.rules, cache or Cache.off())
 
     def __enter__(self) -> FoldEngine:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._close()
+        self._workers.close()
         self._memory.save()
 
     @property
     def world_identity(self) -> str:
         """Hash (hex) of what the closed world is built from besides the rules; equal ones answer alike."""
         return self._memory.identity(self.environment)
-
-    def _close(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
 
     def fold(self, paths: Sequence[str]) -> Iterable[FoldedModule]:
         """Folded modules of these paths, in their order.
@@ -107,38 +96,41 @@ class FoldEngine:
             InputError: a file does not parse, or a worker died.
         """
         missing = {p: self._refinement(p) for p in paths if p not in self.folded}
-        for path, refinement in missing.items():
-            self.history.setdefault(path, []).append((self.environment.rescued, refinement))
-        self.folded.update(self._memory.recall(missing, self.environment))
-        for module, recorded in self._fold([p for p in missing if p not in self.folded]):
+        self._recall(missing)
+        for module, recorded in self._fold(missing):
             self.folded[module.path] = module
             if recorded is not None:
-                self._memory.learn(module.path, missing[module.path], recorded, self.environment)
+                self._memory.learn(module.path, self._refinement(module.path), recorded, self.environment)
+            self.progress(len(self.folded))
         self.progress(len(self.folded))
         return [self.folded[p] for p in paths]
 
-    def _fold(self, paths: list[str]) -> Iterable[_Result]:
-        size = sum(self.tree.by_path[p].size for p in paths)
-        if self.jobs == 1 or len(paths) == 1 or size < _SERIAL_BYTES:
-            return _fold_files(self.tree.root, [(p, self._refinement(p)) for p in paths], self._world())
-        if self._pool is None:
-            self._pool = WorkerPool(
-                self.jobs, mp_context=worker_context(), initializer=_adopt, initargs=(self.tree.root, self._world())
-            )
-        found: list[_Result] = []
-        try:
-            for group in self._pool.map(
-                _fold_in_worker, ([(p, self._refinement(p)) for p in group] for group in chunks(self.tree, paths))
-            ):
-                found.extend(map(_arrived, group))
-                self.progress(len(self.folded) + len(found))
-        except BrokenProcessPool as error:
-            raise InputError(
-                "a worker process was killed while folding", "free memory or lower JOBS, and run again"
-            ) from error
+    def _recall(self, missing: Mapping[str, Refinement]) -> dict[str, FoldedModule]:
+        for path, refinement in missing.items():
+            self.history.setdefault(path, []).append((self.environment.rescued, refinement))
+        found = self._memory.recall(missing, self.environment)
+        self.folded.update(found)
         return found
 
-    def _world(self) -> _World:
+    def _fold(self, missing: Mapping[str, Refinement]) -> Iterator[Result]:
+        wanted = [(path, refinement) for path, refinement in missing.items() if path not in self.folded]
+        asked = {path for path, _ in wanted}
+
+        def more(module: FoldedModule) -> list[Wanted]:
+            fresh: list[Wanted] = []
+            seen = [module]
+            while seen:
+                ahead = [p for p in self._leads(seen.pop()) if p not in asked and p not in self.folded]
+                asked.update(ahead)
+                unknown = {path: self._refinement(path) for path in ahead}
+                known = self._recall(unknown)
+                seen += known.values()
+                fresh += [(path, refinement) for path, refinement in unknown.items() if path not in known]
+            return fresh
+
+        return self._workers.fold(wanted, self._world(), more)
+
+    def _world(self) -> World:
         # What nobody keeps needs no record.
         return self._memory.answers(self.environment) if self._memory.enabled else self.environment
 
@@ -240,7 +232,7 @@ class FoldEngine:
             self.folded.pop(path, None)
         self.refinements.clear()
         self._banned = frozenset()
-        self._close()
+        self._workers.close()
         before = self.environment
         self.environment = self._world_with(before.rescued | frozenset(fresh))
         for path in self._memory.once(
@@ -276,7 +268,7 @@ class FoldEngine:
             now = self._memory.recall({path: refinement}, environment).get(path)
             if now is None:
                 world = self._memory.answers(environment)
-                ((now, recorded),) = _fold_files(self.tree.root, [(path, refinement)], world)
+                ((now, recorded),) = fold_files(self.tree.root, [(path, refinement)], world)
                 assert recorded is not None, "what is folded in the sight of a recorder is recorded"
                 self._memory.learn(path, refinement, recorded, environment)
             if replace(now, sha256=before.sha256, lines=before.lines) != before:
@@ -334,53 +326,3 @@ class FoldEngine:
             if any(isinstance(v, Removed) and v.module in fresh for v in values):
                 return True
         return False
-
-
-_World = Answers | Environment
-_Result = tuple[FoldedModule, Recorded | None]
-_WORKER: dict[str, object] = {}
-
-
-def _adopt(root: Path, world: _World) -> None:
-    gc.disable()
-    _WORKER["root"], _WORKER["world"] = root, world
-
-
-def _fold_in_worker(paths: list[tuple[str, Refinement]]) -> list[bytes | Recorded]:
-    root, world = _WORKER["root"], _WORKER["world"]
-    assert isinstance(root, Path) and isinstance(world, _World)
-    # Packed by `pack`, and once: what is kept holds the module already.
-    return [recorded or pack(module) for module, recorded in _fold_files(root, paths, world)]
-
-
-def _arrived(sent: bytes | Recorded) -> _Result:
-    return (unpack(sent), None) if isinstance(sent, bytes) else (unpack(sent.packed), sent)
-
-
-def _fold_files(root: Path, paths: list[tuple[str, Refinement]], world: _World) -> list[_Result]:
-    found: list[_Result] = []
-    for path, refinement in paths:
-        name = module_name(path)
-        assert name is not None
-        recorder: RecordingEnvironment | None = None
-        environment = world
-        if isinstance(world, Answers):
-            # It folds in the sight of a recorder: the result may serve later runs that would give the same answers.
-            recorder = RecordingEnvironment(world, name)
-            environment = recorder.as_environment()
-        assert not isinstance(environment, Answers)
-        try:
-            module = fold_source(
-                path, name, path.endswith("/__init__.py"), (root / path).read_bytes(), environment, refinement
-            )
-        except SyntaxError as error:
-            raise InputError(
-                f"{path}:{error.lineno or 1}: does not parse: {error.msg}", "mend the file in the upstream tree"
-            ) from None
-        except (UnicodeDecodeError, ValueError) as error:
-            raise InputError(
-                f"{path}:1: cannot be read as Python source: {error}", "mend the file in the upstream tree"
-            ) from None
-        kept = record(module, recorder.questions, world) if recorder and isinstance(world, Answers) else None
-        found.append((module, kept))
-    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import resource
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +23,7 @@ from shrinker.processes import without_gc
 from shrinker.report.effects import rule_effects
 from shrinker.report.measure import measure
 from shrinker.report.strict import strict_findings
-from shrinker.report.write import write_reports
+from shrinker.report.write import Begun, begin_reports, finish_reports
 from shrinker.ruleset import Ruleset, load_profile, without
 from shrinker.ruleset.load import RULES_FOLDER
 from shrinker.source import open_upstream
@@ -120,29 +120,36 @@ def shrink(request: Request, progress: Progress) -> Result:
             refused = [*found, *interface.unexplained()]
         if request.strict:
             _refuse(refused, "strict mode", _SHOWN_STRICT)
-        evidence = verify_tree(tree, staging, manifest, EVIDENCE_LEVELS, request.jobs, timings, progress, cache, rules)
+        begun: list[Begun] = []
+
+        def report() -> None:
+            if not begun:
+                found = begin_reports(
+                    staged,
+                    tree,
+                    rules,
+                    decided.graph,
+                    decided.folded,
+                    manifest,
+                    cache,
+                    written=decided.written,
+                    distributions=decided.distributions,
+                    symbols=decided.symbols,
+                    interface=interface,
+                )
+                begun.append(found)
+
+        evidence = verify_tree(
+            tree, staging, manifest, EVIDENCE_LEVELS, request.jobs, timings, progress, cache, rules, meanwhile=report
+        )
         for item in evidence:
             _refuse(item.findings, f"evidence level {item.level!r}")
         with timed("report", timings, progress):
             if request.frozen:
                 _refuse(_lock_findings(reports / LOCK, manifest), "the lock")
+            report()
             peak = peak_memory(request.jobs)
-            summary = write_reports(
-                staged,
-                tree,
-                rules,
-                decided.graph,
-                decided.folded,
-                manifest,
-                timings,
-                peak,
-                evidence,
-                cache,
-                written=decided.written,
-                distributions=decided.distributions,
-                symbols=decided.symbols,
-                interface=interface,
-            )
+            summary = finish_reports(begun[0], evidence, timings, peak)
             names = sorted(file.name for file in staged.iterdir())
             write_lock(staged / LOCK, manifest)
             # The lock last: it equals the tree's own manifest only when all the rest is in place.
@@ -201,9 +208,11 @@ def verify_tree(
     progress: Progress,
     cache: Cache | None = None,
     rules: Ruleset | None = None,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> tuple[Evidence, ...]:
     """Run evidence levels by name, in their order; without a `cache` everything is judged anew.
 
+    `meanwhile` is called where other processes read files and this one waits, which may be several times or never.
     Where the `rules` are not those that the manifest names, the checks that need them look at nothing, which is said.
     """
     if rules is not None and rules.digest != manifest.rules_hash:
@@ -216,8 +225,18 @@ def verify_tree(
     found: list[Evidence] = []
     for name in levels:
         with timed(f"verify {name}", timings, progress):
+            level = EVIDENCE_LEVELS[name]
             found.append(
-                EVIDENCE_LEVELS[name](tree, out, manifest, jobs=jobs, progress=progress.note, cache=cache, rules=rules)
+                level(
+                    tree,
+                    out,
+                    manifest,
+                    jobs=jobs,
+                    progress=progress.note,
+                    cache=cache,
+                    rules=rules,
+                    meanwhile=meanwhile,
+                )
             )
     return tuple(found)
 

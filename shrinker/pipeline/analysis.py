@@ -9,6 +9,7 @@ from shrinker.cache import Cache
 from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
 from shrinker.fold.refine.surroundings import Surroundings
+from shrinker.graph.ahead import import_leads
 from shrinker.graph.build import build_graph
 from shrinker.graph.distributions import decide_distributions, with_uncertain
 from shrinker.graph.symbols.dead import Searched, dead_spans, search_symbols
@@ -71,6 +72,7 @@ def analyse(
             cache=cache,
             unwritable=unwritable,
             units=symbols,
+            leads=import_leads(tree, rules),
         ) as engine,
     ):
         memory = AnalysisMemory(tree, rules, engine, cache, f"{symbols} {sorted((unwritable or {}).items())}")
@@ -148,7 +150,10 @@ def _shake(
     stay = {folded[path].module for path in unwritable if path in folded}
     while True:
         found = search_symbols(tree, rules, whole, units, stay)
-        engine.drop(dead_spans(found))
+        dead = dead_spans(found)
+        engine.drop(dead)
+        # All at once: the waves of the search would keep one process waiting for the other.
+        engine.fold(sorted(path for path in dead if units[path].module in found.loaded))
         graph, folded = build_graph(tree, rules, engine.fold, rescued=engine.rescued)
         memory.saw(graph)
         # A file that the file graph keeps and the search did not load would miss what the search took to be dead.

@@ -23,10 +23,14 @@ class Progress(Protocol):
 
 @contextmanager
 def timed(name: str, timings: dict[str, float], progress: Progress) -> Iterator[None]:
-    """A phase: its name is told, its seconds are added to `timings`, also where it fails."""
+    """A phase: its name is told, its seconds are added to `timings`, also where it fails.
+
+    Those of a phase within it count there alone, so that all together are the time that passed.
+    """
     progress.phase(name)
-    start = time.perf_counter()
+    start, others = time.perf_counter(), sum(timings.values())
     try:
         yield
     finally:
-        timings[name] = timings.get(name, 0.0) + time.perf_counter() - start
+        within = sum(timings.values()) - others
+        timings[name] = timings.get(name, 0.0) + time.perf_counter() - start - within

@@ -25,9 +25,8 @@ def build_summary(
     graph: Graph,
     folded: Mapping[str, FoldedModule],
     files: Sequence[Measured],
-    evidence: Sequence[Evidence],
 ) -> dict[str, Any]:
-    """Everything countable about the tree; no times, no memory."""
+    """Everything countable about the tree; no evidence, no times, no memory."""
     decisions = [decision for module in folded.values() for decision in module.decisions]
     package = [f for f in files if f.path.startswith(PACKAGE_PREFIX) and f.path.endswith(".py")]
     return {
@@ -49,17 +48,21 @@ def build_summary(
         "edges": _counts(edge.kind for edge in graph.edges),
         "removed_by_rule": _counts(removal.rule for removal in graph.removed.values()),
         "uncertain": len(graph.uncertain),
-        "evidence": [
-            {
-                "level": item.level,
-                "passed": item.passed,
-                "checks": dict(item.checks),
-                "findings": len(item.findings),
-                "inherited": len(item.inherited),
-            }
-            for item in evidence
-        ],
     }
+
+
+def evidence_data(evidence: Sequence[Evidence]) -> list[dict[str, Any]]:
+    """What each level looked at and found, counted."""
+    return [
+        {
+            "level": item.level,
+            "passed": item.passed,
+            "checks": dict(item.checks),
+            "findings": len(item.findings),
+            "inherited": len(item.inherited),
+        }
+        for item in evidence
+    ]
 
 
 def summary_table(summary: Mapping[str, Any]) -> Table:

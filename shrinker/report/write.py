@@ -7,6 +7,7 @@ import json
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from shrinker.report.lists import errors_list, keep_list, remove_list, uncertain
 from shrinker.report.measure import Measured, Tally, measure, tally
 from shrinker.report.picture import graphviz_svg, mermaid, package_edges
 from shrinker.report.structure import cycles, dominators, structure
-from shrinker.report.summary import build_summary
+from shrinker.report.summary import build_summary, evidence_data
 from shrinker.ruleset import Remove, Rule, Ruleset
 from shrinker.values.distributions import Distributions
 from shrinker.values.errors import InputError
@@ -41,30 +42,35 @@ GENERATED_ONLY = ("graph.json", "symbols.json", "symbol_edges.json", "run.json",
 _MOST_FOLDERS = 150
 
 
-def write_reports(
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """Reports of which all is written that does not wait for the evidence."""
+
+    folder: Path
+    summary: dict[str, Any]
+    """Without evidence."""
+    cache: Cache
+
+
+def begin_reports(
     folder: Path,
     tree: UpstreamTree,
     rules: Ruleset,
     graph: Graph,
     folded: Mapping[str, FoldedModule],
     manifest: Manifest,
-    timings: Mapping[str, float],
-    peak_memory: int,
-    evidence: Sequence[Evidence],
     cache: Cache | None = None,
     *,
     written: Written,
     distributions: Distributions,
     symbols: SymbolData | None = None,
     interface: Interface | None = None,
-) -> dict[str, Any]:
-    """Write lists, pages, summary and graph.
+) -> Begun:
+    """Write lists, pages and graph.
 
     Args:
         folder: made if it is not there, e.g. ``reports/deepseek``.
         folded: folded modules by path, as `build_graph` returns them.
-        timings: seconds by phase; they go to ``run.json`` alone.
-        peak_memory: bytes, also for ``run.json``.
         cache: results of earlier runs; what it found is counted in ``run.json``.
         written: imports of all of upstream.
         distributions: what the generated package requires.
@@ -72,7 +78,7 @@ def write_reports(
         interface: what the command lines and servers take and answer otherwise than upstream's; by default nothing.
 
     Returns:
-        The content of ``summary.json``, for `summary_table`.
+        What `finish_reports` goes on with.
 
     Raises:
         InputError: the folder cannot be written.
@@ -80,7 +86,7 @@ def write_reports(
     cache = cache or Cache.off()
     interface = interface or Interface()
     files = measure(tree, manifest)
-    summary = build_summary(manifest, graph, folded, files, evidence)
+    summary = build_summary(manifest, graph, folded, files)
     data = graph_data(
         graph,
         folded,
@@ -97,7 +103,6 @@ def write_reports(
         "remove.txt": remove_list(graph, files),
         "uncertain.txt": uncertain_list(graph),
         "errors.txt": errors_list(folded),
-        "summary.json": json.dumps(summary, indent=1, sort_keys=True) + "\n",
         "dependencies.json": json.dumps(distributions_data(distributions), indent=1, sort_keys=True) + "\n",
         "interface.json": json.dumps(interface_data(interface), indent=1, sort_keys=True) + "\n",
         "rules.json": json.dumps(_rule_digests(rules), indent=1, sort_keys=True) + "\n",
@@ -105,20 +110,50 @@ def write_reports(
         "symbols.json": json.dumps(found, separators=(",", ":"), sort_keys=True) + "\n",
         "symbol_edges.json": json.dumps(edges, separators=(",", ":")) + "\n",
         **_pages(rules, graph, folded, manifest, files, mermaid(pairs), cache, distributions, interface),
-        "run.json": json.dumps(_run(timings, peak_memory, cache), indent=1) + "\n",
     }
+    _write(folder, {name: text.encode() for name, text in texts.items()})
+    picture = graphviz_svg(pairs)
+    if picture is not None:
+        _write(folder, {"dependencies.svg": picture})
+    return Begun(folder, summary, cache)
+
+
+def finish_reports(
+    begun: Begun, evidence: Sequence[Evidence], timings: Mapping[str, float], peak_memory: int
+) -> dict[str, Any]:
+    """Write the summary, and what the run itself took.
+
+    Args:
+        begun: the other reports.
+        evidence: what was found by judging the tree.
+        timings: seconds by phase; they go to ``run.json`` alone.
+        peak_memory: bytes, also for ``run.json``.
+
+    Returns:
+        The content of ``summary.json``, for `summary_table`.
+
+    Raises:
+        InputError: the folder cannot be written.
+    """
+    summary = {**begun.summary, "evidence": evidence_data(evidence)}
+    run = _run(timings, peak_memory, begun.cache)
+    texts = {
+        "summary.json": json.dumps(summary, indent=1, sort_keys=True) + "\n",
+        "run.json": json.dumps(run, indent=1) + "\n",
+    }
+    _write(begun.folder, {name: text.encode() for name, text in texts.items()})
+    return summary
+
+
+def _write(folder: Path, contents: Mapping[str, bytes]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            _replace(folder / name, text.encode())
-        picture = graphviz_svg(pairs)
-        if picture is not None:
-            _replace(folder / "dependencies.svg", picture)
+        for name, content in contents.items():
+            _replace(folder / name, content)
     except OSError as error:
         raise InputError(
             f"{folder}: reports cannot be written: {error}", "free space or choose a writable folder"
         ) from error
-    return summary
 
 
 def _pages(

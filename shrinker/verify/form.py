@@ -85,6 +85,7 @@ def verify_form(
     progress: Callable[[str], None],
     cache: Cache | None = None,
     rules: Ruleset | None = None,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> Evidence:
     """Judge the files of `out` against the manifest and against upstream.
 
@@ -96,6 +97,7 @@ def verify_form(
         progress: receives one line a step.
         cache: outcomes of files that were judged before; by default none. Every file is hashed in any case.
         rules: those by which the tree was made; without them no arm is looked for.
+        meanwhile: called in this process while others judge files, if they are.
 
     Returns:
         Evidence of level ``form``; `findings` is empty exactly when it passed.
@@ -125,7 +127,7 @@ def verify_form(
         hashes = {task.entry.path: task.upstream_sha256 for task in python}
         claims = read_claims(rules)
         claims = claims.concluding(conclude(tree.root, hashes, claims, jobs=jobs, cache=cache))
-    for outcome in _judge_all(tasks, jobs, cache, claims):
+    for outcome in _judge_all(tasks, jobs, cache, claims, meanwhile):
         counts.update(outcome.counts)
         findings += outcome.findings
         inherited += outcome.inherited
@@ -204,7 +206,9 @@ def _compare_with_upstream(
             findings.append(Finding("unchanged files", entry.path, 0, "is recorded as unchanged but upstream has none"))
 
 
-def _judge_all(tasks: Sequence[_Task], jobs: int, cache: Cache, claims: Claims | None) -> Iterator[_Outcome]:
+def _judge_all(
+    tasks: Sequence[_Task], jobs: int, cache: Cache, claims: Claims | None, meanwhile: Callable[[], None]
+) -> Iterator[_Outcome]:
     """Outcome of each task, in their order. What is in the cache was found for the same bytes on both sides."""
     layer, symbols = cache.layer("form"), cache.layer(SYMBOLS)
     python: dict[str, _Task] = {}
@@ -235,7 +239,7 @@ def _judge_all(tasks: Sequence[_Task], jobs: int, cache: Cache, claims: Claims |
     judged = dict(
         zip(
             (t.entry.path for t in missing),
-            map_files(partial(_judge_file, claims), missing, weights, jobs=jobs),
+            map_files(partial(_judge_file, claims), missing, weights, jobs=jobs, meanwhile=meanwhile),
             strict=True,
         )
     )

@@ -29,6 +29,7 @@ class Level(Protocol):
         progress: Callable[[str], None],
         cache: Cache | None = None,
         rules: Ruleset | None = None,
+        meanwhile: Callable[[], None] = ...,
     ) -> Evidence: ...
 
 

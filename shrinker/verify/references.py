@@ -58,6 +58,7 @@ def verify_references(
     progress: Callable[[str], None],
     cache: Cache | None = None,
     rules: Ruleset | None = None,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> Evidence:
     """Judge what the Python files of `out` name.
 
@@ -69,6 +70,7 @@ def verify_references(
         progress: receives one line a step.
         cache: symbols of files that were read before; by default none. What they resolve to is judged each time.
         rules: those by which the tree was made; without them the checks that need them look at nothing.
+        meanwhile: called in this process while others read files, if they are.
 
     Returns:
         Evidence of level ``references``; `findings` is empty exactly when it passed.
@@ -84,7 +86,8 @@ def verify_references(
     try:
         # By the bytes that are there, not by what the manifest says of them: it may be the file that is wrong.
         hashes = {path: _sha256(out / path) for path in paths}
-        kept = _read_all(out, hashes, {entry.path: entry.lines_after for entry in entries}, jobs, cache or Cache.off())
+        lines = {entry.path: entry.lines_after for entry in entries}
+        kept = _read_all(out, hashes, lines, jobs, cache or Cache.off(), meanwhile)
         undefined = ruff.result()
     finally:
         ruff.stop()
@@ -164,14 +167,19 @@ def verify_references(
 
 
 def _read_all(
-    out: Path, hashes: Mapping[str, str], lines: Mapping[str, int], jobs: int, cache: Cache
+    out: Path,
+    hashes: Mapping[str, str],
+    lines: Mapping[str, int],
+    jobs: int,
+    cache: Cache,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> list[ModuleSymbols]:
     """Symbols of these files, in their order."""
     layer = cache.layer(SYMBOLS)
     keys = {path: layer.key(path, sha256) for path, sha256 in hashes.items()}
     packed = layer.load(keys)
     missing = [path for path in hashes if path not in packed]
-    read = map_files(partial(_read, out), missing, [lines[path] for path in missing], jobs=jobs)
+    read = map_files(partial(_read, out), missing, [lines[path] for path in missing], jobs=jobs, meanwhile=meanwhile)
     fresh = dict(zip(missing, read, strict=True))
     layer.save(keys, fresh)
     packed |= fresh

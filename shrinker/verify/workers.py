@@ -22,7 +22,12 @@ def _run_batch(call: Callable[[Item], Result], batch: Sequence[Item]) -> list[Re
 
 
 def map_files(
-    call: Callable[[Item], Result], items: Sequence[Item], weights: Sequence[int], *, jobs: int
+    call: Callable[[Item], Result],
+    items: Sequence[Item],
+    weights: Sequence[int],
+    *,
+    jobs: int,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> list[Result]:
     """`[call(item) for item in items]`, in `jobs` processes.
 
@@ -31,6 +36,7 @@ def map_files(
         items: what to call it with.
         weights: cost of each item, in any unit (bytes); the batches are balanced by it.
         jobs: number of processes; 1 stays in this process.
+        meanwhile: called in this process while others are at work, if they are.
 
     Raises:
         ShrinkerError: a worker was killed (out of memory, by a person).
@@ -49,6 +55,7 @@ def map_files(
         with WorkerPool(min(jobs, count), mp_context=worker_context()) as pool:
             futures = [pool.submit(_run_batch, call, [items[i] for i in batch]) for batch in batches]
             try:
+                meanwhile()
                 for batch, future in zip(batches, futures, strict=True):
                     results.update(zip(batch, future.result(), strict=True))
             finally:

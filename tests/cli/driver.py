@@ -108,7 +108,7 @@ def full(wanted: str) -> None:
 def slow(seconds: float) -> None:
     """Only in forked workers, so that one is surely at work when the main process pauses."""
     from shrinker.facts import build
-    from shrinker.fold import engine
+    from shrinker.fold import workers
 
     owner = os.getpid()
 
@@ -121,7 +121,7 @@ def slow(seconds: float) -> None:
         return call
 
     build.outline_file = slowed(build.outline_file)  # type: ignore[assignment]
-    engine.fold_source = slowed(engine.fold_source)  # type: ignore[assignment, attr-defined]
+    workers.fold_source = slowed(workers.fold_source)  # type: ignore[assignment, attr-defined]
 
 
 if __name__ == "__main__":

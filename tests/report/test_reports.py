@@ -16,7 +16,7 @@ from shrinker.graph.written import written_imports
 from shrinker.report.importers import removed_importers
 from shrinker.report.measure import area, count_lines, language
 from shrinker.report.summary import summary_table
-from shrinker.report.write import GENERATED_ONLY, write_reports
+from shrinker.report.write import GENERATED_ONLY, begin_reports, finish_reports
 from shrinker.ruleset import Fact, Remove, Root, Ruleset, Walk
 from shrinker.values.errors import InputError
 from shrinker.values.folded import Decision, FoldedModule
@@ -74,19 +74,17 @@ def run(
     files.append(EmittedFile("NOTICE", "", 0, 3, False, None))
     manifest = Manifest("0", "deepseek", "hash", tree.identity, tuple(sorted(files, key=lambda file: file.path)))
     written = written_imports(tree)
-    summary = write_reports(
+    begun = begin_reports(
         out,
         tree,
         RULES,
         graph,
         folded,
         manifest,
-        {"fold": seconds},
-        1024,
-        EVIDENCE,
         written=written,
         distributions=decide_distributions(tree, RULES, graph, folded, written),
     )
+    summary = finish_reports(begun, EVIDENCE, {"fold": seconds}, 1024)
     return summary, tree, graph, folded
 
 

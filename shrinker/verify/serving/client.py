@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from shrinker.verify.serving.masking import mask
-from shrinker.verify.serving.record import Answer, Record
+from shrinker.verify.serving.record import NO_TIME, Answer, Record
 from shrinker.verify.serving.script import Request
 
 _LARGEST = 64 * 2**20
@@ -38,7 +38,7 @@ def perform(
     for request in requests:
         left = limit - time.monotonic()
         if left <= 0:
-            answers[request.name] = Answer(0, "", None, error="no time left")
+            answers[request.name] = Answer(0, "", None, error=NO_TIME)
             continue
         progress(request.name)
         answers[request.name] = send(address, request, min(each, left))

@@ -8,6 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+NO_TIME = "no time left"
+"""The error of a request that was not sent, since the time for all of them was over."""
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -55,3 +58,7 @@ class Record:
     def failed(self) -> tuple[str, ...]:
         """Names of requests that got no answer at all."""
         return tuple(name for name, answer in self.answers.items() if answer.error)
+
+    def unsent(self) -> tuple[str, ...]:
+        """Names of requests for which no time was left."""
+        return tuple(name for name, answer in self.answers.items() if answer.error == NO_TIME)

@@ -253,17 +253,7 @@ def _client(address: str, side: str, folder: Path, setting: Setting) -> Mapping[
 def _compare(scenario: Scenario, seen: Mapping[str, _Seen], ledger: Ledger) -> None:
     before, after = seen[UPSTREAM], seen[GENERATED]
     where = scenario.name
-    for verdict in judge(before.record, None, after.record):
-        ledger.count("requests")
-        if verdict.result == "identical":
-            continue
-        if verdict.result == "unanswered":
-            ledger.find("requests", "", f"{where}: {verdict.request}: no answer from either server")
-        for difference in verdict.differences[:3]:
-            message = (
-                f"{where}: {verdict.request}: {difference.path} is {difference.right}, in upstream {difference.left}"
-            )
-            ledger.find("requests", "", message)
+    compare_answers(before.record, after.record, ledger, where)
     for name in sorted({*before.client, *after.client} - {"removed"}):
         ledger.count("client")
         if before.client.get(name) != after.client.get(name):
@@ -281,6 +271,31 @@ def _compare(scenario: Scenario, seen: Mapping[str, _Seen], ledger: Ledger) -> N
     compare_calls(before.called, after.called, ledger, where)
 
 
+def compare_answers(before: Record, after: Record, ledger: Ledger, where: str) -> None:
+    """Every request of the script was answered, and the same by both servers."""
+    unsent: set[str] = set()
+    for side, record in zip(SIDES, (before, after), strict=True):
+        if late := record.unsent():
+            unsent.update(late)
+            ledger.find(
+                "requests",
+                "",
+                f"{where}: {side}: no time was left for {len(late)} request(s), from {late[0]} on: give more with "
+                "--patience, or let the machine do nothing else",
+            )
+    for verdict in judge(before, None, after):
+        if verdict.request in unsent:
+            continue
+        ledger.count("requests")
+        if verdict.result == "unanswered":
+            ledger.find("requests", "", f"{where}: {verdict.request}: no answer from either server")
+        for difference in verdict.differences[:3]:
+            message = (
+                f"{where}: {verdict.request}: {difference.path} is {difference.right}, in upstream {difference.left}"
+            )
+            ledger.find("requests", "", message)
+
+
 def compare_calls(
     before: Mapping[str, frozenset[str]], after: Mapping[str, frozenset[str]], ledger: Ledger, where: str = ""
 ) -> None:
@@ -296,4 +311,4 @@ def compare_calls(
         ledger.find("kernels", "", f"{start}{name} was called in {which}, and has no reference")
 
 
-__all__ = ["SIDES", "compare_calls", "run"]
+__all__ = ["SIDES", "compare_answers", "compare_calls", "run"]

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from shrinker.verify.serving import Answer, Record
+from shrinker.verify.serving.record import NO_TIME
 from shrinker.verify.simulated import helptext, openapi
 from shrinker.verify.simulated.result import Ledger
-from shrinker.verify.simulated.server import compare_calls
+from shrinker.verify.simulated.server import compare_answers, compare_calls
 
 HELP = """usage: server [-h] [--backend {a,b,c}]
 
@@ -137,3 +139,32 @@ def test_a_required_check_that_looked_at_nothing_fails() -> None:
     result = ledger.result(1.0, ["one", "two"])
     assert not result.passed
     assert [f.check for f in result.evidence.findings] == ["two"]
+
+
+def _record(**errors: str) -> Record:
+    names = ("first", "second", "third")
+    return Record({n: Answer(0, "", None, errors[n]) if n in errors else Answer(200, "", n) for n in names})
+
+
+def test_equal_answers_are_no_finding() -> None:
+    ledger = Ledger("server")
+    compare_answers(_record(), _record(), ledger, "script")
+    assert ledger.findings == [] and ledger.checks == {"requests": 3}
+
+
+def test_a_server_that_was_too_slow_is_said_once() -> None:
+    ledger = Ledger("server")
+    compare_answers(_record(second=NO_TIME, third=NO_TIME), _record(third=NO_TIME), ledger, "script")
+    upstream, generated = [finding.message for finding in ledger.findings]
+    assert upstream.startswith("script: upstream: no time was left for 2 request(s), from second on")
+    assert generated.startswith("script: generated: no time was left for 1 request(s), from third on")
+    assert "--patience" in upstream and ledger.checks == {"requests": 1}
+
+
+def test_a_request_that_only_one_server_answers_is_found() -> None:
+    ledger = Ledger("server")
+    compare_answers(_record(), _record(first="TimeoutError: timed out"), ledger, "script")
+    assert ledger.findings and all("first" in finding.message for finding in ledger.findings)
+    ledger = Ledger("server")
+    compare_answers(_record(first="timed out"), _record(first="timed out"), ledger, "script")
+    assert [finding.message for finding in ledger.findings] == ["script: first: no answer from either server"]

@@ -1,0 +1,145 @@
+"""Fold files, here or in worker processes that are kept busy: what a module leads to is folded as soon as it is seen."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+
+from shrinker.cache import pack, unpack
+from shrinker.facts.build import chunks
+from shrinker.facts.environment import Environment
+from shrinker.fold.memory import Recorded, record
+from shrinker.fold.module import fold_source
+from shrinker.fold.recorded import Answers, RecordingEnvironment
+from shrinker.fold.refine.refinement import Refinement
+from shrinker.processes import WorkerPool, worker_context
+from shrinker.values.errors import InputError
+from shrinker.values.folded import FoldedModule
+from shrinker.values.upstream import UpstreamTree, module_name
+
+World = Answers | Environment
+Wanted = tuple[str, Refinement]
+"""Path of a module, and what is known of it."""
+Result = tuple[FoldedModule, Recorded | None]
+
+_SERIAL_BYTES = 200_000
+"""Waves smaller than this, and single files, are folded in this process: starting workers would cost more."""
+
+
+class FoldWorkers:
+    """Worker processes that fold in one closed world, started when there is enough to do."""
+
+    def __init__(self, tree: UpstreamTree, jobs: int) -> None:
+        """
+        Args:
+            tree: upstream.
+            jobs: worker processes.
+        """
+        self._tree = tree
+        self._jobs = jobs
+        self._pool: WorkerPool | None = None
+
+    def close(self) -> None:
+        """End the processes; the next ones may fold in another world."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+
+    def fold(
+        self, wanted: Sequence[Wanted], world: World, more: Callable[[FoldedModule], Sequence[Wanted]]
+    ) -> Iterator[Result]:
+        """Fold these modules, and in other processes also `more`, which is asked of each result.
+
+        Args:
+            wanted: the modules.
+            world: the closed world.
+            more: modules that a folded one leads to; none twice, and none of `wanted`.
+
+        Raises:
+            InputError: a file does not parse, or a worker died.
+        """
+        size = sum(self._tree.by_path[path].size for path, _ in wanted)
+        if self._jobs == 1 or len(wanted) == 1 or size < _SERIAL_BYTES:
+            yield from fold_files(self._tree.root, wanted, world)
+            return
+        if self._pool is None:
+            self._pool = WorkerPool(
+                self._jobs, mp_context=worker_context(), initializer=_adopt, initargs=(self._tree.root, world)
+            )
+        try:
+            waiting = self._submit(self._pool, wanted)
+            while waiting:
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                found = [_arrived(sent) for future in done for sent in future.result()]
+                waiting |= self._submit(self._pool, [item for module, _ in found for item in more(module)])
+                yield from found
+        except BrokenProcessPool as error:
+            raise InputError(
+                "a worker process was killed while folding", "free memory or lower JOBS, and run again"
+            ) from error
+
+    def _submit(self, pool: WorkerPool, wanted: Sequence[Wanted]) -> set[Future[list[bytes | Recorded]]]:
+        known = dict(wanted)
+        groups = chunks(self._tree, list(known))
+        return {pool.submit(_fold_in_worker, [(path, known[path]) for path in group]) for group in groups}
+
+
+_WORKER: dict[str, object] = {}
+
+
+def _adopt(root: Path, world: World) -> None:
+    gc.disable()
+    _WORKER["root"], _WORKER["world"] = root, world
+
+
+def _fold_in_worker(wanted: list[Wanted]) -> list[bytes | Recorded]:
+    root, world = _WORKER["root"], _WORKER["world"]
+    assert isinstance(root, Path) and isinstance(world, World)
+    # Packed by `pack`, and once: what is kept holds the module already.
+    return [recorded or pack(module) for module, recorded in fold_files(root, wanted, world)]
+
+
+def _arrived(sent: bytes | Recorded) -> Result:
+    return (unpack(sent), None) if isinstance(sent, bytes) else (unpack(sent.packed), sent)
+
+
+def fold_files(root: Path, wanted: Sequence[Wanted], world: World) -> list[Result]:
+    """Fold files in this process; with what later runs need to know of it where the world keeps answers.
+
+    Args:
+        root: folder of the upstream tree.
+        wanted: the modules.
+        world: the closed world.
+
+    Raises:
+        InputError: a file does not parse.
+    """
+    found: list[Result] = []
+    for path, refinement in wanted:
+        name = module_name(path)
+        assert name is not None
+        recorder: RecordingEnvironment | None = None
+        environment = world
+        if isinstance(world, Answers):
+            # It folds in the sight of a recorder: the result may serve later runs that would give the same answers.
+            recorder = RecordingEnvironment(world, name)
+            environment = recorder.as_environment()
+        assert not isinstance(environment, Answers)
+        try:
+            module = fold_source(
+                path, name, path.endswith("/__init__.py"), (root / path).read_bytes(), environment, refinement
+            )
+        except SyntaxError as error:
+            raise InputError(
+                f"{path}:{error.lineno or 1}: does not parse: {error.msg}", "mend the file in the upstream tree"
+            ) from None
+        except (UnicodeDecodeError, ValueError) as error:
+            raise InputError(
+                f"{path}:1: cannot be read as Python source: {error}", "mend the file in the upstream tree"
+            ) from None
+        kept = record(module, recorder.questions, world) if recorder and isinstance(world, Answers) else None
+        found.append((module, kept))
+    return found

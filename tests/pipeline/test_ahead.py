@@ -1,0 +1,96 @@
+"""What a module's imports lead to is folded before the search asks for it, once, and gives what it gives without that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shrinker.cache import Cache
+from shrinker.facts.build import build_environment
+from shrinker.fold import workers
+from shrinker.fold.engine import FoldEngine
+from shrinker.graph.ahead import import_leads
+from shrinker.graph.build import build_graph
+from shrinker.ruleset import Ruleset
+from shrinker.ruleset.load import RULES_FOLDER, load_rules
+from shrinker.values.upstream import UpstreamTree
+from tests.fold.programs import make_tree
+
+_RULES = """
+[[root]]
+id = "serve"
+why = "Starts the server."
+modules = ["sglang.serve"]
+
+[[remove]]
+id = "remove-gone"
+why = "Not served."
+feature = "gone"
+modules = ["sglang.gone.**"]
+"""
+_FILES = {
+    "__init__.py": "",
+    "serve.py": "from sglang.deep import first\n\n\ndef later():\n    import sglang.gone.npu\n\n\nBY_NAME = 'sglang.named'\n",
+    "deep/__init__.py": "",
+    "deep/first.py": "from . import second\nimport sglang.side\n",
+    "deep/second.py": "from sglang.deep.third import *\n",
+    "deep/third.py": "import json\n",
+    "side.py": "import sglang.serve\n",
+    "named.py": "from sglang.deep import third\n",
+    "unused.py": "import sglang.serve\n",
+    "gone/__init__.py": "",
+    "gone/npu.py": "import sglang.unused\n",
+}
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> UpstreamTree:
+    return make_tree(tmp_path / "tree", {f"python/sglang/{name}": text for name, text in _FILES.items()})
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Ruleset:
+    (tmp_path / "rules.toml").write_text(_RULES)
+    return load_rules([tmp_path / "rules.toml", RULES_FOLDER / "protocols.toml"])
+
+
+def _engine(tree: UpstreamTree, rules: Ruleset, jobs: int, cache: Cache | None = None) -> FoldEngine:
+    environment = build_environment(tree, rules, jobs=1)
+    return FoldEngine(tree, environment, jobs=jobs, cache=cache, leads=import_leads(tree, rules))
+
+
+def _path(name: str) -> str:
+    return f"python/sglang/{name}.py"
+
+
+@pytest.mark.parametrize("cached", [False, True])
+def test_other_processes_go_on_with_what_a_module_imports(
+    tree: UpstreamTree, rules: Ruleset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cached: bool
+) -> None:
+    monkeypatch.setattr(workers, "_SERIAL_BYTES", 0)
+    with _engine(tree, rules, 1) as alone:
+        expected = build_graph(tree, rules, alone.fold)
+    with _engine(tree, rules, 2, Cache(tmp_path / "cache") if cached else None) as engine:
+        # Two modules, so that the processes start.
+        list(engine.fold([_path("serve"), _path("__init__")]))
+        ahead = [_path(n) for n in ("deep/__init__", "deep/first", "deep/second", "deep/third", "side")]
+        # Neither what only a text names nor what a rule removes.
+        assert sorted(engine.folded) == sorted([_path("serve"), _path("__init__"), *ahead])
+        assert build_graph(tree, rules, engine.fold) == expected
+        assert sorted(engine.folded) == sorted(alone.folded)
+        assert all(len(foldings) == 1 for foldings in engine.history.values())
+
+
+def test_what_an_earlier_run_folded_is_not_folded_ahead(
+    tree: UpstreamTree, rules: Ruleset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "_SERIAL_BYTES", 0)
+    with _engine(tree, rules, 1, Cache(tmp_path / "cache")) as before:
+        before.fold([_path("deep/first"), _path("deep/second")])
+    cache = Cache(tmp_path / "cache")
+    with _engine(tree, rules, 2, cache) as engine:
+        engine.fold([_path("serve"), _path("__init__")])
+        assert _path("deep/third") in engine.folded
+        assert {path: len(foldings) for path, foldings in engine.history.items() if len(foldings) > 1} == {}
+    assert cache.counts["folded"].found == 2
