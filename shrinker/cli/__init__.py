@@ -181,7 +181,8 @@ def why_not(
             print(f"{answer.symbol} ({answer.path}:{answer.line}): {answer.rule}: {answer.reason}")
             for site in answer.named_by:
                 print(f"  {site.path}:{site.line}: named by {site.source}: {site.fate}")
-            if why_live:
+            # A line of a statement lives without what was decided there, which was said.
+            if why_live and not answer.symbol.endswith(f":{answer.line}"):
                 print("would live with:" if answer.alive else "no code that was removed names it")
                 print_steps(answer.alive)
             continue

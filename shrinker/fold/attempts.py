@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from shrinker.facts.scopes import catches_import_error, failing_import
 from shrinker.facts.walk import statements, walk
-from shrinker.fold.context import EvaluatesRemoved, extent, span
+from shrinker.fold.context import EvaluatesRemoved, extent, last_line, span
 from shrinker.fold.control import filled
 from shrinker.fold.failing import catches_all, cut_after_import, raise_alone, removed_by, take_handler, uses_exception
 from shrinker.values.edits import DropBlock, DropElement, DropStatement, TakeBlock
@@ -95,7 +95,15 @@ def _fold_handlers(folder: StatementFolder, node: ast.Try) -> list[ast.ExceptHan
             if not alone:
                 context.edits.append(DropBlock(span(node), f"handler:{index}"))
             rule = gone[id(handler)].removed.rule
-            context.decide(handler, "handler", {rule}, "removed", extent(handler.body))
+            context.decide(
+                handler,
+                "handler",
+                {rule},
+                "removed",
+                extent(handler.body),
+                None,
+                (handler.lineno, last_line(handler.body)),
+            )
             folder.forget(handler)
         else:
             handler.body = filled(folder.block(handler.body))
@@ -193,7 +201,8 @@ def _without_handlers(folder: StatementFolder, node: ast.Try, body: Body) -> Bod
     elif node.finalbody:
         name, live = "finalbody", folder.block(node.finalbody)
     gone = sum(extent(h.body) + 1 for h in node.handlers)
-    context.decide(node, "try", {_RULE}, "removed", gone, node.body[0])
+    rows = last_line(node.body) + 1, last_line(node.handlers[-1].body)
+    context.decide(node, "try", {_RULE}, "removed", gone, node.body[0], rows)
     taken = TakeBlock(span(node), name)
     context.edits.append(taken if live else DropStatement(span(node)))
     context.taken.append((taken, list(live)))

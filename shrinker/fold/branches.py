@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import truth
 from shrinker.facts.lattice import Known
-from shrinker.fold.context import Context, extent, span
+from shrinker.fold.context import Context, extent, first_line, last_line, span
 from shrinker.fold.control import filled
 from shrinker.fold.named import has_no_effect
 from shrinker.values.edits import DropBlock, DropStatement, DropTail, TakeBlock
@@ -65,7 +65,9 @@ def _decided_test(folder: StatementFolder, node: ast.If | ast.While) -> Known | 
 def _decided(folder: StatementFolder, node: ast.If, value: Known, elif_arm: bool) -> tuple[Body, bool]:
     context = folder.context
     dead = node.orelse if value.truth else node.body
-    folder.context.decide_known(node, "elif" if elif_arm else "if", value, extent(dead), node.test)
+    folder.context.decide_known(
+        node, "elif" if elif_arm else "if", value, extent(dead), node.test, _dead_lines(node, value)
+    )
     folder.forget(node.test)
     for statement in dead:
         folder.forget(statement)
@@ -74,6 +76,13 @@ def _decided(folder: StatementFolder, node: ast.If, value: Known, elif_arm: bool
     folder.context.edits.append(taken if live else _emptied(context, node, elif_arm))
     context.taken.append((taken, list(live)))
     return live, True
+
+
+def _dead_lines(node: ast.If, value: Known) -> tuple[int, int]:
+    """The lines of a statement that go with its dead block: the test, and `else`."""
+    if not value.truth:
+        return node.lineno, first_line(node.orelse[0]) - 1 if node.orelse else last_line(node.body)
+    return (last_line(node.body) + 1, last_line(node.orelse)) if node.orelse else (0, 0)
 
 
 def _decided_beside(test: ast.expr) -> Known | None:
@@ -92,7 +101,14 @@ def _asked_in_vain(folder: StatementFolder, node: ast.If, value: Known) -> tuple
     context = folder.context
     dead = node.orelse if value.truth else node.body
     if dead and not _is_pass(dead):
-        context.decide_known(node, "elif" if context.is_elif(node) else "if", value, extent(dead), node.test)
+        context.decide_known(
+            node,
+            "elif" if context.is_elif(node) else "if",
+            value,
+            extent(dead),
+            node.test,
+            (first_line(dead[0]), last_line(dead)),
+        )
         for statement in dead:
             folder.forget(statement)
     if value.truth:
@@ -142,7 +158,8 @@ def fold_while(folder: StatementFolder, node: ast.While) -> tuple[Body, bool]:
     if value is not None and not value.truth:
         # Asked once, for what asking does.
         if not _is_pass(node.body):
-            folder.context.decide_known(node, "while", value, extent(node.body), node.test)
+            dead = first_line(node.body[0]), last_line(node.body)
+            folder.context.decide_known(node, "while", value, extent(node.body), node.test, dead)
         node.body = never_run(folder, node.body)
     else:
         node.body = filled(folder.block(node.body))

@@ -213,11 +213,28 @@ class Context:
         return self.lines[node.lineno - 1].encode()[node.col_offset :].startswith(b"elif")
 
     def decide(
-        self, node: Node, kind: str, rules: Iterable[str], outcome: str, lines: int, shown: Node | None = None
+        self,
+        node: Node,
+        kind: str,
+        rules: Iterable[str],
+        outcome: str,
+        lines: int,
+        shown: Node | None = None,
+        gone: tuple[int, int] | None = None,
     ) -> None:
-        """Record one decision."""
+        """Record one decision.
+
+        Args:
+            node: where it is made.
+            kind, rules, outcome: see `Decision`.
+            lines: how many lines go.
+            shown: the condition; by default the node.
+            gone: the first and the last line that go; by default so many from the node on.
+        """
         rule = "+".join(sorted(set(rules))) or "constant"
-        self.decisions.append(Decision(node.lineno, rule, kind, self.text(shown or node), outcome, lines))
+        if gone is None:
+            gone = (first_line(node), node.lineno + lines - 1) if lines else (0, 0)
+        self.decisions.append(Decision(node.lineno, rule, kind, self.text(shown or node), outcome, lines, *gone))
 
     def forget(self, node: ast.AST) -> None:
         """Remember the words of code that goes: what they named may have no other use."""
@@ -230,12 +247,20 @@ class Context:
         """Record a use of a removed module that no fact decides and that every run may reach."""
         self.escapes.append(Escape(removed.module, removed.name, node.lineno, removed.rule))
 
-    def decide_known(self, node: Node, kind: str, value: Known, lines: int, shown: Node | None = None) -> None:
+    def decide_known(
+        self,
+        node: Node,
+        kind: str,
+        value: Known,
+        lines: int,
+        shown: Node | None = None,
+        gone: tuple[int, int] | None = None,
+    ) -> None:
         """Record a condition that the facts decided."""
-        self.decide(node, kind, value.rules, "true" if value.truth else "false", lines, shown)
+        self.decide(node, kind, value.rules, "true" if value.truth else "false", lines, shown, gone)
 
 
-def first_line(node: ast.stmt | ast.expr | ast.pattern | ast.ExceptHandler) -> int:
+def first_line(node: Node) -> int:
     """The line on which a statement starts, its decorators included."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.decorator_list:
         return node.decorator_list[0].lineno
@@ -247,6 +272,11 @@ def extent(body: list[ast.stmt]) -> int:
     if not body:
         return 0
     return (body[-1].end_lineno or body[-1].lineno) - body[0].lineno + 1
+
+
+def last_line(body: list[ast.stmt]) -> int:
+    """The line on which a block ends."""
+    return body[-1].end_lineno or body[-1].lineno
 
 
 def message(removed: Removed) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from shrinker.facts.lattice import Removed
 from shrinker.facts.scopes import catches_import_error
-from shrinker.fold.context import extent, message, span
+from shrinker.fold.context import extent, first_line, last_line, message, span
 from shrinker.fold.control import asks_for_exception, leaves
 from shrinker.fold.named import running
 from shrinker.values.edits import DropBlock, DropStatement, DropTail, Raise, TakeBlock
@@ -25,7 +25,8 @@ def take_handler(folder: StatementFolder, node: ast.Try, failing: str) -> Body |
     handler = node.handlers[index]
     if uses_exception(folder, handler):
         return None
-    context.decide(node, "try", {failing}, "removed", extent(node.body), node.body[0])
+    rows = node.lineno, first_line(handler.body[0]) - 1
+    context.decide(node, "try", {failing}, "removed", extent(node.body), node.body[0], rows)
     for statement in (*node.body, *node.orelse):
         folder.forget(statement)
     live = folder.block(handler.body)
@@ -90,6 +91,6 @@ def cut_after_import(folder: StatementFolder, node: ast.Try, rule: str) -> bool:
         context.edits.append(DropBlock(span(node), "orelse"))
     if dead:
         lines = extent(node.body[1:]) + extent(node.orelse)
-        context.decide(node, "try", {rule}, "removed", lines, node.body[0])
+        context.decide(node, "try", {rule}, "removed", lines, node.body[0], (first_line(dead[0]), last_line(dead)))
     node.body, node.orelse = node.body[:1], []
     return leaves(handler.body[-1])

@@ -10,7 +10,7 @@ from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import Scope, evaluate, truth
 from shrinker.facts.lattice import Value
 from shrinker.fold.branches import never_run
-from shrinker.fold.context import Context, extent, span
+from shrinker.fold.context import Context, extent, first_line, last_line, span
 from shrinker.fold.control import filled
 from shrinker.fold.named import has_no_effect, is_read
 from shrinker.values.edits import DropBlock, DropElement, DropStatement, TakeBlock
@@ -32,8 +32,8 @@ def fold_match(folder: StatementFolder, node: ast.Match) -> tuple[Body, bool]:
             context.edits.append(DropBlock(span(node), f"case:{index}"))
         context.forget(case)
         first = case.body[0]
-        lines = (case.body[-1].end_lineno or first.lineno) - case.pattern.lineno + 1
-        context.decide(first, "case", rules, "removed", lines)
+        rows = case.pattern.lineno, last_line(case.body)
+        context.decide(first, "case", rules, "removed", rows[1] - rows[0] + 1, None, rows)
     if not kept:
         return _without_cases(folder, node)
     node.cases = kept
@@ -84,7 +84,8 @@ def _fold_case(folder: StatementFolder, case: ast.match_case) -> None:
         case.guard = folder.expressions.fold(case.guard, condition=True)
         if known is not None and known.rules and not known.truth:
             if not all(isinstance(s, ast.Pass) for s in case.body):
-                folder.context.decide_known(case.guard, "guard", known, extent(case.body))
+                rows = first_line(case.body[0]), last_line(case.body)
+                folder.context.decide_known(case.guard, "guard", known, extent(case.body), None, rows)
             case.body = never_run(folder, case.body)
             return
     case.body = filled(folder.block(case.body))

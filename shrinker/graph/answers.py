@@ -33,10 +33,12 @@ def why(graph: Path, query: str, *, every: bool = False) -> list[Chain]:
         return explain(data, query, every=every)
     found = symbols.find(query)
     kept = [number for number in found if symbols.is_live(number)]
-    if kept:
+    went = _decided_at(data, query)
+    if kept and not went:
         return [chain for number in kept for chain in symbols.explain(number, every=every)]
-    if found or symbols.gone(query) or _removed_module(data, query):
+    if found or went or symbols.gone(query) or _removed_module(data, query):
         raise InputError(f"{query} is not in the generated tree", f"ask `shrinker why-not {query}`")
+    _refuse_line(data, query)
     return explain(data, query, every=every)
 
 
@@ -57,11 +59,38 @@ def why_not(graph: Path, query: str, *, alive: bool = False) -> list[Unreached |
         return [*explain_removed(data, query)]
     found = symbols.find(query)
     dropped = [symbols.explain_removed(n, alive=alive) for n in found if not symbols.is_live(n)] or symbols.gone(query)
-    if dropped:
+    if dropped or (dropped := _decided_at(data, query)):
         return [*dropped]
     if found:
         raise InputError(f"{query} is kept", f"ask `shrinker why {query}`")
+    _refuse_line(data, query)
     return [*explain_removed(data, _removed_module(data, query) or query)]
+
+
+def _decided_at(data: Mapping[str, Any], query: str) -> list[Dropped]:
+    """What was decided about the line of a kept file that ``path:line`` names, where the line went by that."""
+    path, _, number = query.strip().rpartition(":")
+    if not path or not number.isdigit():
+        return []
+    line = int(number)
+    found: list[Dropped] = []
+    for file, rows in data["decisions"].items():
+        if file != path and not file.endswith(f"/{path}"):
+            continue
+        around = [row for row in rows if row[6] <= line <= row[7]]
+        if around:
+            at, rule, _, text, outcome, *_ = min(around, key=lambda row: (row[7] - row[6], row[0]))
+            found.append(Dropped(f"{file}:{line}", file, line, rule, f"`{text}` is {outcome} (line {at})"))
+    return found
+
+
+def _refuse_line(data: Mapping[str, Any], query: str) -> None:
+    """A line of a kept file in which nothing stands that could be kept or removed by itself."""
+    path, _, number = query.strip().rpartition(":")
+    if number.isdigit() and any(file == path or file.endswith(f"/{path}") for file in data["kept"]):
+        raise InputError(
+            f"line {number} of {path} belongs to no statement", "a comment or empty line goes with what is around it"
+        )
 
 
 def _removed_module(data: Mapping[str, Any], query: str) -> str:

@@ -14,7 +14,7 @@ from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Edge, Graph
 from shrinker.values.upstream import module_name
 
-FORMAT = 1
+FORMAT = 2
 
 Importer = tuple[str, int, str]
 """Path and line of an import in upstream, and what became of it: ``kept``, ``removed`` or the decision that folded it away."""
@@ -60,7 +60,7 @@ def graph_data(
         "removed": {path: [removal.rule, removal.reason] for path, removal in graph.removed.items()},
         "uncertain": [[u.path, u.line, u.reason] for u in graph.uncertain],
         "decisions": {
-            path: [[d.line, d.rule, d.kind, d.text, d.outcome, d.lines] for d in module.decisions]
+            path: [[d.line, d.rule, d.kind, d.text, d.outcome, d.lines, d.first, d.last] for d in module.decisions]
             for path, module in folded.items()
             if module.decisions
         },

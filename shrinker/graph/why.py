@@ -6,6 +6,7 @@ Only the standard library is imported here: an answer takes less time than loadi
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from shrinker.graph.nodes import distribution_name, file_node, module_node
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE_PREFIX, module_name
 
+_LINE = re.compile(r":\d+$")
 _KINDS = ("module:", "data:", "native:", "external:", "kernel:", "root:", "asset:", "distribution:")
 
 
@@ -251,7 +253,8 @@ def _nodes(data: Mapping[str, Any], query: str) -> list[str]:
 
 def _removed_paths(data: Mapping[str, Any], query: str) -> list[str]:
     removed: dict[str, Any] = data["removed"]
-    query = query.strip().removeprefix("./").rstrip("/")
+    # A line goes with its file.
+    query = _LINE.sub("", query.strip().removeprefix("./").rstrip("/"))
     as_path = query.replace(".", "/")
     candidates = [
         query,

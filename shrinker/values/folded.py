@@ -24,6 +24,10 @@ class Decision:
     """What it became: ``true``, ``false``, ``removed``, ``raises``."""
     lines: int
     """Source lines that the decision deletes."""
+    first: int = 0
+    """The first of these lines; 0 where less than a line goes."""
+    last: int = 0
+    """The last of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,9 +23,10 @@ from shrinker.values.folded import Decision, FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.upstream import UpstreamTree
 
-FORMAT = 1
+FORMAT = 2
 LIVE, DEAD = 1, 0
 _DEFINITION = re.compile(r"^([ \t]*)(?:async[ \t]+)?(def|class)[ \t]+(\w+)", re.MULTILINE)
+_ASSIGNED = re.compile(r"^([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=(?!=)", re.MULTILINE)
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _MOST = 12
 """Places where removed code names one removed symbol."""
@@ -98,6 +99,7 @@ def found_symbols(searched: Searched, tree: UpstreamTree) -> SymbolData:
         rows += (numbers[source], numbers[target], kinds.index(reason.kind), reason.line)
     dead = {key for key in names if key not in search.live}
     nested = {name: _without_unit(tree, search.program.modules[name], folded, names) for name in modules}
+    gone = {name: rows for name, (rows, _) in nested.items() if rows}
     data = {
         "format": FORMAT,
         "modules": [[name, search.program.modules[name].path] for name in modules],
@@ -105,11 +107,14 @@ def found_symbols(searched: Searched, tree: UpstreamTree) -> SymbolData:
         "others": others,
         "kinds": kinds,
         "best": _best(rows, [bool(unit[6]) for unit in units], others, kinds),
-        "gone": {name: gone for name, (gone, _) in nested.items() if gone},
+        "gone": gone,
         "inner": {name: inner for name, (_, inner) in nested.items() if inner},
     }
     words = {name for key in dead for name in search.program.unit(key).names}
     targets = {f"{key[0]}.{names[key]}": name for key in dead for name in search.program.unit(key).names}
+    folded_away = {f"{name}.{row[0]}": row[0].rpartition(".")[2] for name, found in gone.items() for row in found}
+    words |= set(folded_away.values())
+    targets |= folded_away
     return SymbolData(data, rows, _sites(search, tree, folded, words, names), targets, dict(search.asked))
 
 
@@ -157,22 +162,43 @@ def _without_unit(
     """Definitions of a kept module that are no units.
 
     Returns:
-        Those that folding or a rule removed: name, line, rule and what was decided; and the names of those that stay or go
-        with the unit around them: a class in the body of a class, and what that defines.
+        Those that folding or a rule removed: name, line, last line, rule and what was decided; and the names of those that
+        stay or go with the unit around them: a class in the body of a class, and what that defines.
     """
     known = {names[module.name, n] for n in range(len(module.units))}
     gone: list[list[Any]] = []
     inner: list[str] = []
     cut = [e.span for e in folded[module.path].edits if isinstance(e, DropStatement)]
     decisions = folded[module.path].decisions
-    for name, line, nested in _definitions(tree.read(module.path).decode("utf-8", "replace")):
+    text = tree.read(module.path).decode("utf-8", "replace")
+    for name, line, nested in _definitions(text):
         if name in known:
             continue
         if nested and name.partition(".")[0] in known and not any(s.line <= line <= s.end_line for s in cut):
             inner.append(name)
-        elif (near := _near(decisions, line)) is not None:
-            gone.append([name, line, near.rule, f"`{near.text}` is {near.outcome} (line {near.line})"])
+        elif (near := _deciding(decisions, line)) is not None:
+            gone.append([name, line, near.last if near.line == line else line, *_decided(near)])
+    if decisions:
+        # A text over several lines may hold what looks like an assignment: only what is gone is one.
+        for name, line in _assigned(text):
+            if name not in known and any(d.first <= line <= d.last for d in decisions):
+                near = _deciding(decisions, line)
+                assert near is not None, "it was decided in these lines"
+                gone.append([name, line, line, *_decided(near)])
     return gone, sorted(set(inner))
+
+
+def _decided(decision: Decision) -> tuple[str, str]:
+    return decision.rule, f"`{decision.text}` is {decision.outcome} (line {decision.line})"
+
+
+def _assigned(text: str) -> Iterator[tuple[str, int]]:
+    """Names and lines of what is assigned at the start of a line."""
+    line, at = 1, 0
+    for match in _ASSIGNED.finditer(text):
+        line += text.count("\n", at, match.start())
+        at = match.start()
+        yield match[1], line
 
 
 def _definitions(text: str) -> Iterator[tuple[str, int, bool]]:
@@ -191,8 +217,14 @@ def _definitions(text: str) -> Iterator[tuple[str, int, bool]]:
         around.append((indent, kind, name))
 
 
+def _deciding(decisions: Sequence[Decision], line: int) -> Decision | None:
+    """The decision that removed a line: the one with the fewest lines around it, or else the last at or above it."""
+    around = [d for d in decisions if d.first <= line <= d.last]
+    return min(around, key=lambda d: (d.last - d.first, d.line)) if around else _near(decisions, line)
+
+
 def _near(decisions: Sequence[Decision], line: int) -> Decision | None:
-    """The decision that removed a line: it stands at or above it."""
+    """The last decision at or above a line."""
     rows = sorted(decisions, key=lambda d: d.line)
     at = bisect_right([d.line for d in rows], line) - 1
     return rows[at] if at >= 0 else None
@@ -210,7 +242,7 @@ def _sites(
             continue
         for number, content in _cut_lines(tree.read(module.path).decode("utf-8", "replace"), before):
             for word in words.intersection(_WORD.findall(content)):
-                near = _near(before.decisions, number)
+                near = _deciding(before.decisions, number)
                 fate = f"folded away by {near.rule}: `{near.text}` is {near.outcome}" if near else "folded away"
                 found.setdefault(word, []).append((module.path, number, fate, _around(search, name, number, names)))
     return {word: rows[:_MOST] for word, rows in found.items()}
@@ -249,7 +281,7 @@ def spelled(text: str, folded: FoldedModule) -> str:
         text: of a kept module.
         folded: that module, before anything was dropped from it.
     """
-    return repr((list(_definitions(text)), list(_cut_lines(text, folded))))
+    return repr((list(_definitions(text)), list(_assigned(text)), list(_cut_lines(text, folded))))
 
 
 def _around(search: Search, name: str, line: int, names: Mapping[Key, str]) -> str:

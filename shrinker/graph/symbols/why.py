@@ -17,7 +17,7 @@ from shrinker.graph.symbols.table import Table
 from shrinker.graph.why import Chain, Step
 from shrinker.values.errors import InputError
 
-FORMAT = 1
+FORMAT = 2
 EDGES = "symbol_edges.json"
 """Beside the saved search."""
 _COSTS = {"by name": 3, "enumeration": 4, "string": 6, "pattern": 8}
@@ -183,18 +183,25 @@ class Symbols(Table):
     def dropped(self) -> Iterator[Dropped]:
         """All definitions that folding or a rule removed from modules that stay."""
         for module, rows in self._data["gone"].items():
-            for name, line, rule, reason in rows:
+            for name, line, _, rule, reason in rows:
                 yield Dropped(f"{module}.{name}", self._files[module], line, rule, reason)
 
     def gone(self, query: str) -> list[Dropped]:
-        """Definitions that folding or a rule removed from modules that stay."""
+        """Definitions and assignments that folding or a rule removed from modules that stay.
+
+        A kept symbol with code that named one is what would have kept it.
+        """
         query = query.strip().removeprefix("symbol:")
         found: list[Dropped] = []
         for module, rows in self._data["gone"].items():
-            for name, line, rule, reason in rows:
+            for name, line, end, rule, reason in rows:
                 whole = f"{module}.{name}"
                 if whole == query or whole.endswith(f".{query}"):
-                    found.append(Dropped(whole, self._files[module], line, rule, reason))
+                    path = self._files[module]
+                    sites = self._sites_of(name, path, line, end)
+                    named = tuple(Site(site[0], site[1], site[3] or site[0], site[2]) for site in sites)
+                    alive = (_nearest(sites, f"symbol:{whole}"),) if sites else ()
+                    found.append(Dropped(whole, path, line, rule, reason, named, alive))
         return found
 
     def explain_removed(self, number: int, *, alive: bool = False) -> Dropped:
@@ -231,9 +238,12 @@ class Symbols(Table):
 
     def _sites(self, number: int) -> list[list[Any]]:
         unit = self._units[number]
-        found: list[list[Any]] = self._data["sites"].get(unit[2].rpartition(".")[2], [])
-        path = self._path(number)
-        return [s for s in found if not (s[0] == path and unit[3] <= s[1] <= unit[4])]
+        return self._sites_of(unit[2], self._path(number), unit[3], unit[4])
+
+    def _sites_of(self, name: str, path: str, first: int, last: int) -> list[list[Any]]:
+        """Places outside of a symbol that named it."""
+        found: list[list[Any]] = self._data["sites"].get(name.rpartition(".")[2], [])
+        return [s for s in found if not (s[0] == path and first <= s[1] <= last)]
 
     def _dead_incoming(self, number: int) -> list[list[int]]:
         """Edges from removed units, directly or by the name of a member."""
@@ -259,10 +269,7 @@ class Symbols(Table):
             for at in frontier:
                 sites = self._sites(at)
                 if sites:
-                    # A kept symbol first, then a removed file.
-                    path, line, fate, around = min(sites, key=lambda s: (not s[3], s[0], s[1]))
-                    source = f"symbol:{around}" if around else f"file:{path}"
-                    return (Step(source, self._node(at), fate, path, line), *_down(after, at))
+                    return (_nearest(sites, self._node(at)), *_down(after, at))
                 for edge in self._dead_incoming(at):
                     if edge[0] not in after:
                         kind = self._data["kinds"][edge[2]]
@@ -271,6 +278,12 @@ class Symbols(Table):
                         wave.append(edge[0])
             frontier = sorted(wave)
         return _down(after, at)
+
+
+def _nearest(sites: list[list[Any]], target: str) -> Step:
+    """From the place that would first have kept a symbol: in a kept symbol, then in a removed file."""
+    path, line, fate, around = min(sites, key=lambda s: (not s[3], s[0], s[1]))
+    return Step(f"symbol:{around}" if around else f"file:{path}", target, fate, path, line)
 
 
 def _down(after: dict[int, tuple[Step, int] | None], number: int) -> tuple[Step, ...]:

@@ -109,6 +109,32 @@ class Unheld:
 
 
 print(Holder().made())
+import sglang.lines
+""",
+    "python/sglang/lines.py": """\
+from sglang.srt.utils import is_hip
+
+_hip = is_hip()
+if _hip:
+    WIDE = 8
+    SIZE = WIDE
+else:
+    SIZE = 4
+TEXT = '''
+FAKE = 1
+'''
+
+
+def width(x):
+    if not is_hip():
+        return x
+    else:
+        first = x
+        return first
+
+
+_more = 1
+print(width(SIZE), TEXT, _more)
 """,
 }
 
@@ -194,9 +220,64 @@ def test_what_nobody_names_has_nothing_that_would_keep_it(graph: Path) -> None:
 
 def test_what_folding_removed_names_its_rule(graph: Path) -> None:
     # The rounds of folding go before the search: they found that only a dead branch named it.
-    found = _dropped(graph, "Engine.only_hip")
+    found = _dropped(graph, "Engine.only_hip", alive=True)
     assert found.rule != "unreachable"
     assert found.line == 8
+    # With the dead branch, not with its own lines.
+    (site,) = found.named_by
+    assert (site.path, site.line, site.source) == ("python/sglang/launch_server.py", 9, "sglang.launch_server.main")
+    assert site.fate == "folded away by fact-hip: `is_hip()` is false"
+    (step,) = found.alive
+    assert (step.src, step.dst) == ("symbol:sglang.launch_server.main", f"symbol:{found.symbol}")
+
+
+def test_what_was_assigned_and_is_gone_is_answered(graph: Path) -> None:
+    found = _dropped(graph, "sglang.lines._hip", alive=True)
+    assert (found.line, found.rule) == (3, "fact-hip")
+    assert [(site.line, site.source) for site in found.named_by] == [(4, "python/sglang/lines.py")]
+    with pytest.raises(InputError, match="is not in the generated tree"):
+        answers.why(graph, "sglang.lines._hip")
+    # It stands in a text.
+    with pytest.raises(InputError, match="no file named"):
+        answers.why_not(graph, "sglang.lines.FAKE")
+
+
+@pytest.mark.parametrize("line", [8, 10, 15, 16, 23])
+def test_a_line_that_stays_is_kept(graph: Path, line: int) -> None:
+    assert answers.why(graph, f"lines.py:{line}")
+    with pytest.raises(InputError, match="is kept"):
+        answers.why_not(graph, f"lines.py:{line}")
+
+
+@pytest.mark.parametrize(
+    ("line", "at", "text"),
+    [
+        (3, 3, "`_hip = is_hip()` is removed"),
+        (4, 4, "`_hip` is false"),
+        (6, 4, "`_hip` is false"),
+        (7, 4, "`_hip` is false"),
+        (17, 15, "`not is_hip()` is true"),
+        (19, 15, "`not is_hip()` is true"),
+    ],
+)
+def test_a_line_that_went_has_what_was_decided_there(graph: Path, line: int, at: int, text: str) -> None:
+    found = _dropped(graph, f"sglang/lines.py:{line}")
+    assert (found.path, found.line, found.rule) == ("python/sglang/lines.py", line, "fact-hip")
+    assert found.reason == f"{text} (line {at})"
+    with pytest.raises(InputError, match="is not in the generated tree"):
+        answers.why(graph, f"sglang/lines.py:{line}")
+
+
+def test_a_line_of_no_statement_is_said(graph: Path) -> None:
+    for ask in (answers.why, answers.why_not):
+        with pytest.raises(InputError, match=r"line 2 of sglang/lines\.py belongs to no statement"):
+            ask(graph, "sglang/lines.py:2")
+
+
+def test_a_line_of_a_removed_file_is_answered_by_the_file(graph: Path) -> None:
+    (found,) = answers.why_not(graph, "sglang/gone.py:4")
+    assert not isinstance(found, Dropped)
+    assert (found.path, found.rule) == ("python/sglang/gone.py", "remove-gone")
 
 
 def test_a_symbol_of_a_removed_file_is_answered_by_its_file(graph: Path) -> None:
