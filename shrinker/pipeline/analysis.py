@@ -91,7 +91,7 @@ def analyse(
     def later() -> None:
         nonlocal searched
         if searched is not None:
-            decided.symbols = found_symbols(searched, tree)
+            decided.symbols = found_symbols(searched, tree, written)
         memory.keep(replace(found, symbols=decided.symbols), searched.folded if searched is not None else {})
         # As large as all that was folded.
         searched = None

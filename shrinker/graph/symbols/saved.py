@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
@@ -28,19 +29,20 @@ LIVE, DEAD = 1, 0
 _DEFINITION = re.compile(r"^([ \t]*)(?:async[ \t]+)?(def|class)[ \t]+(\w+)", re.MULTILINE)
 _ASSIGNED = re.compile(r"^([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=(?!=)", re.MULTILINE)
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_MOST = 12
-"""Places where removed code names one removed symbol."""
+_MOST = 4
+"""Places in one file where removed code names one removed symbol."""
 
-Site = tuple[str, int, str, str]
-"""Path and line of code of upstream that named a removed symbol, what became of it, and the kept symbol around it."""
+Site = tuple[str, int, str, str, int]
+"""Path and line of code of upstream that named a removed symbol, what became of it, the kept symbol around it, and 1 where what is
+defined elsewhere may be meant: the file imports the name, or reads it from something."""
 
 
 NO_SYMBOLS: tuple[dict[str, Any], list[int]] = ({"format": FORMAT, "units": []}, [])
 """Of a run that looked at modules only."""
 _COSTS = {"by name": 3, "enumeration": 4, "string": 6, "pattern": 8}
 """What an edge counts in a chain, where not 1: what the syntax proves explains more than a name that merely agrees."""
-_ROOTS = {"root:other files": 20, "root:entry point": 10}
-"""The same of a root: modules that people run come first."""
+_ROOTS = {"root:other files": 20, "root:entry point": 10, "root:code outside": 40}
+"""The same of a root: modules that people run come first, what only unknown code may call last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +71,13 @@ def symbol_data(found: SymbolData, graph: Graph, written: Written) -> tuple[dict
     return {**found.data, "sites": _all_sites(found, graph, written)}, found.edges
 
 
-def found_symbols(searched: Searched, tree: UpstreamTree) -> SymbolData:
+def found_symbols(searched: Searched, tree: UpstreamTree, written: Written) -> SymbolData:
     """What a search found.
 
     Args:
         searched: the search, after it ran.
         tree: upstream.
+        written: imports of all of upstream.
     """
     search, folded = searched.search, searched.folded
     modules = sorted(search.program.modules)
@@ -115,7 +118,7 @@ def found_symbols(searched: Searched, tree: UpstreamTree) -> SymbolData:
     folded_away = {f"{name}.{row[0]}": row[0].rpartition(".")[2] for name, found in gone.items() for row in found}
     words |= set(folded_away.values())
     targets |= folded_away
-    return SymbolData(data, rows, _sites(search, tree, folded, words, names), targets, dict(search.asked))
+    return SymbolData(data, rows, _sites(search, tree, folded, words, names, written), targets, dict(search.asked))
 
 
 def _best(rows: Sequence[int], live: Sequence[bool], others: Sequence[str], kinds: Sequence[str]) -> list[int]:
@@ -231,7 +234,12 @@ def _near(decisions: Sequence[Decision], line: int) -> Decision | None:
 
 
 def _sites(
-    search: Search, tree: UpstreamTree, folded: Mapping[str, FoldedModule], words: set[str], names: Mapping[Key, str]
+    search: Search,
+    tree: UpstreamTree,
+    folded: Mapping[str, FoldedModule],
+    words: set[str],
+    names: Mapping[Key, str],
+    written: Written,
 ) -> dict[str, list[Site]]:
     """Last part of the name of each removed symbol to code of kept files that named it in upstream, and that is gone."""
     found: dict[str, list[Site]] = {}
@@ -240,12 +248,19 @@ def _sites(
         before = folded[module.path]
         if not before.edits:
             continue
+        imported = {dotted.rpartition(".")[2] for _, dotted in written.get(module.path, ())}
+        counts: Counter[str] = Counter()
         for number, content in _cut_lines(tree.read(module.path).decode("utf-8", "replace"), before):
             for word in words.intersection(_WORD.findall(content)):
+                counts[word] += 1
+                if counts[word] > _MOST:
+                    continue
+                elsewhere = int(word in imported or f".{word}" in content)
                 near = _deciding(before.decisions, number)
                 fate = f"folded away by {near.rule}: `{near.text}` is {near.outcome}" if near else "folded away"
-                found.setdefault(word, []).append((module.path, number, fate, _around(search, name, number, names)))
-    return {word: rows[:_MOST] for word, rows in found.items()}
+                around = _around(search, name, number, names)
+                found.setdefault(word, []).append((module.path, number, fate, around, elsewhere))
+    return found
 
 
 def _cut_lines(text: str, folded: FoldedModule) -> Iterator[tuple[int, str]]:
@@ -267,11 +282,11 @@ def _all_sites(found: SymbolData, graph: Graph, written: Written) -> dict[str, l
         for line, dotted in imports:
             if dotted in targets:
                 fate = f"imported by a removed file ({removal.rule})"
-                sites.setdefault(targets[dotted], []).append((path, line, fate, ""))
+                sites.setdefault(targets[dotted], []).append((path, line, fate, "", 1))
     for name, place in found.asked.items():
         if place is not None and (removal := graph.removed.get(place[0])) is not None:
-            sites.setdefault(name, []).append((*place, f"named by a removed file ({removal.rule})", ""))
-    return {word: rows[:_MOST] for word, rows in sorted(sites.items())}
+            sites.setdefault(name, []).append((*place, f"named by a removed file ({removal.rule})", "", 1))
+    return dict(sorted(sites.items()))
 
 
 def spelled(text: str, folded: FoldedModule) -> str:

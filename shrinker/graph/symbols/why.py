@@ -22,6 +22,8 @@ EDGES = "symbol_edges.json"
 """Beside the saved search."""
 _COSTS = {"by name": 3, "enumeration": 4, "string": 6, "pattern": 8}
 """What an edge counts in a chain from a definition, where not 1, as in the best chain from a root."""
+_MOST = 12
+"""How many places that named a removed symbol are shown."""
 _MODULE = 10
 """The same of an edge to a module that is loaded."""
 
@@ -233,7 +235,7 @@ class Symbols(Table):
         for edge in self._dead_incoming(number):
             step = self._step(edge)
             yield Site(step.path, edge[3], self._node(edge[0]).removeprefix("symbol:"), "itself removed (unreachable)")
-        for path, line, fate, around in self._sites(number):
+        for path, line, fate, around, _ in self._sites(number):
             yield Site(path, line, around or path, fate)
 
     def _sites(self, number: int) -> list[list[Any]]:
@@ -241,9 +243,10 @@ class Symbols(Table):
         return self._sites_of(unit[2], self._path(number), unit[3], unit[4])
 
     def _sites_of(self, name: str, path: str, first: int, last: int) -> list[list[Any]]:
-        """Places outside of a symbol that named it."""
+        """Places outside of a symbol that named it; what other files say of a name without a class counts where they import it."""
         found: list[list[Any]] = self._data["sites"].get(name.rpartition(".")[2], [])
-        return [s for s in found if not (s[0] == path and first <= s[1] <= last)]
+        outside = [s for s in found if not (s[0] == path and first <= s[1] <= last)]
+        return [s for s in outside if "." in name or s[0] == path or s[4]][:_MOST]
 
     def _dead_incoming(self, number: int) -> list[list[int]]:
         """Edges from removed units, directly or by the name of a member."""
@@ -282,7 +285,7 @@ class Symbols(Table):
 
 def _nearest(sites: list[list[Any]], target: str) -> Step:
     """From the place that would first have kept a symbol: in a kept symbol, then in a removed file."""
-    path, line, fate, around = min(sites, key=lambda s: (not s[3], s[0], s[1]))
+    path, line, fate, around, _ = min(sites, key=lambda s: (not s[3], s[0], s[1]))
     return Step(f"symbol:{around}" if around else f"file:{path}", target, fate, path, line)
 
 

@@ -135,6 +135,15 @@ def width(x):
 
 _more = 1
 print(width(SIZE), TEXT, _more)
+import sglang.twin
+""",
+    # A flag of the same name, which is another one.
+    "python/sglang/twin.py": """\
+from sglang.srt.utils import is_hip
+
+_hip = is_hip()
+if _hip:
+    print("twin")
 """,
 }
 
@@ -234,7 +243,7 @@ def test_what_folding_removed_names_its_rule(graph: Path) -> None:
 def test_what_was_assigned_and_is_gone_is_answered(graph: Path) -> None:
     found = _dropped(graph, "sglang.lines._hip", alive=True)
     assert (found.line, found.rule) == (3, "fact-hip")
-    assert [(site.line, site.source) for site in found.named_by] == [(4, "python/sglang/lines.py")]
+    assert [(site.path, site.line) for site in found.named_by] == [("python/sglang/lines.py", 4)]
     with pytest.raises(InputError, match="is not in the generated tree"):
         answers.why(graph, "sglang.lines._hip")
     # It stands in a text.
