@@ -111,6 +111,7 @@ def fold_chain(folder: ExpressionFolder, node: ast.BoolOp, condition: bool) -> a
             continue
         try:
             fold = folder.when_reached if kept else folder.fold
+            before = len(folder.context.edits)
             folded = fold(operand, condition=condition or (not last and _is_test(operand)))
             if folded is not operand and isinstance(folded, ast.Constant) and isinstance(folded.value, bool):
                 if folded.value is not is_and:
@@ -118,8 +119,8 @@ def fold_chain(folder: ExpressionFolder, node: ast.BoolOp, condition: bool) -> a
                 elif condition or not last:
                     _drop_operand(folder, operand, node)
                     continue
-            elif folded is not operand and (condition or not last):
-                # An arm of a ternary took its place, say: what is left may be decided.
+            elif len(folder.context.edits) > before and (condition or not last):
+                # An arm of a ternary took its place, or an operand within it went: what is left may be decided.
                 value = folder.truth(folded)
                 pure = value is not None and bool(value.rules) and is_pure(folded, folder.scope)
                 if pure and value is not None and value.truth is is_and:

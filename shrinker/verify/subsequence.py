@@ -191,10 +191,13 @@ def _within(
         following: list[tuple[int, int, _Used | None]] = []
         replacing = replace.get(i)
         inserting = insert.get(i)
+        literal = replace.get(i + 1) in allowances.LITERALS
         for position, spent, trail in states:
             end = _plain((text,), theirs, position)
-            if end is not None:
+            while end is not None:
                 following.append((end, spent, trail))
+                # `x is None is y`: the `is` before a literal of ours may be a later one than the first.
+                end = _plain((text,), theirs, end) if literal and _first(theirs, end) in allowances.LITERALS else None
             if replacing == allowances.DEFAULT:
                 ends = (_plain((before,), theirs, position) for before in defaults[text])
                 following += [(e, spent + 1, _Used(replacing, trail)) for e in ends if e is not None]
@@ -213,9 +216,13 @@ def _within(
             return []
         following.sort(key=lambda s: (s[0], s[1]))
         states = []
+        least = least_open = len(wanted) + 1
         for state in following:
-            if not states or state[1] < states[-1][1]:
+            shut = literal and _first(theirs, state[0]) in allowances.LITERALS
+            if state[1] < (least if shut else least_open):
                 states.append(state)
+                least = min(least, state[1])
+                least_open = least_open if shut else state[1]
     return states
 
 
@@ -223,7 +230,7 @@ def _first(theirs: Tokens, position: int) -> str:
     """The token at a position, or the first one in the brackets that open there: these may go."""
     while position < len(theirs) - 1 and theirs[position] in "([{":
         position += 1
-    return theirs[position]
+    return theirs[position] if position < len(theirs) else ""
 
 
 def _pareto(places: list[_Place]) -> list[_Place]:

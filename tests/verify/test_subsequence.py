@@ -27,6 +27,7 @@ REJECTED = {
     "a literal that replaces nothing": ("f(a)\n", "f(a) is True\n"),
     "a literal for another one": ("f(a, b=True)\n", "f(a, b=False)\n"),
     "a literal for another one in parentheses": ("a = (\n    False  # why\n)\n", "a = (\n    True  # why\n)\n"),
+    "a literal for another one in a chain": ("a = b is None is True\n", "a = b is False is True\n"),
     "a call that was a name": ("a = f\n", "a = f()\n"),
     "a call of what was an argument": ("a = f, b\n", "a = f(b)\n"),
     "an error that is not the named one": ("a()\n", "raise RuntimeError('no')\n"),
@@ -75,6 +76,12 @@ ACCEPTED = {
         {"named error": 1},
     ),
     "a one-tuple": ("a = (b, c)\n", "a = (c,)\n", {"comma of a one-tuple": 1}),
+    "literals in a chain of comparisons": (
+        "a = (f(x) is None) is (g and h) is not (b)\n",
+        "a = False is False is not (b)\n",
+        {"False": 2},
+    ),
+    "a literal after a later comma": ("f(a, None, b, x if c else d)\n", "f(a, b, None)\n", {"None": 1}),
     "parentheses": ("a = b and c or d\n", "a = (b or d)\n", {"grouping parentheses": 2}),
 }
 
