@@ -6,6 +6,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -53,6 +54,13 @@ def verify(
         Path | None, typer.Option("--work", help="Folder for logs and answers of the runs, kept; default: none is.")
     ] = None,
     patience: Patience = 1.0,
+    where_upstream_runs: Annotated[
+        bool,
+        typer.Option(
+            "--where-upstream-runs",
+            help="What does not run on upstream's own tree here either, with the same error, is listed and fails nothing.",
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Judge a generated tree again, by upstream, its lock and the files alone; imports, model, server and trace run both trees.
@@ -84,15 +92,17 @@ def verify(
         simulated = [name for name in SIMULATED_LEVELS if name in levels]
         # First what costs nothing: a missing environment is an error of the first second.
         with open_setting(tree, manifest, place, simulated, absolute(work), patience, progress) as setting:
+            if setting is not None:
+                setting = replace(setting, where_upstream_runs=where_upstream_runs)
             results = _static(tree, out, levels, jobs, absolute(reports), progress)
             for name in simulated:
                 progress.phase(f"verify {name}")
                 results.append(SIMULATED_LEVELS[name](tree.root / "python", out.absolute() / "python", setting))
     if everything:
-        written = write_verification(place, manifest, results)
+        written = write_verification(place, manifest, results, where_upstream_runs=where_upstream_runs)
         progress.note(f"written: {written}")
     if as_json:
-        data = verification(manifest, results)
+        data = verification(manifest, results, where_upstream_runs=where_upstream_runs)
         print_json(data if simulated else [_plain(result) for result in results])
     else:
         _print(results)
@@ -168,7 +178,6 @@ def _static(
 
 
 def _plain(result: LevelResult) -> Any:
-    from dataclasses import asdict
 
     return asdict(result.evidence)
 

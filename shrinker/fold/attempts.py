@@ -201,7 +201,7 @@ def _without_handlers(folder: StatementFolder, node: ast.Try, body: Body) -> Bod
     elif node.finalbody:
         name, live = "finalbody", folder.block(node.finalbody)
     gone = sum(extent(h.body) + 1 for h in node.handlers)
-    rows = last_line(node.body) + 1, last_line(node.handlers[-1].body)
+    rows = (last_line(node.body) + 1, last_line(node.handlers[-1].body)) if node.handlers else (0, 0)
     context.decide(node, "try", {_RULE}, "removed", gone, node.body[0], rows)
     taken = TakeBlock(span(node), name)
     context.edits.append(taken if live else DropStatement(span(node)))

@@ -89,7 +89,14 @@ class ExpressionFolder:
                 raise
             # Some parts may have been folded before.
             self.context.undo(edits, decisions)
-            return self.context.as_written(node)
+            written = self.context.as_written(node)
+            for part in walk(written):
+                if isinstance(part, ast.Name | ast.Attribute):
+                    value = evaluate(part, self.scope)
+                    if isinstance(value, Removed) and value.module and not value.missing:
+                        # It was decided before, in a test for its class say, and now it stays.
+                        self.context.escape(part, value)
+            return written
 
     def _name(self, node: ast.Name, condition: bool) -> ast.expr:
         if not isinstance(node.ctx, ast.Load):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import truth
-from shrinker.facts.lattice import UNKNOWN
+from shrinker.facts.lattice import UNKNOWN, Known
 from shrinker.facts.scopes import LocalScope, shadowed
 from shrinker.facts.walk import walk
 from shrinker.fold.context import EvaluatesRemoved, span
@@ -45,6 +45,13 @@ def _inside(folder: ExpressionFolder, names: set[str]) -> ExpressionFolder:
     return folder.within(shadowed(scope, dict.fromkeys(names, UNKNOWN)))
 
 
+def _always_true(folder: ExpressionFolder, test: ast.expr) -> Known | None:
+    """What the facts say of a condition that goes: it is true, and to ask it does nothing."""
+    value = truth(test, folder.scope)
+    certain = value is not None and bool(value.rules) and value.truth and is_pure(test, folder.scope)
+    return value if certain else None
+
+
 def fold_comprehension(
     folder: ExpressionFolder, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, condition: bool
 ) -> ast.expr:
@@ -55,13 +62,18 @@ def fold_comprehension(
         generator.iter = folder.fold(generator.iter) if index == 0 else inside.when_reached(generator.iter)
         kept: list[ast.expr] = []
         for test in generator.ifs:
-            value = truth(test, inside.scope)
-            if value is not None and value.rules and value.truth and is_pure(test, inside.scope):
-                folder.context.forget(test)
-                folder.context.edits.append(DropElement(span(test), "comprehension"))
-                folder.context.decide_known(test, "comprehension", value, 0)
-            else:
-                kept.append(inside.when_reached(test, condition=True))
+            value, left = _always_true(inside, test), test
+            if value is None:
+                edits = len(folder.context.edits)
+                left = inside.when_reached(test, condition=True)
+                # An arm of a ternary took its place, say: what is left may be decided.
+                value = _always_true(inside, left) if len(folder.context.edits) > edits else None
+            if value is None:
+                kept.append(left)
+                continue
+            folder.context.forget(test)
+            folder.context.edits.append(DropElement(span(test), "comprehension"))
+            folder.context.decide_known(test, "comprehension", value, 0)
         generator.ifs = kept
     if isinstance(node, ast.DictComp):
         node.key = inside.when_reached(node.key)

@@ -28,8 +28,16 @@ NOT_SHOWN = (
 """What the levels that need no GPU cannot show, whatever they find."""
 
 
-def verification(manifest: Manifest, results: Sequence[LevelResult]) -> dict[str, Any]:
-    """The content of `verify.json`."""
+def verification(
+    manifest: Manifest, results: Sequence[LevelResult], *, where_upstream_runs: bool = False
+) -> dict[str, Any]:
+    """The content of `verify.json`.
+
+    Args:
+        manifest: of the tree.
+        results: level by level.
+        where_upstream_runs: only what upstream itself can run here was judged.
+    """
     return {
         "format": _FORMAT,
         "profile": manifest.profile,
@@ -37,6 +45,7 @@ def verification(manifest: Manifest, results: Sequence[LevelResult]) -> dict[str
         "rules_hash": manifest.rules_hash,
         "tool_version": manifest.tool_version,
         "passed": all(result.passed for result in results),
+        "where_upstream_runs": where_upstream_runs,
         "levels": {result.evidence.level: _level(result) for result in results},
         "not_shown": list(NOT_SHOWN),
     }
@@ -56,11 +65,13 @@ def _level(result: LevelResult) -> dict[str, Any]:
     }
 
 
-def page(manifest: Manifest, results: Sequence[LevelResult]) -> str:
-    """The content of `verify.md`."""
+def page(manifest: Manifest, results: Sequence[LevelResult], *, where_upstream_runs: bool = False) -> str:
+    """The content of `verify.md`; see `verification`."""
     passed = all(result.passed for result in results)
     idle = [result.evidence.level for result in results if not result.ran]
     every = f"Every level that could run passed; not run here: {', '.join(idle)}." if idle else "Every level passed."
+    if where_upstream_runs:
+        every += " Only what upstream's own tree can run here was judged; what it cannot is listed level by level."
     lines = [
         "# Evidence for the generated tree, without a GPU",
         "",
@@ -107,11 +118,16 @@ def _listed(title: str, findings: Sequence[Finding]) -> list[str]:
     return lines
 
 
-def write_verification(folder: Path, manifest: Manifest, results: Sequence[LevelResult]) -> Path:
+def write_verification(
+    folder: Path, manifest: Manifest, results: Sequence[LevelResult], *, where_upstream_runs: bool = False
+) -> Path:
     """Write both into the folder of the tree's reports; returns the page's path."""
     folder.mkdir(parents=True, exist_ok=True)
-    data = json.dumps(verification(manifest, results), indent=1, sort_keys=True)
-    for name, text in ((JSON_NAME, data + "\n"), (PAGE_NAME, page(manifest, results))):
+    data = json.dumps(
+        verification(manifest, results, where_upstream_runs=where_upstream_runs), indent=1, sort_keys=True
+    )
+    written = page(manifest, results, where_upstream_runs=where_upstream_runs)
+    for name, text in ((JSON_NAME, data + "\n"), (PAGE_NAME, written)):
         # Beside it first, so that a run that is interrupted leaves the page of the one before.
         fresh = folder / f".{name}.new"
         fresh.write_text(text, "utf-8")

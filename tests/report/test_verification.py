@@ -51,3 +51,9 @@ def test_a_level_that_cannot_run_here_is_not_said_to_pass(tmp_path: Path) -> Non
     assert "| server | not run | 0 |" in text and "- Not shown: No server here." in text
     levels = json.loads((tmp_path / "verify.json").read_text())["levels"]
     assert (levels["imports"]["ran"], levels["server"]["ran"]) == (True, False)
+
+
+def test_evidence_as_far_as_upstream_runs_says_so(tmp_path: Path) -> None:
+    text = write_verification(tmp_path, MANIFEST, [result("imports")], where_upstream_runs=True).read_text()
+    assert "Every level passed. Only what upstream's own tree can run here was judged" in text
+    assert json.loads((tmp_path / "verify.json").read_text())["where_upstream_runs"]

@@ -100,10 +100,18 @@ def run(upstream: Path, generated: Path, setting: Setting, *, scenarios: Sequenc
         if refused := setting.expected.refuses(scenario.options):
             ledger.limit(f"{scenario.name}: the profile refuses {refused}.")
             continue
+        tried = {side: Ledger("server") for side in SIDES}
         seen = {
-            side: observe(scenario, side, tree, setting, ledger)
+            side: observe(scenario, side, tree, setting, tried[side])
             for side, tree in zip(SIDES, (upstream, generated), strict=True)
         }
+        reasons = {side: [f.message.replace(f"{side}: ", "") for f in tried[side].findings] for side in SIDES}
+        if setting.where_upstream_runs and not any(seen.values()) and reasons[UPSTREAM] == reasons[GENERATED]:
+            ledger.inherit("server", "", f"upstream's own server does not start here: {' '.join(reasons[UPSTREAM])}")
+            continue
+        for side in SIDES:
+            ledger.findings += tried[side].findings
+            ledger.figures += tried[side].figures
         if all(seen.values()):
             ledger.count("scenarios")
             _compare(scenario, seen, ledger)  # type: ignore[arg-type]

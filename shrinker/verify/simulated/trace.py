@@ -55,7 +55,8 @@ def run(
     known = []
     for name, program in followed:
         if (lines := following.known(program)) is None:
-            ledger.find("programs", "", f"{name}: upstream did not run to its end, so that its lines are not known")
+            said = ledger.inherit if setting.where_upstream_runs else ledger.find
+            said("programs", "", f"{name}: upstream did not run to its end, so that its lines are not known")
         else:
             ledger.count("programs")
             known.append(lines)

@@ -1,0 +1,62 @@
+"""A program that ends badly on both trees: a finding, but where only what upstream itself can run here is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shrinker.simulate.environment import Simulation
+from shrinker.simulate.running import Finished
+from shrinker.simulate.settings import Settings
+from shrinker.verify.simulated import Setting
+from shrinker.verify.simulated.both import both
+from shrinker.verify.simulated.result import Ledger
+from shrinker.verify.simulated.setting import GENERATED, SIDES, UPSTREAM, Call, Outcome
+
+TREES = {UPSTREAM: Path("upstream"), GENERATED: Path("generated")}
+CALL = Call("forward", {side: {} for side in SIDES}, 1, "run-v3-2")
+
+
+def ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, texts: Mapping[str, str | None]) -> Setting:
+    """A setting in which the program of each side ends with this output; None: it gives something."""
+
+    def program(self: Setting, side: str, tree: Path, call: Call) -> Outcome:
+        text = texts[side]
+        data: Any = {} if text is None else None
+        output = tmp_path / f"{side}.txt"
+        output.write_text(text or "")
+        return Outcome(data, Finished(int(data is None), output, 1.0, 1), {})
+
+    monkeypatch.setattr(Setting, "program", program)
+    return Setting(Simulation(Path("python"), Settings()), tmp_path)
+
+
+@pytest.mark.parametrize("lenient", [False, True])
+@pytest.mark.parametrize(
+    ("upstream", "generated", "equal"),
+    [
+        ("x\n[rank0]: AssertionError\n", "y\n[rank1]: AssertionError\n", True),
+        ("x\nAssertionError\n", "x\nNameError: name 'y' is not defined\n", False),
+        ("x\nAssertionError\n", None, False),
+        (None, "x\nAssertionError\n", False),
+    ],
+)
+def test_only_an_equal_failure_of_both_is_forgiven(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    upstream: str | None,
+    generated: str | None,
+    equal: bool,
+    lenient: bool,
+) -> None:
+    setting = ended(monkeypatch, tmp_path, {UPSTREAM: upstream, GENERATED: generated})
+    ledger = Ledger("model")
+    assert both(TREES, replace(setting, where_upstream_runs=lenient), ledger, CALL) is None
+    assert bool(ledger.inherited) is (equal and lenient)
+    assert bool(ledger.findings) is not (equal and lenient)
+    if ledger.inherited:
+        assert ledger.inherited[0].message == "upstream itself does not run here: AssertionError"
