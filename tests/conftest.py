@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, settings
 from pytest import TerminalReporter
 
-# A busy machine is slow: that says nothing of the code, and the same inputs are made each time.
-settings.register_profile(
-    "shrinker", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("shrinker")
+try:
+    from hypothesis import HealthCheck, settings
+except ModuleNotFoundError:
+    # The environment of simulated runs, which has its own tests.
+    pass
+else:
+    # A busy machine is slow: that says nothing of the code, and the same inputs are made each time.
+    settings.register_profile(
+        "shrinker", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+    )
+    settings.load_profile("shrinker")
 
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:

@@ -65,10 +65,10 @@ class Gone:
             return f"{path}:{line} of upstream, a file that is removed ({rule}: {reason})"
         covering: list[Any] | None = None
         for decision in self._decisions.get(path, ()):
-            first, _, _, _, _, lines = decision
+            first, lines = decision[0], decision[5]
             if first <= line and (covering is None or (first, lines) > (covering[0], covering[5])):
                 covering = decision
         if covering is None:
             return ""
-        _, rule, kind, text, outcome, _ = covering
+        _, rule, kind, text, outcome, *_ = covering
         return f"{path}:{line} of upstream, gone by {rule} ({kind} `{text[:60]}`: {outcome})"
