@@ -178,7 +178,6 @@ def _static(
 
 
 def _plain(result: LevelResult) -> Any:
-
     return asdict(result.evidence)
 
 

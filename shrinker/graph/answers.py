@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -69,14 +69,10 @@ def why_not(graph: Path, query: str, *, alive: bool = False) -> list[Unreached |
 
 def _decided_at(data: Mapping[str, Any], query: str) -> list[Dropped]:
     """What was decided about the line of a kept file that ``path:line`` names, where the line went by that."""
-    path, _, number = query.strip().rpartition(":")
-    if not path or not number.isdigit():
-        return []
-    line = int(number)
+    path, line = _line(query)
     found: list[Dropped] = []
-    for file, rows in data["decisions"].items():
-        if file != path and not file.endswith(f"/{path}"):
-            continue
+    for file in _ending(data["decisions"], path) if path else ():
+        rows = data["decisions"][file]
         around = [row for row in rows if row[6] <= line <= row[7]]
         if around:
             at, rule, _, text, outcome, *_ = min(around, key=lambda row: (row[7] - row[6], row[0]))
@@ -86,11 +82,22 @@ def _decided_at(data: Mapping[str, Any], query: str) -> list[Dropped]:
 
 def _refuse_line(data: Mapping[str, Any], query: str) -> None:
     """A line of a kept file in which nothing stands that could be kept or removed by itself."""
-    path, _, number = query.strip().rpartition(":")
-    if number.isdigit() and any(file == path or file.endswith(f"/{path}") for file in data["kept"]):
+    path, line = _line(query)
+    if path and any(_ending(data["kept"], path)):
         raise InputError(
-            f"line {number} of {path} belongs to no statement", "a comment or empty line goes with what is around it"
+            f"line {line} of {path} belongs to no statement", "a comment or empty line goes with what is around it"
         )
+
+
+def _line(query: str) -> tuple[str, int]:
+    """The two parts of ``path:line``; no path where it is something else."""
+    path, _, number = query.strip().rpartition(":")
+    return (path, int(number)) if path and number.isdigit() else ("", 0)
+
+
+def _ending(files: Iterable[str], path: str) -> Iterator[str]:
+    """The files that a path or an ending of one names."""
+    return (file for file in files if file == path or file.endswith(f"/{path}"))
 
 
 def _removed_module(data: Mapping[str, Any], query: str) -> str:

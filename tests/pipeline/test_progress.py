@@ -7,14 +7,7 @@ import time
 import pytest
 
 from shrinker.pipeline.progress import timed
-
-
-class _Silent:
-    def phase(self, name: str) -> None: ...
-
-    def note(self, line: str) -> None: ...
-
-    def advance(self, done: int, total: int | None) -> None: ...
+from tests.graph.symbols.test_programs import _Silent
 
 
 def test_a_phase_within_another_counts_once() -> None:

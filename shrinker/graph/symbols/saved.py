@@ -184,10 +184,8 @@ def _without_unit(
     if decisions:
         # A text over several lines may hold what looks like an assignment: only what is gone is one.
         for name, line in _assigned(text):
-            if name not in known and any(d.first <= line <= d.last for d in decisions):
-                near = _deciding(decisions, line)
-                assert near is not None, "it was decided in these lines"
-                gone.append([name, line, line, *_decided(near)])
+            if name not in known and (around := _around_line(decisions, line)) is not None:
+                gone.append([name, line, line, *_decided(around)])
     return gone, sorted(set(inner))
 
 
@@ -221,9 +219,14 @@ def _definitions(text: str) -> Iterator[tuple[str, int, bool]]:
 
 
 def _deciding(decisions: Sequence[Decision], line: int) -> Decision | None:
-    """The decision that removed a line: the one with the fewest lines around it, or else the last at or above it."""
-    around = [d for d in decisions if d.first <= line <= d.last]
-    return min(around, key=lambda d: (d.last - d.first, d.line)) if around else _near(decisions, line)
+    """The decision that removed a line: around it, or else the last at or above it."""
+    return _around_line(decisions, line) or _near(decisions, line)
+
+
+def _around_line(decisions: Sequence[Decision], line: int) -> Decision | None:
+    """Of the decisions by which a line went, the one by which the fewest did."""
+    around = (d for d in decisions if d.first <= line <= d.last)
+    return min(around, key=lambda d: (d.last - d.first, d.line), default=None)
 
 
 def _near(decisions: Sequence[Decision], line: int) -> Decision | None:
@@ -251,14 +254,16 @@ def _sites(
         imported = {dotted.rpartition(".")[2] for _, dotted in written.get(module.path, ())}
         counts: Counter[str] = Counter()
         for number, content in _cut_lines(tree.read(module.path).decode("utf-8", "replace"), before):
-            for word in words.intersection(_WORD.findall(content)):
-                counts[word] += 1
-                if counts[word] > _MOST:
-                    continue
+            asked = words.intersection(_WORD.findall(content))
+            counts.update(asked)
+            asked = {word for word in asked if counts[word] <= _MOST}
+            if not asked:
+                continue
+            near = _deciding(before.decisions, number)
+            fate = f"folded away by {near.rule}: `{near.text}` is {near.outcome}" if near else "folded away"
+            around = _around(search, name, number, names)
+            for word in asked:
                 elsewhere = int(word in imported or f".{word}" in content)
-                near = _deciding(before.decisions, number)
-                fate = f"folded away by {near.rule}: `{near.text}` is {near.outcome}" if near else "folded away"
-                around = _around(search, name, number, names)
                 found.setdefault(word, []).append((module.path, number, fate, around, elsewhere))
     return found
 
