@@ -17,18 +17,18 @@ from shrinker.ruleset.models import Ruleset
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import UpstreamTree, module_name, modules_of
 
-_CHUNK_BYTES = 400_000
+CHUNK_BYTES = 400_000
 """Files are handed to workers in chunks of about this many bytes."""
 
 
-def chunks(tree: UpstreamTree, paths: list[str]) -> Iterator[list[str]]:
-    """Paths in groups of about the same number of bytes, larger files first."""
+def chunks(tree: UpstreamTree, paths: list[str], limit: int = CHUNK_BYTES) -> Iterator[list[str]]:
+    """Paths in groups of about `limit` bytes, larger files first."""
     group: list[str] = []
     size = 0
     for path in sorted(paths, key=lambda p: (-tree.by_path[p].size, p)):
         group.append(path)
         size += tree.by_path[path].size
-        if size >= _CHUNK_BYTES:
+        if size >= limit:
             yield group
             group, size = [], 0
     if group:

@@ -9,7 +9,7 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from shrinker.cache import pack, unpack
-from shrinker.facts.build import chunks
+from shrinker.facts.build import CHUNK_BYTES, chunks
 from shrinker.facts.environment import Environment
 from shrinker.fold.memory import Recorded, record
 from shrinker.fold.module import fold_source
@@ -27,6 +27,12 @@ Result = tuple[FoldedModule, Recorded | None]
 
 _SERIAL_BYTES = 200_000
 """Waves smaller than this, and single files, are folded in this process: starting workers would cost more."""
+_SERIAL_BYTES_BESIDE = 60_000
+"""The same where there are workers already."""
+_CHUNKS_A_WORKER = 8
+"""Of one wave, so that no worker waits long for another that has the large files."""
+_LEAST_BYTES = 25_000
+"""Chunks are not made smaller: to hand one over costs as much as to fold a file of this size."""
 
 
 class FoldWorkers:
@@ -62,7 +68,8 @@ class FoldWorkers:
             InputError: a file does not parse, or a worker died.
         """
         size = sum(self._tree.by_path[path].size for path, _ in wanted)
-        if self._jobs == 1 or len(wanted) == 1 or size < _SERIAL_BYTES:
+        enough = _SERIAL_BYTES if self._pool is None else _SERIAL_BYTES_BESIDE
+        if self._jobs == 1 or len(wanted) == 1 or size < enough:
             yield from fold_files(self._tree.root, wanted, world)
             return
         if self._pool is None:
@@ -70,20 +77,21 @@ class FoldWorkers:
                 self._jobs, mp_context=worker_context(), initializer=_adopt, initargs=(self._tree.root, world)
             )
         try:
-            waiting = self._submit(self._pool, wanted)
+            limit = min(max(size // (self._jobs * _CHUNKS_A_WORKER), _LEAST_BYTES), CHUNK_BYTES)
+            waiting = self._submit(self._pool, wanted, limit)
             while waiting:
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 found = [_arrived(sent) for future in done for sent in future.result()]
-                waiting |= self._submit(self._pool, [item for module, _ in found for item in more(module)])
+                waiting |= self._submit(self._pool, [item for module, _ in found for item in more(module)], limit)
                 yield from found
         except BrokenProcessPool as error:
             raise InputError(
                 "a worker process was killed while folding", "free memory or lower JOBS, and run again"
             ) from error
 
-    def _submit(self, pool: WorkerPool, wanted: Sequence[Wanted]) -> set[Future[list[bytes | Recorded]]]:
+    def _submit(self, pool: WorkerPool, wanted: Sequence[Wanted], limit: int) -> set[Future[list[bytes | Recorded]]]:
         known = dict(wanted)
-        groups = chunks(self._tree, list(known))
+        groups = chunks(self._tree, list(known), limit)
         return {pool.submit(_fold_in_worker, [(path, known[path]) for path in group]) for group in groups}
 
 
