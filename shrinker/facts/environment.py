@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Mapping
 from functools import cached_property, reduce
+from itertools import chain
 
 from shrinker.facts.bindings import Binding
 from shrinker.facts.lattice import UNKNOWN, Domain, Known, Ref, Removed, Value
@@ -84,8 +85,7 @@ class Environment:
         return frozenset(named | set(self.variables) | absent | texts | members)
 
     @cached_property
-    def enumerated(self) -> Mapping[str, frozenset[str]]:
-        """Enumerations of the tree by their last name: members of which it is of interest who produces them."""
+    def _enumerations(self) -> Mapping[str, frozenset[str]]:
         found: dict[str, frozenset[str]] = {}
         for module, outline in sorted(self.outlines.items()):
             for name, members in outline.members.items():
@@ -93,6 +93,27 @@ class Environment:
                 if asked:
                     last = name.rpartition(".")[2]
                     found[last] = found.get(last, frozenset()) | asked
+        return found
+
+    @cached_property
+    def uncapped(self) -> frozenset[str]:
+        """Names without a capital of enumerations and of their members: few, and `enumerated` has to be asked for them."""
+        named = self._enumerations
+        return frozenset(word for word in {*named, *chain.from_iterable(named.values())} if word == word.lower())
+
+    def enumerated(self, words: str) -> Mapping[str, frozenset[str]]:
+        """Enumerations of the tree by their last name: members of which it is of interest who produces them.
+
+        Args:
+            words: what a text holds of words with a capital and of `uncapped`, sorted, with a space between: members
+                that it cannot name are left out, so that an enumeration is no fact for who does not speak of it.
+        """
+        held = frozenset(words.split())
+        found: dict[str, frozenset[str]] = {}
+        for name, members in self._enumerations.items():
+            asked = members if name in held else members & held
+            if asked:
+                found[name] = asked
         return found
 
     def called(self, name: str) -> Known | None:

@@ -128,6 +128,11 @@ class Context:
         """Numbers (from 1, ascending) of the source lines that hold a word."""
         return self._source.of(word)
 
+    @property
+    def words(self) -> frozenset[str]:
+        """Every identifier of the text, and every word of its comments and strings."""
+        return self._source.words
+
     def lines_holding(self, words: Iterable[str]) -> list[int]:
         """Numbers (from 1, ascending) of the source lines that hold one of these words."""
         return self._source.holding(words)

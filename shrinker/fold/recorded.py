@@ -43,6 +43,7 @@ ASKED = frozenset(
     {
         "boolean_function",
         "constant_function",
+        "enumerated",
         "hot_names",
         "interpret",
         "removed_member",
@@ -52,7 +53,7 @@ ASKED = frozenset(
 )
 """Methods whose arguments and answer are noted."""
 
-LISTED = frozenset({"enumerated", "words"})
+LISTED = frozenset({"uncapped", "words"})
 """Values that are noted whole."""
 
 COMPOSED = frozenset({"bound", "is_hot", "named_by_string"})

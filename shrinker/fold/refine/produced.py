@@ -49,7 +49,9 @@ def member_uses(reading: Reading, context: Context) -> set[str]:
         members are numbers, ``Class=name`` for what it compares with members, and ``#name`` for what it gives another
         number.
     """
-    asked = context.environment.enumerated
+    environment = context.environment
+    told = (word for word in context.words if word != word.lower() or word in environment.uncapped)
+    asked = environment.enumerated(" ".join(sorted(told)))
     lines = context.lines_holding({*asked, *(member for members in asked.values() for member in members)})
     return _Uses(reading, context, asked, lines).found if lines else set()
 
