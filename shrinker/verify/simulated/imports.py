@@ -98,7 +98,7 @@ def _interface(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: 
     ledger.count("openapi", sum(len(methods) for methods in after["openapi"]["paths"].values()))
     for place, message in openapi.compare(before["openapi"], after["openapi"], listed):
         ledger.find("openapi", "", f"{place}: {message}")
-    removed = {row["subject"] for row in listed if row["kind"] == "removed"}
+    removed = openapi.removed_endpoints(listed)
     ledger.count("routes", len(after["routes"]))
     for route in sorted({*before["routes"]} ^ {*after["routes"]}):
         if route not in removed and not route.startswith("HEAD "):

@@ -3,8 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+_ENDPOINT = re.compile(r"([A-Z]+ /\S*)(?: or what \w+ names)?")
+
+
+def removed_endpoints(listed: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, str]]:
+    """Method and path of each endpoint that was removed, by both in one text, in the order of the rows.
+
+    Where the environment may name another path it is the default; without one nothing can be asked for.
+
+    Args:
+        listed: rows of `interface.json`.
+    """
+    found = (_ENDPOINT.fullmatch(row["subject"]) for row in listed if row["kind"] == "removed")
+    named = [match[1] for match in found if match is not None]
+    return {text: (text.partition(" ")[0], text.partition(" ")[2]) for text in named}
 
 
 def compare(
@@ -15,7 +31,7 @@ def compare(
     Args:
         listed: rows of `interface.json`; `subject` is method and path.
     """
-    removed = {row["subject"] for row in listed if row["kind"] == "removed"}
+    removed = removed_endpoints(listed)
     expected = json.loads(json.dumps(upstream))
     paths = expected.get("paths", {})
     for path in list(paths):

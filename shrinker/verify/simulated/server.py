@@ -29,6 +29,7 @@ from shrinker.simulate.environment import has_triton
 from shrinker.simulate.running import run as run_command
 from shrinker.verify.serving import Launch, NotReady, Record, Request, Scale, Server, free_port, judge, perform, script
 from shrinker.verify.simulated.checkpoints import checkpoint
+from shrinker.verify.simulated.openapi import removed_endpoints
 from shrinker.verify.simulated.result import Ledger, LevelResult
 from shrinker.verify.simulated.setting import GENERATED, PROGRAMS, SIDES, UPSTREAM, Setting, slug
 
@@ -135,7 +136,7 @@ def followed(scenario: Scenario, setting: Setting) -> str:
 
 def _script(scenario: Scenario, setting: Setting, model: str = "") -> list[Request]:
     """The requests of a scenario; none for what the profile removes or refuses, which is asked apart."""
-    removed = {row["subject"] for row in setting.expected.endpoints if row["kind"] == "removed"}
+    removed = removed_endpoints(setting.expected.endpoints)
     scale = Scale(
         tokens=scenario.tokens, prompt=80, features=_FEATURES, leave_out=_LEFT_OUT, checkpoint=model or "the served one"
     )
@@ -243,12 +244,8 @@ def _reason(tail: str) -> str:
 def _client(address: str, side: str, folder: Path, setting: Setting) -> Mapping[str, Any]:
     given, result = folder / "client.given.json", folder / "client.json"
     result.unlink(missing_ok=True)
-    removed = [
-        row["subject"].split(" ", 1)
-        for row in setting.expected.endpoints
-        # Upstream would do what they are for.
-        if side == GENERATED and row["kind"] == "removed" and row["subject"] != "(all)"
-    ]
+    # Upstream would do what they are for.
+    removed = [*removed_endpoints(setting.expected.endpoints).values()] if side == GENERATED else []
     given.write_text(json.dumps({"address": address, "removed": removed}), "utf-8")
     command: list[str | Path] = [setting.simulation.python, "-I", PROGRAMS / "client.py", given, result]
     finished = run_command(command, variables=os.environ, output=folder / "client.txt", limit=400 * setting.patience)
@@ -269,14 +266,26 @@ def _compare(scenario: Scenario, seen: Mapping[str, _Seen], ledger: Ledger) -> N
             ledger.find("client", "", f"{name}: {right}, in upstream {left}")
     if "client" in after.client:
         ledger.find("client", "", str(after.client["client"]))
-    for endpoint, (status, body) in (after.client.get("removed") or {}).items():
-        ledger.count("removed endpoints")
-        if status != 404 or "rule" not in body:
-            ledger.find("removed endpoints", "", f"{endpoint} answers {status}: {body[:200]}")
+    compare_removed(after.client.get("removed") or {}, ledger)
     ledger.count("model class", len(after.classes))
     if before.classes != after.classes:
         ledger.find("model class", "", f"{where}: {after.classes} was loaded, in upstream {before.classes}")
     compare_calls(before.called, after.called, ledger, where)
+
+
+def compare_removed(answers: Mapping[str, Any], ledger: Ledger) -> None:
+    """Each endpoint that was removed answers with its rule.
+
+    Args:
+        answers: status and body by method and path, or how asking failed (`raised` and `text`).
+    """
+    if "raised" in answers:
+        ledger.find("removed endpoints", "", f"they cannot be asked for: {answers['raised']}: {answers['text']}")
+        return
+    for endpoint, (status, body) in answers.items():
+        ledger.count("removed endpoints")
+        if status != 404 or "rule" not in body:
+            ledger.find("removed endpoints", "", f"{endpoint} answers {status}: {body[:200]}")
 
 
 def compare_answers(before: Record, after: Record, ledger: Ledger, where: str) -> None:

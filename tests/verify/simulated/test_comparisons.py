@@ -10,7 +10,7 @@ from shrinker.verify.serving import Answer, Record
 from shrinker.verify.serving.record import NO_TIME
 from shrinker.verify.simulated import helptext, openapi
 from shrinker.verify.simulated.result import Ledger
-from shrinker.verify.simulated.server import compare_answers, compare_calls
+from shrinker.verify.simulated.server import compare_answers, compare_calls, compare_removed
 
 HELP = """usage: server [-h] [--backend {a,b,c}]
 
@@ -114,6 +114,41 @@ def test_a_changed_document_is_found(change: Any, place: str) -> None:
     assert list(openapi.compare(before, after, [])) == []
     change(after)
     assert [where for where, _ in openapi.compare(before, after, [])] == [place]
+
+
+def test_the_endpoints_that_can_be_asked_for() -> None:
+    listed = [
+        *rows(subject="POST /v1/responses", kind="removed"),
+        *rows(subject="GET /v1/responses/{response_id}", kind="removed"),
+        *rows(subject="POST /api/chat or what CHAT_ROUTE names", kind="removed"),
+        *rows(subject="GET (no default) or what ROOT_ROUTE names", kind="removed"),
+        *rows(subject="(all)", kind="removed"),
+        *rows(subject="POST /changed", kind="schema changed"),
+    ]
+    assert openapi.removed_endpoints(listed) == {
+        "POST /v1/responses": ("POST", "/v1/responses"),
+        "GET /v1/responses/{response_id}": ("GET", "/v1/responses/{response_id}"),
+        "POST /api/chat": ("POST", "/api/chat"),
+    }
+    before = document(kept={"get": operation("Used")}, gone={"post": operation("Alone")})
+    after = document(kept={"get": operation("Used")})
+    del after["components"]["schemas"]["Alone"]
+    assert list(openapi.compare(before, after, rows(subject="POST /gone or what ROUTE names", kind="removed"))) == []
+
+
+@pytest.mark.parametrize(
+    ("answers", "findings"),
+    [
+        ({}, 0),
+        ({"POST /gone": [404, '{"feature": "gone", "rule": "remove-gone"}']}, 0),
+        ({"POST /gone": [404, '{"detail": "Not Found"}'], "GET /left": [200, ""]}, 2),
+        ({"raised": "InvalidURL", "text": "URL can't contain control characters"}, 1),
+    ],
+)
+def test_removed_endpoints_name_their_rule(answers: dict[str, Any], findings: int) -> None:
+    ledger = Ledger("x")
+    compare_removed(answers, ledger)
+    assert len(ledger.findings) == findings
 
 
 def called(*kernels: str, stubs: tuple[str, ...] = ()) -> dict[str, frozenset[str]]:
