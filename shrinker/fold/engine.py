@@ -14,7 +14,7 @@ from shrinker.facts.build import module_paths, outline_file
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Removed
 from shrinker.fold.companions import fold_companions
-from shrinker.fold.memory import FoldMemory
+from shrinker.fold.memory import Derived, FoldMemory
 from shrinker.fold.refine.recheck import BROKEN
 from shrinker.fold.refine.refinement import NOTHING, Refinement
 from shrinker.fold.refine.rounds import derive
@@ -71,6 +71,8 @@ class FoldEngine:
         """Modules folded again in each round."""
         self.history: dict[str, list[Folding]] = {}
         """How each module was folded, in order."""
+        self.asked_outside: set[str] = set()
+        """Words of which a round asked whether a kept file that is no module writes them."""
         self._worlds: dict[frozenset[str], Environment] = {environment.rescued: environment}
         self._banned: frozenset[str] = frozenset()
         """Names that the rounds may not drop."""
@@ -200,13 +202,14 @@ class FoldEngine:
     def _round(self, current: Mapping[str, FoldedModule], surroundings: Surroundings) -> dict[str, Refinement]:
         memory, environment = self._memory, self.environment
 
-        def fresh() -> dict[str, Refinement]:
-            return derive(
-                surroundings.world(memory.views(current.values()), environment), self.refinements, self._banned
-            )
+        def fresh() -> Derived:
+            world = surroundings.world(memory.views(current.values()), environment)
+            return derive(world, self.refinements, self._banned), sorted(world.outside.asked)
 
         around = surroundings.identity(module.module for module in current.values()) + " ".join(sorted(self._banned))
-        return memory.round(current, around, self.refinements, environment, fresh)
+        found, asked = memory.round(current, around, self.refinements, environment, fresh)
+        self.asked_outside.update(asked)
+        return found
 
     def rescue(self, kept: Iterable[str]) -> bool:
         """Rescue the removed modules that the kept ones are seen to run.

@@ -57,6 +57,8 @@ def record(module: FoldedModule, questions: tuple[Question, ...], answers: Answe
     return Recorded(questions, answers.digest(questions), pack(module), hash_of(canonical(seen(module))).hex())
 
 
+Derived = tuple[dict[str, Refinement], list[str]]
+"""New facts by path, and words of which it was asked whether a kept file that is no module writes them."""
 _Kept = tuple[bytes, str]
 """The packed module, and the hash of what rounds see of it."""
 _Snapshot = dict[str, dict[str, _Kept]]
@@ -164,8 +166,8 @@ class FoldMemory:
         surroundings: str,
         known: Mapping[str, Refinement],
         environment: Environment,
-        derive: Callable[[], dict[str, Refinement]],
-    ) -> dict[str, Refinement]:
+        derive: Callable[[], Derived],
+    ) -> Derived:
         """The new facts of one round, found again or derived.
 
         Args:

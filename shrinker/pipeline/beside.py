@@ -1,12 +1,12 @@
 """What an analysis reads of kept files that are no modules: words that may name something, and includes.
 
 Most commits change such files: tests and documents that travel along, Rust, kernels. What they say matters to the analysis only
-as far as modules write the same words.
+as far as it asked for the words, or as far as modules write what Python that imports the tree does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -34,9 +34,9 @@ class Read:
     """Where a native source of the package names others: line, quote and name."""
 
     @property
-    def asks(self) -> bool:
-        """True where it names the package: then each of its words is held against the others."""
-        return PACKAGE in self.words
+    def of_package(self) -> frozenset[str]:
+        """The words of a file that names the package: each of them may name something of any module."""
+        return self.words if PACKAGE in self.words else frozenset()
 
 
 class Beside:
@@ -59,13 +59,22 @@ class Beside:
         fresh = {path: pack(_read(path, self._tree.read(path))) for path in keys if path not in known}
         self._layer.save(keys, fresh)
 
-    def says_the_same(self, before: Mapping[str, str], now: Mapping[str, str], modules: Iterable[str]) -> bool:
+    def says_the_same(
+        self,
+        before: Mapping[str, str],
+        now: Mapping[str, str],
+        modules: Iterable[str],
+        asked: Collection[str],
+        sure: Collection[str],
+    ) -> bool:
         """Whether an analysis of the modules finds the same in these files.
 
         Args:
             before: hashes (SHA-256, hex) of the files of an earlier run, by path, which were noted then.
             now: those of this tree.
             modules: paths of the modules that were folded.
+            asked: words of which that analysis asked whether such a file writes them.
+            sure: paths of files that both analyses keep in every step, where they are there.
         """
         changed = {path for path in {*before, *now} if before.get(path) != now.get(path)}
         self.note(changed.intersection(now))
@@ -73,24 +82,27 @@ class Beside:
         new = self._recall({path: now[path] for path in changed.intersection(now)})
         if old is None or new is None:
             return False
-        alone: set[str] = set()
         doubtful: set[str] = set()
+        looked: set[str] = set()
         for path in changed:
             was, is_now = old.get(path, Read()), new.get(path, Read())
-            if was.includes != is_now.includes:
+            if was.includes != is_now.includes or not (was.of_package ^ is_now.of_package).isdisjoint(asked):
                 return False
             doubtful |= was.words ^ is_now.words
-            if was.asks or is_now.asks:
-                alone |= was.words ^ is_now.words
-                alone |= was.uncommented ^ is_now.uncommented
-                alone |= was.looked ^ is_now.looked
+            looked |= was.uncommented ^ is_now.uncommented
+            looked |= was.looked ^ is_now.looked
+        doubtful.intersection_update(asked)
         if doubtful:
-            # What a file beside the package says that did not change is said in every step of the analysis.
-            steady = {p: s for p, s in now.items() if p not in changed and not p.startswith(PACKAGE_PREFIX)}
-            for read in (self._recall(steady) or {}).values():
-                doubtful -= read.words
-        words = alone | doubtful
-        return not words or _Written(self._tree, modules).has_none(words)
+            # What another file says in both trees is said, wherever else it came or went.
+            said = (self._said(hashes, doubtful, sure) for hashes in (before, now))
+            doubtful -= frozenset.intersection(*said)
+        return not doubtful and (not looked or _Written(self._tree, modules).has_none(looked))
+
+    def _said(self, hashes: Mapping[str, str], words: Collection[str], sure: Collection[str]) -> frozenset[str]:
+        """Those of some words that a file says that is surely kept."""
+        outside = {p: hash_ for p, hash_ in hashes.items() if p in sure and not p.startswith(PACKAGE_PREFIX)}
+        found = (self._recall(outside) or {}).values()
+        return frozenset(words).intersection(frozenset().union(*(read.words for read in found)))
 
     def _recall(self, hashes: Mapping[str, str]) -> dict[str, Read] | None:
         """What was read of files; None where it was not kept."""

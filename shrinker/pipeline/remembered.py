@@ -7,7 +7,8 @@ written tree and its reports are made again. What an analysis looks at, and what
 - the paths of the package: everything (the key); those outside that a rule names: the graph of files is built again where one
   came or went;
 - the outlines of modules that no rule removes: what they can answer (the key, by way of the closed world's identity);
-- kept files that are no modules: includes, and words that modules write, too (`beside.py`);
+- kept files that are no modules: includes, words that a round asked for, and what Python that imports the tree writes
+  (`beside.py`);
 - companions: they are folded again;
 - folded modules: what they fold to in every step, and what the search of symbols reads in their text;
 - modules that rules remove: the names that they import from the tree;
@@ -24,6 +25,7 @@ from shrinker.fold.engine import FoldEngine, Folding
 from shrinker.fold.refine.surroundings import asked_names
 from shrinker.graph.build import build_graph, removals
 from shrinker.graph.edges.assets import matching_paths
+from shrinker.graph.removals import removed_by_rule
 from shrinker.graph.symbols.dead import named_again
 from shrinker.graph.symbols.saved import SymbolData, spelled
 from shrinker.pipeline.beside import Beside
@@ -62,6 +64,8 @@ class _Kept:
     """How each module was folded."""
     asked: frozenset[str]
     """Names that the modules import that rules remove."""
+    asked_outside: frozenset[str]
+    """Words of which a round asked whether a kept file that is no module writes them."""
     spelled: Mapping[str, str]
     """Hash of what the search of symbols read in the text of a module."""
 
@@ -124,6 +128,7 @@ class AnalysisMemory:
             self._engine.rescued,
             self._engine.history,
             asked_names(self._tree, analysed.graph.ruled_out, self._cache),
+            frozenset(self._engine.asked_outside),
             {path: self._spelled(path, module) for path, module in searched.items()},
         )
         self._layer.save({"analysis": self._key}, {"analysis": pack(kept)})
@@ -134,11 +139,19 @@ class AnalysisMemory:
         patterns = [rule.paths for group in (rules.roots, rules.keeps, rules.assets) for rule in group]
         return frozenset(matching_paths([pattern for found in patterns for pattern in found], outside))
 
+    def _surely_kept(self) -> set[str]:
+        """Paths outside the package that a rule keeps, whatever the modules say."""
+        rules = self._rules
+        patterns = [pattern for group in (rules.roots, rules.keeps) for rule in group for pattern in rule.paths]
+        removed = removed_by_rule([file.path for file in self._tree.files], rules.removes)
+        return {path for path in matching_paths(patterns, sorted(self._named)) if path not in removed}
+
     def _again(self, kept: _Kept) -> Analysed | None:
         tree, analysed = self._tree, kept.analysed
         now = {file.path: file.sha256 for file in tree.files}
         others = {path: now[path] for path in {*kept.others, *self._named} if path in now}
-        if not self._beside.says_the_same(kept.others, others, kept.history):
+        sure = {*self._surely_kept(), *analysed.graph.kept}
+        if not self._beside.says_the_same(kept.others, others, kept.history, kept.asked_outside, sure):
             return None
         changed = [path for path, sha256 in kept.modules.items() if now[path] != sha256]
         if any(module_name(path) in analysed.rescued for path in changed) or not self._asked_alike(kept, changed):

@@ -32,7 +32,7 @@ paths = ["test/**"]
 FILES = {
     "LICENSE": "mine\n",
     "notes/first.txt": "words\n",
-    "notes/kernel.rs": "// public\nfn scale() {}\n",
+    "notes/kernel.rs": "// public only_rust\nfn scale() {}\n",
     "notes/later.py": "from sglang import later\n",
     "notes/use.py": "from sglang.parts import start\n\nprint(start)\n",
     "python/sglang/data/kernel.cu": '#include "kernel.h"\n',
@@ -49,6 +49,7 @@ from sglang.srt.utils import is_hip
 def main():
     if is_hip():
         start().only_hip()
+        start().only_rust()
     print(start().run())
 
 
@@ -69,6 +70,9 @@ class Engine:
 
     def only_hip(self):
         return 3
+
+    def only_rust(self):
+        return 9
 
     def forgotten(self):
         return 4
@@ -144,6 +148,19 @@ _ALIKE |= {
     "a kept file went": {"notes/first.txt": None},
     "a kept file changed": {"notes/first.txt": "phrase\n"},
     "a kept file says what another one says": {"notes/first.txt": "words public\n"},
+    "a kept file that names what no round asked for came": {"notes/second.txt": "unnamed\n"},
+    "a kept file names what no round asked for": {"notes/first.txt": "unnamed\n"},
+    "a kept file names no more what no round asked for": {"notes/kernel.rs": "// only_rust\nfn scale() {}\n"},
+    "a comment names it where the package is named": {"notes/use.py": "# unnamed\n" + FILES["notes/use.py"]},
+    "a kernel names it": {"python/sglang/data/kernel.cu": '#include "kernel.h"\nint unnamed;\n'},
+    "a kept file that names something has another name": {
+        "notes/kernel.rs": None,
+        "notes/nucleus.rs": FILES["notes/kernel.rs"],
+    },
+    "another kept file names something": {
+        "notes/kernel.rs": "fn scale() {}\n",
+        "notes/first.txt": "public only_rust\n",
+    },
     "a kept file that has no words changed": {"notes/first.md": "unnamed\n"},
     "a kept file that names the package says more": {"notes/use.py": FILES["notes/use.py"] + "print(phrase)\n"},
     "a data file changed": {"python/sglang/data/table.json": '["unnamed"]\n'},
@@ -152,15 +169,19 @@ _ALIKE |= {
 _OTHER = {
     "a module came": {"python/sglang/fresh.py": ""},
     "a module went": {IDLE: None},
-    "a kept file that names something came": {"notes/second.txt": "unnamed\n"},
-    "a kept file names something": {"notes/first.txt": "unnamed\n"},
+    "a kept file that names something came": {"notes/second.txt": "only_hip\n"},
+    "a kept file names something": {"notes/first.txt": "only_hip\n"},
     "a kept file names something no more": {"notes/kernel.rs": "fn scale() {}\n"},
+    "another file names something, which only the analysis may keep": {
+        "notes/kernel.rs": "fn scale() {}\n",
+        "python/sglang/data/kernel.h": "int only_rust;\n",
+    },
     "a kept file that names the package came": {"notes/again.py": FILES["notes/use.py"]},
     "a kept file that names the package went": {"notes/use.py": None},
     "a kept file that names the package names more": {"notes/use.py": FILES["notes/use.py"] + "print(public)\n"},
     "a kept file looks up what it named": {"notes/use.py": "from sglang.parts import start\n\nprint(x.start)\n"},
-    "a comment names something where the package is named": {"notes/use.py": "# unnamed\n" + FILES["notes/use.py"]},
-    "a kernel names something": {"python/sglang/data/kernel.cu": '#include "kernel.h"\nint unnamed;\n'},
+    "a comment names something where the package is named": {"notes/use.py": "# only_hip\n" + FILES["notes/use.py"]},
+    "a kernel names something": {"python/sglang/data/kernel.cu": '#include "kernel.h"\nint only_hip;\n'},
     "a kernel includes another header": {"python/sglang/data/kernel.cu": '#include "more.h"\n'},
     "a kernel's include moved": {"python/sglang/data/kernel.cu": '\n#include "kernel.h"\n'},
     "a comment that moves what stays": {LAUNCH: "# more\n" + FILES[LAUNCH]},

@@ -40,7 +40,7 @@ def find_members(world: World, banned: frozenset[str] = frozenset()) -> tuple[di
         if member in banned:
             continue
         ruled = all(world.environment.removed_member(qualified) is not None for _, qualified in places)
-        if ruled and member not in world.words:
+        if ruled and not world.writes(member):
             # Nothing names it, whatever the class: no module need be asked.
             for module, qualified in places:
                 unnamed.setdefault(module.path, set()).add(qualified)
@@ -50,7 +50,7 @@ def find_members(world: World, banned: frozenset[str] = frozenset()) -> tuple[di
         open_ = (
             len(places) > 1
             or any(world.environment.removed_member(qualified) is not None for _, qualified in places)
-            or not {owner, member}.isdisjoint(world.outside)
+            or any(name in world.outside for name in (owner, member))
             or owner in world.public
             or _may_be_produced(owner, member, uses)
         )

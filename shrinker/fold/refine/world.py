@@ -33,6 +33,22 @@ def _is_label(environment: Environment, module: str, text: str) -> bool:
     )
 
 
+class Outside:
+    """Words of kept files that are no module of the package, and which of them it was of interest whether they are there.
+
+    Most commits change such files, and hardly ever a word that anything depends on.
+    """
+
+    def __init__(self, words: frozenset[str]) -> None:
+        self._words = words
+        self.asked: set[str] = set()
+
+    def __contains__(self, word: object) -> bool:
+        if isinstance(word, str):
+            self.asked.add(word)
+        return word in self._words
+
+
 class World:
     """The kept folded modules of one round."""
 
@@ -59,8 +75,8 @@ class World:
         self.modules = tuple(modules)
         self.environment = environment
         self.hierarchy = hierarchy
-        self.outside = named_outside
-        self.words: set[str] = set(named_outside)
+        self.outside = Outside(named_outside)
+        self._words: set[str] = set()
         self.asked_by_removed = asked_by_removed
         self.lost: set[str] = set(asked_by_removed)
         self.lost_own: set[str] = set()
@@ -92,7 +108,7 @@ class World:
         for module in self.modules:
             usage = module.usage
             self._by_name[module.module] = module
-            self.words.update(words_in(usage.words))
+            self._words.update(words_in(usage.words))
             attributes.update(words_in(usage.reads))
             if usage.dynamic:
                 self.reads.update(words_in(usage.reads))
@@ -154,15 +170,19 @@ class World:
 
     def mentions(self, name: str) -> bool:
         """True when kept code or another kept file writes the name, or may compute it."""
-        return name in self.words or self._pattern.fullmatch(name) is not None
+        return self.writes(name) or self._pattern.fullmatch(name) is not None
+
+    def writes(self, name: str) -> bool:
+        """True when kept code or another kept file writes the name."""
+        return name in self._words or name in self.outside
 
     def reads_attribute(self, name: str) -> bool:
         """True when kept code or another kept file may read an attribute of this name."""
-        return name in self._firm or self.computes(name)
+        return name in self._firm or name in self.outside or self.computes(name)
 
     @cached_property
     def _firm(self) -> frozenset[str]:
-        found = set(self.outside)
+        found: set[str] = set()
         for module in self.modules:
             found |= self.words_of(module).difference(words_in(module.usage.plain))
         return frozenset(found)
@@ -170,6 +190,7 @@ class World:
     def is_named_outside(self, module: str, name: str) -> bool:
         """True when a kept file that is no module may name something of this module: it names the package, too."""
         package = module.partition(".")[0]
+        self.outside.asked.add(name)
         return any(name in words and package in words for words in self._outside)
 
     def computes(self, name: str) -> bool:
