@@ -143,6 +143,7 @@ def _following(tree: UpstreamTree, manifest: Manifest, expected: Expected, work:
     from shrinker.ruleset import load_profile
     from shrinker.source.cache import default_folder
     from shrinker.verify.allowances import default_tokens
+    from shrinker.verify.claims import read_claims
     from shrinker.verify.executed import Stated
     from shrinker.verify.simulated import Following
 
@@ -152,6 +153,7 @@ def _following(tree: UpstreamTree, manifest: Manifest, expected: Expected, work:
         frozenset(value for row in expected.refused for value in row["values"]),
         tuple(call for fact in rules.facts for call in fact.calls),
         tuple(module for removal in rules.removes for module in removal.modules),
+        read_claims(rules),
     )
     content = hash_of(*(f"{file.path} {file.sha256}" for file in tree.files)).hex()
     return Following(work, stated, Cache(default_folder().absolute()).layer("executed"), content)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from shrinker.ruleset import Ruleset
-from shrinker.ruleset.match import any_path_matches, name_matches
+from shrinker.ruleset.match import any_module_matches, any_path_matches, name_matches
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,10 @@ class Claims:
     _domains: _Patterns
     _registers: _Patterns
     _members: _Patterns
+    _modules: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = field(default=())
+    """Of each rule the modules that it removes, and those of them that it spares."""
+    _walks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By package, the names below it that a walk over it finds."""
     _paths: tuple[str, ...] = field(default=())
     _concluded: dict[str, bool] = field(default_factory=dict)
 
@@ -106,6 +110,20 @@ class Claims:
         # Where the class is does not matter: rules name it below any module.
         return written.count(".") == 1 and bool(self._members.find(f"{package}.any.{written}"))
 
+    def removes_module(self, dotted: str) -> bool:
+        """True when a rule names this module, or one that it would be in, as a removed one."""
+        return any(
+            any_module_matches(taken, dotted) and not (spared and any_module_matches(spared, dotted))
+            for taken, spared in self._modules
+        )
+
+    def walked_past(self, module: str) -> bool:
+        """True for a module of a package that code walks, which by the rules does not find it."""
+        return any(
+            module.startswith(f"{package}.") and not any(f"{module}.".startswith(f"{package}.{name}.") for name in kept)
+            for package, kept in self._walks.items()
+        )
+
     def removes(self, path: str) -> bool:
         """True when a rule names this file as a removed one."""
         return any_path_matches(self._paths, path)
@@ -114,6 +132,9 @@ class Claims:
 def read_claims(rules: Ruleset) -> Claims:
     """Of the rules of a profile."""
     facts = [(fact, bool(fact.value)) for fact in rules.facts]
+    walks: dict[str, tuple[str, ...]] = {}
+    for rule in rules.walks:
+        walks[rule.package] = (*walks.get(rule.package, ()), *rule.keep)
     texts = {domain.id: Texts(frozenset(domain.never), frozenset(domain.only)) for domain in rules.domains}
     return Claims(
         digest=rules.digest,
@@ -125,6 +146,8 @@ def read_claims(rules: Ruleset) -> Claims:
         _domains=_Patterns.of((p, texts[d.id]) for d in rules.domains for p in d.names),
         _registers=_Patterns.of((p, texts[d.id]) for d in rules.domains for p in d.registers),
         _members=_Patterns.of((p, True) for rule in rules.removes for p in rule.members),
+        _walks=walks,
+        _modules=tuple((rule.modules, rule.unless) for rule in rules.removes if rule.modules),
         _paths=tuple(p for rule in rules.removes for p in rule.paths),
     )
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from shrinker.verify.symbols import Registration, Row
 
 _DATA = frozenset({"dataclass", "define", "frozen", "attrs"})
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[\w.]+)?")
 _FILING = frozenset({"define", "impl"})
 """Last names of functions that file an operator; what has "regist" in its name files something, too."""
 
@@ -85,6 +87,17 @@ def dispatch_of(node: ast.List | ast.Tuple | ast.Set | ast.Dict) -> tuple[Row, .
     return tuple(rows)
 
 
+def members_of_others(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
+    """See `ClassSymbols.members_of_others`."""
+    for node in body:
+        match node:
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute(value=ast.Name(id=owner), attr=member))
+                | ast.AnnAssign(target=ast.Name(id=name), value=ast.Attribute(value=ast.Name(id=owner), attr=member))
+            ):
+                yield name, f"{owner}.{member}"
+
+
 def registers_of(body: list[ast.stmt]) -> Iterator[Registration]:
     """See `ModuleSymbols.registers`."""
     for node in _at_load(body):
@@ -95,7 +108,7 @@ def registers_of(body: list[ast.stmt]) -> Iterator[Registration]:
                 if _files(inner.func):
                     names = frozenset(n.id for n in ast.walk(call) if isinstance(n, ast.Name))
                     key = _key(inner) or ast.unparse(call)[:80]
-                    yield Registration(ast.unparse(inner.func), key, node.lineno, names)
+                    yield Registration(ast.unparse(inner.func), key, node.lineno, names, frozenset(_said(call)))
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 for decorator in node.decorator_list:
                     function = decorator.func if isinstance(decorator, ast.Call) else decorator
@@ -103,6 +116,15 @@ def registers_of(body: list[ast.stmt]) -> Iterator[Registration]:
                         key = (_key(decorator) if isinstance(decorator, ast.Call) else "") or node.name
                         names = frozenset(n.id for n in ast.walk(function) if isinstance(n, ast.Name))
                         yield Registration(ast.unparse(function), key, node.lineno, names)
+
+
+def _said(call: ast.Call) -> Iterator[str]:
+    for node in ast.walk(call):
+        match node:
+            case ast.Constant(value=str(text)) if _DOTTED.fullmatch(text):
+                yield text.partition(":")[0]
+            case ast.Attribute(value=ast.Name(id=owner), attr=name):
+                yield f"{owner}.{name}"
 
 
 def assigned_of(body: list[ast.stmt]) -> Iterator[tuple[str, int]]:

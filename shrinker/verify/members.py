@@ -15,12 +15,15 @@ from shrinker.verify.claims import Claims
 from shrinker.verify.symbols import LookUp, ModuleSymbols
 
 
-def lost_members(kept: Iterable[ModuleSymbols], before: Mapping[str, ModuleSymbols]) -> tuple[int, list[Finding]]:
+def lost_members(
+    kept: Iterable[ModuleSymbols], before: Mapping[str, ModuleSymbols], claims: Claims | None = None
+) -> tuple[int, list[Finding]]:
     """Compare the classes of both trees.
 
     Args:
         kept: every file of the generated tree.
         before: by path, upstream's symbols of each of these files that is not as upstream wrote it.
+        claims: of the rules; a name that was a member of an enumeration that these remove may go.
 
     Returns:
         How many members went from classes that stay, and the look-ups that would not find one.
@@ -42,10 +45,13 @@ def lost_members(kept: Iterable[ModuleSymbols], before: Mapping[str, ModuleSymbo
             if each.name not in there:
                 continue
             last = each.name.rpartition(".")[2]
+            values = dict(each.members_of_others)
             for name, line in each.members:
                 if name in there[each.name]:
                     continue
                 count += 1
+                if claims is not None and claims.removes_member(symbols.module or "", values.get(name, "")):
+                    continue
                 why = "" if name.startswith("__") and name.endswith("__") else None
                 if name in each.fields and families.has_fields(last):
                     why = ", a field: what makes one gives it by place or by name"
@@ -218,12 +224,15 @@ class _Families:
         self._derived: dict[str, set[str]] = defaultdict(set)
         self._foreign: dict[str, set[str]] = defaultdict(set)
         self._data: set[str] = set()
+        self._initialised: set[str] = set()
         for symbols in kept:
             for each in symbols.classes:
                 last = each.name.rpartition(".")[2]
                 self._foreign[last].update(name for name in each.foreign if name and name not in _ASKED_BY_NAME)
                 if each.data:
                     self._data.add(last)
+                if any(name == "__init__" for name, _ in each.members):
+                    self._initialised.add(last)
                 for base in each.bases:
                     self._bases[last].add(base)
                     self._derived[base].add(last)
@@ -243,6 +252,10 @@ class _Families:
             return True
         if look.on == "class":
             return name in _closure(look.owner, self._bases)
+        if look.on == "made":
+            # What an `__init__` takes by a keyword is a parameter, whatever member has the same name.
+            around = _closure(look.owner, self._bases)
+            return name in around and self._initialised.isdisjoint(around)
         return name in self._of_self(look.owner)
 
     def _of_self(self, owner: str) -> frozenset[str]:

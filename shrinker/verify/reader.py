@@ -22,6 +22,7 @@ from shrinker.verify.declared import (
     last_name,
     made_by_fields,
     members_of,
+    members_of_others,
     registers_of,
     rows_of,
 )
@@ -92,7 +93,8 @@ class _Reader:
         for root, how, name, line in self.on_names:
             owner = self.named_classes.get(root)
             if owner is not None and how != "below":
-                self.lookups.setdefault((name, "class", owner), line)
+                made = how == "keyword" and name != "__init__"
+                self.lookups.setdefault((name, "made" if made else "class", owner), line)
             elif root not in self.foreign and how != "keyword":
                 self.lookups.setdefault((name, "any", ""), line)
         return ModuleSymbols(
@@ -285,7 +287,8 @@ class _Reader:
         fields = frozenset(fields_of(node.body))
         data = made_by_fields(node)
         name = ".".join(self.around)
-        self.classes.append(ClassSymbols(name, bases, tuple(members.items()), fields, data, foreign))
+        others = tuple(members_of_others(node.body))
+        self.classes.append(ClassSymbols(name, bases, tuple(members.items()), fields, data, foreign, others))
         for statement in node.body:
             self.visit(statement, inner)
         self.around.pop()

@@ -115,12 +115,12 @@ def verify_references(
         cache or Cache.off(),
     )
     before = {s.path: s for s in theirs}
-    member_count, members = lost_members(kept, before)
-    decorator_count, decorators = lost_decorators(kept, before)
     claims = read_claims(rules) if rules is not None else None
+    member_count, members = lost_members(kept, before, claims)
+    decorator_count, decorators = lost_decorators(kept, before)
     row_count, rows = lost_rows(kept, before, _refused(out), claims)
     handler_count, handlers = lost_dispatches(kept, before)
-    text_count, texts = lost_by_text(kept, before)
+    text_count, texts = lost_by_text(kept, before, claims)
     recorded = [entry.path for entry in manifest.files]
     table_count, tables = lost_tables(kept, tree.by_path, recorded, claims) if claims else (0, [])
     native = NativeSources(tree.root, out, tree.by_path, recorded)

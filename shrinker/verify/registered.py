@@ -9,9 +9,20 @@ from collections.abc import Iterable, Mapping
 from shrinker.values.outcome import Finding
 from shrinker.verify.claims import Claims
 from shrinker.verify.deciding import Arm
-from shrinker.verify.symbols import ModuleSymbols
+from shrinker.verify.symbols import ModuleSymbols, Registration
 
 _BUILTINS = frozenset(dir(builtins))
+
+
+def is_let_go(registration: Registration, module: str, claims: Claims) -> bool:
+    """True when a rule says that nothing asks for what is filed, or that something in the statement is gone.
+
+    Args:
+        module: dotted name of the module that it is in.
+    """
+    return claims.unregistered(f"{module}.{registration.function}", registration.key) or any(
+        claims.removes_member(module, said) or claims.removes_module(said) for said in registration.says
+    )
 
 
 def lost_registrations(
@@ -38,19 +49,22 @@ def lost_registrations(
         elif (
             each.names <= symbols.bound | _BUILTINS
             and not any(first <= each.line <= last for first, last in never)
-            and not claims.unregistered(f"{symbols.module}.{each.function}", each.key)
+            and not is_let_go(each, symbols.module or "", claims)
         ):
             message = f"{each.function} no longer files {each.key!r}, and no rule says why (upstream: line {each.line})"
             found.append(Finding("registrations", symbols.path, 0, message))
     return len(upstream.registers), found
 
 
-def lost_by_text(kept: Iterable[ModuleSymbols], before: Mapping[str, ModuleSymbols]) -> tuple[int, list[Finding]]:
+def lost_by_text(
+    kept: Iterable[ModuleSymbols], before: Mapping[str, ModuleSymbols], claims: Claims | None = None
+) -> tuple[int, list[Finding]]:
     """Names that modules assigned and that kept code looks up by a text (``getattr(module, "EntryClass")``).
 
     Args:
         kept: every file of the generated tree.
         before: by path, upstream's symbols of each of these files that is not as upstream wrote it.
+        claims: of the rules; a module that they keep from the walk over its package is not looked at by it.
 
     Returns:
         How many such names upstream has in these files, and those that are gone.
@@ -61,6 +75,8 @@ def lost_by_text(kept: Iterable[ModuleSymbols], before: Mapping[str, ModuleSymbo
     found: list[Finding] = []
     for symbols in kept:
         upstream = before.get(symbols.path)
+        if claims is not None and claims.walked_past(symbols.module or ""):
+            continue
         for name, line in upstream.assigned if upstream is not None else ():
             if name in asked:
                 count += 1

@@ -35,6 +35,8 @@ class ClassSymbols:
     """A decorator makes its fields what it is made with, as `dataclass` does."""
     foreign: tuple[str, ...]
     """Last names of the bases that other packages give."""
+    members_of_others: tuple[tuple[str, str], ...] = ()
+    """Names that its body gives an attribute of a name, as in ``kind = Kind.CUDA``, with that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,8 @@ class Registration:
     line: int
     names: frozenset[str]
     """What the statement names, or the decorator's own name: without these it could not stand."""
+    says: frozenset[str] = frozenset()
+    """Dotted texts in it and attributes of names (``Backend.AITER``): of what a rule may say that it is gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ class LookUp:
     line: int
     """The first of this kind in the file."""
     on: str
-    """``any`` object; ``self`` for an object of `owner`; ``class`` for the class `owner` itself."""
+    """``any`` object; ``self`` for an object of `owner`; ``class`` for the class `owner` itself; ``made`` for what makes one of it by keyword."""
     owner: str
     """Last name of the class; empty for ``any``."""
 

@@ -74,6 +74,11 @@ MAY: dict[str, tuple[str, str, str]] = {
         "from dataclasses import dataclass\n@dataclass\nclass A:\n    x: int\n",
         "",
     ),
+    "a property, by a keyword that the constructor takes": (
+        "class A:\n    def __init__(self, lost):\n        self._lost = lost\n\n    @property\n    def lost(self): pass\n",
+        "class A:\n    def __init__(self, lost):\n        self._lost = lost\n",
+        "from sglang.pool import A\nA(lost=1)\n",
+    ),
     "a keyword of a function": (POOL, less(POOL, "    size: int = 1\n"), "def f(size): pass\nf(size=1)\n"),
 }
 MAY_NOT: dict[str, tuple[str, str, str, tuple[str, str]]] = {
@@ -98,6 +103,12 @@ MAY_NOT: dict[str, tuple[str, str, str, tuple[str, str]]] = {
         POOL,
         less(POOL, "    size: int = 1\n"),
         "from sglang.pool import Pool as P\nP(size=1)\n",
+        ("members", "user.py"),
+    ),
+    "a property, looked up beside a keyword that the constructor takes": (
+        "class A:\n    def __init__(self, lost):\n        self._lost = lost\n\n    @property\n    def lost(self): pass\n",
+        "class A:\n    def __init__(self, lost):\n        self._lost = lost\n",
+        "from sglang.pool import A\nA(lost=1).lost\n",
         ("members", "user.py"),
     ),
     "a method of a base, looked up below it": (

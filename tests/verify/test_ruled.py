@@ -53,9 +53,28 @@ id = "remove-members"
 why = "A rule of the test."
 feature = "other kernels"
 members = ["sglang.**.*.AITER"]
+
+[[remove]]
+id = "remove-stores"
+why = "A rule of the test."
+feature = "other stores"
+modules = ["sglang.**.tpu_*"]
+unless = ["sglang.**.spared"]
+
+[[walk]]
+id = "walk-models"
+why = "A rule of the test."
+package = "sglang.models"
+keep = ["first"]
+
+[[walk]]
+id = "walk-more-models"
+why = "A rule of the test."
+package = "sglang.models"
+keep = ["second"]
 """
 
-HEAD = "import os\nimport torch\nfrom sglang.kinds import is_cuda, is_npu, register\n"
+HEAD = "import os\nimport torch\nfrom sglang.kinds import Backend, Spec, is_cuda, is_npu, register, register_store\n"
 
 
 @pytest.fixture
@@ -222,6 +241,11 @@ if _is_npu:
     register("fifth")(os.path)
 register("npu")(os.path)
 register("gone")(is_cuda)
+register_store("sixth", "sglang.stores.tpu_store:Store")
+register_store("seventh", "sglang.stores.disk_store", "Store")
+register_store("eighth", "sglang.stores.tpu_store.spared", "Store")
+register_op(Spec(op="ninth", backend=Backend.AITER))
+register_op(Spec(op="tenth", backend=Backend.OTHER))
 def register_op(op_name, op): ...
 """
 
@@ -235,6 +259,11 @@ def register_op(op_name, op): ...
         ('register_op(op_name="fourth", op=os.path)\n', "'fourth'"),
         ('if _is_npu:\n    register("fifth")(os.path)\n', ""),
         ('@register("npu")\ndef second(): ...\n', ""),
+        ('register_store("sixth", "sglang.stores.tpu_store:Store")\n', ""),
+        ('register_store("seventh", "sglang.stores.disk_store", "Store")\n', "'seventh'"),
+        ('register_store("eighth", "sglang.stores.tpu_store.spared", "Store")\n', "'eighth'"),
+        ('register_op(Spec(op="ninth", backend=Backend.AITER))\n', ""),
+        ('register_op(Spec(op="tenth", backend=Backend.OTHER))\n', "tenth"),
     ],
 )
 def test_what_registers_itself_needs_a_rule_to_go(case: Build, rules: Ruleset, lost: str, key: str) -> None:
@@ -325,3 +354,28 @@ def test_rows_of_a_removed_member_may_go_and_no_others(case: Build, rules: Rules
     fewer = less.replace(", Kernel.CPU)", ",)")
     lost = found(case, rules, before, {"kernels.py": "=", "orders.py": fewer})
     assert [check for check, _, _ in lost if check == "rows"] == ["rows"]
+
+
+@pytest.mark.parametrize(("module", "findings"), [("first", 1), ("second", 1), ("third", 0)])
+def test_what_a_walk_does_not_find_is_not_looked_up_by_it(
+    case: Build, rules: Ruleset, module: str, findings: int
+) -> None:
+    path = f"models/{module}.py"
+    files = {
+        "walk.py": "def find(module):\n    return getattr(module, 'EntryClass', None)\n",
+        path: "class Model: ...\n\n\nEntryClass = Model\n",
+    }
+    trees = case(files, {"walk.py": "=", path: "class Model: ...\n"})
+    trees.rules = rules
+    assert trees.findings("references") == [("names by text", path)] * findings
+
+
+@pytest.mark.parametrize(("member", "findings"), [("AITER", 0), ("TRITON", 1)])
+def test_a_name_goes_with_the_member_that_a_rule_removes(
+    case: Build, rules: Ruleset, member: str, findings: int
+) -> None:
+    base = "class Base:\n    kind = None\n\n    def of(self):\n        return self.kind\n"
+    lost = f"class Other(Base):\n    size = 1\n    kind: object = Backend.{member}\n"
+    trees = case({"a.py": base + lost}, {"a.py": base + "class Other(Base):\n    size = 1\n"})
+    trees.rules = rules
+    assert trees.findings("references") == [("members", "a.py")] * findings

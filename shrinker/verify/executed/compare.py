@@ -17,10 +17,14 @@ from pathlib import Path
 
 from shrinker.processes import without_gc
 from shrinker.ruleset.match import any_module_matches, any_name_matches
+from shrinker.values.upstream import PACKAGE
+from shrinker.verify.claims import Claims
+from shrinker.verify.declared import registers_of
 from shrinker.verify.executed import reasons
 from shrinker.verify.executed.names import Names, names_of, names_of_tree
 from shrinker.verify.executed.pairing import pair
 from shrinker.verify.executed.source import Line, Scope, Source
+from shrinker.verify.registered import is_let_go
 
 FOUND = "found word for word"
 SHORTER = "found simplified"
@@ -40,6 +44,8 @@ class Stated:
     """Patterns of functions whose result a fact states."""
     modules: tuple[str, ...] = ()
     """Patterns of modules that a rule removes."""
+    claims: Claims | None = None
+    """What the rules say of registrations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +245,11 @@ class _Judge:
         if not isinstance(node, ast.Expr) or isinstance(node.value, ast.Constant):
             return reasons.BOUND
         said = {part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)}
-        return reasons.REGISTRATION if said & self.stated.refused else None
+        if said & self.stated.refused:
+            return reasons.REGISTRATION
+        claims, module = self.stated.claims, f"{PACKAGE}.{file.path.removesuffix('.py').replace('/', '.')}"
+        found = list(registers_of([node])) if claims is not None else []
+        return reasons.REGISTRATION if claims and found and is_let_go(found[0], module, claims) else None
 
     def _miss(self, file: _File, line: Line) -> None:
         text = " ".join(line.tokens)

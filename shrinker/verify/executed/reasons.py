@@ -37,7 +37,8 @@ REMOVED = "function of a module that a rule removes"
 """The module is gone, nothing names the function, and a rule names the module. What called it is asked for line by line."""
 IMPORTING = "function that ran only while modules were imported, gone as a whole"
 REGISTRATION = "registration of a refused value"
-"""A call in the body of a kept module that says, as a string, what the interface lists as refused."""
+"""A call in the body of a kept module that says, as a string, what the interface lists as refused, or that files what a rule
+says nothing asks for."""
 BOUND = "name of a module or class that is gone"
 """Definitions, imports, assignments in the body of a kept module or class. Whether something needs them is what the levels
 references and imports ask."""

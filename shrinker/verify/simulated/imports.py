@@ -23,6 +23,7 @@ from typing import Any
 
 from shrinker.verify.simulated import helptext, openapi
 from shrinker.verify.simulated.both import both
+from shrinker.verify.simulated.configurations import ARCHITECTURE
 from shrinker.verify.simulated.result import Ledger, LevelResult
 from shrinker.verify.simulated.setting import GENERATED, SIDES, UPSTREAM, Call, Setting, modules
 
@@ -106,6 +107,9 @@ def _interface(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: 
             ledger.find("routes", "", f"only {side} serves {route}")
     _registries(before, after, ledger)
     for name, resolved in after["architectures"].items():
+        if refused := setting.expected.refuses([ARCHITECTURE, name]):
+            ledger.limit(f"{name}: the profile refuses {refused}.")
+            continue
         ledger.count("architectures")
         if resolved != before["architectures"][name]:
             message = f"{name} resolves to {resolved}, in upstream to {before['architectures'][name]}"

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from shrinker.ruleset.load import load_rules
+from shrinker.verify.claims import read_claims
 from shrinker.verify.executed import Comparison, Stated, compare, reasons
 
 PLATFORM = """\
@@ -192,6 +194,30 @@ def test_a_refused_value_is_not_registered(tmp_path: Path) -> None:
     found = compared(tmp_path, left, refused=frozenset({"loaded"}))
     assert found.missing == []
     assert found.lines[reasons.REGISTRATION] == 1
+
+
+RULES = """
+[[domain]]
+id = "backends"
+why = "A rule of the test."
+names = ["sglang.**.backend"]
+registers = ["sglang.**.Backends.register"]
+never = ["other"]
+"""
+
+
+@pytest.mark.parametrize(("name", "findings"), [("other", 0), ("served", 1)])
+def test_what_a_rule_says_nothing_asks_for_is_not_registered(tmp_path: Path, name: str, findings: int) -> None:
+    (tmp_path / "rules.toml").write_text(RULES)
+    claims = read_claims(load_rules([tmp_path / "rules.toml"]))
+    for place in ("upstream", "generated"):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "backends.py").write_text("class Backends: ...\n")
+    with (tmp_path / "upstream" / "backends.py").open("a") as file:
+        file.write(f'Backends.register("{name}", Backends)\n')
+    lines = {"backends.py": frozenset({1, 2})}
+    found = compare({}, lines, tmp_path / "upstream", tmp_path / "generated", Stated(claims=claims))
+    assert len(found.missing) == findings
 
 
 def test_the_same_line_in_two_branches(tmp_path: Path) -> None:
