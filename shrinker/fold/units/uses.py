@@ -14,6 +14,7 @@ _NAMES = re.compile(r"[A-Za-z_][\w.:\-,/|]*")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _LETTER = re.compile(r"[A-Za-z]")
 _PIECE = re.compile(r"[\w.:]*")
+_OF_IMPORT = re.compile(r"#(\d+)")
 _LONGEST = 200
 _ENUMERATES = frozenset({"globals", "vars", "dir", "getmembers", "getmembers_static"})
 _LOOKUPS = frozenset({"getattr", "hasattr", "setattr", "delattr", "methodcaller", "attrgetter"})
@@ -40,6 +41,8 @@ class Uses:
         self.attributes: set[str] = set()
         self.patches: set[str] = set()
         self.imports: list[tuple[str, str, int]] = []
+        self._bound: list[str] = []
+        """What each of them binds."""
         self.classes: list[tuple[str, ...]] = []
         self._scope: Scope | None = None
 
@@ -57,10 +60,27 @@ class Uses:
         scope = self._enter(node.args, first)
         if node.returns is not None:
             self.annotation(node.returns)
+        known = len(self.imports)
         bind_body(scope, node.body, self.imported)
         before, self._scope = self._scope, scope
         self.body(node.body)
         self._scope = before
+        if len(self.imports) > known:
+            self._read_before(known)
+
+    def _read_before(self, known: int) -> None:
+        """Names that a function imports only after it read them: reading fails in Python, but who wrote it meant, and every
+        checker takes it for, the name of the module."""
+        first: dict[str, int] = {}
+        for name, (_, _, line) in zip(self._bound[known:], self.imports[known:], strict=True):
+            first[name] = min(line, first.get(name, line))
+        early: list[tuple[str, int]] = []
+        for path, line in self.paths.items():
+            found = _OF_IMPORT.match(path)
+            if found and (number := int(found[1])) >= known and line < first[self._bound[number]]:
+                early.append((self._bound[number], line))
+        for name, self._line in early:
+            self._name(name)
 
     def _enter(self, args: ast.arguments, first: str = "") -> Scope:
         scope = Scope(self._scope)
@@ -86,6 +106,8 @@ class Uses:
                 if alias.asname is None and "." in alias.name:
                     # It binds the package around it.
                     self.imports.append((alias.name.partition(".")[0], "", node.lineno))
+            missing = len(self.imports) - len(self._bound)
+            self._bound += [alias.asname or alias.name.partition(".")[0]] * missing
             found.append(f"#{len(self.imports) - 1}")
         return found
 
