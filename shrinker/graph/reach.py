@@ -85,7 +85,7 @@ class Search:
                 if path not in by_path:
                     raise ShrinkerError(f"{path}: folding returned nothing", "report this as a defect of shrinker")
                 self._visit(name, by_path[path])
-            for origin, found in walk_edges(self.modules, self._importers, self._rules.walks, self.index):
+            for origin, found in walk_edges(self.modules, self._importers, self._rules.walked(), self.index):
                 self.add(module_node(origin), self.index.paths[origin], found)
             for package, line in sorted(self._stars.items()):
                 if package in self.modules:

@@ -6,7 +6,7 @@ as far as it asked for the words, or as far as modules write what Python that im
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -65,7 +65,7 @@ class Beside:
         now: Mapping[str, str],
         modules: Iterable[str],
         asked: Collection[str],
-        sure: Collection[str],
+        sure: Callable[[], Collection[str]],
     ) -> bool:
         """Whether an analysis of the modules finds the same in these files.
 
@@ -74,7 +74,7 @@ class Beside:
             now: those of this tree.
             modules: paths of the modules that were folded.
             asked: words of which that analysis asked whether such a file writes them.
-            sure: paths of files that both analyses keep in every step, where they are there.
+            sure: gives the paths of files that both analyses keep in every step, where they are there.
         """
         changed = {path for path in {*before, *now} if before.get(path) != now.get(path)}
         self.note(changed.intersection(now))
@@ -94,7 +94,8 @@ class Beside:
         doubtful.intersection_update(asked)
         if doubtful:
             # What another file says in both trees is said, wherever else it came or went.
-            said = (self._said(hashes, doubtful, sure) for hashes in (before, now))
+            kept = sure()
+            said = (self._said(hashes, doubtful, kept) for hashes in (before, now))
             doubtful -= frozenset.intersection(*said)
         return not doubtful and (not looked or _Written(self._tree, modules).has_none(looked))
 

@@ -17,7 +17,7 @@ written tree and its reports are made again. What an analysis looks at, and what
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from shrinker.cache import Cache, hash_of, pack, unpack
@@ -29,7 +29,7 @@ from shrinker.graph.removals import removed_by_rule
 from shrinker.graph.symbols.dead import named_again
 from shrinker.graph.symbols.saved import SymbolData, spelled
 from shrinker.pipeline.beside import Beside
-from shrinker.ruleset import Ruleset
+from shrinker.ruleset import Asset, Keep, Root, Ruleset
 from shrinker.values.folded import Escape, FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
@@ -136,21 +136,22 @@ class AnalysisMemory:
     def _named_outside(self) -> frozenset[str]:
         outside = [file.path for file in self._tree.files if not file.path.startswith(PACKAGE_PREFIX)]
         rules = self._rules
-        patterns = [rule.paths for group in (rules.roots, rules.keeps, rules.assets) for rule in group]
-        return frozenset(matching_paths([pattern for found in patterns for pattern in found], outside))
+        return frozenset(_matched((*rules.roots, *rules.keeps, *rules.assets), outside))
 
     def _surely_kept(self) -> set[str]:
         """Paths outside the package that a rule keeps, whatever the modules say."""
         rules = self._rules
-        patterns = [pattern for group in (rules.roots, rules.keeps) for rule in group for pattern in rule.paths]
         removed = removed_by_rule([file.path for file in self._tree.files], rules.removes)
-        return {path for path in matching_paths(patterns, sorted(self._named)) if path not in removed}
+        return {path for path in _matched((*rules.roots, *rules.keeps), sorted(self._named)) if path not in removed}
 
     def _again(self, kept: _Kept) -> Analysed | None:
         tree, analysed = self._tree, kept.analysed
         now = {file.path: file.sha256 for file in tree.files}
         others = {path: now[path] for path in {*kept.others, *self._named} if path in now}
-        sure = {*self._surely_kept(), *analysed.graph.kept}
+
+        def sure() -> set[str]:
+            return {*self._surely_kept(), *analysed.graph.kept}
+
         if not self._beside.says_the_same(kept.others, others, kept.history, kept.asked_outside, sure):
             return None
         changed = [path for path, sha256 in kept.modules.items() if now[path] != sha256]
@@ -194,3 +195,7 @@ class AnalysisMemory:
 
     def _spelled(self, path: str, module: FoldedModule) -> str:
         return hash_of(spelled(self._tree.read(path).decode("utf-8", "replace"), module)).hex()
+
+
+def _matched(rules: Iterable[Root | Keep | Asset], paths: Sequence[str]) -> Iterable[str]:
+    return matching_paths([pattern for rule in rules for pattern in rule.paths], paths)

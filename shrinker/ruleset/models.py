@@ -333,6 +333,13 @@ class Ruleset(BaseModel):
     places: dict[str, str] = Field(default_factory=dict)
     """Rule id to ``file:line``."""
 
+    def walked(self) -> dict[str, tuple[str, ...]]:
+        """By package, the names below it that a walk over it finds: several rules of one package add up."""
+        found: dict[str, tuple[str, ...]] = {}
+        for rule in self.walks:
+            found[rule.package] = (*found.get(rule.package, ()), *rule.keep)
+        return found
+
     def all_rules(self) -> tuple[Rule, ...]:
         """Every rule that decides something about the tree, in the order of the kinds.
 

@@ -132,9 +132,6 @@ class Claims:
 def read_claims(rules: Ruleset) -> Claims:
     """Of the rules of a profile."""
     facts = [(fact, bool(fact.value)) for fact in rules.facts]
-    walks: dict[str, tuple[str, ...]] = {}
-    for rule in rules.walks:
-        walks[rule.package] = (*walks.get(rule.package, ()), *rule.keep)
     texts = {domain.id: Texts(frozenset(domain.never), frozenset(domain.only)) for domain in rules.domains}
     return Claims(
         digest=rules.digest,
@@ -146,7 +143,7 @@ def read_claims(rules: Ruleset) -> Claims:
         _domains=_Patterns.of((p, texts[d.id]) for d in rules.domains for p in d.names),
         _registers=_Patterns.of((p, texts[d.id]) for d in rules.domains for p in d.registers),
         _members=_Patterns.of((p, True) for rule in rules.removes for p in rule.members),
-        _walks=walks,
+        _walks=rules.walked(),
         _modules=tuple((rule.modules, rule.unless) for rule in rules.removes if rule.modules),
         _paths=tuple(p for rule in rules.removes for p in rule.paths),
     )

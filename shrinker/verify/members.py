@@ -250,12 +250,10 @@ class _Families:
         """True when a look-up may reach the class of this name."""
         if look.on == "any":
             return True
-        if look.on == "class":
-            return name in _closure(look.owner, self._bases)
-        if look.on == "made":
-            # What an `__init__` takes by a keyword is a parameter, whatever member has the same name.
+        if look.on in {"class", "made"}:
             around = _closure(look.owner, self._bases)
-            return name in around and self._initialised.isdisjoint(around)
+            # What an `__init__` takes by a keyword is a parameter, whatever member has the same name.
+            return name in around and (look.on == "class" or self._initialised.isdisjoint(around))
         return name in self._of_self(look.owner)
 
     def _of_self(self, owner: str) -> frozenset[str]:

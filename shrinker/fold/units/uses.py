@@ -14,7 +14,7 @@ _NAMES = re.compile(r"[A-Za-z_][\w.:\-,/|]*")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _LETTER = re.compile(r"[A-Za-z]")
 _PIECE = re.compile(r"[\w.:]*")
-_OF_IMPORT = re.compile(r"#(\d+)")
+_OF_IMPORT = re.compile(r"#\d+")
 _LONGEST = 200
 _ENUMERATES = frozenset({"globals", "vars", "dir", "getmembers", "getmembers_static"})
 _LOOKUPS = frozenset({"getattr", "hasattr", "setattr", "delattr", "methodcaller", "attrgetter"})
@@ -41,8 +41,6 @@ class Uses:
         self.attributes: set[str] = set()
         self.patches: set[str] = set()
         self.imports: list[tuple[str, str, int]] = []
-        self._bound: list[str] = []
-        """What each of them binds."""
         self.classes: list[tuple[str, ...]] = []
         self._scope: Scope | None = None
 
@@ -66,21 +64,21 @@ class Uses:
         self.body(node.body)
         self._scope = before
         if len(self.imports) > known:
-            self._read_before(known)
+            self._read_before(scope)
 
-    def _read_before(self, known: int) -> None:
+    def _read_before(self, scope: Scope) -> None:
         """Names that a function imports only after it read them: reading fails in Python, but who wrote it meant, and every
         checker takes it for, the name of the module."""
-        first: dict[str, int] = {}
-        for name, (_, _, line) in zip(self._bound[known:], self.imports[known:], strict=True):
-            first[name] = min(line, first.get(name, line))
-        early: list[tuple[str, int]] = []
+        read: dict[str, int] = {}
         for path, line in self.paths.items():
-            found = _OF_IMPORT.match(path)
-            if found and (number := int(found[1])) >= known and line < first[self._bound[number]]:
-                early.append((self._bound[number], line))
-        for name, self._line in early:
-            self._name(name)
+            if found := _OF_IMPORT.match(path):
+                read[found[0]] = min(line, read.get(found[0], line))
+        for name, values in scope.names.items():
+            imports = [v for v in values or () if isinstance(v, str) and _OF_IMPORT.fullmatch(v)]
+            first = min((read[v] for v in imports if v in read), default=None)
+            if first is not None and first < min(self.imports[int(v[1:])][2] for v in imports):
+                self._line = first
+                self._name(name)
 
     def _enter(self, args: ast.arguments, first: str = "") -> Scope:
         scope = Scope(self._scope)
@@ -106,8 +104,6 @@ class Uses:
                 if alias.asname is None and "." in alias.name:
                     # It binds the package around it.
                     self.imports.append((alias.name.partition(".")[0], "", node.lineno))
-            missing = len(self.imports) - len(self._bound)
-            self._bound += [alias.asname or alias.name.partition(".")[0]] * missing
             found.append(f"#{len(self.imports) - 1}")
         return found
 

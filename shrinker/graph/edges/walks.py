@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from shrinker.graph.modules import ModuleIndex
 from shrinker.graph.nodes import Found, module_node
-from shrinker.ruleset import Walk
 from shrinker.ruleset.match import name_matches
 from shrinker.values.folded import DynamicSite, FoldedModule
 
@@ -18,7 +17,7 @@ from shrinker.values.folded import DynamicSite, FoldedModule
 def walk_edges(
     modules: Mapping[str, FoldedModule],
     importers: Mapping[str, Sequence[str]],
-    rules: Sequence[Walk],
+    by_package: Mapping[str, tuple[str, ...]],
     index: ModuleIndex,
 ) -> Iterator[tuple[str, Found]]:
     """Edges of all walks in the modules kept so far.
@@ -26,13 +25,11 @@ def walk_edges(
     Args:
         modules: dotted name to folded module, everything kept so far.
         importers: dotted name to the kept modules that import it.
+        by_package: what walks find (`Ruleset.walked`).
 
     Yields:
         Dotted name of the module where the edge starts, and the edge.
     """
-    by_package: dict[str, tuple[str, ...]] = {}
-    for rule in rules:
-        by_package[rule.package] = (*by_package.get(rule.package, ()), *rule.keep)
     for name in sorted(modules):
         for site in modules[name].dynamic:
             if site.mechanism != "walk":

@@ -17,7 +17,6 @@ from pathlib import Path
 
 from shrinker.processes import without_gc
 from shrinker.ruleset.match import any_module_matches, any_name_matches
-from shrinker.values.upstream import PACKAGE
 from shrinker.verify.claims import Claims
 from shrinker.verify.declared import registers_of
 from shrinker.verify.executed import reasons
@@ -247,9 +246,9 @@ class _Judge:
         said = {part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)}
         if said & self.stated.refused:
             return reasons.REGISTRATION
-        claims, module = self.stated.claims, f"{PACKAGE}.{file.path.removesuffix('.py').replace('/', '.')}"
-        found = list(registers_of([node])) if claims is not None else []
-        return reasons.REGISTRATION if claims and found and is_let_go(found[0], module, claims) else None
+        claims = self.stated.claims
+        filed = registers_of([node]) if claims is not None else ()
+        return reasons.REGISTRATION if claims and any(is_let_go(r, _module(file.path), claims) for r in filed) else None
 
     def _miss(self, file: _File, line: Line) -> None:
         text = " ".join(line.tokens)
