@@ -8,7 +8,7 @@ from shrinker.fold.context import Context, extent, span
 from shrinker.fold.control import written_pass
 from shrinker.fold.exports import Exports
 from shrinker.fold.idle import bound_name
-from shrinker.values.edits import DropAlias, DropBlock, Span
+from shrinker.values.edits import DropAlias, DropBlock, DropElement, Span
 
 _RULE = "unreachable"
 
@@ -51,6 +51,11 @@ def _without(body: list[ast.stmt], context: Context, dead: frozenset[Span]) -> l
                         context.decide(alias, "import", {_RULE}, "removed", 0)
                 node.names = aliases
             case ast.ClassDef():
+                for base in node.bases:
+                    if span(base) in dead:
+                        context.edits.append(DropElement(span(base), "ClassDef"))
+                        context.decide(base, "base", {_RULE}, "removed", 0)
+                node.bases = [base for base in node.bases if span(base) not in dead]
                 node.body = _without(node.body, context, dead) or [written_pass()]
             case ast.If():
                 whole = _goes_whole(node, context, dead)

@@ -12,31 +12,27 @@ from dataclasses import dataclass
 
 from shrinker.values.outcome import Finding
 from shrinker.verify.claims import Claims
-from shrinker.verify.symbols import LookUp, ModuleSymbols
+from shrinker.verify.families import Families
+from shrinker.verify.symbols import ModuleSymbols
 
 
 def lost_members(
-    kept: Iterable[ModuleSymbols], before: Mapping[str, ModuleSymbols], claims: Claims | None = None
+    kept: Iterable[ModuleSymbols],
+    before: Mapping[str, ModuleSymbols],
+    families: Families,
+    claims: Claims | None = None,
 ) -> tuple[int, list[Finding]]:
     """Compare the classes of both trees.
 
     Args:
         kept: every file of the generated tree.
         before: by path, upstream's symbols of each of these files that is not as upstream wrote it.
+        families: of `kept`.
         claims: of the rules; a name that was a member of an enumeration that these remove may go.
 
     Returns:
         How many members went from classes that stay, and the look-ups that would not find one.
     """
-    kept = list(kept)
-    families = _Families(kept)
-    places: dict[tuple[str, str, str], tuple[str, LookUp]] = {}
-    for symbols in kept:
-        for look in symbols.lookups:
-            places.setdefault((look.name, look.on, look.owner), (symbols.path, look))
-    by_name: dict[str, list[tuple[str, LookUp]]] = defaultdict(list)
-    for (name, _, _), place in places.items():
-        by_name[name].append(place)
     count = 0
     found: list[Finding] = []
     for symbols, upstream in _changed(kept, before):
@@ -62,9 +58,7 @@ def lost_members(
                     message = f"class {each.name} lost {name}{why} (upstream: line {line})"
                     found.append(Finding("members", symbols.path, 0, message))
                     continue
-                missed = next(
-                    ((path, look) for path, look in by_name.get(name, ()) if families.meets(look, last)), None
-                )
+                missed = families.look_up(name, last)
                 if missed is not None:
                     where = f"{symbols.path}:{line}"
                     message = f"looks up {name!r}, which class {each.name} no longer has (upstream: {where})"
@@ -167,14 +161,6 @@ def lost_dispatches(kept: Iterable[ModuleSymbols], before: Mapping[str, ModuleSy
     return count, found
 
 
-_MADE_BY_FIELDS = frozenset({"NamedTuple", "TypedDict", "Struct", "BaseModel"})
-_ASKED_BY_NAME = frozenset({"Module", "Parameter", "Tensor", "BaseModel", "Struct", "Generic", "Protocol", "ABC"}) | {
-    *("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag", "NamedTuple", "TypedDict", "PretrainedConfig", "PreTrainedModel")
-}
-"""Classes of other packages that call no method of a class below them but those that kept code names, too. Any other
-(a communicator that a library drives, a handler, a visitor) may call all that is defined for it."""
-
-
 @dataclass(frozen=True, slots=True)
 class Refused:
     """By which texts a generated tree ends a run."""
@@ -214,62 +200,3 @@ def _changed(
 def _once(symbols: ModuleSymbols) -> dict[str, tuple[int, tuple[str, ...]]]:
     times = Counter(name for name, _, _ in symbols.decorated)
     return {name: (line, decorators) for name, line, decorators in symbols.decorated if times[name] == 1}
-
-
-class _Families:
-    """Which classes an object may get its members from."""
-
-    def __init__(self, kept: Iterable[ModuleSymbols]) -> None:
-        self._bases: dict[str, set[str]] = defaultdict(set)
-        self._derived: dict[str, set[str]] = defaultdict(set)
-        self._foreign: dict[str, set[str]] = defaultdict(set)
-        self._data: set[str] = set()
-        self._initialised: set[str] = set()
-        for symbols in kept:
-            for each in symbols.classes:
-                last = each.name.rpartition(".")[2]
-                self._foreign[last].update(name for name in each.foreign if name and name not in _ASKED_BY_NAME)
-                if each.data:
-                    self._data.add(last)
-                if any(name == "__init__" for name, _ in each.members):
-                    self._initialised.add(last)
-                for base in each.bases:
-                    self._bases[last].add(base)
-                    self._derived[base].add(last)
-        self._known: dict[str, frozenset[str]] = {}
-
-    def outside(self, name: str) -> str:
-        """A class of another package, below which this one is, that may call any of its methods; empty when none is."""
-        return min((each for base in _closure(name, self._bases) for each in self._foreign.get(base, ())), default="")
-
-    def has_fields(self, name: str) -> bool:
-        """True when what a class annotates is what it is made with."""
-        return not _closure(name, self._bases).isdisjoint(self._data | _MADE_BY_FIELDS)
-
-    def meets(self, look: LookUp, name: str) -> bool:
-        """True when a look-up may reach the class of this name."""
-        if look.on == "any":
-            return True
-        if look.on in {"class", "made"}:
-            around = _closure(look.owner, self._bases)
-            # What an `__init__` takes by a keyword is a parameter, whatever member has the same name.
-            return name in around and (look.on == "class" or self._initialised.isdisjoint(around))
-        return name in self._of_self(look.owner)
-
-    def _of_self(self, owner: str) -> frozenset[str]:
-        """Classes around a method's `self`: it may be of any class below the method's, and those have other bases."""
-        if owner not in self._known:
-            below = _closure(owner, self._derived)
-            self._known[owner] = frozenset(c for each in below for c in _closure(each, self._bases))
-        return self._known[owner]
-
-
-def _closure(start: str, edges: Mapping[str, set[str]]) -> set[str]:
-    found = {start}
-    stack = [start]
-    while stack:
-        for name in edges.get(stack.pop(), ()):
-            if name not in found:
-                found.add(name)
-                stack.append(name)
-    return found

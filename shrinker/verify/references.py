@@ -14,6 +14,7 @@ Checks:
     includes, build lists, operators: what native sources include, what their builds name, what they register.
     companions: imports of packages that travel beside the served one.
     rows: of tables and lists of the same files, and calls that register, whose value is still there, or whose key is a class that is.
+    bases: of kept classes, in files that are not as upstream wrote them: nothing that kept code looks up came from one that is gone.
     members: methods and attributes that kept classes of upstream lost, looked for among the names that kept code looks up; fields of
         what is made by its fields, and methods below a class of another package, which are asked for without a name, may not go.
 
@@ -35,8 +36,10 @@ from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
 from shrinker.values.refusals import FILE as REFUSALS_FILE
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
+from shrinker.verify.bases import lost_bases
 from shrinker.verify.claims import read_claims
 from shrinker.verify.companions import Companions, lost_imports
+from shrinker.verify.families import Families
 from shrinker.verify.members import Refused, lost_decorators, lost_dispatches, lost_members, lost_rows, read_refused
 from shrinker.verify.native import NativeSources
 from shrinker.verify.reader import read_symbols
@@ -116,7 +119,9 @@ def verify_references(
     )
     before = {s.path: s for s in theirs}
     claims = read_claims(rules) if rules is not None else None
-    member_count, members = lost_members(kept, before, claims)
+    families = Families(kept)
+    member_count, members = lost_members(kept, before, families, claims)
+    base_count, bases = lost_bases(kept, before, upstream, families)
     decorator_count, decorators = lost_decorators(kept, before)
     row_count, rows = lost_rows(kept, before, _refused(out), claims)
     handler_count, handlers = lost_dispatches(kept, before)
@@ -132,6 +137,7 @@ def verify_references(
     }
     lost = (
         *members,
+        *bases,
         *decorators,
         *rows,
         *handlers,
@@ -151,6 +157,7 @@ def verify_references(
         "data files": file_count,
         "exported names": sum(len(s.exports or ()) for s in kept),
         "members": member_count,
+        "bases": base_count,
         "decorators": decorator_count,
         "rows": row_count + handler_count,
         "names by text": text_count,

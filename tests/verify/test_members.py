@@ -81,6 +81,22 @@ MAY: dict[str, tuple[str, str, str]] = {
     ),
     "a keyword of a function": (POOL, less(POOL, "    size: int = 1\n"), "def f(size): pass\nf(size=1)\n"),
 }
+MIXIN = "class Mixin:\n    def slow(self): pass\n    def fast(self): pass\n\n"
+HEIR = "class Base: pass\nclass Heir(Base, Mixin):\n    def own(self): pass\n"
+WITHOUT = HEIR.replace("(Base, Mixin)", "(Base)")
+MAY |= {
+    "a base of which nobody names a member": (MIXIN + HEIR, WITHOUT, "def f(x): x.own()\n"),
+    "a base whose member the class has itself": (
+        MIXIN + HEIR.replace("own", "slow"),
+        WITHOUT.replace("own", "slow"),
+        "def f(x): x.slow()\n",
+    ),
+    "a base of which a member is named on another class": (
+        MIXIN + HEIR,
+        WITHOUT,
+        "class A:\n    def f(self): self.slow()\n",
+    ),
+}
 MAY_NOT: dict[str, tuple[str, str, str, tuple[str, str]]] = {
     "its own class calls it": (POOL, less(POOL, USED), "", ("members", "pool.py")),
     "anything may be of the class": (POOL, less(POOL, LOST), "def f(x):\n    x.lost()\n", ("members", "user.py")),
@@ -147,6 +163,31 @@ MAY_NOT: dict[str, tuple[str, str, str, tuple[str, str]]] = {
         "",
         ("members", "pool.py"),
     ),
+    "a base, whose member anything may be asked for": (
+        MIXIN + HEIR,
+        WITHOUT,
+        "def f(x): x.slow()\n",
+        ("bases", "user.py"),
+    ),
+    "a base, whose member the class looks up": (
+        MIXIN + HEIR + "    def at(self): self.slow()\n",
+        WITHOUT + "    def at(self): self.slow()\n",
+        "",
+        ("bases", "pool.py"),
+    ),
+    "a base of a base": (
+        "class Under:\n    def slow(self): pass\nclass Mixin(Under): pass\n" + HEIR,
+        WITHOUT,
+        "def f(x): x.slow()\n",
+        ("bases", "user.py"),
+    ),
+    "a base, how it is made": (
+        "class Mixin:\n    def __init__(self): self.x = 1\n" + HEIR,
+        WITHOUT,
+        "",
+        ("bases", "pool.py"),
+    ),
+    "a base that is still there": (MIXIN + HEIR, MIXIN + WITHOUT, "", ("bases", "pool.py")),
     "a decorator": (POOL, less(POOL, "    @property\n"), "", ("decorators", "pool.py")),
     "a decorator with arguments": (
         "from x import register\n@register('a')\n@register('b')\ndef f(): pass\n",

@@ -247,6 +247,7 @@ def test_the_checks_say_what_they_saw(case: Build) -> None:
         "string paths": 1,
         "data files": 1,
         "exported names": 1,
+        "bases": 0,
         "members": 0,
         "decorators": 0,
         "rows": 0,

@@ -75,7 +75,7 @@ class _Collector:
         self,
         kind: str,
         names: tuple[str, ...],
-        node: ast.stmt,
+        node: ast.stmt | ast.expr,
         parent: int,
         uses: Uses,
         *,
@@ -127,7 +127,8 @@ class _Collector:
         own = frozenset(name for statement in node.body for name in _bound(statement))
         uses = Uses(self.package, own)
         members: list[Function] = []
-        for part in (*node.decorator_list, *node.bases):
+        apart = [base for base in node.bases if dotted(base)]
+        for part in (*node.decorator_list, *(base for base in node.bases if not dotted(base))):
             uses.expression(part)
         for keyword in node.keywords:
             uses.expression(keyword.value)
@@ -155,6 +156,10 @@ class _Collector:
             bases=tuple("|".join(paths_of(_unsubscripted(b), None)) for b in node.bases),
             flags=flags | more,
         )
+        for base in apart:
+            inherited = Uses(self.package)
+            inherited.expression(base)
+            self._add("base", (), base, index, inherited, value=paths_of(base, None))
         for member in members:
             self._member(member, index, own)
 

@@ -9,7 +9,7 @@ from shrinker.graph.symbols.program import Key, Program
 if TYPE_CHECKING:
     from shrinker.graph.symbols.types import Types
 
-_BARE = frozenset({"ABC", "object", "Generic", "Protocol"})
+BARE = frozenset({"ABC", "object", "Generic", "Protocol"})
 """Bases outside the tree that give a class nothing."""
 
 
@@ -118,4 +118,4 @@ class Hierarchy:
 
     def has_more(self, key: Key) -> bool:
         """True when a base outside the tree may give the class attributes that the tree does not show."""
-        return any(b.rpartition(".")[2] not in _BARE for k in (key, *self.below(key)) for b in self.outsiders(k))
+        return any(b.rpartition(".")[2] not in BARE for k in (key, *self.below(key)) for b in self.outsiders(k))

@@ -51,7 +51,7 @@ def dead_units(search: Search) -> dict[str, list[int]]:
             for number, unit in enumerate(module.units)
             if (name, number) not in search.live
             and (unit.parent < 0 or (name, unit.parent) in search.live)
-            and (unit.names or unit.kind in ("if", "main"))
+            and (unit.names or unit.kind in ("if", "main", "base"))
         ]
         if found:
             out[name] = found

@@ -149,7 +149,10 @@ def _best(rows: Sequence[int], live: Sequence[bool], others: Sequence[str], kind
 
 
 def _qualified(module: Module, number: int) -> str:
-    """Name of a unit in its module, with the classes around it; its line where it binds nothing."""
+    """Name of a unit in its module, with the classes around it; its line where it binds nothing, ``Class(Base)`` for a base."""
+    base = module.units[number]
+    if base.kind == "base":
+        return f"{_qualified(module, base.parent)}({','.join(base.value)})"
     parts: list[str] = []
     while number >= 0:
         unit = module.units[number]

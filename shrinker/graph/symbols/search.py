@@ -7,7 +7,9 @@ one of which nothing is proven.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
+from shrinker.graph.symbols.mixins import Mixins
 from shrinker.graph.symbols.program import Key, Module, Program
 from shrinker.graph.symbols.reasons import Node, Outside, Protocols, Reason
 from shrinker.graph.symbols.settle import release_imports, release_names, settle_imports, settle_unnamed
@@ -45,6 +47,9 @@ class Search:
         self._stack: list[Key] = []
         self._marked: dict[Key, Reason] = {}
         self._borrowed: set[Key] = set()
+        self._mixins = Mixins(program, types)
+        self.awaited: dict[Key, Key] = {}
+        """Bases of live classes that nothing needs so far, each with the unit that names it."""
         self._heirs: dict[str, list[Key]] = {}
         self._escaped: dict[str, Reason] = {}
         self._by_name: dict[str, list[Key]] = {}
@@ -180,6 +185,9 @@ class Search:
         if key not in self.live:
             self.live[key] = reason
             self._stack.append(key)
+            if key in self.awaited:
+                # Who names the class may ask what inherits from it.
+                self.keep(self.awaited.pop(key), Reason(key, "base"))
 
     def _mark(self, key: Key, reason: Reason) -> None:
         """A member's name was looked up: it lives once its class does."""
@@ -191,6 +199,8 @@ class Search:
         owner = (key[0], unit.parent)
         if owner in self.live:
             self.keep(key, reason)
+        elif owner in self.awaited:
+            self.keep(self.awaited.pop(owner), Reason(key, "inherited"))
         if "abstract" in unit.flags:
             # A class that does not override it can no longer be instantiated.
             for heir in self.types.heirs(owner):
@@ -325,8 +335,10 @@ class Search:
 
     def _uses(self, key: Key, unit: Unit) -> None:
         owner = self.owner(key)
+        # In a chain, it is the class that names its bases.
+        source = (key[0], unit.parent) if unit.kind == "base" else key
         for path, line in unit.uses:
-            self._touch(self.types.follow(key[0], owner, path, key[1]), Reason(key, "name", line))
+            self._touch(self.types.follow(key[0], owner, path, key[1]), Reason(source, "name", line))
 
     def _enumerate(self, key: Key, unit: Unit) -> None:
         """The unit may look up any name of something."""
@@ -352,19 +364,32 @@ class Search:
                 self.keep((name, number), reason)
 
     def _class(self, key: Key, module: Module) -> None:
-        members = module.members.get(key[1], {})
+        mixins = self._mixins.of(key)
+        for number in module.children.get(key[1], ()):
+            if module.units[number].kind == "base":
+                base = mixins.get(number)
+                if base is None or base in self.live or any(True for _ in self._needed(base)):
+                    self.keep((key[0], number), Reason(key, "base"))
+                else:
+                    self.awaited[base] = (key[0], number)
+        for member, reason in self._needed(key):
+            self.keep(member, reason)
+
+    def _needed(self, key: Key) -> Iterator[tuple[Key, Reason]]:
+        """Members that live as soon as their class does."""
+        module = self.program.modules[key[0]]
         called = self._called_from_outside(key)
         holder = self._protocols.held(f"{key[0]}.{module.units[key[1]].names[0]}")
-        for name, numbers in members.items():
+        for name, numbers in module.members.get(key[1], {}).items():
             special = name.startswith("__") and name.endswith("__")
             for number in numbers:
                 member = (key[0], number)
                 if member in self._marked:
-                    self.keep(member, self._marked[member])
+                    yield member, self._marked[member]
                 elif special or module.units[number].runs or called is None or name in called or name in self._anywhere:
-                    self.keep(member, Reason(key, "protocol"))
+                    yield member, Reason(key, "protocol")
                 elif holder is not None and not name.startswith("_"):
-                    self.keep(member, Reason(f"root:{holder}", "root"))
+                    yield member, Reason(f"root:{holder}", "root")
 
     def _called_from_outside(self, key: Key) -> set[str] | None:
         """Names that a base outside the tree may look up; None when it may be any."""

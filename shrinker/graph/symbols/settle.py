@@ -106,7 +106,8 @@ def settle_unnamed(search: Search) -> bool:
         unit.names[0]
         for name, module in search.program.modules.items()
         for number, unit in enumerate(module.units)
-        if unit.kind == "member" and (name, number) not in search.live and (name, unit.parent) in search.live
+        if unit.kind == "member" and (name, number) not in search.live
+        if (name, unit.parent) in search.live or (name, unit.parent) in search.awaited
         if not unit.names[0].startswith("_")
     )
     fresh = names - search.asked.keys()

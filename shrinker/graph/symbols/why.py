@@ -219,6 +219,8 @@ class Symbols(Table):
             reason = f"its class goes: nothing kept names {self.name(owner)}"
         elif unit[1] == "member":
             reason = "nothing kept looks up its name on an object that may be of its class"
+        elif unit[1] == "base":
+            reason = "nothing kept looks up what the base defines, nor names the base"
         else:
             reason = "nothing kept names it"
         return Dropped(
