@@ -91,7 +91,7 @@ def verify(
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)
         simulated = [name for name in SIMULATED_LEVELS if name in levels]
         # First what costs nothing: a missing environment is an error of the first second.
-        with open_setting(tree, manifest, place, simulated, absolute(work), patience, progress) as setting:
+        with open_setting(tree, out, manifest, place, simulated, absolute(work), patience, progress) as setting:
             if setting is not None:
                 setting = replace(setting, where_upstream_runs=where_upstream_runs)
             results = _static(tree, out, levels, jobs, absolute(reports), progress)
@@ -113,6 +113,7 @@ def verify(
 @contextmanager
 def open_setting(
     tree: UpstreamTree,
+    out: Path,
     manifest: Manifest,
     reports: Path,
     levels: list[str],
@@ -133,11 +134,11 @@ def open_setting(
     with tempfile.TemporaryDirectory(prefix="shrinker-verify-", ignore_cleanup_errors=True) as scratch:
         place = work or Path(scratch)
         place.mkdir(parents=True, exist_ok=True)
-        following = _following(tree, manifest, expected, place) if "trace" in levels else None
+        following = _following(tree, out, manifest, expected, place) if "trace" in levels else None
         yield Setting(made, place, expected, progress.note, patience, following)
 
 
-def _following(tree: UpstreamTree, manifest: Manifest, expected: Expected, work: Path) -> Following:
+def _following(tree: UpstreamTree, out: Path, manifest: Manifest, expected: Expected, work: Path) -> Following:
     """What follows upstream's lines, with what the profile says may be missing."""
     from shrinker.cache import Cache, hash_of
     from shrinker.ruleset import load_profile
@@ -145,15 +146,19 @@ def _following(tree: UpstreamTree, manifest: Manifest, expected: Expected, work:
     from shrinker.verify.allowances import default_tokens
     from shrinker.verify.claims import read_claims
     from shrinker.verify.executed import Stated
+    from shrinker.verify.inventory import judge_inventories
     from shrinker.verify.simulated import Following
 
     rules = load_profile(manifest.profile)
+    claims = read_claims(rules)
+    kept = [entry.path for entry in manifest.files]
+    inventoried = judge_inventories(tree.root, tree.by_path, out.absolute(), kept, rules, claims)
     stated = Stated(
         default_tokens(manifest.defaults),
         frozenset(value for row in expected.refused for value in row["values"]),
         tuple(call for fact in rules.facts for call in fact.calls),
         tuple(module for removal in rules.removes for module in removal.modules),
-        read_claims(rules),
+        claims.letting_go(inventoried.unasked),
     )
     content = hash_of(*(f"{file.path} {file.sha256}" for file in tree.files)).hex()
     return Following(work, stated, Cache(default_folder().absolute()).layer("executed"), content)

@@ -9,7 +9,7 @@ from textwrap import wrap
 
 from shrinker.emit.endpoints import Gone
 from shrinker.emit.options import GoneOption
-from shrinker.ruleset.match import name_matches
+from shrinker.ruleset.match import any_name_matches
 from shrinker.ruleset.models import Refusal
 from shrinker.values.edits import Guard, Refuse
 from shrinker.values.folded import FoldedModule
@@ -48,7 +48,7 @@ def refusals_module(
     looks = sorted(_looks(folded, kept))
     for rule in rules:
         for place in looks:
-            if name_matches(rule.function, place):
+            if any_name_matches(rule.functions, place):
                 fields = (place, rule.attributes, rule.values, rule.only, rule.feature, rule.id, rule.instead)
                 rows[f"    Refusal({', '.join(map(ascii, fields))}),\n"] = None
     guards = any(isinstance(edit, Guard) for path in kept if path in folded for edit in folded[path].edits)

@@ -45,7 +45,7 @@ def accesses(
         that the module may read of a module which it got as a value; whether it imports modules of computed names.
     """
     top = package.partition(".")[0]
-    targets, starred = _imported(reading, package)
+    targets, starred = imported_names(reading, package)
     own = {name: kept for name, found in targets.items() if (kept := _within(found, top))}
     stars = _within(starred, top)
     chains = {
@@ -85,7 +85,7 @@ def accesses(
     return chains, binds, loose | names, not roots.isdisjoint(_DYNAMIC)
 
 
-def _imported(reading: Reading, package: str) -> tuple[dict[str, set[str]], set[str]]:
+def imported_names(reading: Reading, package: str) -> tuple[dict[str, set[str]], set[str]]:
     """Bound names to what they may be, and the modules of star imports."""
     targets: dict[str, set[str]] = {}
     stars: set[str] = set()

@@ -10,6 +10,7 @@ from itertools import chain
 
 from shrinker.facts.walk import walk
 from shrinker.fold.reading import Reading
+from shrinker.fold.spelled import Spelled
 
 _FIELD = re.compile(r"\{[^{}]*\}")
 _LITERAL_CHARACTERS = 3
@@ -23,10 +24,11 @@ SHORT = 200
 class Patterns:
     """Names that the module puts together."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: Reading, spelled: Spelled) -> None:
         self._reading = reading
+        self._spelled = spelled
         self.sites: list[tuple[int, str]] = []
-        """Computed strings, each computed part written ``*``."""
+        """Computed strings, each computed part written ``*``; where loops spell them out, what they are."""
         self._patterns: set[str] = set()
         self._weak: list[tuple[int, str]] = []
         """Patterns that say little, with their lines."""
@@ -70,7 +72,8 @@ class Patterns:
         for node in computed:
             pattern = pattern_of(node)
             if pattern is not None and pattern != "*":
-                self.sites.append((node.lineno, pattern))
+                exact = self._spelled.texts(node) if "*" in pattern and isinstance(node, ast.expr) else None
+                self.sites += ((node.lineno, text) for text in ((pattern,) if exact is None else exact))
                 if "*" in pattern and id(node) not in stored:
                     self._add(pattern, node.lineno)
         for found in (reading.plain, reading.typing):

@@ -14,6 +14,7 @@ from shrinker.facts.build import module_paths, outline_file
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Removed
 from shrinker.fold.companions import fold_companions
+from shrinker.fold.imported_rows import LOADED
 from shrinker.fold.memory import Derived, FoldMemory
 from shrinker.fold.refine.recheck import BROKEN
 from shrinker.fold.refine.refinement import NOTHING, Refinement
@@ -316,6 +317,10 @@ class FoldEngine:
         known = before.outlines.get(module.module)
         if known is None:
             return False
+        rules = {gone.rule for name in fresh if (gone := before.removed_module(name)) is not None}
+        if any(decision.kind == LOADED and decision.rule in rules for decision in module.decisions):
+            # A loop over texts imports no name.
+            return True
         for source, name, _ in known.aliases:
             whole = f"{source}.{name}" if name else source
             values = [before.removed_module(whole), *(before.resolve(whole, n) for n in before.hot_names(whole))]

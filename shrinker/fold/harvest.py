@@ -19,6 +19,7 @@ from shrinker.fold.definitions import is_free
 from shrinker.fold.idle import bound_name, described, idle_locals, module_imports
 from shrinker.fold.inertia import is_inert
 from shrinker.fold.reading import Reading
+from shrinker.fold.spelled import Spelled
 from shrinker.values.edits import Span
 from shrinker.values.usage import Usage, pack
 
@@ -27,13 +28,14 @@ _DOTTED_TAIL = re.compile(r"^(?:[A-Za-z_]\w*[.:])*([A-Za-z_]\w*)$")
 
 
 def harvest(
-    reading: Reading, package: str, lost: set[str], lost_own: set[str], literals: set[Span]
+    reading: Reading, package: str, spelled: Spelled, lost: set[str], lost_own: set[str], literals: set[Span]
 ) -> tuple[Usage, list[tuple[int, str]]]:
     """The words of the module, and the computed strings of it with their lines.
 
     Args:
         reading: the folded module.
         package: the package that relative imports start from.
+        spelled: its texts that loops put together.
         lost: see `Usage`.
         lost_own: see `Usage`.
         literals: where folding wrote a literal.
@@ -41,7 +43,7 @@ def harvest(
     tree = reading.tree
     words = _Words(reading)
     stores = _stores(reading)
-    patterns = Patterns(reading)
+    patterns = Patterns(reading, spelled)
     patterns.calls(stores)
     fields, decided = _fields(tree, stores, literals)
     chains, binds, loose, dynamic = accesses(reading, package, words.strings, words.texts)

@@ -14,9 +14,11 @@ from shrinker.fold.cleanup import drop_unused
 from shrinker.fold.context import Context
 from shrinker.fold.defaults import replace_defaults
 from shrinker.fold.heat import heat
+from shrinker.fold.imported_rows import drop_removed_rows
 from shrinker.fold.reading import Reading
 from shrinker.fold.refine.attributes import decide_attributes, drop_stores
 from shrinker.fold.refine.calls import call_shapes
+from shrinker.fold.refine.inventories import drop_unasked, inventory_uses
 from shrinker.fold.refine.made import class_uses
 from shrinker.fold.refine.members import decide_members
 from shrinker.fold.refine.orphans import drop_orphans
@@ -69,10 +71,11 @@ def fold_source(
         _fold(tree, context, source, refinement)
     literals = {e.span for e in context.edits if isinstance(e, Literal)}
     reading = Reading(tree)
-    summary = summarise(reading, package, context.lost, context.lost_own, literals)
+    summary = summarise(reading, module, package, context.lost, context.lost_own, literals)
     results, mixed = constant_results(reading, context.edits)
     calls, plain = call_shapes(reading, literals)
     made, tested = class_uses(reading)
+    inventories = inventory_uses(reading, context)
     if refinement.unwritable:
         calls = opened(calls)
     usage = replace(
@@ -86,6 +89,8 @@ def fold_source(
         made=pack(made),
         tested=pack(tested),
         unread=pack(unread_parameters(tree, context)),
+        asks=pack(inventories.asks),
+        filed=pack(inventories.filed),
     )
     units = collect_units(tree, package) if refinement.units else NO_UNITS
     place_looks(tree, looks, context)
@@ -100,7 +105,7 @@ def fold_source(
         decisions=tuple(context.decisions),
         imports=summary.imports,
         strings=summary.strings,
-        dynamic=summary.dynamic,
+        dynamic=(*summary.dynamic, *inventories.computed),
         defines=summary.defines,
         uncertain=tuple(context.uncertain),
         escapes=tuple(context.escapes),
@@ -115,6 +120,8 @@ def _fold(tree: ast.Module, context: Context, source: str, refinement: Refinemen
     context.bound, context.needed = refinement.bound, refinement.needed
     scope = ModuleScope(environment, context.module, during_import=True)
     drop_orphans(tree, context, refinement.orphans)
+    drop_removed_rows(tree, context)
+    drop_unasked(tree, context, refinement.unasked)
     decide_attributes(tree, refinement.attributes)
     derived = {name for _, name, _ in refinement.attributes}
     derived |= decide_results(tree, context.module, environment, refinement.results)

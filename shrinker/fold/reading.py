@@ -18,6 +18,7 @@ OWN_ERROR: Final = "shrinker: "
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _INSTANCE_TESTS = frozenset({"isinstance", "issubclass"})
 _COMPUTING = (ast.Add, ast.Div, ast.Mod)
+_COMPREHENSIONS = frozenset({ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp})
 
 
 class Expressions:
@@ -35,6 +36,7 @@ class Expressions:
         self.sums: list[ast.BinOp] = []
         """``+``, ``/`` and ``%``, which may compute a string."""
         self.arguments: list[ast.arg] = []
+        self.comprehensions: list[ast.expr] = []
 
 
 class Reading:
@@ -69,6 +71,7 @@ class Reading:
         """Those of class definitions."""
         self.loops: list[tuple[ast.For, str, list[str]]] = []
         """Loops of a name over spelled out texts, in order."""
+        self.fors: list[ast.For] = []
         self.matched: list[ast.MatchClass] = []
         self._depth = 0
         self._open: list[ast.AST] = []
@@ -211,6 +214,7 @@ class Reading:
         self._body(node.finalbody, kind, guarded)
 
     def _for(self, node: ast.For, kind: str, guarded: bool) -> None:
+        self.fors.append(node)
         self._open.append(node.target)
         self._open.append(node.iter)
         match node:
@@ -287,6 +291,8 @@ class Reading:
                         found.sums.append(node)
                 elif kind is ast.MatchClass:
                     self.matched.append(node)
+                elif kind in _COMPREHENSIONS:
+                    found.comprehensions.append(node)
                 values = node.__dict__
                 for field in HOLDERS[kind]:
                     value = values.get(field)

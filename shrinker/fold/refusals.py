@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from shrinker.fold.context import Context
-from shrinker.ruleset.match import name_matches, overlap
+from shrinker.ruleset.match import any_name_matches, overlap
 from shrinker.ruleset.models import Answer, Refusal
 from shrinker.values.edits import Guard, Refuse, Span
 from shrinker.values.folded import Decision, Uncertain
@@ -40,13 +40,15 @@ def find_looks(tree: ast.Module, context: Context) -> list[Look]:
     another parameter speaks of another release. A module in which nothing stands has nothing to guard.
     """
     asked: tuple[Refusal | Answer, ...] = (*context.environment.rules.refusals, *context.environment.rules.answers)
-    rules = [r for r in asked if overlap(r.function, f"{context.module}.**")]
+    rules = [r for r in asked if any(overlap(f, f"{context.module}.**") for f in r.functions)]
     found: list[Look] = list(_guards(tree, context))
     for name, node in _functions(tree.body, "") if rules else ():
         wanted = [
             r
             for r in rules
-            if name_matches(r.function, f"{context.module}.{name}") and (not r.optional or _takes(node, r.argument))
+            if any_name_matches(r.functions, f"{context.module}.{name}")
+            and (not r.optional or _takes(node, r.argument))
+            and (len(r.functions) == 1 or not _only_tells(node))
         ]
         for argument in dict.fromkeys(r.argument for r in wanted):
             place = _place(node, argument, context)
@@ -90,6 +92,11 @@ def _functions(body: Iterable[ast.stmt], prefix: str) -> Iterator[tuple[str, Fun
 def _takes(node: Function, argument: str) -> bool:
     arguments = node.args
     return argument in {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+
+
+def _only_tells(node: Function) -> bool:
+    """True of a body that is nothing but a docstring."""
+    return len(node.body) == 1 and ast.get_docstring(node, clean=False) is not None
 
 
 def _place(node: Function, argument: str, context: Context) -> Span | None:

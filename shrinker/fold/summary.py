@@ -13,6 +13,7 @@ from shrinker.facts.bindings import absolute
 from shrinker.fold.computed import pattern_of
 from shrinker.fold.harvest import harvest
 from shrinker.fold.reading import Reading
+from shrinker.fold.spelled import Spelled
 from shrinker.values.edits import Span
 from shrinker.values.folded import DynamicSite, ImportSite, StringSite
 from shrinker.values.usage import Usage
@@ -45,24 +46,28 @@ class Summary:
     usage: Usage
 
 
-def summarise(reading: Reading, package: str, lost: set[str], lost_own: set[str], literals: set[Span]) -> Summary:
+def summarise(
+    reading: Reading, module: str, package: str, lost: set[str], lost_own: set[str], literals: set[Span]
+) -> Summary:
     """Collect what the folded tree names, in source order.
 
     Args:
         reading: the folded module.
+        module: its dotted name.
         package: the package that relative imports start from.
         lost: words of the code that folding dropped.
         lost_own: attributes of `self` in that code.
         literals: where folding wrote a literal.
     """
-    usage, computed = harvest(reading, package, lost, lost_own, literals)
+    spelled = Spelled(reading, module, package)
+    usage, computed = harvest(reading, package, spelled, lost, lost_own, literals)
     constants = chain(reading.plain.texts, reading.typing.texts, reading.shown, reading.exported)
     strings = {(c.lineno, c.value) for c in constants if _may_be_path(c.value)}
     strings.update(site for site in computed if _may_be_path(site[1]))
     return Summary(
         tuple(_imports(reading, package)),
         tuple(StringSite(line, text) for line, text in sorted(strings)),  # type: ignore[arg-type]
-        tuple(_dynamic(reading)),
+        tuple(_dynamic(reading, spelled)),
         tuple(_defines(reading.tree.body)),
         usage,
     )
@@ -89,7 +94,7 @@ def _may_be_path(text: str) -> bool:
     )
 
 
-def _dynamic(reading: Reading) -> list[DynamicSite]:
+def _dynamic(reading: Reading, spelled: Spelled) -> list[DynamicSite]:
     found: list[tuple[int, int, DynamicSite]] = []
     for node in chain(reading.plain.calls, reading.typing.calls):
         function = node.func
@@ -99,8 +104,10 @@ def _dynamic(reading: Reading) -> list[DynamicSite]:
             continue
         target = pattern_of(node.args[0]) if node.args else None
         text = " ".join(ast.unparse(node).split())
-        site = DynamicSite(node.lineno, mechanism, text[:120], None if target in (None, "*") else target)
-        found.append((node.lineno, node.col_offset, site))
+        exact = spelled.texts(node.args[0]) if target is not None and "*" in target else None
+        for each in (target,) if exact is None else exact:
+            site = DynamicSite(node.lineno, mechanism, text[:120], None if each in (None, "*") else each)
+            found.append((node.lineno, node.col_offset, site))
     return [site for _, _, site in sorted(found, key=lambda item: item[:2])]
 
 

@@ -51,7 +51,7 @@ def names_of(rule: Rule) -> Iterator[str]:
         case Pure():
             yield from rule.calls
         case Refusal():
-            yield rule.function
+            yield from rule.functions
 
 
 def _first_files(tree: UpstreamTree, sought: dict[str, list[_Name]]) -> Iterator[tuple[str, _Name, str, str]]:

@@ -92,7 +92,10 @@ def strict_findings(
 def _may_idle(rules: Ruleset, rule: Rule) -> bool:
     """False for a refusal that would look in a module which stays, or which nothing reaches: it enforces something."""
     return not isinstance(rule, Refusal) or any(
-        module_matches(pattern, rule.function) for remove in rules.removes for pattern in remove.modules
+        module_matches(pattern, function)
+        for remove in rules.removes
+        for pattern in remove.modules
+        for function in rule.functions
     )
 
 

@@ -14,6 +14,8 @@ from shrinker.values.outcome import Finding, LevelResult
 JSON_NAME, PAGE_NAME = "verify.json", "verify.md"
 _FORMAT = 1
 _SHOWN = 40
+_DIGITS = 12
+"""Of a tree's hash, as shown on the page."""
 
 NOT_SHOWN = (
     "No compiled kernel ran: kernels are references in PyTorch and Triton's own interpreter. That both trees call the same "
@@ -43,6 +45,7 @@ def verification(
         "profile": manifest.profile,
         "upstream": manifest.upstream.spec,
         "rules_hash": manifest.rules_hash,
+        "tree": manifest.tree,
         "tool_version": manifest.tool_version,
         "passed": all(result.passed for result in results),
         "where_upstream_runs": where_upstream_runs,
@@ -75,7 +78,7 @@ def page(manifest: Manifest, results: Sequence[LevelResult], *, where_upstream_r
     lines = [
         "# Evidence for the generated tree, without a GPU",
         "",
-        f"Upstream `{manifest.upstream.spec}`, profile `{manifest.profile}`. "
+        f"Upstream `{manifest.upstream.spec}`, profile `{manifest.profile}`, tree `{manifest.tree[:_DIGITS]}`. "
         + (every if passed else "**A level failed.**"),
         "",
         "| level | result | seconds | looked at |",

@@ -132,6 +132,25 @@ class Walk(Rule):
     """Names below the package; several rules of one package add up. Empty: the walk finds nothing."""
 
 
+class Inventory(Rule):
+    """A registry in which modules file rows when they are loaded, and that is only asked for what it has under a name: a row
+    that no kept code asks for goes."""
+
+    registers: tuple[str, ...] = Field(min_length=1)
+    """Functions that file one row and do nothing else (``sglang.**.register_kernel``): ``register(Row(op="name", …))``."""
+    key: str = Field(min_length=1)
+    """The keyword of the row that is its name (``op``)."""
+    asked_by: tuple[str, ...] = Field(min_length=1)
+    """All functions that look a row up, by their first argument. One that hands its own first argument to another is listed, too."""
+
+    @model_validator(mode="after")
+    def _last_names(self) -> Inventory:
+        for pattern in (*self.registers, *self.asked_by):
+            if "*" in pattern.rpartition(".")[2]:
+                raise ValueError(f"the last name of {pattern} is to be written in full")
+        return self
+
+
 class Keep(Rule):
     """Kept although the graph may not reach it."""
 
@@ -153,8 +172,9 @@ class Refusal(Rule):
 
     feature: str
     """In words, as it stands in the error."""
-    function: str
-    """Pattern over the functions that look (``sglang.srt.server_args.ServerArgs.__post_init__``)."""
+    function: str | tuple[str, ...]
+    """Patterns over the functions that look (``sglang.srt.server_args.ServerArgs.__post_init__``). Of several, one whose
+    body is nothing but a docstring has nothing to look before."""
     argument: str = "self"
     """The parameter that is looked at."""
     attribute: str | tuple[str, ...]
@@ -178,6 +198,11 @@ class Refusal(Rule):
         return self
 
     @property
+    def functions(self) -> tuple[str, ...]:
+        """Which functions look."""
+        return (self.function,) if isinstance(self.function, str) else self.function
+
+    @property
     def attributes(self) -> tuple[str, ...]:
         """What is looked at."""
         return (self.attribute,) if isinstance(self.attribute, str) else self.attribute
@@ -198,6 +223,11 @@ class Answer(Rule):
     """Pattern over the functions that look (``sglang.srt.entrypoints.http_server.lifespan``)."""
     argument: str
     """The parameter that holds the application."""
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """Which functions look."""
+        return (self.function,)
 
 
 class Default(Rule):
@@ -311,6 +341,7 @@ class Ruleset(BaseModel):
     removes: tuple[Remove, ...] = ()
     roots: tuple[Root, ...] = ()
     walks: tuple[Walk, ...] = ()
+    inventories: tuple[Inventory, ...] = ()
     keeps: tuple[Keep, ...] = ()
     assets: tuple[Asset, ...] = ()
     defaults: tuple[Default, ...] = ()
@@ -355,6 +386,7 @@ class Ruleset(BaseModel):
             *self.removes,
             *self.roots,
             *self.walks,
+            *self.inventories,
             *self.keeps,
             *self.assets,
             *self.defaults,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import asdict, dataclass, fields
 
@@ -25,6 +26,12 @@ class Manifest:
     """Sorted by path; SHRINK.json itself is not in it."""
     defaults: tuple[tuple[str, str], ...] = ()
     """Texts that upstream would choose by itself, and what a rule puts in their place."""
+
+    @property
+    def tree(self) -> str:
+        """SHA-256 over paths and contents of all files: other rules, or another version, may make the same tree."""
+        lines = "".join(f"{file.sha256}  {file.path}\n" for file in self.files)
+        return hashlib.sha256(lines.encode()).hexdigest()
 
     def to_json(self) -> str:
         """Stable text: sorted keys, one file a line, newline at the end."""

@@ -10,6 +10,7 @@ Checks:
     exported names: strings of `__all__`.
     decorators: of kept definitions, in files that are not as upstream wrote them.
     names by text: names of modules that kept code looks up by a text.
+    imports of loops: modules that a loop over spelled out rows imports (needs the rules).
     tables: data files beside others of their kind that stay (needs the rules).
     includes, build lists, operators: what native sources include, what their builds name, what they register.
     companions: imports of packages that travel beside the served one.
@@ -40,6 +41,7 @@ from shrinker.verify.bases import lost_bases
 from shrinker.verify.claims import read_claims
 from shrinker.verify.companions import Companions, lost_imports
 from shrinker.verify.families import Families
+from shrinker.verify.loaded import lost_imports_of_loops
 from shrinker.verify.members import Refused, lost_decorators, lost_dispatches, lost_members, lost_rows, read_refused
 from shrinker.verify.native import NativeSources
 from shrinker.verify.reader import read_symbols
@@ -133,6 +135,9 @@ def verify_references(
         "includes": native.lost_includes(claims),
         "build lists": native.lost_sources(),
         "operators": native.lost_operators(),
+        "imports of loops": lost_imports_of_loops(tree.root, out, fewer, (s.module for s in kept if s.module), claims)
+        if claims
+        else (0, []),
         "companions": lost_imports(kept, Companions.of(out, paths, kept), Companions.of(tree.root, tree.by_path)),
     }
     lost = (

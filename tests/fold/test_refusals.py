@@ -1,4 +1,4 @@
-"""A refusal whose parameter another release names otherwise."""
+"""A refusal whose parameter or function another release names otherwise."""
 
 from __future__ import annotations
 
@@ -36,3 +36,18 @@ def test_only_a_rule_that_must_match_is_missed(tmp_path: Path, optional: str, li
     assert "refuse(" in (world.out / "python/sglang/srt/cuda.py").read_text()
     uncertain = (world.out.with_name(f"{world.out.name}.reports") / "uncertain.txt").read_text()
     assert uncertain.count("no place for a look at `request`") == listed
+
+
+def test_of_several_functions_the_one_with_a_body_looks(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    cuda = 'def begin(name):\n    """Nothing is left of it."""\n\n\ndef start(name=\'cuda\'):\n    return name\n'
+    write(world.upstream, FILES | {"python/sglang/srt/cuda.py": cuda})
+    several = REFUSAL.format(argument="name", optional="false").replace(
+        '"sglang.srt.cuda.start"', '["sglang.srt.cuda.begin", "sglang.srt.cuda.start"]'
+    )
+    write(world.rules, RULES | {"world.toml": RULES["world.toml"] + several})
+    assert world.shrink().code == 0
+    text = (world.out / "python/sglang/srt/cuda.py").read_text()
+    assert text.count("refuse(") == 1 and text.index("refuse(") > text.index("def start")
+    uncertain = (world.out.with_name(f"{world.out.name}.reports") / "uncertain.txt").read_text()
+    assert "no place for a look" not in uncertain

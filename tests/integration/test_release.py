@@ -51,6 +51,12 @@ def test_the_committed_reports_are_reproduced(newest: Shrunk) -> None:
     assert sum((committed / name).stat().st_size for name in names) < 5_000_000
 
 
+def test_the_committed_evidence_is_of_this_tree(newest: Shrunk) -> None:
+    evidence = json.loads((REPOSITORY / "reports/deepseek/verify.json").read_text())
+    assert evidence["passed"] and all(level["ran"] for level in evidence["levels"].values())
+    assert evidence["tree"] == newest.manifest.tree, "run `make verify` and commit reports/deepseek/verify.*"
+
+
 def test_other_tools_find_nothing_new_without_a_reason(newest: Shrunk) -> None:
     places = ("--out", str(newest.out), "--reports", str(newest.reports))
     done = command("cross-check", *places, "--jobs", str(newest.jobs), "--json", timeout=900)

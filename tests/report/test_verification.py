@@ -23,11 +23,12 @@ def result(level: str, *findings: Finding) -> LevelResult:
 def test_a_run_that_passed(tmp_path: Path) -> None:
     page = write_verification(tmp_path / "reports", MANIFEST, [result("imports")])
     text = page.read_text()
-    assert "Every level passed." in text
+    assert "Every level passed." in text and f"tree `{MANIFEST.tree[:12]}`" in text
     assert "| imports | passed | 12 | modules 1,200 |" in text
     assert "- import: 3 s, upstream 5 s" in text and "- Not shown: Nothing of speed." in text
     assert all(sentence in text for sentence in NOT_SHOWN)
     data = json.loads((tmp_path / "reports" / "verify.json").read_text())
+    assert data["tree"] == MANIFEST.tree
     assert data["passed"] and data["levels"]["imports"]["checks"] == {"modules": 1200}
     assert data["levels"]["imports"]["inherited"] == [
         {"check": "modules", "path": "a.py", "line": 0, "message": "as here"}

@@ -256,6 +256,7 @@ def test_the_checks_say_what_they_saw(case: Build) -> None:
         "includes": 0,
         "build lists": 0,
         "operators": 0,
+        "imports of loops": 0,
         "companions": 0,
     }
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from shrinker.fold.refine.attributes import find_attributes
 from shrinker.fold.refine.imports import find_unused
+from shrinker.fold.refine.inventories import find_unasked
 from shrinker.fold.refine.loading import Loading
 from shrinker.fold.refine.members import find_members
 from shrinker.fold.refine.orphans import find_orphans
@@ -54,6 +55,7 @@ def derive(
     parameters, arguments = find_unpassed(world)
     members, unnamed = find_members(world, banned)
     unmade = find_unmade(world, banned)
+    unasked = find_unasked(world)
     unloaded = {
         module.path: loading.drop(module, unused.get(module.path, frozenset()))
         for module in world.modules
@@ -75,6 +77,7 @@ def derive(
             *members,
             *unnamed,
             *unmade,
+            *unasked,
         }
     ):
         before = known.get(path, NOTHING)
@@ -92,6 +95,7 @@ def derive(
                 members=frozenset(members.get(path, ())),
                 unnamed=frozenset(unnamed.get(path, ())),
                 unmade=frozenset(unmade.get(path, ())),
+                unasked=unasked.get(path, frozenset()),
             )
         )
         if after != before:

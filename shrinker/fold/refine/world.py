@@ -13,6 +13,9 @@ from shrinker.ruleset.match import name_matches
 from shrinker.values.folded import FoldedModule
 from shrinker.values.usage import words_in
 
+_IMPORTING = frozenset({"import", "import_module", "PyImport_Import", "PyImport_ImportModule"})
+"""Words without which no file imports a module of Python."""
+
 
 @lru_cache(maxsize=1 << 15)
 def _pairs(packed: str, sign: str) -> tuple[tuple[str, str], ...]:
@@ -192,6 +195,13 @@ class World:
         package = module.partition(".")[0]
         self.outside.asked.add(name)
         return any(name in words and package in words for words in self._outside)
+
+    def is_imported_outside(self, module: str, name: str) -> bool:
+        """True when a kept file that is no module may import this name of the module: a C++ function of the name is another one."""
+        self.outside.asked.update(_IMPORTING)
+        return self.is_named_outside(module, name) and any(
+            name in words and not words.isdisjoint(_IMPORTING) for words in self._outside
+        )
 
     def computes(self, name: str) -> bool:
         """True when kept code may put the name together."""
