@@ -47,6 +47,10 @@ def verify(
     everything: Annotated[
         bool, typer.Option("--all", help="All levels that need no GPU; reports are written (verify.md, verify.json).")
     ] = False,
+    amend: Annotated[
+        bool,
+        typer.Option("--amend", help="Put the levels asked for into the reports of an earlier --all of the same tree."),
+    ] = False,
     upstream: RecordedUpstream = None,
     jobs: Jobs = CORES,
     reports: Reports = None,
@@ -71,7 +75,7 @@ def verify(
     from shrinker.cli.places import open_recorded, read_manifest
     from shrinker.cli.progress import console_progress
     from shrinker.pipeline import reports_folder
-    from shrinker.report.verification import verification, write_verification
+    from shrinker.report.verification import amended, verification, write_verification
     from shrinker.values.errors import InputError
     from shrinker.verify.levels import EVIDENCE_LEVELS
     from shrinker.verify.simulated import SIMULATED_LEVELS
@@ -87,6 +91,9 @@ def verify(
             raise InputError(f"no evidence level {name!r}", f"levels here: {', '.join(known)}, or gpu alone")
     manifest = read_manifest(out)
     place = reports_folder(out.absolute(), manifest.upstream, manifest.profile, absolute(reports))
+    if amend:
+        # A run of an hour is not the way to learn that there is nothing to amend.
+        amended(place, manifest, (), where_upstream_runs=where_upstream_runs)
     with console_progress() as progress:
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)
         simulated = [name for name in SIMULATED_LEVELS if name in levels]
@@ -98,7 +105,9 @@ def verify(
             for name in simulated:
                 progress.phase(f"verify {name}")
                 results.append(SIMULATED_LEVELS[name](tree.root / "python", out.absolute() / "python", setting))
-    if everything:
+    if amend:
+        results = amended(place, manifest, results, where_upstream_runs=where_upstream_runs)
+    if everything or amend:
         written = write_verification(place, manifest, results, where_upstream_runs=where_upstream_runs)
         progress.note(f"written: {written}")
     if as_json:

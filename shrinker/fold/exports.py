@@ -6,13 +6,24 @@ import ast
 
 from shrinker.fold.context import Context, span
 from shrinker.fold.harvest import exported
-from shrinker.values.edits import DropElement
+from shrinker.values.edits import DropElement, Span
 
 
 def is_export(node: ast.stmt) -> bool:
     """True for an assignment to ``__all__``, augmented ones included."""
     target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
     return isinstance(target, ast.Name) and target.id == "__all__"
+
+
+def entries(tree: ast.Module) -> tuple[tuple[str, Span], ...]:
+    """Names in ``__all__`` whose entry can be deleted, with its place."""
+    return tuple(
+        (item.value, span(item))
+        for node in tree.body
+        if is_export(node) and isinstance(node.value, ast.List | ast.Tuple)  # type: ignore[attr-defined]
+        for item in node.value.elts  # type: ignore[attr-defined]
+        if isinstance(item, ast.Constant) and isinstance(item.value, str)
+    )
 
 
 class Exports:

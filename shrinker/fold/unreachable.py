@@ -6,7 +6,7 @@ import ast
 
 from shrinker.fold.context import Context, extent, span
 from shrinker.fold.control import written_pass
-from shrinker.fold.exports import Exports
+from shrinker.fold.exports import Exports, entries
 from shrinker.fold.idle import bound_name
 from shrinker.values.edits import DropAlias, DropBlock, DropElement, Span
 
@@ -19,13 +19,14 @@ def drop_unreachable(tree: ast.Module, context: Context, dead: frozenset[Span]) 
     Args:
         tree: the folded tree.
         context: receives the edits.
-        dead: spans of statements, and of the aliases of imports.
+        dead: spans of statements, of the aliases of imports, of bases and of entries of ``__all__``.
     """
     if not dead:
         return
     before = _bound(tree.body)
     tree.body = _without(tree.body, context, dead)
     gone = before - _bound(tree.body)
+    gone.update(name for name, place in entries(tree) if place in dead)
     exports = Exports(tree, context)
     for name in gone:
         exports.drop(name)

@@ -21,7 +21,7 @@ from shrinker.ruleset import Ruleset
 from shrinker.values.distributions import Distributions
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
-from shrinker.values.upstream import UpstreamTree
+from shrinker.values.upstream import UpstreamTree, module_name
 
 
 @dataclass(slots=True)
@@ -148,9 +148,10 @@ def _shake(
     """Drop what nothing reachable names, and the files that only it named."""
     whole, units = graph, folded
     stay = {folded[path].module for path in unwritable if path in folded}
+    modules = {name for path in tree.by_path if (name := module_name(path)) is not None}
     while True:
         found = search_symbols(tree, rules, whole, units, stay)
-        dead = dead_spans(found)
+        dead = dead_spans(found, modules)
         engine.drop(dead)
         # All at once: the waves of the search would keep one process waiting for the other.
         engine.fold(sorted(path for path in dead if units[path].module in found.loaded))

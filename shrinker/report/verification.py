@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
-from shrinker.values.outcome import Finding, LevelResult
+from shrinker.values.outcome import Evidence, Finding, LevelResult
 
 JSON_NAME, PAGE_NAME = "verify.json", "verify.md"
 _FORMAT = 1
 _SHOWN = 40
+_ORDER = ("lock", "form", "references", "imports", "model", "server", "trace")
+"""Of the levels on the page."""
 _DIGITS = 12
 """Of a tree's hash, as shown on the page."""
 
@@ -121,14 +124,55 @@ def _listed(title: str, findings: Sequence[Finding]) -> list[str]:
     return lines
 
 
+def amended(
+    folder: Path, manifest: Manifest, results: Sequence[LevelResult], *, where_upstream_runs: bool = False
+) -> list[LevelResult]:
+    """Levels of an earlier run, with those that were judged again in their places.
+
+    Args:
+        folder: of the tree's reports, where the earlier run wrote `verify.json`.
+        manifest: of the tree.
+        results: of the levels that were judged again.
+        where_upstream_runs: as of `verification`.
+
+    Returns:
+        All levels of the earlier run and those that are new, from the cheapest on.
+
+    Raises:
+        InputError: no earlier run is there, or it judged another tree, or by other rules.
+    """
+    place = folder / JSON_NAME
+    try:
+        data = json.loads(place.read_text("utf-8"))
+        earlier = {name: _read_level(name, level) for name, level in data["levels"].items()}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{place}: no evidence to amend: {error}", "run `shrinker verify --all` first") from error
+    fresh = verification(manifest, (), where_upstream_runs=where_upstream_runs)
+    for key in ("tree", "upstream", "profile", "rules_hash", "where_upstream_runs"):
+        if data.get(key) != fresh[key]:
+            raise InputError(
+                f"{place} is evidence for another {key.replace('_', ' ')}: {data.get(key)}, now {fresh[key]}",
+                "run `shrinker verify --all` again",
+            )
+    levels = {**earlier, **{result.evidence.level: result for result in results}}
+    return [
+        levels[name] for name in sorted(levels, key=lambda name: _ORDER.index(name) if name in _ORDER else len(_ORDER))
+    ]
+
+
+def _read_level(name: str, level: Mapping[str, Any]) -> LevelResult:
+    findings, inherited = (tuple(Finding(**each) for each in level[key]) for key in ("findings", "inherited"))
+    evidence = Evidence(name, level["passed"], tuple(level["checks"].items()), findings, inherited)
+    return LevelResult(evidence, tuple(level["figures"].items()), tuple(level["limits"]), level["seconds"])
+
+
 def write_verification(
     folder: Path, manifest: Manifest, results: Sequence[LevelResult], *, where_upstream_runs: bool = False
 ) -> Path:
     """Write both into the folder of the tree's reports; returns the page's path."""
     folder.mkdir(parents=True, exist_ok=True)
-    data = json.dumps(
-        verification(manifest, results, where_upstream_runs=where_upstream_runs), indent=1, sort_keys=True
-    )
+    # Not sorted: levels and checks stay in the order in which they were made.
+    data = json.dumps(verification(manifest, results, where_upstream_runs=where_upstream_runs), indent=1)
     written = page(manifest, results, where_upstream_runs=where_upstream_runs)
     for name, text in ((JSON_NAME, data + "\n"), (PAGE_NAME, written)):
         # Beside it first, so that a run that is interrupted leaves the page of the one before.

@@ -70,6 +70,8 @@ class Units:
     """Names in ``__all__``."""
     fixed: frozenset[str] = frozenset()
     """Those whose entry cannot be deleted."""
+    entries: tuple[tuple[str, Span], ...] = ()
+    """The other ones, with the place of each entry."""
 
 
 NO_UNITS = Units(())

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
-from shrinker.report.verification import NOT_SHOWN, write_verification
+import pytest
+
+from shrinker.report.verification import NOT_SHOWN, amended, write_verification
+from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding, LevelResult
 from shrinker.values.upstream import Identity
@@ -58,3 +62,23 @@ def test_evidence_as_far_as_upstream_runs_says_so(tmp_path: Path) -> None:
     text = write_verification(tmp_path, MANIFEST, [result("imports")], where_upstream_runs=True).read_text()
     assert "Every level passed. Only what upstream's own tree can run here was judged" in text
     assert json.loads((tmp_path / "verify.json").read_text())["where_upstream_runs"]
+
+
+def test_a_level_that_was_judged_again_takes_its_place(tmp_path: Path) -> None:
+    finding = Finding("modules", "python/sglang/x.py", 7, "gone")
+    first = [result("imports"), result("model", finding), result("trace")]
+    before = write_verification(tmp_path, MANIFEST, [first[0], result("model"), first[2]]).read_text()
+    write_verification(tmp_path, MANIFEST, first)
+    again = amended(tmp_path, MANIFEST, [result("model")])
+    assert [each.evidence.level for each in again] == ["imports", "model", "trace"]
+    assert write_verification(tmp_path, MANIFEST, again).read_text() == before
+
+
+def test_evidence_of_another_tree_or_rules_is_not_amended(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no evidence to amend"):
+        amended(tmp_path, MANIFEST, ())
+    write_verification(tmp_path, MANIFEST, [result("imports")])
+    with pytest.raises(InputError, match="another rules hash"):
+        amended(tmp_path, replace(MANIFEST, rules_hash="1" * 64), ())
+    with pytest.raises(InputError, match="another where upstream runs"):
+        amended(tmp_path, MANIFEST, (), where_upstream_runs=True)

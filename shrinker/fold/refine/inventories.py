@@ -14,7 +14,6 @@ from shrinker.facts.walk import walk
 from shrinker.fold.accesses import imported_names
 from shrinker.fold.context import Context, extent, span
 from shrinker.fold.definitions import dotted
-from shrinker.fold.exports import Exports
 from shrinker.fold.reading import Reading
 from shrinker.fold.refine.world import World
 from shrinker.fold.spelled import OF_TEXTS, Bound, Display, Loop, Spelled, bind, combinations, tables_of, text_of
@@ -258,39 +257,8 @@ def drop_unasked(tree: ast.Module, context: Context, unasked: Collection[str]) -
     for rule in context.environment.rules.inventories if unasked else ():
         names = _Names(Reading(tree), context.module, context.package)
         tables = tables_of(tree)
-        before = tree.body
         for filing in list(_filings(tree, rule, names)):
             _drop(tree, context, rule, filing, tables, unasked)
-        _drop_exports(tree, context, [node for node in before if not any(node is left for left in tree.body)])
-
-
-def _drop_exports(tree: ast.Module, context: Context, gone: list[ast.stmt]) -> None:
-    """Entries of ``__all__`` that are modules below a package of which only the rows told, where no star import takes them."""
-    if not gone or context.module in context.environment.starred:
-        return
-    inside = f"{context.module}."
-    told = {
-        part.value[len(inside) :].replace(":", ".").partition(".")[0]
-        for node in gone
-        for part in walk(node)
-        if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value.startswith(inside)
-    }
-    exports = Exports(tree, context)
-    bound = {n.id for n in walk(tree) if isinstance(n, ast.Name)} | set(_defined(tree))
-    for name in sorted(told & exports.names - bound):
-        if inside + name in context.environment.modules:
-            exports.drop(name)
-    exports.finish()
-
-
-def _defined(tree: ast.Module) -> Iterator[str]:
-    """Names that definitions and imports anywhere in a module bind."""
-    for node in walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.name
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            for alias in node.names:
-                yield alias.asname or alias.name.partition(".")[0]
 
 
 def _drop(

@@ -10,7 +10,7 @@ from shrinker.facts.scopes import is_type_checking
 from shrinker.facts.walk import children
 from shrinker.fold.context import span
 from shrinker.fold.definitions import dotted
-from shrinker.fold.exports import is_export
+from shrinker.fold.exports import entries, is_export
 from shrinker.fold.harvest import exported
 from shrinker.fold.units.paths import paths_of
 from shrinker.fold.units.purity import is_pure_value, only_wraps
@@ -31,14 +31,8 @@ def collect_units(tree: ast.Module, package: str) -> Units:
     collector = _Collector(package)
     collector.block(tree.body, -1, frozenset())
     exports = exported(tree)
-    spelled = {
-        item.value
-        for node in tree.body
-        if is_export(node) and isinstance(node.value, ast.List | ast.Tuple)  # type: ignore[attr-defined]
-        for item in node.value.elts  # type: ignore[attr-defined]
-        if isinstance(item, ast.Constant) and isinstance(item.value, str)
-    }
-    return Units(tuple(collector.units), frozenset(exports), frozenset(exports - spelled))
+    spelled = {name for name, _ in entries(tree)}
+    return Units(tuple(collector.units), frozenset(exports), frozenset(exports - spelled), entries(tree))
 
 
 class _Collector:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from shrinker.graph.reach import IMPORT_KINDS
 from shrinker.graph.symbols.program import Program
 from shrinker.graph.symbols.reasons import Outside
-from shrinker.graph.symbols.result import dead_units
+from shrinker.graph.symbols.result import dead_entries, dead_units
 from shrinker.graph.symbols.search import Search
 from shrinker.graph.symbols.types import Types
 from shrinker.ruleset import Ruleset
@@ -64,12 +64,18 @@ def search_symbols(
     return search
 
 
-def dead_spans(search: Search) -> dict[str, frozenset[Span]]:
-    """Statements and imported names that nothing names, by path of their module."""
+def dead_spans(search: Search, modules: Collection[str]) -> dict[str, frozenset[Span]]:
+    """What nothing names, by path of its module: statements, imported names, bases, entries of ``__all__``.
+
+    Args:
+        search: after it ran.
+        modules: all modules of upstream, by dotted name.
+    """
+    units, entries = dead_units(search), dead_entries(search, modules)
     found: dict[str, frozenset[Span]] = {}
-    for name, numbers in dead_units(search).items():
+    for name in dict.fromkeys((*units, *entries)):
         module = search.program.modules[name]
-        found[module.path] = frozenset(module.units[n].span for n in numbers)
+        found[module.path] = frozenset((*(module.units[n].span for n in units.get(name, ())), *entries.get(name, ())))
     return found
 
 

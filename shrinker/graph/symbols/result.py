@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from shrinker.graph.symbols.reasons import Node, Reason
 from shrinker.graph.symbols.search import Search
 from shrinker.graph.symbols.types import Touch
+from shrinker.values.edits import Span
 
 
 def trace(search: Search) -> dict[tuple[Node, Node], Reason]:
@@ -52,6 +55,29 @@ def dead_units(search: Search) -> dict[str, list[int]]:
             if (name, number) not in search.live
             and (unit.parent < 0 or (name, unit.parent) in search.live)
             and (unit.names or unit.kind in ("if", "main", "base"))
+        ]
+        if found:
+            out[name] = found
+    return out
+
+
+def dead_entries(search: Search, modules: Collection[str]) -> dict[str, list[Span]]:
+    """Entries of ``__all__`` that are submodules which nothing loads, by module: a star import would look for them.
+
+    Args:
+        search: after it ran.
+        modules: all modules of upstream, by dotted name.
+    """
+    out: dict[str, list[Span]] = {}
+    for name, module in search.program.modules.items():
+        if name not in search.loaded or name in search.outside.stay or "__getattr__" in module.symbols:
+            continue
+        found = [
+            span
+            for entry, span in module.entries
+            if f"{name}.{entry}" in modules
+            and f"{name}.{entry}" not in search.loaded
+            and not search.program.bound(name, entry)
         ]
         if found:
             out[name] = found

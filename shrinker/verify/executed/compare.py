@@ -185,6 +185,8 @@ class _Judge:
             return reasons.STATED
         if self._named(file, line.function):
             return None
+        if self._only_for_stated(file, line.function):
+            return reasons.STATED
         if file.generated is None and any_module_matches(self.stated.modules, _module(file.path)):
             return reasons.REMOVED
         return reasons.FUNCTION if self.idle(_name(line.function)) else None
@@ -195,6 +197,17 @@ class _Judge:
         return any_name_matches(self.stated.calls, dotted) or (
             len(function) > 1 and f".{function[-1]}" in self.stated.calls
         )
+
+    def _only_for_stated(self, file: _File, function: Scope) -> bool:
+        """Whether all that ran and says the function's name, or its class's, is a function that a fact names."""
+        name = function[0]
+        said = [
+            self._is_stated(other, line.function)
+            for other in self.files
+            for line in other.upstream.lines
+            if line.number in other.executed and name in line.tokens and not _binds(line, name)
+        ]
+        return bool(said) and all(said)
 
     def _named(self, file: _File, function: Scope) -> bool:
         """Whether the generated tree may still reach a function that is gone."""
@@ -254,6 +267,14 @@ class _Judge:
         text = " ".join(line.tokens)
         where = ".".join(line.scope) or "the module"
         self.found.missing.append(Missing(file.path, line.number, where, text))
+
+
+def _binds(line: Line, name: str) -> bool:
+    """Whether a line of a module or class only defines or imports a name, or is the function's or class's own."""
+    if name in (*line.scope[:1], *line.function[:1]):
+        return True
+    defines = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return not line.function and isinstance(line.statement, defines)
 
 
 def _does_nothing(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

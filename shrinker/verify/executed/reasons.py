@@ -32,7 +32,7 @@ FUNCTION = "function without effect that nothing names"
 """Gone as a whole; no file of the tree reads its name (or its class's, when that is gone, too), and what ran of it had no
 effect."""
 STATED = "function whose result a rule states"
-"""Gone as a whole; a fact of the profile names it, with the reason why."""
+"""Gone as a whole; a fact of the profile names it, with the reason why, or all that ran and said its name is such a function."""
 REMOVED = "function of a module that a rule removes"
 """The module is gone, nothing names the function, and a rule names the module. What called it is asked for line by line."""
 IMPORTING = "function that ran only while modules were imported, gone as a whole"

@@ -249,3 +249,47 @@ def test_a_call_of_what_does_nothing_any_more(tmp_path: Path) -> None:
     (after / "y.py").write_text("class A:\n    def track(self, b):\n        b.go()\n")
     found = compare(ran, {}, before, after)
     assert [(m.line, m.text) for m in found.missing] == [(7, "track ( b )")]
+
+
+STATE = """\
+class Rows:
+    def __init__(self):
+        self.rows = []
+
+
+def begin(server):
+    server.rows = Rows()
+"""
+BEGUN = """\
+from sglang.state import begin
+
+
+def count(server):
+    return len(server.rows)
+
+
+class Server:
+    def __init__(self):
+        self.size = 1
+        begin(self)
+"""
+
+
+@pytest.mark.parametrize(("more", "missing"), [("", []), ("        self.more = Rows()\n", [("state.py", 3)])])
+def test_what_only_a_stated_function_makes_is_stated_with_it(
+    tmp_path: Path, more: str, missing: list[tuple[str, int]]
+) -> None:
+    before, after = tmp_path / "upstream", tmp_path / "generated"
+    imported = "from sglang.state import Rows\n" if more else ""
+    for place, texts in (
+        (before, {"state.py": STATE, "server.py": imported + BEGUN + more}),
+        (after, {"server.py": BEGUN.replace("        begin(self)\n", "").partition("\n\n\n")[2]}),
+    ):
+        place.mkdir()
+        for name, text in texts.items():
+            (place / name).write_text(text)
+    running = {"state.py": frozenset({3, 7}), "server.py": frozenset({11, 12, 13} if more else {10, 11})}
+    importing = {"state.py": frozenset({1, 2, 6}), "server.py": frozenset({1, 2, 5, 9, 10} if more else {1, 4, 8, 9})}
+    found = compare(running, importing, before, after, Stated(calls=("sglang.state.begin",)))
+    assert [(m.path, m.line) for m in found.missing] == missing
+    assert found.lines[reasons.STATED] == (1 if more else 2)
