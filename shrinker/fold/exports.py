@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from shrinker.fold.context import Context, span
 from shrinker.fold.harvest import exported
@@ -17,13 +18,17 @@ def is_export(node: ast.stmt) -> bool:
 
 def entries(tree: ast.Module) -> tuple[tuple[str, Span], ...]:
     """Names in ``__all__`` whose entry can be deleted, with its place."""
-    return tuple(
-        (item.value, span(item))
-        for node in tree.body
-        if is_export(node) and isinstance(node.value, ast.List | ast.Tuple)  # type: ignore[attr-defined]
-        for item in node.value.elts  # type: ignore[attr-defined]
-        if isinstance(item, ast.Constant) and isinstance(item.value, str)
-    )
+    return tuple((name, span(item)) for name, item, _ in _items(tree))
+
+
+def _items(tree: ast.Module) -> Iterator[tuple[str, ast.Constant, ast.List | ast.Tuple]]:
+    """Each name that is spelled out, with its place and what holds it."""
+    for node in tree.body:
+        value = getattr(node, "value", None) if is_export(node) else None
+        if isinstance(value, ast.List | ast.Tuple):
+            for item in value.elts:
+                if isinstance(item, ast.Constant) and isinstance(item.value, str):
+                    yield item.value, item, value
 
 
 class Exports:
@@ -35,12 +40,8 @@ class Exports:
         self.names = exported(tree)
         """Every name in ``__all__``."""
         self._gone: set[str] = set()
-        for node in tree.body:
-            value = getattr(node, "value", None) if is_export(node) else None
-            if isinstance(value, ast.List | ast.Tuple):
-                for item in value.elts:
-                    if isinstance(item, ast.Constant) and isinstance(item.value, str):
-                        self._items.setdefault(item.value, []).append((value, item))
+        for name, item, container in _items(tree):
+            self._items.setdefault(name, []).append((container, item))
 
     def holds(self, name: str) -> bool:
         """True when ``__all__`` names it in a way that cannot be deleted."""

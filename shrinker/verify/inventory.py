@@ -7,7 +7,6 @@ for what is not a text in that place may ask for any row.
 from __future__ import annotations
 
 import ast
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from shrinker.values.outcome import Finding
 from shrinker.values.upstream import module_name
 from shrinker.verify.claims import Claims
 from shrinker.verify.looped import passes, tables_of, text_of
+from shrinker.verify.parsing import parsed
 
 _OF_CACHES = frozenset({"cache_clear", "cache_info", "cache_parameters"})
 """What `functools` gives a function that remembers, which asks for nothing."""
@@ -55,7 +55,11 @@ def judge_inventories(
     if not rules.inventories:
         return Inventoried()
     words = {pattern.rpartition(".")[2].encode() for r in rules.inventories for pattern in r.registers}
-    theirs = dict(_files(upstream, paths, words))
+    theirs = list(_files(upstream, paths, words))
+    filed = {rule.id: [(p, found) for p, file in theirs if (found := _rows(file, rule))] for rule in rules.inventories}
+    if not any(filed.values()):
+        # An upstream before its time: nobody needs to be asked.
+        return Inventoried()
     words |= {pattern.rpartition(".")[2].encode() for r in rules.inventories for pattern in r.asked_by}
     ours = dict(_files(out, kept, words))
     rows = 0
@@ -63,9 +67,8 @@ def judge_inventories(
     unasked: set[Place] = set()
     for rule in rules.inventories:
         asked = {key for file in ours.values() for key in _asked(file, rule)}
-        for path, file in theirs.items():
+        for path, before in filed[rule.id]:
             module = module_name(path) or ""
-            before = Counter(_rows(file, rule))
             after = (
                 Counter(key for key, _ in _rows(ours[path], rule).elements()) if path in ours else Counter[str | None]()
             )
@@ -117,13 +120,9 @@ def _files(root: Path, paths: Iterable[str], words: set[bytes]) -> Iterator[tupl
         # A program beside the package may ask, too.
         module = module_name(path) or ""
         data = (root / path).read_bytes()
-        if any(word in data for word in words):
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    tree = ast.parse(data, path)
-            except (SyntaxError, ValueError, RecursionError):
-                continue  # Said by the levels that need it.
+        # One that is no Python is said by the levels that need it.
+        tree = parsed(data, path) if any(word in data for word in words) else None
+        if tree is not None:
             package = module if path.endswith("/__init__.py") else module.rpartition(".")[0]
             yield path, _File(tree, module, package, *_origins(tree, package))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from shrinker.values.upstream import module_name
 from shrinker.verify.claims import Claims
 from shrinker.verify.declared import last_name
 from shrinker.verify.looped import passes, tables_of, text_of
+from shrinker.verify.parsing import parsed
 
 _IMPORTING = frozenset({"import_module", "__import__"})
 _WORDS = (b"import_module", b"__import__")
@@ -58,11 +58,8 @@ def _imported(file: Path, module: str) -> Iterator[str]:
     data = file.read_bytes()
     if not any(word in data for word in _WORDS):
         return
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(data, str(file))
-    except (SyntaxError, ValueError, RecursionError):
+    tree = parsed(data, str(file))
+    if tree is None:
         return
     package = module if file.name == "__init__.py" else module.rpartition(".")[0]
     tables = tables_of(tree)

@@ -254,8 +254,10 @@ def drop_unasked(tree: ast.Module, context: Context, unasked: Collection[str]) -
         context: takes the edits and decisions.
         unasked: ``inventory=key``.
     """
-    for rule in context.environment.rules.inventories if unasked else ():
-        names = _Names(Reading(tree), context.module, context.package)
+    if not unasked:
+        return
+    names = _Names(Reading(tree), context.module, context.package)
+    for rule in context.environment.rules.inventories:
         tables = tables_of(tree)
         for filing in list(_filings(tree, rule, names)):
             _drop(tree, context, rule, filing, tables, unasked)

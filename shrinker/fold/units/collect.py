@@ -31,8 +31,9 @@ def collect_units(tree: ast.Module, package: str) -> Units:
     collector = _Collector(package)
     collector.block(tree.body, -1, frozenset())
     exports = exported(tree)
-    spelled = {name for name, _ in entries(tree)}
-    return Units(tuple(collector.units), frozenset(exports), frozenset(exports - spelled), entries(tree))
+    spelled = entries(tree)
+    fixed = exports.difference(name for name, _ in spelled)
+    return Units(tuple(collector.units), frozenset(exports), frozenset(fixed), spelled)
 
 
 class _Collector:

@@ -68,7 +68,7 @@ class Mixins:
     def _is_plain(self, key: Key) -> bool:
         """True for a class that inherits from nothing, with methods and nothing else."""
         unit = self._program.unit(key)
-        if key[1] < 0 or unit.bases or unit.flags or unit.runs or unit.uses or unit.texts or unit.attributes:
+        if unit.bases or unit.flags or unit.runs or unit.uses or unit.texts or unit.attributes:
             return False
         return not unit.imports and not unit.classes and not unit.patterns
 

@@ -40,7 +40,6 @@ class Search:
         """Names looked up on something of which nothing is proven, or spelled by a string."""
         self.edges: dict[tuple[Node, Node], Reason] = {}
         """What names what, each pair once; the targets are not all live."""
-        self.unknown_bases: dict[str, int] = {}
         self.outside = outside
         self._protocols = protocols
         self._anywhere = frozenset(protocols.get("*") or ())
@@ -394,13 +393,10 @@ class Search:
     def _called_from_outside(self, key: Key) -> set[str] | None:
         """Names that a base outside the tree may look up; None when it may be any."""
         found: set[str] = set()
-        unknown = False
         for each in (key, *self.types.hierarchy.below(key)):
             for base in self.types.hierarchy.outsiders(each):
                 known = self._protocols.get(base)
                 if known is None:
-                    self.unknown_bases[base] = self.unknown_bases.get(base, 0) + 1
-                    unknown = True
-                else:
-                    found.update(known)
-        return None if unknown else found
+                    return None
+                found.update(known)
+        return found

@@ -133,6 +133,7 @@ class _Judge:
         self.gone = self._gone()
         self.known: dict[str, bool] = {}
         self.nothing: dict[str, bool] = {}
+        self.only: dict[str, bool] = {}
 
     def _gone(self) -> dict[str, list[list[Line]]]:
         """Executed lines of each function that is gone, by its name; an empty list of one whose result is stated."""
@@ -185,7 +186,7 @@ class _Judge:
             return reasons.STATED
         if self._named(file, line.function):
             return None
-        if self._only_for_stated(file, line.function):
+        if self._only_for_stated(line.function):
             return reasons.STATED
         if file.generated is None and any_module_matches(self.stated.modules, _module(file.path)):
             return reasons.REMOVED
@@ -198,16 +199,19 @@ class _Judge:
             len(function) > 1 and f".{function[-1]}" in self.stated.calls
         )
 
-    def _only_for_stated(self, file: _File, function: Scope) -> bool:
+    def _only_for_stated(self, function: Scope) -> bool:
         """Whether all that ran and says the function's name, or its class's, is a function that a fact names."""
         name = function[0]
+        if name in self.only:
+            return self.only[name]
         said = [
             self._is_stated(other, line.function)
             for other in self.files
             for line in other.upstream.lines
             if line.number in other.executed and name in line.tokens and not _binds(line, name)
         ]
-        return bool(said) and all(said)
+        self.only[name] = bool(said) and all(said)
+        return self.only[name]
 
     def _named(self, file: _File, function: Scope) -> bool:
         """Whether the generated tree may still reach a function that is gone."""
