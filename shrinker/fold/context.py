@@ -282,11 +282,3 @@ def extent(body: list[ast.stmt]) -> int:
 def last_line(body: list[ast.stmt]) -> int:
     """The line on which a block ends."""
     return body[-1].end_lineno or body[-1].lineno
-
-
-def message(removed: Removed) -> str:
-    """Text of the named error that takes the place of a removed feature."""
-    return (
-        f"shrinker: {removed.name} is not part of this server ({removed.feature}, removed by rule {removed.rule}). "
-        f"To get it back, take rule {removed.rule} out of the profile and run `make shrink`."
-    )

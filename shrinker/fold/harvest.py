@@ -18,6 +18,7 @@ from shrinker.fold.computed import SHORT, Patterns
 from shrinker.fold.definitions import is_free
 from shrinker.fold.idle import bound_name, described, idle_locals, module_imports
 from shrinker.fold.inertia import is_inert
+from shrinker.fold.messages import is_message
 from shrinker.fold.reading import Reading
 from shrinker.fold.spelled import Spelled
 from shrinker.values.edits import Span
@@ -91,7 +92,7 @@ class _Words:
         self._names = [n for n in chain(plain.names, typing.names) if n.ctx.__class__ is not ast.Store]
         self._attributes = [a for a in chain(plain.attributes, typing.attributes) if a.ctx.__class__ is not ast.Store]
         self._constants = [*plain.texts, *plain.parts, *typing.texts, *typing.parts, *reading.shown]
-        self.strings = {str(c.value) for c in self._constants}
+        self.strings = {text for c in self._constants if not is_message(text := str(c.value))}
         """Texts of strings."""
         self.loads = {n.id for n in self._names}
         """Names that are read."""

@@ -7,6 +7,7 @@ import re
 
 from shrinker.facts.bindings import absolute
 from shrinker.facts.walk import children, walk
+from shrinker.fold.messages import is_message
 from shrinker.fold.units.paths import ANYTHING, paths_of
 from shrinker.fold.units.scopes import COMPREHENSIONS, Function, Scope, bind_body, bind_target
 
@@ -310,6 +311,8 @@ class Uses:
         return True
 
     def _text(self, text: str) -> None:
+        if is_message(text):
+            return
         if (len(text) <= _LONGEST and _NAMES.fullmatch(text)) or "sglang" in text or "import " in text:
             for word in _WORD.findall(text):
                 self.texts.setdefault(word, self._line)
