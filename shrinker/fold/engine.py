@@ -20,7 +20,7 @@ from shrinker.fold.refine.recheck import BROKEN
 from shrinker.fold.refine.refinement import NOTHING, Refinement
 from shrinker.fold.refine.rounds import derive
 from shrinker.fold.refine.surroundings import Surroundings
-from shrinker.fold.workers import FoldWorkers, Result, Wanted, World, fold_files
+from shrinker.fold.workers import FoldWorkers, Result, Wanted, World
 from shrinker.values.edits import Span
 from shrinker.values.errors import ShrinkerError
 from shrinker.values.folded import Escape, FoldedModule
@@ -249,36 +249,44 @@ class FoldEngine:
         return True
 
     def folded_as_before(
-        self, path: str, sha256: str, history: Iterable[Folding]
-    ) -> list[tuple[Refinement, FoldedModule]] | None:
-        """What a module whose text changed folds to, where that is what it folded to in every step of an earlier run.
+        self, modules: Mapping[str, tuple[str, Sequence[Folding]]]
+    ) -> dict[str, list[tuple[Refinement, FoldedModule]]] | None:
+        """What modules whose texts changed fold to, where that is what they folded to in every step of an earlier run.
 
         Nothing else in the world may have changed but texts that fold alike.
 
         Args:
-            path: of the module.
-            sha256: of its text in that run.
-            history: of the module in that run.
+            modules: SHA-256 of the text in that run, and the history there, by path.
 
         Returns:
-            What was known and the result, step by step; None where it folds to something else.
+            What was known and the result, step by step, by path; None where one folds to something else.
         """
-        found: list[tuple[Refinement, FoldedModule]] = []
-        for rescued, refinement in history:
-            environment = self._world_with(rescued)
-            before = self._memory.recorded(path, sha256, refinement, environment)
-            if before is None:
-                return None
-            now = self._memory.recall({path: refinement}, environment).get(path)
-            if now is None:
-                world = self._memory.answers(environment)
-                ((now, recorded),) = fold_files(self.tree.root, [(path, refinement)], world)
-                assert recorded is not None, "what is folded in the sight of a recorder is recorded"
-                self._memory.learn(path, refinement, recorded, environment)
-            if replace(now, sha256=before.sha256, lines=before.lines) != before:
-                return None
-            found.append((refinement, now))
-        return found
+        steps = [(path, step) for path, (_, history) in modules.items() for step in history]
+        # World by world: what is known of one is held until another is asked for.
+        worlds = {rescued: self._world_with(rescued) for _, (rescued, _) in steps}
+        before: dict[tuple[str, Folding], FoldedModule] = {}
+        found: dict[tuple[str, Folding], FoldedModule] = {}
+        missing: list[tuple[str, Folding]] = []
+        for rescued, environment in worlds.items():
+            for path, step in dict.fromkeys(s for s in steps if s[1][0] == rescued):
+                recorded = self._memory.recorded(path, modules[path][0], step[1], environment)
+                if recorded is None:
+                    return None
+                before[path, step] = recorded
+                now = self._memory.recall({path: step[1]}, environment).get(path)
+                if now is None:
+                    missing.append((path, step))
+                else:
+                    found[path, step] = now
+        answers = {rescued: self._memory.answers(environment) for rescued, environment in worlds.items()}
+        wanted = [(path, refinement, answers[rescued]) for path, (rescued, refinement) in missing]
+        for (path, step), (module, fresh) in zip(missing, self._workers.fold_each(wanted), strict=True):
+            assert fresh is not None, "what is folded in the sight of a recorder is recorded"
+            self._memory.learn(path, step[1], fresh, worlds[step[0]])
+            found[path, step] = module
+        if any(replace(found[s], sha256=was.sha256, lines=was.lines) != was for s, was in before.items()):
+            return None
+        return {path: [(step[1], found[path, step]) for step in history] for path, (_, history) in modules.items()}
 
     def _world_with(self, rescued: frozenset[str]) -> Environment:
         """The closed world in which these modules stay."""

@@ -164,12 +164,12 @@ class AnalysisMemory:
                 return None
             symbols = replace(symbols, asked=asked)
         folded = dict(analysed.folded)
-        for path in changed:
-            if path not in kept.history:
-                continue
-            steps = self._engine.folded_as_before(path, kept.modules[path], kept.history[path])
-            if steps is None:
-                return None
+        again = self._engine.folded_as_before(
+            {path: (kept.modules[path], kept.history[path]) for path in changed if path in kept.history}
+        )
+        if again is None:
+            return None
+        for path, steps in again.items():
             # What the search looked at is the last one before it had anything dropped.
             searched = [module for refinement, module in steps if not refinement.dead][-1]
             if path in kept.spelled and self._spelled(path, searched) != kept.spelled[path]:

@@ -64,10 +64,15 @@ class Args:
         parser.add_argument("--verbose", action="store_true")
 
 
+def check(args):
+    print(args.backend, args.kind, args.hidden)
+
+
 def main():
     parser = argparse.ArgumentParser()
     Args.add_cli_args(parser)
-    print(parser.parse_args(), Args().backend, Args().kind, Args().hidden)
+    print(parser.parse_args())
+    check(Args())
 """,
     "python/sglang/srt/fields.py": """from typing import Annotated as A
 
@@ -147,11 +152,21 @@ by = "plain"
 id = "refuse-kinds"
 why = "A kind that is not there."
 feature = "other kinds"
-function = "sglang.srt.args.main"
-argument = "self"
+function = "sglang.srt.args.check"
+argument = "args"
 attribute = "kind"
 values = ["two"]
 instead = "Choose one."
+
+[[refusal]]
+id = "refuse-later"
+why = "A flag of a later release."
+feature = "other kinds"
+function = "sglang.srt.args.check_later"
+argument = "args"
+attribute = "later"
+set = true
+instead = "Leave it out."
 optional = true
 
 [[answer]]

@@ -9,8 +9,9 @@ the first to enter a cycle of modules stays, since they may load in that order o
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from shrinker.fold.idle import CERTAIN, NEVER
 from shrinker.fold.refine.cycles import Cycles
@@ -32,8 +33,8 @@ class _Statement:
     """An import at module level."""
 
     runs: str
-    names: list[tuple[str, list[str]]]
-    """Bound name, and what it may load; shrinks as names go."""
+    names: Sequence[tuple[str, Sequence[str]]]
+    """Bound name, and what it may load; another one as names go."""
 
 
 class Loading:
@@ -140,12 +141,7 @@ class Loading:
     def _of(self, module: FoldedModule) -> list[_Statement]:
         name = module.module
         if name not in self._statements:
-            found: list[tuple[int, _Statement]] = []
-            for word in module.usage.statements.split():
-                number, runs, pairs = word.split(":")
-                names = [(n, modules.split("+")) for n, _, modules in (p.partition("=") for p in pairs.split(","))]
-                found.append((int(number), _Statement(runs, names)))
-            self._statements[name] = [statement for _, statement in sorted(found, key=lambda item: item[0])]
+            self._statements[name] = [_Statement(runs, names) for runs, names in _written(module.usage.statements)]
         return self._statements[name]
 
     def _certain(self, module: FoldedModule) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
@@ -156,24 +152,14 @@ class Loading:
         """
         known = self._edges.get(module.module)
         if known is None:
-            own: set[str] = set()
-            others: set[str] = set()
-            perhaps: set[str] = set()
-            names = {
-                name
-                for statement in self._of(module)
-                if statement.runs == CERTAIN
-                for _, modules in statement.names
-                for name in modules
-            }
-            for name in (*names, module.module):
-                bare = name.lstrip("?")
-                if bare != name and bare not in self._world.environment.modules:
-                    perhaps.add(bare)
-                    continue
-                for each in (bare, *_parents(bare)):
-                    (others if self._world.module(each) is None else own).add(each)
-            known = self._edges[module.module] = frozenset(own), frozenset(others), frozenset(perhaps)
+            names = [name for s in self._of(module) if s.runs == CERTAIN for _, modules in s.names for name in modules]
+            perhaps = {n[1:] for n in names if n.startswith("?")}.difference(self._world.environment.modules)
+            loads = {*_with_parents(module.module)}
+            for name in {*names}:
+                if (bare := name.lstrip("?")) == name or bare not in perhaps:
+                    loads.update(_with_parents(bare))
+            own = self._world.kept(loads)
+            known = self._edges[module.module] = own, frozenset(loads - own), frozenset(perhaps)
         return known
 
     def _is_loaded_with(self, importer: FoldedModule, wanted: str) -> bool:
@@ -222,6 +208,22 @@ class Loading:
         own, others, perhaps = self._certain(module)
         needed = (*sorted(own), *sorted(others), *(f"?{other}" for other in sorted(perhaps)))
         return all(self._adds_nothing(importer, other, judged) for other in needed)
+
+
+@lru_cache(maxsize=1 << 12)
+def _written(packed: str) -> tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...]:
+    """How each import runs and what its names may load, in order; most modules say the same in every round."""
+    found = []
+    for word in packed.split():
+        number, runs, pairs = word.split(":")
+        names = ((n, tuple(modules.split("+"))) for n, _, modules in (p.partition("=") for p in pairs.split(",")))
+        found.append((int(number), runs, tuple(names)))
+    return tuple((runs, names) for _, runs, names in sorted(found, key=lambda item: item[0]))
+
+
+@lru_cache(maxsize=1 << 14)
+def _with_parents(name: str) -> tuple[str, ...]:
+    return name, *_parents(name)
 
 
 def _parents(name: str) -> Iterator[str]:

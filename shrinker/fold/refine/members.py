@@ -10,7 +10,7 @@ looked for; a number that comes from elsewhere (a tensor, a file) is not.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from shrinker.facts.lattice import Removed
 from shrinker.facts.walk import walk
@@ -19,6 +19,7 @@ from shrinker.fold.context import Context
 from shrinker.fold.refine.refinement import Refinement
 from shrinker.fold.refine.world import World
 from shrinker.values.folded import FoldedModule
+from shrinker.values.usage import words_in
 
 
 def find_members(world: World, banned: frozenset[str] = frozenset()) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
@@ -35,7 +36,9 @@ def find_members(world: World, banned: frozenset[str] = frozenset()) -> tuple[di
     members: dict[str, set[str]] = {}
     unnamed: dict[str, set[str]] = {}
     defined = _enumerations(world)
-    for word, places in _candidates(world, defined).items():
+    candidates = _candidates(world, defined)
+    naming = _Naming(world, [_parts(f".{word}") for word in candidates])
+    for word, places in candidates.items():
         owner, _, member = word.partition(".")
         if member in banned:
             continue
@@ -45,8 +48,7 @@ def find_members(world: World, banned: frozenset[str] = frozenset()) -> tuple[di
             for module, qualified in places:
                 unnamed.setdefault(module.path, set()).add(qualified)
             continue
-        asked = _naming(world, owner, member)
-        uses = [frozenset(m.usage.members.split()) for m in asked]
+        asked, uses = naming.uses(owner, member)
         open_ = (
             len(places) > 1
             or any(world.environment.removed_member(qualified) is not None for _, qualified in places)
@@ -90,13 +92,37 @@ def _candidates(
     return found
 
 
-def _naming(world: World, owner: str, member: str) -> list[FoldedModule]:
-    """Modules that may use the member, or the class to hand out any; the module of the class is one of them."""
-    return [
-        m
-        for m in world.modules
-        if not {owner, member}.isdisjoint(world.words_of(m)) or owner in m.usage.classes.split()
-    ]
+class _Naming:
+    """Modules that may use a member, or its class to hand out any: each module is looked at once for all of them.
+
+    Args:
+        world: the kept modules.
+        wanted: pairs of a class and a member of it, by their last names.
+    """
+
+    def __init__(self, world: World, wanted: Collection[tuple[str, str]]) -> None:
+        owners = {owner for owner, _ in wanted}
+        either = owners.union(member for _, member in wanted)
+        self._modules = world.modules
+        self._mentioned: dict[str, list[int]] = {}
+        self._defined: dict[str, list[int]] = {}
+        for at, module in enumerate(world.modules) if either else ():
+            for name in either & world.words_of(module):
+                self._mentioned.setdefault(name, []).append(at)
+            for name in owners & words_in(module.usage.classes):
+                self._defined.setdefault(name, []).append(at)
+
+    def uses(self, owner: str, member: str) -> tuple[list[FoldedModule], list[frozenset[str]]]:
+        """The modules of one member, that of the class among them, and how each uses members."""
+        places = {*self._mentioned.get(owner, ()), *self._mentioned.get(member, ()), *self._defined.get(owner, ())}
+        found = [self._modules[at] for at in sorted(places)]
+        return found, [words_in(module.usage.members) for module in found]
+
+
+def _parts(qualified: str) -> tuple[str, str]:
+    """Last names of the class and of the member."""
+    _, owner, member = qualified.rsplit(".", 2)
+    return owner, member
 
 
 def _may_be_produced(owner: str, member: str, uses: list[frozenset[str]]) -> bool:
@@ -110,10 +136,11 @@ def _may_be_produced(owner: str, member: str, uses: list[frozenset[str]]) -> boo
 def find_produced(world: World, known: Mapping[str, Refinement]) -> frozenset[str]:
     """Last names of members that were taken to be unproduced, or unnamed, and that kept code does produce or name."""
     found: set[str] = set()
+    naming = _Naming(world, [_parts(name) for facts in known.values() for name in (*facts.members, *facts.unnamed)])
     for facts in known.values():
         for qualified in (*facts.members, *facts.unnamed):
-            owner, member = qualified.split(".")[-2:]
-            uses = [frozenset(m.usage.members.split()) for m in _naming(world, owner, member)]
+            owner, member = _parts(qualified)
+            _, uses = naming.uses(owner, member)
             named = any(f"{owner}?{member}" in words for words in uses)
             if (qualified in facts.unnamed and named) or (
                 qualified in facts.members and _may_be_produced(owner, member, uses)
@@ -137,7 +164,7 @@ def decide_members(tree: ast.Module, context: Context, members: frozenset[str], 
     context.unnamed = unnamed
     by_word: dict[tuple[str, str], str] = {}
     for qualified in members:
-        owner, member = qualified.split(".")[-2:]
+        owner, member = _parts(qualified)
         by_word[owner, member] = qualified
     for node in walk(tree) if members else ():
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):

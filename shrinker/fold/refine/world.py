@@ -152,6 +152,10 @@ class World:
         """The kept module of this dotted name."""
         return self._by_name.get(name)
 
+    def kept(self, names: Iterable[str]) -> frozenset[str]:
+        """Those of the dotted names that are kept modules."""
+        return frozenset(self._by_name.keys() & names)
+
     def is_folder(self, name: str) -> bool:
         """True for a package of the tree without an ``__init__.py``: there is nothing to run."""
         environment = self.environment

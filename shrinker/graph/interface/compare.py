@@ -30,12 +30,13 @@ def compare_interfaces(
     """
     reasons = _Reasons(before, folded, graph)
     with_flags, with_endpoints = before.matching(FLAGS, ENDPOINTS)
-    left_flags, left_endpoints = after.matching(FLAGS, ENDPOINTS)
+    # What is left of a text holds no word that the text did not hold.
+    left_flags, left_endpoints = after.matching(FLAGS, ENDPOINTS, among={*with_flags, *with_endpoints})
     flags, left = read_flags(before, with_flags), read_flags(after, left_flags)
     endpoints, answered = read_endpoints(before, with_endpoints), read_endpoints(after, left_endpoints)
     return Interface(
         tuple(sorted(_flags(flags, left, reasons))),
-        tuple(sorted(set(_refused(rules, left)))),
+        tuple(sorted(set(_refused(rules, left, folded)))),
         tuple(sorted(_endpoints(endpoints, answered, reasons))),
     )
 
@@ -139,10 +140,13 @@ def _difference(flag: Flag, kind: str, before: str, after: str, rule: str, reaso
     return Difference(where, flag.names[0], kind, before, after, rule, path, flag.line, flag.names)
 
 
-def _refused(rules: Ruleset, flags: Iterable[Flag]) -> Iterator[Refused]:
+def _refused(rules: Ruleset, flags: Iterable[Flag], folded: Mapping[str, FoldedModule]) -> Iterator[Refused]:
     by_attribute = {name.lstrip("-").replace("-", "_"): flag.names[0] for flag in flags for name in flag.names}
+    looks = (d.rule for module in folded.values() for d in module.decisions if d.kind == "refusal")
+    # A rule for another release looks at nothing here.
+    looking = {rule for joined in looks for rule in joined.split("+")}
     for rule in rules.refusals:
-        for attribute in rule.attributes:
+        for attribute in rule.attributes if rule.id in looking else ():
             yield Refused(by_attribute.get(attribute, attribute), rule.id, rule.values, rule.only, rule.instead)
 
 

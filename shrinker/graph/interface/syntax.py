@@ -63,10 +63,14 @@ class Syntax:
         self._bound: dict[str, dict[str, list[Bound]]] = {}
         self._marks: dict[tuple[str, re.Pattern[bytes]], Marks] = {}
 
-    def matching(self, *patterns: re.Pattern[bytes]) -> tuple[list[str], ...]:
-        """Modules whose text holds a match, for each pattern, sorted; each file is read once and none is held."""
+    def matching(self, *patterns: re.Pattern[bytes], among: Iterable[str] | None = None) -> tuple[list[str], ...]:
+        """Modules whose text holds a match, for each pattern, sorted; each file is read once and none is held.
+
+        Args:
+            among: the only modules that may; those that are not in the tree do not.
+        """
         found: tuple[list[str], ...] = tuple([] for _ in patterns)
-        for module in sorted(self.paths):
+        for module in sorted(self.paths if among is None else self.paths.keys() & among):
             text = self._read(self.paths[module])
             for pattern, modules in zip(patterns, found, strict=True):
                 if pattern.search(text) is not None:

@@ -23,7 +23,7 @@ feature = "adapters"
 definitions = ["sglang.server.**.attach"]
 """
 )
-_SERVER = '''\
+_SERVER = """\
 class Runner:
     def attach(self, adapter):
         return [adapter]
@@ -44,7 +44,7 @@ class Server:
 
     def call(self, request):
         return getattr(self, request.method)()
-'''
+"""
 _LAUNCH = """\
 import sys
 
