@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from shrinker.cache import Cache
+from shrinker.fold import workers
 from shrinker.graph.symbols.saved import symbol_data
 from shrinker.pipeline import analyse
+from shrinker.processes import WorkerPool
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.load import RULES_FOLDER, load_rules
 from tests.fold.programs import make_tree, read_program
@@ -107,25 +109,25 @@ def _rules(folder: Path) -> Ruleset:
     return load_rules([folder / "rules.toml", RULES_FOLDER / "protocols.toml"])
 
 
-def _decided(folder: Path, files: dict[str, str], rules: Ruleset, cache: Cache | None) -> dict[str, Any]:
+def _decided(folder: Path, files: dict[str, str], rules: Ruleset, cache: Cache | None, jobs: int = 1) -> dict[str, Any]:
     """All that an analysis says, ready to be compared."""
-    decided = analyse(make_tree(folder, files), rules, 1, {}, _Silent(), cache, symbols=True)
+    decided = analyse(make_tree(folder, files), rules, jobs, {}, _Silent(), cache, symbols=True)
     assert decided.symbols is not None
     names = ("graph", "folded", "rescued", "written", "distributions")
     data, edges = symbol_data(decided.symbols, decided.graph, decided.written)
     return {name: getattr(decided, name) for name in names} | {"symbols": data, "edges": edges}
 
 
-def _again(folder: Path, files: dict[str, str], rules: Ruleset, cold: dict[str, Any]) -> bool:
+def _again(folder: Path, files: dict[str, str], rules: Ruleset, cold: dict[str, Any], jobs: int = 1) -> bool:
     """Whether the analysis of an earlier run was used; either way it is what a cold run says."""
     cache = Cache(folder.parent / "cache")
-    assert _decided(folder, files, rules, cache) == cold
+    assert _decided(folder, files, rules, cache, jobs) == cold
     counts = cache.counts["analyses"]
     assert counts.asked == 1
     return counts.found == 1
 
 
-_ALIKE = {
+_ALIKE: dict[str, dict[str, str | None]] = {
     "nothing changed": {},
     "a document came": {"docs/new.md": "text\n"},
     "a test came": {"test/test_more.py": "import sglang.parts\n"},
@@ -166,7 +168,7 @@ _ALIKE |= {
     "a data file changed": {"python/sglang/data/table.json": '["unnamed"]\n'},
     "a kernel changed": {"python/sglang/data/kernel.cu": '#include "kernel.h"\nint phrase;\n'},
 }
-_OTHER = {
+_OTHER: dict[str, dict[str, str | None]] = {
     "a module came": {"python/sglang/fresh.py": ""},
     "a module went": {IDLE: None},
     "a kept file that names something came": {"notes/second.txt": "only_hip\n"},
@@ -217,6 +219,32 @@ def test_a_change_that_no_answer_depends_on_is_not(tmp_path: Path, change: dict[
     _decided(tmp_path / "before", FILES, rules, Cache(tmp_path / "cache"))
     files = _edited(change)
     assert _again(tmp_path / "warm", files, rules, _decided(tmp_path / "cold", files, rules, None))
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_steps_are_folded_in_other_processes_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, alike: bool) -> None:
+    # Each step of each module in a process of its own: any size is enough for that.
+    monkeypatch.setattr(workers, "_SERIAL_BYTES", 0)
+    started: list[int] = []
+
+    class Pool(WorkerPool):
+        def __init__(self, jobs: int, *others: Any, **named: Any) -> None:
+            started.append(jobs)
+            super().__init__(jobs, *others, **named)
+
+    rules = _rules(tmp_path)
+    _decided(tmp_path / "before", FILES, rules, Cache(tmp_path / "cache"))
+    names = [
+        "a comment beside what stays",
+        "a comment after a kept module",
+        *([] if alike else ["code that names more"]),
+    ]
+    files = _edited({path: text for name in names for path, text in (_ALIKE | _OTHER)[name].items()})
+    cold = _decided(tmp_path / "cold", files, rules, None)
+    with monkeypatch.context() as patched:
+        patched.setattr(workers, "WorkerPool", Pool)
+        assert _again(tmp_path / "warm", files, rules, cold, jobs=2) is alike
+    assert started[0] == 2
 
 
 def test_other_rules_are_another_analysis(tmp_path: Path) -> None:
