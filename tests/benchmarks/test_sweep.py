@@ -51,6 +51,7 @@ def test_every_upstream_has_its_row(tmp_path: Path, commits: list[str], capsys: 
     assert capsys.readouterr().out.count("\n") == 3
     page = (tmp_path / "out/SWEEP.md").read_text()
     assert page.index(commits[0][:12]) < page.index(commits[1][:12]) < page.index(commits[2][:12])
+    assert page.count(f"| `{first.rules_hash[:8]}` |\n") == 3, "each row says by which rules it was made"
     assert str(tmp_path) not in page + (tmp_path / "out/sweep.json").read_text(), "no place of this machine"
 
 
