@@ -28,7 +28,7 @@ def fold_if(folder: StatementFolder, node: ast.If) -> tuple[Body, bool]:
         test = folder.expressions.fold(node.test, condition=True)
         if isinstance(test, ast.Constant) and test is not node.test:
             # Folding the parts decided the whole: a test for a removed class, say.
-            rules = {r for d in context.decisions[decisions:] for r in d.rule.split("+")}
+            rules = {r for d in context.decisions[decisions:] for r in d.rules}
             value = Known(test.value, True, frozenset(rules))
         elif len(context.edits) > edits:
             # What is left of a test: an arm of a ternary that took the place of the whole, say.

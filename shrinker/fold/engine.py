@@ -16,6 +16,7 @@ from shrinker.facts.lattice import Removed
 from shrinker.fold.companions import fold_companions
 from shrinker.fold.imported_rows import LOADED
 from shrinker.fold.memory import Derived, FoldMemory
+from shrinker.fold.recorded import Answers
 from shrinker.fold.refine.recheck import BROKEN
 from shrinker.fold.refine.refinement import NOTHING, Refinement
 from shrinker.fold.refine.rounds import derive
@@ -264,10 +265,12 @@ class FoldEngine:
         steps = [(path, step) for path, (_, history) in modules.items() for step in history]
         # World by world: what is known of one is held until another is asked for.
         worlds = {rescued: self._world_with(rescued) for _, (rescued, _) in steps}
+        answers: dict[frozenset[str], Answers] = {}
         before: dict[tuple[str, Folding], FoldedModule] = {}
         found: dict[tuple[str, Folding], FoldedModule] = {}
         missing: list[tuple[str, Folding]] = []
         for rescued, environment in worlds.items():
+            answers[rescued] = self._memory.answers(environment)
             for path, step in dict.fromkeys(s for s in steps if s[1][0] == rescued):
                 recorded = self._memory.recorded(path, modules[path][0], step[1], environment)
                 if recorded is None:
@@ -278,7 +281,6 @@ class FoldEngine:
                     missing.append((path, step))
                 else:
                     found[path, step] = now
-        answers = {rescued: self._memory.answers(environment) for rescued, environment in worlds.items()}
         wanted = [(path, refinement, answers[rescued]) for path, (rescued, refinement) in missing]
         for (path, step), (module, fresh) in zip(missing, self._workers.fold_each(wanted), strict=True):
             assert fresh is not None, "what is folded in the sight of a recorder is recorded"

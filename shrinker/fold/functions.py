@@ -163,7 +163,7 @@ def _fold_again(
         }
         if not lost and not decided:
             return
-        rules = sorted({r for d in folder.context.decisions[decisions:] for r in d.rule.split("+")})
+        rules = sorted({r for d in folder.context.decisions[decisions:] for r in d.rules})
         gone = {
             n: Removed("+".join(rules), "code of a branch that is never taken", f"{folder.context.module}.{n}")
             for n in lost

@@ -21,7 +21,7 @@ from shrinker.ruleset import Ruleset
 from shrinker.values.distributions import Distributions
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
-from shrinker.values.upstream import UpstreamTree, module_name
+from shrinker.values.upstream import UpstreamTree, modules_of
 
 
 @dataclass(slots=True)
@@ -148,7 +148,7 @@ def _shake(
     """Drop what nothing reachable names, and the files that only it named."""
     whole, units = graph, folded
     stay = {folded[path].module for path in unwritable if path in folded}
-    modules = {name for path in tree.by_path if (name := module_name(path)) is not None}
+    modules = modules_of(tree.by_path)
     while True:
         found = search_symbols(tree, rules, whole, units, stay)
         dead = dead_spans(found, modules)

@@ -44,7 +44,7 @@ def rule_effects(
     folded_lines: Counter[str] = Counter()
     for module in folded.values():
         for decision in module.decisions:
-            for rule in set(decision.rule.split("+")):
+            for rule in set(decision.rules):
                 decisions[rule] += 1
                 folded_lines[rule] += decision.lines
     removed: Counter[str] = Counter()

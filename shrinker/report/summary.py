@@ -43,7 +43,7 @@ def build_summary(
         "decisions": {
             "total": len(decisions),
             "by_kind": _counts(d.kind for d in decisions),
-            "by_rule": _counts(rule for d in decisions for rule in d.rule.split("+")),
+            "by_rule": _counts(rule for d in decisions for rule in d.rules),
         },
         "edges": _counts(edge.kind for edge in graph.edges),
         "removed_by_rule": _counts(removal.rule for removal in graph.removed.values()),

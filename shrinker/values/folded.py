@@ -29,6 +29,11 @@ class Decision:
     last: int = 0
     """The last of them."""
 
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """Ids of all rules it rests on."""
+        return tuple(self.rule.split("+"))
+
 
 @dataclass(frozen=True, slots=True)
 class ImportSite:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,6 +10,7 @@ from shrinker.verify import allowances
 from shrinker.verify.arms import standing_refuted
 from shrinker.verify.claims import Claims
 from shrinker.verify.deciding import Decider
+from shrinker.verify.parsing import parsed
 from shrinker.verify.reader import symbols_of
 from shrinker.verify.registered import lost_registrations
 from shrinker.verify.symbols import ModuleSymbols
@@ -42,11 +41,8 @@ class Ruled:
 def judge_by_rules(pair: Pair, claims: Claims) -> Ruled | None:
     """Judge a changed file by the rules; None when upstream's is not Python."""
     path = pair.symbols.path
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(pair.source, path)
-    except (SyntaxError, ValueError, RecursionError):
+    tree = parsed(pair.source, path)
+    if tree is None:
         return None
     theirs = symbols_of(tree, path)
     arms = list(Decider(tree, pair.upstream, pair.symbols.module or "", claims).refuted())

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.report.verification import NOT_SHOWN, amended, write_verification
+from shrinker.report.verification import _ORDER, NOT_SHOWN, amended, write_verification
 from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding, LevelResult
 from shrinker.values.upstream import Identity
+from shrinker.verify.levels import EVIDENCE_LEVELS
+from shrinker.verify.simulated import SIMULATED_LEVELS
 
 MANIFEST = Manifest("0.1.0", "deepseek", "0" * 64, Identity("release", "release:1.0", "1.0", None, False), ())
 
@@ -72,6 +74,10 @@ def test_a_level_that_was_judged_again_takes_its_place(tmp_path: Path) -> None:
     again = amended(tmp_path, MANIFEST, [result("model")])
     assert [each.evidence.level for each in again] == ["imports", "model", "trace"]
     assert write_verification(tmp_path, MANIFEST, again).read_text() == before
+
+
+def test_the_page_knows_the_order_of_every_level() -> None:
+    assert ("lock", *EVIDENCE_LEVELS, *SIMULATED_LEVELS) == _ORDER
 
 
 def test_evidence_of_another_tree_or_rules_is_not_amended(tmp_path: Path) -> None:

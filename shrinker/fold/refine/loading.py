@@ -152,10 +152,10 @@ class Loading:
         """
         known = self._edges.get(module.module)
         if known is None:
-            names = [name for s in self._of(module) if s.runs == CERTAIN for _, modules in s.names for name in modules]
+            names = {name for s in self._of(module) if s.runs == CERTAIN for _, modules in s.names for name in modules}
             perhaps = {n[1:] for n in names if n.startswith("?")}.difference(self._world.environment.modules)
-            loads = {*_with_parents(module.module)}
-            for name in {*names}:
+            loads = set(_with_parents(module.module))
+            for name in names:
                 if (bare := name.lstrip("?")) == name or bare not in perhaps:
                     loads.update(_with_parents(bare))
             own = self._world.kept(loads)

@@ -37,9 +37,8 @@ def find_members(world: World, banned: frozenset[str] = frozenset()) -> tuple[di
     unnamed: dict[str, set[str]] = {}
     defined = _enumerations(world)
     candidates = _candidates(world, defined)
-    naming = _Naming(world, [_parts(f".{word}") for word in candidates])
-    for word, places in candidates.items():
-        owner, _, member = word.partition(".")
+    naming = _Naming(world, candidates)
+    for (owner, member), places in candidates.items():
         if member in banned:
             continue
         ruled = all(world.environment.removed_member(qualified) is not None for _, qualified in places)
@@ -79,16 +78,16 @@ def _enumerations(world: World) -> dict[str, list[tuple[FoldedModule, str]]]:
 
 def _candidates(
     world: World, defined: Mapping[str, list[tuple[FoldedModule, str]]]
-) -> dict[str, list[tuple[FoldedModule, str]]]:
-    """``Class.MEMBER`` of which folding dropped a mention or that a rule names, with module and qualified name."""
-    found: dict[str, list[tuple[FoldedModule, str]]] = {}
+) -> dict[tuple[str, str], list[tuple[FoldedModule, str]]]:
+    """Class and member of which folding dropped a mention or that a rule names, with module and qualified name."""
+    found: dict[tuple[str, str], list[tuple[FoldedModule, str]]] = {}
     for owner, places in defined.items():
         for module, name in places:
             for member in world.environment.outlines[module.module].members[name]:
                 qualified = f"{module.module}.{name}.{member}"
                 ruled = world.environment.removed_member(qualified) is not None
                 if ruled or (member in world.lost and member.isupper() and len(places) == 1):
-                    found.setdefault(f"{owner}.{member}", []).append((module, qualified))
+                    found.setdefault((owner, member), []).append((module, qualified))
     return found
 
 

@@ -142,9 +142,8 @@ def _difference(flag: Flag, kind: str, before: str, after: str, rule: str, reaso
 
 def _refused(rules: Ruleset, flags: Iterable[Flag], folded: Mapping[str, FoldedModule]) -> Iterator[Refused]:
     by_attribute = {name.lstrip("-").replace("-", "_"): flag.names[0] for flag in flags for name in flag.names}
-    looks = (d.rule for module in folded.values() for d in module.decisions if d.kind == "refusal")
     # A rule for another release looks at nothing here.
-    looking = {rule for joined in looks for rule in joined.split("+")}
+    looking = {r for module in folded.values() for d in module.decisions if d.kind == "refusal" for r in d.rules}
     for rule in rules.refusals:
         for attribute in rule.attributes if rule.id in looking else ():
             yield Refused(by_attribute.get(attribute, attribute), rule.id, rule.values, rule.only, rule.instead)
