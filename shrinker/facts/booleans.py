@@ -39,6 +39,8 @@ def is_boolean(node: ast.expr, scope: Scope) -> bool:
                 len(node.ops) == 1 and isinstance(evaluate(node.left, scope), Domain)
             )
         case ast.Call():
+            if isinstance(node.func, ast.Attribute) and scope.environment.is_boolean_on_any(node.func.attr):
+                return True
             function = evaluate(node.func, scope)
             return isinstance(function, Ref) and (
                 function.name in _PREDICATES or scope.environment.boolean_function(function.name)

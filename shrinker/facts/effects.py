@@ -27,6 +27,7 @@ PURE_CALLS = frozenset(
     {
         "builtins.bool",
         "builtins.callable",
+        "builtins.float",
         "builtins.getattr",
         "builtins.hasattr",
         "builtins.int",

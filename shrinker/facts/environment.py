@@ -140,6 +140,11 @@ class Environment:
         """True for a method of any receiver that a rule declares free of side effects, or fixes."""
         return self._pure.find_any(method) is not None or self._calls.find_any(method) is not None
 
+    def is_boolean_on_any(self, method: str) -> bool:
+        """True for a method of any receiver that a rule says answers `True` or `False`."""
+        found = self._pure.find_any(method)
+        return found is not None and found.boolean
+
     def domain(self, name: str, kind: str = "names") -> Domain | None:
         """What a qualified name never is.
 

@@ -37,8 +37,7 @@ class Patterns:
 
     def _add(self, pattern: str, line: int) -> None:
         for part in re.split(r"[^\w*]+", pattern):
-            # `f"{a}_{b}"` says as little as `name` does.
-            if "*" in part and (part.startswith("_") or part.strip("*_")):
+            if "*" in part and _says_something(part):
                 literal = part.replace("*", "").replace("_", "")
                 if len(literal) >= _LITERAL_CHARACTERS:
                     self._patterns.add(part)
@@ -49,7 +48,7 @@ class Patterns:
     def calls(self, stores: set[str]) -> None:
         """Calls that get, set or join by a computed name; adds to `stores` what they set."""
         reading = self._reading
-        stored: set[int] = set()
+        judged: set[int] = set()
         computed: list[ast.expr] = []
         for found in (reading.plain, reading.typing):
             computed += found.joined
@@ -66,15 +65,15 @@ class Patterns:
                 if name == "join":
                     computed.append(call)
                 elif name in _SETTERS or name in _BY_NAME:
-                    if name == "setattr" and len(call.args) > 1:
-                        stored.add(id(call.args[1]))
+                    if len(call.args) > 1 and (name == "setattr" or self._own_class(call) is not None):
+                        judged.add(id(call.args[1]))
                     self._by_name(call, name, stores)
         for node in computed:
             pattern = pattern_of(node)
             if pattern is not None and pattern != "*":
                 exact = self._spelled.texts(node) if "*" in pattern and isinstance(node, ast.expr) else None
                 self.sites += ((node.lineno, text) for text in ((pattern,) if exact is None else exact))
-                if "*" in pattern and id(node) not in stored:
+                if "*" in pattern and id(node) not in judged:
                     self._add(pattern, node.lineno)
         for found in (reading.plain, reading.typing):
             for constant in chain(found.texts, found.parts, reading.shown if found is reading.plain else ()):
@@ -87,16 +86,14 @@ class Patterns:
         if second is None:
             return
         pattern = pattern_of(second) or "*"
+        owner = self._own_class(call)
         if name in _SETTERS:
             for spelled in self._spelled_out(call, pattern) if name == "setattr" else (pattern,):
-                if spelled.strip("*"):
-                    first = call.args[0]
-                    own = isinstance(first, ast.Name) and first.id == "self" and "*" in spelled
-                    owner = self._class_around(call.lineno) if own else None
-                    stores.add(f"{spelled}=*@{owner}" if owner else f"{spelled}=*")
+                if _says_something(spelled):
+                    stores.add(f"{spelled}=*@{owner}" if owner and "*" in spelled else f"{spelled}=*")
         elif "*" in pattern:
-            if pattern.strip("*"):
-                self._patterns.add(pattern)
+            if _says_something(pattern):
+                self._patterns.add(f"{pattern}@{owner}" if owner else pattern)
             else:
                 self._asks.append(call.lineno)
 
@@ -124,8 +121,12 @@ class Patterns:
                 return texts
         return None
 
-    def _class_around(self, line: int) -> str | None:
-        """The outermost class around a line."""
+    def _own_class(self, call: ast.Call) -> str | None:
+        """The outermost class around a call whose first argument is `self`."""
+        first = call.args[0] if len(call.args) > 1 else None
+        if not isinstance(first, ast.Name) or first.id != "self":
+            return None
+        line = call.lineno
         for node, _ in self._reading.definitions:
             if isinstance(node, ast.ClassDef) and node.lineno <= line <= (node.end_lineno or 0):
                 return node.name
@@ -163,6 +164,11 @@ def pattern_of(node: ast.AST) -> str | None:
             return _squeeze("/".join(parts)) if any(p != "*" for p in parts) else None
         return "*"
     return "*"
+
+
+def _says_something(pattern: str) -> bool:
+    """False where no letter of a name is known: `f"{a}_{b}"` says as little as `name` does, `f"_{a}"` is a private one."""
+    return pattern.startswith("_") or pattern.strip("*_") != ""
 
 
 def _squeeze(text: str) -> str:

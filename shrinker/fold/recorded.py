@@ -25,6 +25,7 @@ RULES_ONLY = frozenset(
         "domain",
         "domain_words",
         "is_absent",
+        "is_boolean_on_any",
         "is_pure",
         "is_pure_on_any",
         "missing_attribute",

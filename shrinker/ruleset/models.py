@@ -72,6 +72,8 @@ class Pure(Rule):
     """Functions of the tree that only answer: a call whose result is not needed may go."""
 
     calls: tuple[str, ...]
+    boolean: bool = False
+    """They answer `True` or `False` and nothing else, so that `f() and False` is `False` even as a value."""
 
 
 class Label(Rule):

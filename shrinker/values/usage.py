@@ -35,7 +35,8 @@ class Usage:
     texts: str = ""
     """Strings that are a name, or the last part of a dotted one."""
     patterns: str = ""
-    """Computed names, each computed part written ``*``: ``getattr(self, f"forward_{mode}")``."""
+    """Computed names, each computed part written ``*``: ``f"forward_{mode}"``. A `getattr` of one on `self` adds
+    ``@Class``."""
     exports: str = ""
     """``__all__``, as far as it is spelled out."""
     idle: str = ""

@@ -68,6 +68,11 @@ MAY: dict[str, tuple[str, str, str]] = {
         "import torch.nn as nn\nclass Layer(nn.Module):\n    a = 1\n",
         "",
     ),
+    "a method of what only holds attributes": (
+        "from types import SimpleNamespace\nclass Holder(SimpleNamespace):\n    a = 1\n    def lost(self): pass\n",
+        "from types import SimpleNamespace\nclass Holder(SimpleNamespace):\n    a = 1\n",
+        "",
+    ),
     "an annotation of a class that is made otherwise": (POOL, less(POOL, "    size: int = 1\n"), ""),
     "a constant of a class that is made by its fields": (
         "from dataclasses import dataclass\n@dataclass\nclass A:\n    x: int\n    LIMIT = 2\n",

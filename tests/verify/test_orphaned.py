@@ -83,6 +83,8 @@ def test_reason_in_the_file_and_what_it_loads(tmp_path: Path, source: str, name:
         ("import sglang.here\n\nsglang.here.f(1)\n", "other.py:3 reads it as an attribute"),
         ("from sglang import here\n\nuse(here)\nx.f(1)\n", "other.py:3 hands the module on as a value"),
         ("x = 'sglang.here.f'\n", "other.py:1 names it in a string"),
+        ("x = ('sglang.here', 'g')\nx.f(1)\n", "other.py:1 names the module in a string, and python/sglang/other.py:2"),
+        ("x = 'here.py'\nx.f(1)\n", "other.py:1 names the module in a string"),
         (
             "import importlib\n\nimportlib.import_module(name).f(1)\n",
             "other.py:3 reads `f` in code that imports modules",
@@ -93,6 +95,8 @@ def test_reason_in_the_file_and_what_it_loads(tmp_path: Path, source: str, name:
         ("import sglang.here\n\nsglang.here.g(1)\nx.f(1)\n", ""),
         ("from sglang import here\n\nuse(here)\nx.g(1)\n", ""),
         ("import importlib\n\nimportlib.import_module(name).g(1)\n", ""),
+        ("x = ('sglang.here', 'g')\nx.g(1)\n", ""),
+        ("x = 'nowhere.py'\nx.f(1)\n", ""),
     ],
 )
 def test_reason_in_another_file(tmp_path: Path, other: str, said: str) -> None:
@@ -117,6 +121,14 @@ def test_modules_in_a_cycle_may_load_in_one_order_only(tmp_path: Path, around: s
     assert (
         said == "importing sglang.two loads sglang.two, which is in a cycle of modules: they may load in one order only"
     )
+
+
+def test_what_the_package_around_loads_may_come_later(tmp_path: Path) -> None:
+    first = "from sglang.here import f\nfrom sglang.loud import a\n"
+    assert "loud.py:1" in reason(tmp_path / "later", "from sglang.loud import a\n", "sglang.loud.a", __init__=first)
+    # A package that does not load the file has loaded the rest before.
+    alone = "from sglang.loud import a\n"
+    assert reason(tmp_path / "before", "from sglang.loud import a\n", "sglang.loud.a", __init__=alone) == ""
 
 
 def test_a_module_that_imports_its_own_package_is_in_no_cycle(tmp_path: Path) -> None:

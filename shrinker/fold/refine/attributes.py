@@ -62,7 +62,7 @@ def _find_unread(world: World, stores: dict[str, set[str]]) -> None:
     candidates = {
         n for n in world.stores if (n in world.lost_own or (n in kept and is_own_name(n))) and _is_candidate(world, n)
     }
-    candidates = {n for n in candidates if not world.reads_attribute(n) and _owners(world, n)}
+    candidates = {n for n in candidates if (owners := _owners(world, n)) and not world.reads_attribute(n, owners)}
     for module in world.modules if candidates else ():
         stored = _stored(module.usage.stores) & candidates
         if stored:

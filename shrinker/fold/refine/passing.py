@@ -113,7 +113,7 @@ def find_unpassed(world: World) -> tuple[dict[str, set[tuple[str, str]]], dict[s
     for module in world.modules:
         for word in words_in(module.usage.unread):
             qualified, name, limit = word.split(":")
-            if name not in world.texts and not world.computes(name):
+            if name not in world.texts and not world.computes_text(name):
                 unread.append((module, qualified, name, limit))
     if not unread:
         return parameters, arguments

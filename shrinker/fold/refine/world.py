@@ -90,6 +90,7 @@ class World:
         self.imported: set[tuple[str, str]] = set()
         self.subclassed: set[str] = set()
         self._own_stores: list[tuple[re.Pattern[str], str]] = []
+        self._own_reads: list[tuple[re.Pattern[str], str]] = []
         self.stores: dict[str, set[str]] = {}
         """Attributes to what they are set to: texts of literals, and ``*`` for anything else."""
         self.fields: dict[str, set[str]] = {}
@@ -119,7 +120,14 @@ class World:
             self.lost.update(words_in(usage.lost))
             self.lost_own.update(words_in(usage.lost_own))
             self.subclassed.update(words_in(usage.subclassed))
-            patterns.update(p for p in words_in(usage.patterns) if not _is_label(environment, module.module, p))
+            for word in words_in(usage.patterns):
+                pattern, _, owner = word.partition("@")
+                if _is_label(environment, module.module, pattern):
+                    continue
+                if owner:
+                    self._own_reads.append((_any_of({pattern}), f"{module.module}.{owner}"))
+                else:
+                    patterns.add(pattern)
             self.decided.update(words_in(usage.decided))
             self.made.update(words_in(usage.made))
             self.tested.update(words_in(usage.tested))
@@ -144,7 +152,7 @@ class World:
         self._pattern = _any_of(patterns)
         self._stored_pattern = _any_of({p for p in self.stores if "*" in p})
         loose = (words_in(m.usage.patterns) for m in self.modules if m.usage.dynamic)
-        self._loose_pattern = _any_of({p for found in loose for p in found})
+        self._loose_pattern = _any_of({p.partition("@")[0] for found in loose for p in found})
         self.asked = Asked(self._by_name)
         self._attributes = frozenset(attributes)
 
@@ -177,15 +185,20 @@ class World:
 
     def mentions(self, name: str) -> bool:
         """True when kept code or another kept file writes the name, or may compute it."""
-        return self.writes(name) or self._pattern.fullmatch(name) is not None
+        return self.writes(name) or self.computes(name)
 
     def writes(self, name: str) -> bool:
         """True when kept code or another kept file writes the name."""
         return name in self._words or name in self.outside
 
-    def reads_attribute(self, name: str) -> bool:
-        """True when kept code or another kept file may read an attribute of this name."""
-        return name in self._firm or name in self.outside or self.computes(name)
+    def reads_attribute(self, name: str, owners: set[str]) -> bool:
+        """True when kept code or another kept file may read this attribute of an instance of one of these classes."""
+        return (
+            name in self._firm
+            or name in self.outside
+            or self.computes_text(name)
+            or self._means_own(self._own_reads, name, owners)
+        )
 
     @cached_property
     def _firm(self) -> frozenset[str]:
@@ -209,6 +222,10 @@ class World:
 
     def computes(self, name: str) -> bool:
         """True when kept code may put the name together."""
+        return self.computes_text(name) or any(pattern.fullmatch(name) for pattern, _ in self._own_reads)
+
+    def computes_text(self, name: str) -> bool:
+        """The same, but for what code only reads from its own instance: no argument is named so."""
         return self._pattern.fullmatch(name) is not None
 
     def may_store(self, name: str) -> bool:
@@ -225,9 +242,10 @@ class World:
 
     def may_compute_store(self, name: str, owners: set[str]) -> bool:
         """True when a `setattr` of a computed name may mean this attribute of an instance of one of these classes."""
-        if self._stored_pattern.fullmatch(name) is not None:
-            return True
-        for pattern, owner in self._own_stores:
+        return self._stored_pattern.fullmatch(name) is not None or self._means_own(self._own_stores, name, owners)
+
+    def _means_own(self, computed: list[tuple[re.Pattern[str], str]], name: str, owners: set[str]) -> bool:
+        for pattern, owner in computed:
             # `self` is an instance of the class around it or of one that inherits from it.
             instances = {owner, *self.hierarchy.descendants(owner)}
             if pattern.fullmatch(name) and any(

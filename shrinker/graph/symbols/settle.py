@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from shrinker.graph.symbols.loading import Loading
@@ -67,9 +68,10 @@ def release_imports(search: Search) -> None:
 
 
 def release_names(search: Search) -> None:
-    """Give up names from outside the tree that only code which goes reads, where live code names another of the statement.
+    """Give up names from outside the tree that only code which goes reads, where another import of the module is named.
 
-    That one loads the module all the same. A name that no code of the module reads stays: it may be there for what it loads.
+    That one loads the module all the same: one of the same statement, one above it, or one below with nothing but
+    imports of the module between them. A name that no code of the module reads stays: it may be there for what it loads.
     """
     named = {target for source, target in search.edges if isinstance(target, tuple) and source != f"module:{target[0]}"}
     for name in search.program.order:
@@ -77,9 +79,10 @@ def release_names(search: Search) -> None:
             continue
         units = search.program.modules[name].units
         imports = [(n, u) for n, u in enumerate(units) if u.kind == "import" and u.imports[0][1] not in ("", "*")]
-        asked = {_statement(unit) for number, unit in imports if (name, number) in named}
         idle = [(n, u) for n, u in imports if (name, n) in search.live and (name, n) not in named]
-        idle = [(n, u) for n, u in idle if _statement(u) in asked and not search.program.is_module(u.imports[0][0])]
+        idle = [(n, u) for n, u in idle if not search.program.is_module(u.imports[0][0])]
+        asked = {number for number, _ in enumerate(units) if (name, number) in named} if idle else set()
+        idle = [(n, u) for n, u in idle if _is_loaded_by_another(n, units, asked)]
         if not idle:
             continue
         lost = {
@@ -94,10 +97,26 @@ def release_names(search: Search) -> None:
                 search.edges.pop((reason.source, (name, number)), None)
 
 
-def _statement(unit: Unit) -> tuple[str, int]:
-    """What the names of one `from … import` have in common: the module, and the line."""
-    source, _, line = unit.imports[0]
-    return source, line
+def _is_loaded_by_another(number: int, units: Sequence[Unit], named: Collection[int]) -> bool:
+    """Whether a named import loads the module of this one, and no later than before anything else happens."""
+    own = units[number]
+
+    def loads_it(other: Unit) -> bool:
+        return (
+            other.kind == "import"
+            and "typing" not in other.flags
+            and other.parent == own.parent
+            and other.imports[0][0] == own.imports[0][0]
+        )
+
+    if any(loads_it(unit) and n in named for n, unit in enumerate(units[:number])):
+        return True
+    for n in range(number + 1, len(units)):
+        if not loads_it(units[n]):
+            return False
+        if n in named:
+            return True
+    return False
 
 
 def settle_unnamed(search: Search) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from shrinker.verify.orphaned.sources import Sources
 
@@ -37,9 +37,18 @@ class Loading:
             path: the file.
             without: an import of it that is taken to be gone.
         """
+        # Whoever runs the file has loaded the packages around it; one that loads the file itself may load the rest later.
+        around = {*_with_packages(self._sources.name(path) or "")}
+        found = {*around, *self._closure(self._names(path, without), path)}
+        for name in around:
+            reached = self._closure([name], path)
+            found |= reached if self._sources.name(path) not in reached else set()
+        return frozenset(found)
+
+    def _closure(self, names: Iterable[str], path: str) -> set[str]:
+        """These modules and all that they load, but for what the file at this path does."""
         seen: set[str] = set()
-        # Whoever runs the file has loaded it, and the packages around it.
-        stack = [*_with_packages(self._sources.name(path) or ""), *self._names(path, without)]
+        stack = [*names]
         while stack:
             name = stack.pop()
             if name in seen:
@@ -48,7 +57,7 @@ class Loading:
             target = self._sources.modules.get(name)
             if target is not None and target != path:
                 stack.extend(self.direct(target))
-        return frozenset(seen)
+        return seen
 
     def direct(self, path: str) -> frozenset[str]:
         """Modules that the module level of a file itself certainly loads, packages around them included."""

@@ -97,13 +97,15 @@ class Readers:
         """Who imports the name of a module, reads it as the module's attribute, or hands the module on as a value."""
         plain = module.rpartition(".")[2]
         last = re.escape(plain)
+        file = f"{plain}.py"
         word = rf"\b{re.escape(name)}\b"
         handed = ""
         whole = re.compile(rf"import\b[^\n]*\b{last}\b(?!\.)|^\s+{last}(?:\s+as\s+\w+)?,?\s*$", re.MULTILINE)
         for path, _ in self._sources.holding(plain, rf"\b{last}\b"):
             text = self._sources.text(path)
-            if (name not in text or re.search(word, text) is None) and whole.search(text) is None:
-                # It neither names the name nor imports the module as a whole.
+            said_whole = module in text or file in text
+            if not said_whole and (name not in text or not re.search(word, text)) and not whole.search(text):
+                # It neither names the name nor the module as a whole.
                 continue
             bound: set[str] = set()
             for node in self._sources.imports(path):
@@ -116,20 +118,22 @@ class Readers:
                             bound.add(alias.asname or alias.name)
                 else:
                     bound.update(alias.asname or module for alias in node.names if alias.name == module)
-            if module in text and name in text:
+            if said_whole:
                 for part in ast.walk(self._sources.tree(path)):
                     said = part.value if isinstance(part, ast.Constant) else None
                     if isinstance(said, str) and module in said and re.search(word, said):
                         return f"{path}:{getattr(part, 'lineno', 0)} names it in a string"
+                    if said in (module, file):
+                        handed = handed or f"{path}:{getattr(part, 'lineno', 0)} names the module in a string"
             if bound:
                 read, value = _uses(self._sources.tree(path), bound, name)
                 if read:
                     return f"{path}:{read} reads it as an attribute"
-                handed = handed or (f"{path}:{value}" if value else "")
+                handed = handed or (f"{path}:{value} hands the module on as a value" if value else "")
         if handed:
             asked = self._asked_anywhere(name)
             if asked:
-                return f"{handed} hands the module on as a value, and {asked}"
+                return f"{handed}, and {asked}"
         return None
 
     def _bare(self, path: str, name: str) -> int:
