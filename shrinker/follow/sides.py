@@ -165,7 +165,7 @@ def unknown_predicates(sides: tuple[Side, Side], rules: Path | None, jobs: int) 
             return [], [f"{side.name}: no tree or no upstream, so that unknown predicates are not looked for"]
     assert new.folder is not None and new.upstream is not None, "just looked at"
     profile = load_profile(new.manifest.profile, rules or RULES_FOLDER)
-    left = find_survivors(new.upstream, new.folder, new.manifest, profile, jobs=jobs)
+    left = find_survivors(new.upstream, new.folder, new.manifest, profile, jobs=jobs, names=False)
     rows = [
         *(("unknown predicate", s.name, f"beside {', '.join(s.beside)}", s.sites) for s in left.suspects),
         *((f"unknown: {s.kind}", s.text, s.where, ((s.path, s.line),)) for s in left.unexplained),

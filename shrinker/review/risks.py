@@ -11,6 +11,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 
+from shrinker.graph.interface.syntax import marked
 from shrinker.review.difference import Pair
 from shrinker.review.values import Change
 
@@ -66,7 +67,8 @@ def _reason(pair: Pair, path: str, new: bool) -> str:
 
 def _sites(data: bytes) -> Iterator[tuple[str, str, str, int]]:
     """Mechanism, definition around it, text and line."""
-    if _WORDS.search(data) is None:
+    marks = marked(data, _WORDS)
+    if marks is None:
         return
     try:
         with warnings.catch_warnings():
@@ -84,7 +86,8 @@ def _sites(data: bytes) -> Iterator[tuple[str, str, str, int]]:
                 found.append(("answers for names that are not there", owner, "__getattr__", node.lineno))
         elif isinstance(node, ast.Call) and (kind := _mechanism(node)):
             found.append((kind, owner, ast.unparse(node)[:120], node.lineno))
-        pending += [(child, owner) for child in ast.iter_child_nodes(node)]
+        # Most of a file holds no such word.
+        pending += [(child, owner) for child in ast.iter_child_nodes(node) if marks.within(child)]
     yield from sorted(found, key=lambda row: row[3])
 
 

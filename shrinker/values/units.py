@@ -56,7 +56,8 @@ class Unit:
     """Paths of a class's bases."""
     flags: frozenset[str] = frozenset()
     """``static``, ``classmethod``, ``typing`` (an import that only a type checker runs), ``abstract``, ``metaclass``,
-    ``whole`` (``import a.b``, which binds ``a``), ``replaced`` (decorated by what may hand back something else)."""
+    ``whole`` (``import a.b``, which binds ``a``), ``replaced`` (decorated by what may hand back something else),
+    ``special`` (runs for its name alone, as ``__all__`` does)."""
     classes: tuple[tuple[str, ...], ...] = ()
     """Bases of the classes that it defines inside."""
 

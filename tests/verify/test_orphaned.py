@@ -134,3 +134,30 @@ def test_what_the_package_around_loads_may_come_later(tmp_path: Path) -> None:
 def test_a_module_that_imports_its_own_package_is_in_no_cycle(tmp_path: Path) -> None:
     package = {"box/__init__": "from sglang.box.a import f\n", "box/a": "def f(): ...\n"}
     assert reason(tmp_path, "from sglang.box.a import f\n", "sglang.box.a.f", **package) == ""
+
+
+@pytest.mark.parametrize(
+    ("walked", "asks", "said"),
+    [
+        (
+            "sglang.box",
+            "x.f(1)",
+            "other.py imports modules of sglang.box by computed names, and python/sglang/asks.py:1",
+        ),
+        # Another package, or a name that nothing asks for.
+        ("sglang.bag", "x.f(1)", ""),
+        ("sglang.box", "x.g(1)", ""),
+    ],
+)
+def test_what_walks_a_package_hands_its_modules_on(tmp_path: Path, walked: str, asks: str, said: str) -> None:
+    files = {
+        **BASE,
+        "box/__init__.py": "",
+        "box/here.py": "from sglang.quiet import f\n",
+        "other.py": f"import importlib\n\nfor name in names('{walked}'):\n    keep(importlib.import_module(name))\n",
+        "asks.py": f"{asks}\n",
+    }
+    write(tmp_path, files)
+    item = Leftover("orphaned imports", "python/sglang/box/here.py", 1, "sglang.quiet.f")
+    [found] = explain_imports(tmp_path, [f"python/sglang/{path}" for path in files], [item])
+    assert said in found.reason and bool(said) == bool(found.reason)

@@ -234,15 +234,17 @@ class _Collector:
         if "__all__" in names:
             # Its texts name nothing by themselves.
             uses.texts.clear()
+        quiet = pure and (plain or _unpacks(targets))
+        special = any(n.startswith("__") for n in names)
         self._add(
             "assign",
             tuple(names),
             node,
             parent,
             uses,
-            runs=not (pure and (plain or _unpacks(targets))) or any(n.startswith("__") for n in names),
+            runs=not quiet or special,
             value=value,
-            flags=flags,
+            flags=flags | {"special"} if quiet and special else flags,
         )
 
 

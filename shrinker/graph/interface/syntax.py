@@ -47,6 +47,19 @@ class Marks:
                     stack.append(node)
 
 
+def marked(text: bytes, pattern: re.Pattern[bytes]) -> Marks | None:
+    """Lines of a text that hold a match; None where there is none."""
+    if b"\r" in text:
+        text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    lines: list[int] = []
+    line, start = 1, 0
+    for found in pattern.finditer(text):
+        line += text.count(b"\n", start, found.end())
+        start = found.end()
+        lines.append(line)
+    return Marks(lines) if lines else None
+
+
 class Syntax:
     """Modules of a tree, parsed when they are asked for."""
 
@@ -82,15 +95,7 @@ class Syntax:
         known = self._marks.get((module, pattern))
         if known is None:
             text = self._read(self.paths[module]) if module in self.paths else b""
-            if b"\r" in text:
-                text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-            lines: list[int] = []
-            line, start = 1, 0
-            for found in pattern.finditer(text):
-                line += text.count(b"\n", start, found.end())
-                start = found.end()
-                lines.append(line)
-            known = self._marks[module, pattern] = Marks(lines)
+            known = self._marks[module, pattern] = marked(text, pattern) or Marks([])
         return known
 
     def tree(self, module: str) -> ast.Module | None:

@@ -119,7 +119,7 @@ class Program:
             if any(
                 unit.kind not in ("member", "main")
                 and (
-                    unit.runs
+                    (unit.runs and "special" not in unit.flags)
                     or (
                         unit.kind in ("import", "effect")
                         and "typing" not in unit.flags

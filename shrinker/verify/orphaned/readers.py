@@ -157,6 +157,8 @@ class Readers:
         """Code that imports modules of computed names and may read the name of one."""
         if self._computing is None:
             self._computing = [p for p in self._sources.paths if _COMPUTING.search(self._sources.text(p))]
+        module = self._sources.name(own) or ""
+        packages = [module[:at] for at, letter in enumerate(module) if letter == "." and "." in module[:at]]
         reads = re.compile(rf"\.{re.escape(name)}\b|[\"'](?:[\w.:]+[.:])?{re.escape(name)}[\"']")
         for path in self._computing:
             text = self._sources.text(path)
@@ -167,6 +169,12 @@ class Readers:
             line = _computes(self._sources, path, name)
             if line:
                 return f"{path}:{line} imports modules of computed names and puts together a name that may be it"
+        for path in self._computing:
+            text = self._sources.text(path)
+            walked = next((p for p in packages if f'"{p}"' in text or f"'{p}'" in text), None)
+            asked = self._asked_anywhere(name) if walked else None
+            if asked:
+                return f"{path} imports modules of {walked} by computed names, and {asked}"
         return None
 
 
