@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import Any
 
+from shrinker.graph.symbols.costs import cost_of
 from shrinker.graph.symbols.dead import Searched
 from shrinker.graph.symbols.program import Key, Module
 from shrinker.graph.symbols.reasons import Node
@@ -39,8 +40,6 @@ defined elsewhere may be meant: the file imports the name, or reads it from some
 
 NO_SYMBOLS: tuple[dict[str, Any], list[int]] = ({"format": FORMAT, "units": []}, [])
 """Of a run that looked at modules only."""
-_COSTS = {"by name": 3, "enumeration": 4, "string": 6, "pattern": 8}
-"""What an edge counts in a chain, where not 1: what the syntax proves explains more than a name that merely agrees."""
 _ROOTS = {"root:other files": 20, "root:entry point": 10, "root:code outside": 40}
 """The same of a root: modules that people run come first, what only unknown code may call last."""
 
@@ -125,7 +124,6 @@ def _best(rows: Sequence[int], live: Sequence[bool], others: Sequence[str], kind
     """Source, kind and line of the last edge of the best chain from a root to each node; -1 for a root or what is not live."""
     size = len(live)
     out: dict[int, list[tuple[int, int, int]]] = {}
-    costs = [_COSTS.get(kind, 1) for kind in kinds]
     for at in range(0, len(rows), 4):
         source, target, kind, line = rows[at : at + 4]
         if (source >= size or live[source]) and (target >= size or live[target]):
@@ -138,8 +136,9 @@ def _best(rows: Sequence[int], live: Sequence[bool], others: Sequence[str], kind
         cost, node = heappop(queue)
         if cost > known[node]:
             continue
-        for target, kind, line in out.get(node, ()):
-            whole = cost + costs[kind]
+        edges = out.get(node, ())
+        for target, kind, line in edges:
+            whole = cost + cost_of(kinds[kind], len(edges))
             # Node numbers follow the names, and so does the choice between equals.
             if whole < known.get(target, whole + 1):
                 known[target] = whole

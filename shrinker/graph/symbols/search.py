@@ -385,6 +385,9 @@ class Search:
                 member = (key[0], number)
                 if member in self._marked:
                     yield member, self._marked[member]
+                    if special:
+                        # The class explains it better than whatever else spells such a name.
+                        yield member, Reason(key, "protocol")
                 elif special or module.units[number].runs or called is None or name in called or name in self._anywhere:
                     yield member, Reason(key, "protocol")
                 elif holder is not None and not name.startswith("_"):

@@ -13,6 +13,7 @@ from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any
 
+from shrinker.graph.symbols.costs import cost_of
 from shrinker.graph.symbols.table import Table
 from shrinker.graph.why import Chain, Step
 from shrinker.values.errors import InputError
@@ -20,12 +21,10 @@ from shrinker.values.errors import InputError
 FORMAT = 2
 EDGES = "symbol_edges.json"
 """Beside the saved search."""
-_COSTS = {"by name": 3, "enumeration": 4, "string": 6, "pattern": 8}
-"""What an edge counts in a chain from a definition, where not 1, as in the best chain from a root."""
 _MOST = 12
 """How many places that named a removed symbol are shown."""
 _MODULE = 10
-"""The same of an edge to a module that is loaded."""
+"""What an edge to a module that is loaded counts in a chain from a definition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +177,7 @@ class Symbols(Table):
             return 1
         # What a module does when it is loaded explains less than what names it.
         loads = self._node(edge[1]).startswith("module:")
-        return _MODULE if loads else _COSTS.get(self._data["kinds"][edge[2]], 1)
+        return _MODULE if loads else cost_of(self._data["kinds"][edge[2]], len(self._outgoing[edge[0]]))
 
     # Removed
 

@@ -36,8 +36,61 @@ FILES = {
     "python/sglang/srt/utils.py": "def is_hip():\n    return False\n",
     "python/sglang/gone.py": "from sglang.parts import lost\n\n\nclass Kernel:\n    pass\n",
     "python/sglang/alone.py": "from sglang.parts import Engine, outer_one\n\nEngine().forgotten()\n",
+    # A name that many share, nearer to the root than the call of one that two share; and one that makes objects.
+    "python/sglang/shared.py": """\
+class A:
+    def __init__(self):
+        pass
+
+    def step(self):
+        return 1
+
+    def enter(self):
+        return self.last()
+
+    def last(self):
+        return 1
+
+
+class B:
+    def step(self):
+        return 1
+
+    def enter(self):
+        return 1
+
+
+class C:
+    def step(self):
+        return 1
+
+
+class D:
+    def step(self):
+        return 1
+
+
+class E:
+    def step(self):
+        return A().last()
+
+
+def plain(x):
+    return further(x)
+
+
+def further(x):
+    return x.enter()
+
+
+def run(x):
+    x.__init__()
+    x.step()
+    plain(x)
+    return A, B, C, D, E
+""",
     "python/sglang/launch_server.py": """\
-import sglang.parts
+import sglang.parts, sglang.shared
 from sglang.parts import Engine, start
 from sglang.srt.utils import is_hip
 
@@ -46,7 +99,7 @@ def main():
     engine = start()
     if is_hip():
         engine.only_hip()
-    print(engine.run(), sglang.parts.start())
+    print(engine.run(), sglang.parts.start(), sglang.shared.run(engine))
 
 
 if __name__ == "__main__":
@@ -182,6 +235,23 @@ def test_a_chain_has_every_edge_with_its_line(graph: Path) -> None:
 def test_a_member_that_is_found_by_its_name_has_a_chain_to_its_class_too(graph: Path) -> None:
     targets = [chain.target for chain in answers.why(graph, "Engine.run")]
     assert targets == ["symbol:sglang.parts.Engine.run", "symbol:sglang.parts.Engine"]
+
+
+def test_a_name_that_many_share_explains_less(graph: Path) -> None:
+    def way(query: str) -> list[str]:
+        return [step.rsplit(" ", 1)[0].replace("sglang.shared.", "") for step in _steps(graph, query)][3:]
+
+    # `step` is one step nearer, and five classes have one.
+    assert way("sglang.shared.A.last") == [
+        "name run",
+        "name plain",
+        "name further",
+        "name name:enter",
+        "by name A.enter",
+        "name A.last",
+    ]
+    # Whoever spells such a name may mean any class; what makes the object means this one.
+    assert way("sglang.shared.A.__init__") == ["name run", "name A", "protocol A.__init__"]
 
 
 def test_all_gives_a_chain_for_each_place(graph: Path) -> None:
