@@ -138,7 +138,7 @@ def _best(rows: Sequence[int], live: Sequence[bool], others: Sequence[str], kind
             continue
         edges = out.get(node, ())
         for target, kind, line in edges:
-            whole = cost + cost_of(kinds[kind], len(edges))
+            whole = cost + cost_of(kinds[kind], others[node - size] if node >= size else "", len(edges))
             # Node numbers follow the names, and so does the choice between equals.
             if whole < known.get(target, whole + 1):
                 known[target] = whole

@@ -190,11 +190,12 @@ class Search:
 
     def _mark(self, key: Key, reason: Reason) -> None:
         """A member's name was looked up: it lives once its class does."""
-        self.edges.setdefault((reason.source, key), reason)
+        unit = self.program.unit(key)
+        if reason.kind != "by name" or not all(map(_is_special, unit.names)):
+            self.edges.setdefault((reason.source, key), reason)
         if key in self._marked:
             return
         self._marked[key] = reason
-        unit = self.program.unit(key)
         owner = (key[0], unit.parent)
         if owner in self.live:
             self.keep(key, reason)
@@ -380,14 +381,11 @@ class Search:
         called = self._called_from_outside(key)
         holder = self._protocols.held(f"{key[0]}.{module.units[key[1]].names[0]}")
         for name, numbers in module.members.get(key[1], {}).items():
-            special = name.startswith("__") and name.endswith("__")
+            special = _is_special(name)
             for number in numbers:
                 member = (key[0], number)
-                if member in self._marked:
+                if member in self._marked and not special:
                     yield member, self._marked[member]
-                    if special:
-                        # The class explains it better than whatever else spells such a name.
-                        yield member, Reason(key, "protocol")
                 elif special or module.units[number].runs or called is None or name in called or name in self._anywhere:
                     yield member, Reason(key, "protocol")
                 elif holder is not None and not name.startswith("_"):
@@ -403,3 +401,8 @@ class Search:
                     return None
                 found.update(known)
         return found
+
+
+def _is_special(name: str) -> bool:
+    """True for a member that lives as soon as its class does, whoever else spells its name."""
+    return name.startswith("__") and name.endswith("__")

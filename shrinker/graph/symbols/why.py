@@ -177,7 +177,11 @@ class Symbols(Table):
             return 1
         # What a module does when it is loaded explains less than what names it.
         loads = self._node(edge[1]).startswith("module:")
-        return _MODULE if loads else cost_of(self._data["kinds"][edge[2]], len(self._outgoing[edge[0]]))
+        return (
+            _MODULE
+            if loads
+            else cost_of(self._data["kinds"][edge[2]], self._node(edge[0]), len(self._outgoing[edge[0]]))
+        )
 
     # Removed
 

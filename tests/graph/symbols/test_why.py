@@ -9,6 +9,7 @@ import pytest
 
 from shrinker.graph import answers
 from shrinker.graph.saved import graph_data
+from shrinker.graph.symbols.costs import cost_of
 from shrinker.graph.symbols.saved import NO_SYMBOLS, symbol_data
 from shrinker.graph.symbols.why import Dropped
 from shrinker.pipeline import analyse
@@ -252,6 +253,10 @@ def test_a_name_that_many_share_explains_less(graph: Path) -> None:
     ]
     # Whoever spells such a name may mean any class; what makes the object means this one.
     assert way("sglang.shared.A.__init__") == ["name run", "name A", "protocol A.__init__"]
+
+
+def test_a_name_that_objects_of_python_have_too_explains_less() -> None:
+    assert cost_of("by name", "name:decode", 1) > cost_of("by name", "name:prefill", 1) > cost_of("name", "", 1)
 
 
 def test_all_gives_a_chain_for_each_place(graph: Path) -> None:
