@@ -129,9 +129,15 @@ def _inner_names(body: list[ast.stmt]) -> set[str]:
     return found
 
 
+def _is_of_removed(node: ast.expr, scope: Scope) -> bool:
+    """True for a name that is read from what a rule removes: nothing is filed under it then."""
+    value = evaluate(node, scope)
+    return isinstance(value, Removed) and bool(value.module)
+
+
 def registration(node: ast.expr, scope: Scope) -> Removed | None:
     """The removed thing that a call files: its first argument, or the name that this is made with, is a text that the
-    domain never is."""
+    domain never is, or is read from something removed."""
     if not isinstance(node, ast.Call) or not node.args:
         return None
     environment = scope.environment
@@ -141,7 +147,7 @@ def registration(node: ast.expr, scope: Scope) -> Removed | None:
     filed = node.args[0]
     if isinstance(filed, ast.Call):
         filed = next((k.value for k in filed.keywords if k.arg == "name"), filed)
-    if domain is None or not is_never(filed, domain, scope):
+    if domain is None or not (is_never(filed, domain, scope) or _is_of_removed(filed, scope)):
         return None
     if not all(is_pure(a, scope) for a in (*node.args, *(k.value for k in node.keywords))):
         return None
