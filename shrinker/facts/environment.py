@@ -58,6 +58,7 @@ class Environment:
         """Top-level packages of the tree."""
         self._memo: dict[tuple[str, str], Value] = {}
         self._removed: dict[str, Removed | None] = {}
+        self._takes = tuple(pattern for rule in rules.removes for pattern in rule.modules)
         self._constant: dict[str, bool] = {}
         self._boolean: dict[str, bool] = {}
         self._hot: dict[str, frozenset[str]] = {}
@@ -201,7 +202,7 @@ class Environment:
         return self._removed[module]
 
     def _find_removed(self, module: str) -> Removed | None:
-        if module not in self.modules or module in self.rescued:
+        if module not in self.modules or module in self.rescued or not any_module_matches(self._takes, module):
             return None
         for rule in self.rules.removes:
             if any_module_matches(rule.modules, module) and not any_module_matches(rule.unless, module):

@@ -25,7 +25,7 @@ from shrinker.fold.workers import FoldWorkers, Result, Wanted, World
 from shrinker.values.edits import Span
 from shrinker.values.errors import ShrinkerError
 from shrinker.values.folded import Escape, FoldedModule
-from shrinker.values.upstream import UpstreamTree
+from shrinker.values.upstream import UpstreamTree, module_name
 
 Folding = tuple[frozenset[str], Refinement]
 """The modules that were rescued when a module was folded, and what was known of it."""
@@ -311,7 +311,8 @@ class FoldEngine:
             kept: paths of all kept files.
         """
         tree, environment = self.tree, self.environment
-        parts = (f"{path}={tree.by_path[path].sha256}" for path in sorted(kept) if path.endswith(".py"))
+        beside = sorted(path for path in kept if path.endswith(".py") and module_name(path) is None)
+        parts = (f"{path}={tree.by_path[path].sha256}" for path in beside)
         return self._memory.once("companions", environment, parts, lambda: fold_companions(tree, environment, kept))
 
     def _with_packages(self, name: str) -> list[str]:

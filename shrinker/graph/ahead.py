@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from shrinker.graph.edges.imports import import_edges, package_edges
-from shrinker.graph.modules import index_modules
+from shrinker.graph.modules import ModuleIndex, index_modules
 from shrinker.graph.removals import removed_by_rule
-from shrinker.ruleset import Ruleset
+from shrinker.ruleset import Remove, Ruleset
 from shrinker.values.folded import FoldedModule
 from shrinker.values.upstream import UpstreamTree
 
@@ -23,11 +24,15 @@ def import_leads(tree: UpstreamTree, rules: Ruleset) -> Callable[[FoldedModule],
         tree: upstream.
         rules: of the profile; what they remove is not reached.
     """
-    paths = [file.path for file in tree.files]
-    index = index_modules(paths)
-    removed = removed_by_rule(paths, rules.removes)
+
+    @cache
+    def known() -> tuple[ModuleIndex, dict[str, Remove]]:
+        # Only when something is folded: a run that finds all it needs does not ask.
+        paths = [file.path for file in tree.files]
+        return index_modules(paths), removed_by_rule(paths, rules.removes)
 
     def leads(module: FoldedModule) -> list[str]:
+        index, removed = known()
         named = [found.dst[len(_MODULE) :] for found in import_edges(module, index) if found.dst.startswith(_MODULE)]
         found = [index.paths[name] for name in named]
         for name in named:

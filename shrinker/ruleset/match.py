@@ -18,16 +18,26 @@ def _compile(pattern: str, separator: str) -> re.Pattern[str]:
 
 
 @cache
-def _compile_any(patterns: Sequence[str], separator: str) -> re.Pattern[str]:
-    """Matches what one of the patterns names, and everything below it."""
-    texts = "|".join(f"(?:{_text(pattern, separator)})" for pattern in patterns)
-    return re.compile(rf"(?:{texts})(?:{re.escape(separator)}[\s\S]*)?" if patterns else r"(?!)")
+def _sorted_out(patterns: Sequence[str], separator: str, below: bool) -> tuple[frozenset[str], re.Pattern[str] | None]:
+    """The patterns without a star, and an expression for the others; `below` matches what lies below them, too.
+
+    Most patterns have no star, and compiling an expression of all of them takes longer than asking it.
+    """
+    texts = "|".join(f"(?:{_text(pattern, separator)})" for pattern in patterns if "*" in pattern)
+    whole = rf"(?:{texts})(?:{re.escape(separator)}[\s\S]*)?" if below else texts
+    return frozenset(p for p in patterns if "*" not in p), re.compile(whole) if texts else None
 
 
-@cache
-def _compile_exactly(patterns: Sequence[str], separator: str) -> re.Pattern[str]:
-    """Matches what one of the patterns names."""
-    return re.compile("|".join(f"(?:{_text(pattern, separator)})" for pattern in patterns) if patterns else r"(?!)")
+def _any_matches(patterns: Sequence[str], text: str, separator: str) -> bool:
+    """True when one of the patterns names `text` or something that holds it."""
+    plain, others = _sorted_out(patterns, separator, True)
+    if plain:
+        at = len(text)
+        while at >= 0:
+            if text[:at] in plain:
+                return True
+            at = text.rfind(separator, 0, at)
+    return others is not None and others.fullmatch(text) is not None
 
 
 def _text(pattern: str, separator: str) -> str:
@@ -52,17 +62,18 @@ def module_matches(pattern: str, dotted: str) -> bool:
 
 def any_module_matches(patterns: tuple[str, ...], dotted: str) -> bool:
     """True when one of the patterns names `dotted` or a package that holds it."""
-    return _compile_any(patterns, ".").fullmatch(dotted) is not None
+    return _any_matches(patterns, dotted, ".")
 
 
 def name_matches(pattern: str, dotted: str) -> bool:
     """True when the pattern names exactly `dotted`."""
-    return _compile(pattern, ".").fullmatch(dotted) is not None
+    return pattern == dotted if "*" not in pattern else _compile(pattern, ".").fullmatch(dotted) is not None
 
 
 def any_name_matches(patterns: tuple[str, ...], dotted: str) -> bool:
     """True when one of the patterns names exactly `dotted`."""
-    return _compile_exactly(patterns, ".").fullmatch(dotted) is not None
+    plain, others = _sorted_out(patterns, ".", False)
+    return dotted in plain or (others is not None and others.fullmatch(dotted) is not None)
 
 
 def path_matches(pattern: str, path: str) -> bool:
@@ -72,7 +83,7 @@ def path_matches(pattern: str, path: str) -> bool:
 
 def any_path_matches(patterns: tuple[str, ...], path: str) -> bool:
     """True when one of the patterns names `path` or a folder that holds it."""
-    return _compile_any(_folders(patterns), "/").fullmatch(path) is not None
+    return _any_matches(_folders(patterns), path, "/")
 
 
 @cache

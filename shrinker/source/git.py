@@ -15,6 +15,7 @@ from pathlib import Path
 from packaging.version import InvalidVersion, Version
 
 from shrinker.source import cache, declared, layout
+from shrinker.source.blobs import Blobs
 from shrinker.source.cache import Materialised, Writer
 from shrinker.source.fetch import fetched
 from shrinker.source.repository import Commit, command, environment, git, resolve, tags_at
@@ -39,9 +40,19 @@ def open_commit(spec: GitSpec, folder: Path, progress: Callable[[str], None]) ->
     """
     commit = fetched(spec, folder, progress) if spec.is_url else _local(spec)
     where = f"git@{commit.hash[:12]}"
-    return commit, cache.tree(
-        folder, cache.tree_key("git", commit.hash), lambda write: _unpack(commit, write, where), where
+    before = Blobs(folder, commit.repository)
+    unpacked: dict[str, str] = {}
+    key = cache.tree_key("git", commit.hash)
+    found = cache.tree(
+        folder,
+        key,
+        lambda write: _unpack(commit, write, where, before, unpacked),
+        where,
+        before.tree if before.tree != key else None,
     )
+    if unpacked:
+        before.save(key, unpacked, found.files)
+    return commit, found
 
 
 def version_of_tags(tags: tuple[str, ...]) -> str | None:
@@ -72,7 +83,8 @@ def _local(spec: GitSpec) -> Commit:
     return Commit(repository, full, tags_at(repository, full))
 
 
-def _unpack(commit: Commit, write: Writer, where: str) -> DeclaredPackage:
+def _unpack(commit: Commit, write: Writer, where: str, before: Blobs, unpacked: dict[str, str]) -> DeclaredPackage:
+    """Write the tree; `unpacked` takes the blob of each file."""
     entries = _entries(commit)
     if not any(path.startswith(PACKAGE_PREFIX) for path in entries):
         raise InputError(
@@ -82,8 +94,14 @@ def _unpack(commit: Commit, write: Writer, where: str) -> DeclaredPackage:
     blobs = {path: entry.oid for path, entry in wanted.items() if entry.mode.startswith("100")}
     links = [path for path, entry in wanted.items() if entry.mode == "120000"]
     blobs |= _followed(commit, links, entries)
+    unpacked.update(blobs)
     described = b""
-    for path, content in _contents(commit, blobs, where):
+    fresh: dict[str, str] = {}
+    for path, blob in blobs.items():
+        sha256 = before.sha256(path, blob)
+        if path == layout.PYPROJECT or sha256 is None or not write.again(path, sha256):
+            fresh[path] = blob
+    for path, content in _contents(commit, fresh, where):
         write(path, content)
         if path == layout.PYPROJECT:
             described = content

@@ -54,12 +54,18 @@ def from_sdist(member: str) -> str | None:
     return path if path in ("LICENSE", PYPROJECT) or (path.startswith(PACKAGE_PREFIX) and in_tree(path)) else None
 
 
+_ORDINARY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.+-]*)*")
+"""Nearly all paths: nothing in them can mean anything else."""
+
+
 def checked_path(member: str, where: str) -> str:
     """The member's path, unchanged, when it can only lie below the folder it is written to.
 
     Raises:
         InputError: absolute, `..`, a drive, a backslash, an empty part or a control character.
     """
+    if _ORDINARY.fullmatch(member):
+        return member
     parts = member.split("/")
     bad = (
         not member

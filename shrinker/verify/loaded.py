@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from shrinker.verify.parsing import parsed
 
 _IMPORTING = frozenset({"import_module", "__import__"})
 _WORDS = (b"import_module", b"__import__")
+_LOOP = re.compile(rb"(?:^|\r)(?:\xef\xbb\xbf)?\f*for\b", re.MULTILINE)
+"""A `for` of the module level begins a line; most files have none."""
 
 
 def lost_imports_of_loops(
@@ -56,16 +59,15 @@ def lost_imports_of_loops(
 
 def _imported(file: Path, module: str) -> Iterator[str]:
     data = file.read_bytes()
-    if not any(word in data for word in _WORDS):
+    if _LOOP.search(data) is None or not any(word in data for word in _WORDS):
         return
     tree = parsed(data, str(file))
-    if tree is None:
+    loops = [node for node in tree.body if isinstance(node, ast.For)] if tree is not None else []
+    if tree is None or not loops:
         return
     package = module if file.name == "__init__.py" else module.rpartition(".")[0]
     tables = tables_of(tree)
-    for loop in tree.body:
-        if not isinstance(loop, ast.For):
-            continue
+    for loop in loops:
         for call in ast.walk(loop):
             if isinstance(call, ast.Call) and call.args and last_name(call.func) in _IMPORTING:
                 for names in passes([loop], tables):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import shutil
 import sysconfig
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from shrinker.values.errors import InputError
-from tests.verify.trees import Case, Files
+from shrinker.verify.resolve import Modules
+from tests.verify.trees import Case, Files, write
 
 Build = Callable[[Files, Files], Case]
 
@@ -110,6 +112,14 @@ FAIL: dict[str, tuple[Files, Files, list[tuple[str, str]]]] = {
     "a string that is a method": (
         {"a.py": "class C:\n    def f(self): pass\n    def g(self): pass\n", "b.py": "x = 'sglang.a.C.f'\n"},
         {"a.py": "class C:\n    def g(self): pass\n", "b.py": "="},
+        [("string paths", "b.py")],
+    ),
+    "a string that is a method, after a text that goes on at the margin": (
+        {
+            "a.py": 'class C:\n    T = """\ntext\n"""\n    def f(self): pass\n    def g(self): pass\n\n\nx = 1\n',
+            "b.py": "x = 'sglang.a.C.f'\n",
+        },
+        {"a.py": 'class C:\n    T = """\ntext\n"""\n    def g(self): pass\n\n\nx = 1\n', "b.py": "="},
         [("string paths", "b.py")],
     ),
     "a lazy import of module and name": (
@@ -280,3 +290,40 @@ def test_the_table_of_removed_modules_names_what_is_gone(case: Callable[[Files, 
     assert case(upstream, {"a.py": "=", "removed_features.py": table, "other.py": "="}).findings("references") == [
         ("string paths", "other.py")
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "there"),
+    [
+        ("sglang.a.C.f", True),
+        ("sglang.a.C.own", True),
+        ("sglang.a.C.h", True),
+        ("sglang.a.C.n", True),
+        ("sglang.a:C.f", True),
+        ("sglang.a.C.x", False),
+        ("sglang.a.C.after", False),
+        # It may have any member: which class it is cannot be told.
+        ("sglang.a.D.any", True),
+        ("sglang.a.E.f", False),
+    ],
+)
+def test_a_dotted_text_names_a_member_of_a_class(tmp_path: Path, text: str, there: bool) -> None:
+    source = """\
+class C:
+    T = '''
+class D
+'''
+    def f(self):
+        own = 1
+    async def h(self): pass
+    n = 1
+
+def after(): pass
+if after():
+    class D:
+        pass
+else:
+    D = C
+"""
+    write(tmp_path, {"a.py": source})
+    assert Modules(tmp_path, ["python/sglang/a.py"]).dotted_path(text) is there
