@@ -41,8 +41,12 @@ def fold_comparison(folder: ExpressionFolder, node: ast.Compare, condition: bool
             pass
         else:
             for index, operand in enumerate(node.comparators):
-                if not _stays(folder, node, index + 1):
-                    node.comparators[index] = folder.when_reached(operand) if index else folder.fold(operand)
+                fold = folder.when_reached if index else folder.fold
+                if _is_display_in_chain(node, index):
+                    display = cast(ast.Tuple, operand)
+                    display.elts = [e if _is_removed_member(folder, e) else fold(e) for e in display.elts]
+                elif not _stays(folder, node, index + 1):
+                    node.comparators[index] = fold(operand)
     except EvaluatesRemoved as poison:
         identity = isinstance(single, ast.Is | ast.IsNot) or (
             isinstance(single, ast.Eq | ast.NotEq) and _is_class_of_something(node.left)
@@ -68,7 +72,18 @@ def _stays(folder: ExpressionFolder, node: ast.Compare, index: int) -> bool:
     decided = ast.Eq | ast.NotEq | ast.Is | ast.IsNot
     if not all(isinstance(o, decided if index else decided | ast.In | ast.NotIn) for o in beside):
         return False
-    value = evaluate(operand, folder.scope)
+    return _is_removed_member(folder, operand)
+
+
+def _is_display_in_chain(node: ast.Compare, index: int) -> bool:
+    """True for what a link of a chain looks for something in. The next link compares the display itself, so that no element
+    may go; naming a removed member there produces nothing."""
+    display = isinstance(node.comparators[index], ast.Tuple | ast.List | ast.Set)
+    return display and len(node.ops) > 1 and isinstance(node.ops[index], ast.In | ast.NotIn)
+
+
+def _is_removed_member(folder: ExpressionFolder, node: ast.expr) -> bool:
+    value = evaluate(node, folder.scope) if isinstance(node, ast.Attribute) else None
     return isinstance(value, Removed) and value.member
 
 
@@ -78,8 +93,7 @@ def _is_decided(folder: ExpressionFolder, node: ast.expr) -> bool:
 
 
 def _names_member(folder: ExpressionFolder, node: ast.Tuple | ast.List | ast.Set) -> bool:
-    values = [evaluate(e, folder.scope) for e in node.elts if isinstance(e, ast.Attribute)]
-    return any(isinstance(v, Removed) and v.member for v in values)
+    return any(_is_removed_member(folder, element) for element in node.elts)
 
 
 def fold_instance_test(folder: ExpressionFolder, node: ast.Call) -> ast.expr:
