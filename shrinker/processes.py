@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import os
 import pickle
+import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -79,6 +80,51 @@ def _unpack(path: str) -> object:
 
 def _call(folder: str, fn: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Parcel:
     return _Parcel(folder, fn(*args, **kwargs))
+
+
+@contextmanager
+def beside(call: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
+    """Call something in a process of its own while this one goes on.
+
+    That process has all that this one has at the time, and what it changes in memory stays there. Where processes do not
+    start by fork, the call is made here, when its result is asked for.
+
+    Args:
+        call: what to call; only its result has to be picklable.
+
+    Yields:
+        What waits for the result, or raises what the call raised; BrokenProcessPool where the process was killed.
+    """
+    context = worker_context()
+    if context.get_start_method() != "fork":
+        yield call
+        return
+    # Arguments of the initializer are handed over by the fork: nothing pickles them.
+    pool = WorkerPool(1, context, _adopt, (call,))
+    try:
+        # Submitting starts the process, which inherits what is blocked: see `_adopt`.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            future: Future[Any] = pool.submit(_call_adopted)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        yield lambda: future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+_ADOPTED: list[Callable[[], object]] = []
+
+
+def _adopt(call: Callable[[], object]) -> None:
+    gc.disable()
+    # Ctrl-C reaches the whole group: the main process alone answers it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _ADOPTED.append(call)
+
+
+def _call_adopted() -> object:
+    return _ADOPTED[-1]()
 
 
 @contextmanager

@@ -20,8 +20,9 @@ from shrinker.emit.package import pyproject, version_module
 from shrinker.emit.refusals import refusals_module
 from shrinker.emit.staging import MANIFEST, install, staging_folder
 from shrinker.emit.workers import Rewritten, Task, Unwritable, rewrite_all
-from shrinker.graph.interface.compare import compare_interfaces
+from shrinker.graph.interface.compare import Offered, compare_interfaces, read_offered
 from shrinker.graph.interface.syntax import Syntax
+from shrinker.graph.interface.words import modules_with_words
 from shrinker.ruleset.models import Ruleset
 from shrinker.values.distributions import Distributions
 from shrinker.values.errors import InputError
@@ -110,18 +111,31 @@ def emit_tree(
                 advance()
         meanwhile()
 
+    # What a server no longer has is seen where it is written.
+    upstream, written = Syntax(modules_of(tree.by_path), tree.read), Syntax(modules_of(graph.kept), writer.read)
+    offered: list[Offered] = []
+
+    def upstream_offers() -> Offered:
+        if not offered:
+            hashes = {path: tree.by_path[path].sha256 for path in upstream.paths.values()}
+            offered.append(read_offered(upstream, *modules_with_words(upstream, hashes, cache)))
+        return offered[0]
+
     tasks = [Task(path, tree.root / path, tree.by_path[path].size, folded[path].edits, HEADER) for path in changed]
-    results = _rewrite(tree, tasks, jobs, cache or Cache.off(), copy_others)
+    results = _rewrite(tree, tasks, jobs, cache or Cache.off(), copy_others, upstream_offers)
     for result in writer.clearing(results):
         before = count_lines(_read(tree, result.path))
         digest = folded[result.path].digest
         writer.put(result.path, result.content, before=before, like=tree.root / result.path, digest=digest)
         advance()
     features = {rule.id: rule.feature for rule in rules.removes}
-    # What a server no longer has is seen where it is written.
-    upstream, written = Syntax(modules_of(tree.by_path), tree.read), Syntax(modules_of(graph.kept), writer.read)
     interface = _interface(
-        tree, rules, writer, cache, folded, lambda: compare_interfaces(upstream, written, rules, folded, graph)
+        tree,
+        rules,
+        writer,
+        cache,
+        folded,
+        lambda: compare_interfaces(upstream_offers(), written, rules, folded, graph),
     )
     refused = refusals_module(
         rules.refusals,
@@ -173,16 +187,33 @@ def _interface(
 
 
 def _rewrite(
-    tree: UpstreamTree, tasks: Sequence[Task], jobs: int, cache: Cache, meanwhile: Callable[[], None]
+    tree: UpstreamTree,
+    tasks: Sequence[Task],
+    jobs: int,
+    cache: Cache,
+    meanwhile: Callable[[], None],
+    while_rewriting: Callable[[], object],
 ) -> Iterator[Rewritten]:
-    """Rewrite files, or take what the same edits made of the same text before."""
+    """Rewrite files, or take what the same edits made of the same text before.
+
+    Args:
+        meanwhile: called once.
+        while_rewriting: called after it where a file is rewritten, while other processes do that.
+    """
     layer = cache.layer("rewritten", metadata.version("libcst"))
     keys = {t.path: layer.key(tree.by_path[t.path].sha256, t.header, repr(t.edits)) for t in tasks}
     known = layer.load(keys)
     for path, content in known.items():
         yield Rewritten(path, content)
     fresh: dict[str, bytes] = {}
-    for result in rewrite_all([task for task in tasks if task.path not in known], jobs, meanwhile):
+    missing = [task for task in tasks if task.path not in known]
+
+    def both() -> None:
+        meanwhile()
+        if missing:
+            while_rewriting()
+
+    for result in rewrite_all(missing, jobs, both):
         fresh[result.path] = result.content
         yield result
     layer.save(keys, fresh)

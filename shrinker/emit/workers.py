@@ -15,8 +15,8 @@ from shrinker.values.edits import Edit
 from shrinker.values.errors import InputError, ShrinkerError
 
 _BATCHES_A_WORKER = 8
-_SMALL = 8
-"""Fewer files than this are not worth a process."""
+_SMALL = 60_000
+"""What weighs less is not worth a process."""
 
 
 class Unwritable(ShrinkerError):
@@ -67,7 +67,7 @@ def rewrite_all(tasks: Sequence[Task], jobs: int, meanwhile: Callable[[], None] 
         ShrinkerError: a worker was killed.
     """
     faults: dict[str, str] = {}
-    here = jobs <= 1 or len(tasks) < _SMALL
+    here = jobs <= 1 or sum(map(_weight, tasks)) < _SMALL
     for result in _in_this_process(tasks, meanwhile) if here else _in_workers(tasks, jobs, meanwhile):
         if not result.problem:
             yield result
@@ -89,8 +89,9 @@ def _in_this_process(tasks: Sequence[Task], meanwhile: Callable[[], None]) -> It
 
 def _in_workers(tasks: Sequence[Task], jobs: int, meanwhile: Callable[[], None]) -> Iterator[Rewritten]:
     batches = _batches(tasks, jobs)
-    # Before the fork: once instead of once a worker.
-    import shrinker.emit.rewrite  # noqa: F401
+    if len(batches) > 1:
+        # Before the fork: once instead of once a worker.
+        import shrinker.emit.rewrite  # noqa: F401
 
     pool = WorkerPool(min(jobs, len(batches)), mp_context=worker_context(), initializer=_start_worker)
     try:

@@ -250,7 +250,7 @@ class FoldEngine:
         return True
 
     def folded_as_before(
-        self, modules: Mapping[str, tuple[str, Sequence[Folding]]]
+        self, modules: Mapping[str, tuple[str, Sequence[Folding]]], meanwhile: Callable[[], None] = lambda: None
     ) -> dict[str, list[tuple[Refinement, FoldedModule]]] | None:
         """What modules whose texts changed fold to, where that is what they folded to in every step of an earlier run.
 
@@ -258,6 +258,7 @@ class FoldEngine:
 
         Args:
             modules: SHA-256 of the text in that run, and the history there, by path.
+            meanwhile: called while other processes fold, if they do.
 
         Returns:
             What was known and the result, step by step, by path; None where one folds to something else.
@@ -282,7 +283,7 @@ class FoldEngine:
                 else:
                     found[path, step] = now
         wanted = [(path, refinement, answers[rescued]) for path, (rescued, refinement) in missing]
-        for (path, step), (module, fresh) in zip(missing, self._workers.fold_each(wanted), strict=True):
+        for (path, step), (module, fresh) in zip(missing, self._workers.fold_each(wanted, meanwhile), strict=True):
             assert fresh is not None, "what is folded in the sight of a recorder is recorded"
             self._memory.learn(path, step[1], fresh, worlds[step[0]])
             found[path, step] = module

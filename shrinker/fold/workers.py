@@ -87,11 +87,14 @@ class FoldWorkers:
         except BrokenProcessPool as error:
             raise _killed() from error
 
-    def fold_each(self, wanted: Sequence[tuple[str, Refinement, World]]) -> list[Result]:
+    def fold_each(
+        self, wanted: Sequence[tuple[str, Refinement, World]], meanwhile: Callable[[], None] = lambda: None
+    ) -> list[Result]:
         """Fold modules, each in a closed world of its own, and the same one several times; results in their order.
 
         Args:
             wanted: path, what is known of the module, and the world.
+            meanwhile: called in this process while others are at work, if they are.
 
         Raises:
             InputError: a file does not parse, or a worker died.
@@ -110,6 +113,7 @@ class FoldWorkers:
                 min(self._jobs, len(wanted)), worker_context(), _adopt_each, (self._tree.root, wanted)
             ) as pool:
                 sent = {number: pool.submit(_fold_one, number) for number in order}
+                meanwhile()
                 return [_arrived(sent[number].result()) for number in range(len(wanted))]
         except BrokenProcessPool as error:
             raise _killed() from error

@@ -5,8 +5,9 @@ from __future__ import annotations
 import resource
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from shrinker.emit.workers import Unwritable
 from shrinker.graph.build import missing_roots
 from shrinker.pipeline.analysis import Decided, analyse
 from shrinker.pipeline.progress import Progress, timed
-from shrinker.processes import without_gc
+from shrinker.processes import beside, without_gc
 from shrinker.report.effects import rule_effects
 from shrinker.report.measure import measure
 from shrinker.report.strict import strict_findings
@@ -29,7 +30,7 @@ from shrinker.ruleset.load import RULES_FOLDER
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
 from shrinker.source.pins import load_pins
-from shrinker.values.errors import EvidenceError
+from shrinker.values.errors import EvidenceError, ShrinkerError
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
 from shrinker.values.survivors import Survivors
@@ -120,41 +121,95 @@ def shrink(request: Request, progress: Progress) -> Result:
             refused = [*found, *interface.unexplained()]
         if request.strict:
             _refuse(refused, "strict mode", _SHOWN_STRICT)
-        begun: list[Begun] = []
 
-        def report() -> None:
-            if not begun:
-                found = begin_reports(
-                    staged,
-                    tree,
-                    rules,
-                    decided.graph,
-                    decided.folded,
-                    manifest,
-                    cache,
-                    written=decided.written,
-                    distributions=decided.distributions,
-                    symbols=decided.symbols,
-                    interface=interface,
-                )
-                begun.append(found)
+        def begin(cache: Cache) -> Begun:
+            return begin_reports(
+                staged,
+                tree,
+                rules,
+                decided.graph,
+                decided.folded,
+                manifest,
+                cache,
+                written=decided.written,
+                distributions=decided.distributions,
+                symbols=decided.symbols,
+                interface=interface,
+            )
 
+        # Where little is to be judged, no other process is at work then: reports get one.
+        reporting = _Reporting(begin, cache, stack, alone=decided.again and request.jobs > 1)
         evidence = verify_tree(
-            tree, staging, manifest, EVIDENCE_LEVELS, request.jobs, timings, progress, cache, rules, meanwhile=report
+            tree,
+            staging,
+            manifest,
+            EVIDENCE_LEVELS,
+            request.jobs,
+            timings,
+            progress,
+            cache,
+            rules,
+            meanwhile=reporting.go_on,
         )
         for item in evidence:
             _refuse(item.findings, f"evidence level {item.level!r}")
         with timed("report", timings, progress):
             if request.frozen:
                 _refuse(_lock_findings(reports / LOCK, manifest), "the lock")
-            report()
+            begun = reporting.begun()
             peak = peak_memory(request.jobs)
-            summary = finish_reports(begun[0], evidence, timings, peak)
+            summary = finish_reports(begun, evidence, timings, peak)
             names = sorted(file.name for file in staged.iterdir())
             write_lock(staged / LOCK, manifest)
             # The lock last: it equals the tree's own manifest only when all the rest is in place.
             install(staging, request.out, [(staged / name, reports / name) for name in (*names, LOCK)])
     return Result(manifest, summary, reports, evidence, timings, peak, decided.rescued, tuple(refused), left)
+
+
+class _Reporting:
+    """Reports that do not wait for the evidence: written beside it, or in what time the processes of that leave."""
+
+    def __init__(self, begin: Callable[[Cache], Begun], cache: Cache, stack: ExitStack, *, alone: bool) -> None:
+        """
+        Args:
+            begin: writes the reports.
+            cache: of this run.
+            stack: ends the process.
+            alone: whether they get a process of their own.
+        """
+        self._cache = cache
+        self._begin = begin
+        self._begun: Begun | None = None
+        self._wait: Callable[[], Begun] | None = None
+        if alone:
+            self._wait = stack.enter_context(beside(lambda: begin(cache.uncounted())))
+
+    def go_on(self) -> None:
+        """Write them here, unless they are being written or were."""
+        if self._wait is None and self._begun is None:
+            self._begun = self._begin(self._cache)
+
+    def begun(self) -> Begun:
+        """What is written, all of it.
+
+        Raises:
+            InputError: the folder cannot be written.
+            ShrinkerError: the process was killed.
+        """
+        self.go_on()
+        if self._begun is not None:
+            return self._begun
+        assert self._wait is not None, "otherwise they were written here"
+        try:
+            found = self._wait()
+        except BrokenProcessPool as error:
+            raise ShrinkerError(
+                "the process that wrote the reports was killed (often: out of memory)",
+                "nothing was replaced; run again with JOBS=1",
+            ) from error
+        self._cache.add(found.cache.counts)
+        self._begun = replace(found, cache=self._cache)
+        return self._begun
 
 
 def _decide_and_emit(

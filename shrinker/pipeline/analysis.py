@@ -36,6 +36,8 @@ class Decided:
     distributions: Distributions
     symbols: SymbolData | None = None
     """What the search of symbols found; None when there was none."""
+    again: bool = False
+    """True where an analysis of an earlier run holds: then there was little to do, and little is left."""
     later: Callable[[], None] = lambda: None
     """Work that nothing waits for but reports and later runs: to be called once, while other processes are busy."""
 
@@ -86,7 +88,7 @@ def analyse(
         written = written_imports(tree, cache)
         distributions = decide_distributions(tree, rules, found.graph, found.folded, written)
     graph = with_uncertain(found.graph, distributions)
-    decided = Decided(graph, found.folded, found.rescued, written, distributions, found.symbols)
+    decided = Decided(graph, found.folded, found.rescued, written, distributions, found.symbols, not fresh)
 
     def later() -> None:
         nonlocal searched

@@ -165,7 +165,8 @@ class AnalysisMemory:
             symbols = replace(symbols, asked=asked)
         folded = dict(analysed.folded)
         again = self._engine.folded_as_before(
-            {path: (kept.modules[path], kept.history[path]) for path in changed if path in kept.history}
+            {path: (kept.modules[path], kept.history[path]) for path in changed if path in kept.history},
+            _load_emission,
         )
         if again is None:
             return None
@@ -195,6 +196,11 @@ class AnalysisMemory:
 
     def _spelled(self, path: str, module: FoldedModule) -> str:
         return hash_of(spelled(self._tree.read(path).decode("utf-8", "replace"), module)).hex()
+
+
+def _load_emission() -> None:
+    """What changed is written again soon, and loading LibCST takes as long as folding a large module."""
+    import shrinker.emit.rewrite  # noqa: F401
 
 
 def _matched(rules: Iterable[Root | Keep | Asset], paths: Sequence[str]) -> Iterable[str]:

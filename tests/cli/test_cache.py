@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+from typing import Any
 
 import pytest
 
+from shrinker.report.write import Begun, begin_reports
+from shrinker.values.errors import InputError
 from tests.cli.small import RULES, World, write
 
 LAYERS = {"folded", "form", "imports", "outlines", "rewritten", "structure", "symbols"}
@@ -39,6 +44,44 @@ def test_the_same_bytes_cold_and_warm(world: World) -> None:
     assert _run(world) == without
     assert _counts(world).keys() >= LAYERS
     assert {name: _computed(world)[name] for name in LAYERS} == dict.fromkeys(LAYERS, 0)
+
+
+def test_reports_beside_the_evidence_are_the_same(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that finds its analysis again writes them in a process of their own."""
+    begun: list[int] = []
+
+    def here(*arguments: Any, **named: Any) -> Begun:
+        begun.append(os.getpid())
+        return begin_reports(*arguments, **named)
+
+    monkeypatch.setattr("shrinker.pipeline.begin_reports", here)
+    assert world.run(world.arguments(jobs=2)).code == 0
+    first = _outcome(world)
+    assert begun == [os.getpid()]
+    assert world.run(world.arguments(jobs=2)).code == 0
+    assert _outcome(world) == first
+    assert begun == [os.getpid()]
+    # What it found counts, and what it asked counts once.
+    assert _counts(world)["structure"] == {"asked": 1, "found": 1}
+    assert {name: _computed(world)[name] for name in LAYERS} == dict.fromkeys(LAYERS, 0)
+
+
+@pytest.mark.parametrize("killed", [True, False])
+def test_reports_that_fail_beside_the_evidence_replace_nothing(
+    world: World, monkeypatch: pytest.MonkeyPatch, killed: bool
+) -> None:
+    _run(world)
+    before = world.left()
+
+    def fails(*_: Any, **__: Any) -> Begun:
+        if killed:
+            os.kill(os.getpid(), signal.SIGKILL)
+        raise InputError("no space left on the device", "free some")
+
+    monkeypatch.setattr("shrinker.pipeline.begin_reports", fails)
+    done = world.run(world.arguments(jobs=2))
+    assert done.code == 2 and ("was killed" if killed else "no space left") in done.err
+    assert world.left() == before and world.hidden() == []
 
 
 @pytest.mark.parametrize(

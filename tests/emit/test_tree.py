@@ -108,11 +108,25 @@ def test_what_is_written(tmp_path: Path) -> None:
 
 
 def test_the_number_of_jobs_does_not_matter(tmp_path: Path) -> None:
-    tree, folded, graph = _upstream(tmp_path / "up", modules=workers._SMALL + 3)
+    tree, folded, graph = _upstream(tmp_path / "up", modules=12)
+    tasks = [workers.Task(path, Path(), 0, folded[path].edits, "") for path in graph.kept if path in folded]
+    assert sum(map(workers._weight, tasks)) > workers._SMALL
     for jobs in (1, 2):
         (tmp_path / str(jobs)).mkdir()
         _emit(tree, folded, graph, tmp_path / str(jobs), jobs=jobs)
     assert _content(tmp_path / "1") == _content(tmp_path / "2")
+
+
+def test_one_large_file_is_rewritten_beside_what_else_there_is(tmp_path: Path) -> None:
+    path = tmp_path / "large.py"
+    path.write_text(SOURCE + "# more\n" * workers._SMALL)
+    edit = DropStatement(span(ast.parse(SOURCE).body[0]))
+    called: list[int] = []
+    task = workers.Task(path.name, path, path.stat().st_size, (edit,), "")
+    [there] = workers.rewrite_all([task], 2, lambda: called.append(os.getpid()))
+    [here] = workers.rewrite_all([task], 1, lambda: called.append(os.getpid()))
+    assert there == here and b"import a" not in there.content
+    assert called == [os.getpid()] * 2
 
 
 def test_files_that_stay_as_they_are_are_linked(tmp_path: Path) -> None:
@@ -333,7 +347,7 @@ def test_a_killed_worker(tmp_path: Path) -> None:
     before = _previous(out)
     # Nobody writes into the pipe: a worker that reads it waits until it is killed.
     os.mkfifo(tmp_path / "pipe")
-    tasks = [workers.Task(f"m{n}.py", tmp_path / "pipe", 1, (), "") for n in range(workers._SMALL)]
+    tasks = [workers.Task(f"m{n}.py", tmp_path / "pipe", workers._SMALL, (), "") for n in range(8)]
     existing = {p.pid for p in multiprocessing.active_children()}
     killer = threading.Thread(target=_kill_a_worker, args=(existing,))
     killer.start()

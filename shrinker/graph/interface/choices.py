@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from shrinker.graph.interface.syntax import Syntax, member
+from shrinker.graph.interface.syntax import Syntax
 
 _MOST_DEEP = 20
 
@@ -54,7 +54,7 @@ def choices_of(syntax: Syntax, module: str, node: ast.expr, local: Locals, depth
         case ast.Attribute(value=ast.Name(id=owner), attr=name):
             bound = syntax.find(module, owner)
             if bound is not None and isinstance(bound[1], ast.ClassDef):
-                value = member(bound[1], name)
+                value = syntax.member(bound[1], name)
                 return None if value is None else choices_of(syntax, bound[0], value, {}, depth + 1)
         case ast.ListComp(
             elt=element, generators=[ast.comprehension(target=ast.Name(id=each), iter=ast.Name(id=owner), ifs=[])]

@@ -5,39 +5,59 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
-from shrinker.graph.interface.endpoints import WORDS as ENDPOINTS
 from shrinker.graph.interface.endpoints import Endpoint, read_endpoints
-from shrinker.graph.interface.flags import WORDS as FLAGS
 from shrinker.graph.interface.flags import Flag, read_flags
 from shrinker.graph.interface.reasons import rule_of
 from shrinker.graph.interface.syntax import Syntax
+from shrinker.graph.interface.words import WORDS
 from shrinker.ruleset import Ruleset
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.interface import UNEXPLAINED, Difference, Interface, Refused
 
 
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """What the command lines and servers of one tree take and answer."""
+
+    syntax: Syntax
+    flags: list[Flag]
+    endpoints: list[Endpoint]
+    modules: frozenset[str]
+    """Modules that hold words of either."""
+
+
+def read_offered(syntax: Syntax, flags: Iterable[str], endpoints: Iterable[str]) -> Offered:
+    """Flags and endpoints of a tree.
+
+    Args:
+        syntax: modules of the tree.
+        flags: modules that may have flags.
+        endpoints: the same of endpoints.
+    """
+    modules = frozenset((*flags, *endpoints))
+    return Offered(syntax, read_flags(syntax, sorted(flags)), read_endpoints(syntax, sorted(endpoints)), modules)
+
+
 def compare_interfaces(
-    before: Syntax, after: Syntax, rules: Ruleset, folded: Mapping[str, FoldedModule], graph: Graph
+    before: Offered, after: Syntax, rules: Ruleset, folded: Mapping[str, FoldedModule], graph: Graph
 ) -> Interface:
     """Compare the interfaces of upstream and of the generated tree.
 
     Args:
-        before: modules of upstream.
+        before: what upstream offers.
         after: modules of the generated tree.
         folded: folded modules by path, for the decisions that took something away.
     """
-    reasons = _Reasons(before, folded, graph)
-    with_flags, with_endpoints = before.matching(FLAGS, ENDPOINTS)
+    reasons = _Reasons(before.syntax, folded, graph)
     # What is left of a text holds no word that the text did not hold.
-    left_flags, left_endpoints = after.matching(FLAGS, ENDPOINTS, among={*with_flags, *with_endpoints})
-    flags, left = read_flags(before, with_flags), read_flags(after, left_flags)
-    endpoints, answered = read_endpoints(before, with_endpoints), read_endpoints(after, left_endpoints)
+    left = read_offered(after, *after.matching(*WORDS, among=before.modules))
     return Interface(
-        tuple(sorted(_flags(flags, left, reasons))),
-        tuple(sorted(set(_refused(rules, left, folded)))),
-        tuple(sorted(_endpoints(endpoints, answered, reasons))),
+        tuple(sorted(_flags(before.flags, left.flags, reasons))),
+        tuple(sorted(set(_refused(rules, left.flags, folded)))),
+        tuple(sorted(_endpoints(before.endpoints, left.endpoints, reasons))),
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from shrinker.facts.walk import children
 from shrinker.graph.interface.choices import Choice, choices_of
-from shrinker.graph.interface.syntax import Marks, Syntax, bindings, member
+from shrinker.graph.interface.syntax import Marks, Syntax, bindings
 
 WORDS = re.compile(rb"\badd_(?:argument\(|cli_args)")
 """What a module with flags writes."""
@@ -150,7 +150,7 @@ def _default(syntax: Syntax, module: str, node: ast.expr | None) -> tuple[str, s
         case ast.Attribute(value=ast.Name(id=owner), attr=name):
             bound = syntax.find(module, owner)
             if bound is not None and isinstance(bound[1], ast.ClassDef):
-                value = member(bound[1], name)
+                value = syntax.member(bound[1], name)
                 if value is not None:
                     return _default(syntax, bound[0], value)
         case ast.Name(id=name) if (bound := syntax.find(module, name)) is not None and isinstance(

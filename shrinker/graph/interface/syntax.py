@@ -74,6 +74,7 @@ class Syntax:
         self._read = read
         self._trees: dict[str, ast.Module | None] = {}
         self._bound: dict[str, dict[str, list[Bound]]] = {}
+        self._members: dict[ast.ClassDef, dict[str, list[Bound]]] = {}
         self._marks: dict[tuple[str, re.Pattern[bytes]], Marks] = {}
 
     def matching(self, *patterns: re.Pattern[bytes], among: Iterable[str] | None = None) -> tuple[list[str], ...]:
@@ -124,6 +125,16 @@ class Syntax:
             module, name = what
         return None
 
+    def member(self, node: ast.ClassDef, name: str) -> ast.expr | None:
+        """What the body of a class assigns to a name; None when it is not one thing."""
+        members = self._members.get(node)
+        if members is None:
+            members = self._members[node] = {}
+            for bound, what in bindings(node.body):
+                members.setdefault(bound, []).append(what)
+        found = members.get(name, [])
+        return found[0] if len(found) == 1 and isinstance(found[0], ast.expr) else None
+
     def _names(self, module: str) -> dict[str, list[Bound]]:
         if module not in self._bound:
             tree = self.tree(module)
@@ -153,9 +164,3 @@ def bindings(body: Iterable[ast.stmt], package: str = "") -> Iterator[tuple[str,
                 for field in ("body", "handlers", "orelse", "finalbody"):
                     for part in getattr(node, field, ()):
                         yield from bindings(part.body if isinstance(part, ast.ExceptHandler) else [part], package)
-
-
-def member(node: ast.ClassDef, name: str) -> ast.expr | None:
-    """What the body of a class assigns to a name."""
-    found = [what for bound, what in bindings(node.body) if bound == name]
-    return found[0] if len(found) == 1 and isinstance(found[0], ast.expr) else None
