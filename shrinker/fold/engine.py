@@ -305,13 +305,15 @@ class FoldEngine:
             self._worlds[rescued] = known
         return known
 
-    def companions(self, kept: Collection[str]) -> dict[str, FoldedModule]:
+    def companions(self, kept: Collection[str], rescued: Collection[str] | None = None) -> dict[str, FoldedModule]:
         """Folded modules of the companions, by path; see `fold_companions`.
 
         Args:
             kept: paths of all kept files.
+            rescued: modules that stay although a rule removes them; those of this engine when not given.
         """
-        tree, environment = self.tree, self.environment
+        tree = self.tree
+        environment = self.environment if rescued is None else self._world_with(frozenset(rescued))
         beside = sorted(path for path in kept if path.endswith(".py") and module_name(path) is None)
         parts = (f"{path}={tree.by_path[path].sha256}" for path in beside)
         return self._memory.once("companions", environment, parts, lambda: fold_companions(tree, environment, kept))

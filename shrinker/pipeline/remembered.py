@@ -185,7 +185,8 @@ class AnalysisMemory:
                 tree, self._rules, lambda paths: map(folded.__getitem__, paths), rescued=kept.rescues
             )
         folded = {path: module for path, module in folded.items() if module_name(path) is not None}
-        return Analysed(graph, folded | self._engine.companions(graph.kept), analysed.rescued, symbols)
+        beside = self._engine.companions(graph.kept, kept.rescues)
+        return Analysed(graph, folded | beside, analysed.rescued, symbols)
 
     def _asked_alike(self, kept: _Kept, changed: list[str]) -> bool:
         """Whether the removed modules import the same names as before."""

@@ -273,3 +273,45 @@ def test_a_warm_analysis_is_a_cold_one(tmp_path: Path, archive: Path) -> None:
         cold = _decided(tmp_path / f"cold{number}", edited, rules, None)
         used += _again(tmp_path / f"warm{number}", edited, rules, cold)
     assert used > 0
+
+
+def test_what_lies_beside_the_package_sees_the_modules_that_stay(tmp_path: Path) -> None:
+    """A module that a rule removes is rescued by code that needs it: then it is there for a companion, too."""
+    rules = tmp_path / "rules.toml"
+    rules.write_text(
+        _ROOT
+        + _MORE
+        + """
+[[remove]]
+id = "remove-other"
+why = "Not served."
+feature = "other models"
+modules = ["sglang.other"]
+
+[[keep]]
+id = "keep-kernels"
+why = "Travels beside the package."
+paths = ["kernels/**"]
+
+[[companion]]
+id = "kernels"
+why = "A package of a test."
+folder = "kernels/fast"
+"""
+    )
+    loaded = load_rules([rules, RULES_FOLDER / "protocols.toml"])
+    files = FILES | {
+        "python/sglang/other.py": "RATE = 2\n",
+        "kernels/fast/__init__.py": "try:\n    from sglang.other import RATE\nexcept ImportError:\n    RATE = 1\n",
+        LAUNCH: FILES[LAUNCH]
+        .replace("print(", "print(RATE, ")
+        .replace("\n\n\ndef", "\nfrom sglang.other import RATE\n\n\ndef", 1),
+    }
+    first = _decided(tmp_path / "before", files, loaded, Cache(tmp_path / "cache"))
+    assert list(first["rescued"]) == ["sglang.other"]
+    assert not first["folded"]["kernels/fast/__init__.py"].edits
+    changed = files | {LAUNCH: files[LAUNCH] + "# more\n"}
+    assert _again(tmp_path / "warm", changed, loaded, _decided(tmp_path / "cold", changed, loaded, None))
+    # And where it is not there, the companion has no need to try.
+    without = files | {LAUNCH: FILES[LAUNCH]}
+    assert _decided(tmp_path / "without", without, loaded, None)["folded"]["kernels/fast/__init__.py"].edits
