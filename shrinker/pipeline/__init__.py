@@ -20,6 +20,7 @@ from shrinker.emit.workers import Unwritable
 from shrinker.graph.build import missing_roots
 from shrinker.pipeline.analysis import Decided, analyse
 from shrinker.pipeline.progress import Progress, timed
+from shrinker.pipeline.spare import SpareTime
 from shrinker.processes import beside, without_gc
 from shrinker.report.effects import rule_effects
 from shrinker.report.measure import measure
@@ -31,6 +32,7 @@ from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
 from shrinker.source.pins import load_pins
 from shrinker.values.errors import EvidenceError, ShrinkerError
+from shrinker.values.graph import Graph
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
 from shrinker.values.survivors import Survivors
@@ -104,9 +106,20 @@ def shrink(request: Request, progress: Progress) -> Result:
             staging = stack.enter_context(staging_folder(request.out))
             reports = reports_folder(request.out, tree.identity, rules.profile, request.reports)
             staged = stack.enter_context(scratch_folder(reports, "choose another folder for the reports"))
+        spare = SpareTime(tree, rules, cache, stack)
         decided, emitted = _decide_and_emit(
-            tree, rules, staging, request.jobs, timings, progress, cache, symbols=request.symbols, previous=request.out
+            tree,
+            rules,
+            staging,
+            request.jobs,
+            timings,
+            progress,
+            cache,
+            symbols=request.symbols,
+            previous=request.out,
+            begun=spare.start if request.jobs > 1 else lambda graph: None,
         )
+        spare.stop()
         manifest, interface = emitted.manifest, emitted.interface
         refused: list[Finding] = []
         left: Survivors | None = None
@@ -223,11 +236,14 @@ def _decide_and_emit(
     *,
     symbols: bool = False,
     previous: Path | None = None,
+    begun: Callable[[Graph], None] = lambda graph: None,
 ) -> tuple[Decided, Emitted]:
     """Analyse and write; once more, with the files as upstream wrote them, where what was decided cannot be written."""
     unwritable: dict[str, str] = {}
     while True:
-        decided = analyse(tree, rules, jobs, timings, progress, cache, unwritable, symbols=symbols, deferred=True)
+        decided = analyse(
+            tree, rules, jobs, timings, progress, cache, unwritable, symbols=symbols, deferred=True, begun=begun
+        )
         try:
             with timed("emit", timings, progress):
                 emitted = emit_tree(

@@ -21,6 +21,7 @@ from shrinker.ruleset import Ruleset
 from shrinker.values.distributions import Distributions
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
+from shrinker.values.units import NO_UNITS
 from shrinker.values.upstream import UpstreamTree, modules_of
 
 
@@ -53,6 +54,7 @@ def analyse(
     *,
     symbols: bool = False,
     deferred: bool = False,
+    begun: Callable[[Graph], None] = lambda graph: None,
 ) -> Decided:
     """Facts, folding and reachability; writes nothing.
 
@@ -60,6 +62,7 @@ def analyse(
         unwritable: files that stay as upstream wrote them, and why.
         symbols: remove what nothing reachable names, too.
         deferred: leave `symbols` to `later`.
+        begun: called with what is kept before anything is refined, where nothing of an earlier run holds.
     """
     cache = cache or Cache.off()
     with timed("facts", timings, progress):
@@ -82,7 +85,7 @@ def analyse(
         searched: Searched | None = None
         if fresh := found is None:
             found, searched = _analyse(
-                tree, rules, engine, timings, progress, cache, unwritable or {}, memory, symbols=symbols
+                tree, rules, engine, timings, progress, cache, unwritable or {}, memory, begun, symbols=symbols
             )
     with timed("distributions", timings, progress):
         written = written_imports(tree, cache)
@@ -114,6 +117,7 @@ def _analyse(
     cache: Cache,
     unwritable: Mapping[str, str],
     memory: AnalysisMemory,
+    begun: Callable[[Graph], None],
     *,
     symbols: bool,
 ) -> tuple[Analysed, Searched | None]:
@@ -121,6 +125,7 @@ def _analyse(
     surroundings: Surroundings | None = None
     while True:
         graph, folded = build_graph(tree, rules, engine.fold, rescued=engine.rescued)
+        begun(graph)
         memory.saw(graph)
         if engine.rescue(graph.kept):
             surroundings = None
@@ -133,6 +138,8 @@ def _analyse(
     if symbols:
         with timed("symbols", timings, progress):
             graph, folded, searched = _shake(tree, rules, engine, graph, folded, unwritable, memory)
+    # The search has read them, and what is left is to be written.
+    folded = {path: replace(module, units=NO_UNITS) for path, module in folded.items()}
     folded |= engine.companions(graph.kept)
     rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
     return Analysed(graph, folded, rescued, None), searched

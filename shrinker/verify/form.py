@@ -23,7 +23,7 @@ import tokenize
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -58,6 +58,8 @@ class _Task:
     """Empty when there is none."""
     defaults: tuple[tuple[str, str], ...] = ()
     """Texts that rules replace, from the manifest."""
+    theirs: bytes | None = None
+    """What upstream's file says, packed, where that was read before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ class _Judged:
     symbols: bytes | None
     """Of a Python file that parses."""
     theirs: bytes | None = None
-    """Of upstream's file, where it was read, too."""
+    """Of upstream's file, where it was read now, too."""
 
 
 def verify_form(
@@ -241,7 +243,9 @@ def _judge_all(
         for path, task in python.items()
     }
     packed = layer.load(keys)
-    missing = [task for path, task in python.items() if path not in packed]
+    before = {path: symbols.key(path, t.upstream_sha256) for path, t in python.items() if path not in packed}
+    theirs = symbols.load(before)
+    missing = [replace(python[path], theirs=theirs.get(path)) for path in before]
     weights = [(8 if t.entry.changed else 1) * t.entry.lines_after for t in missing]
     judged = dict(
         zip(
@@ -255,8 +259,7 @@ def _judge_all(
     read = {path: found.symbols for path, found in judged.items() if found.symbols is not None}
     symbols.save({path: symbols.key(path, python[path].entry.sha256) for path in read}, read)
     outcomes |= {path: unpack(data) for path, data in (packed | fresh).items()}
-    theirs = {path: found.theirs for path, found in judged.items() if found.theirs is not None}
-    symbols.save({path: symbols.key(path, python[path].upstream_sha256) for path in theirs}, theirs)
+    symbols.save(before, {path: found.theirs for path, found in judged.items() if found.theirs is not None})
     for task in tasks:
         yield outcomes[task.entry.path]
 
@@ -266,9 +269,14 @@ def _judge_file(claims: Claims | None, task: _Task) -> _Judged:
     if hashlib.sha256(data).hexdigest() != task.entry.sha256:
         raise ShrinkerError(f"{task.generated} changed while it was judged", "run again when nothing writes to it")
     parsed = _compile(data, task.entry.path)
+    same = task.entry.sha256 == task.upstream_sha256 and not task.entry.changed
+    if same and task.theirs is not None and not isinstance(parsed, Finding):
+        # Said of the same bytes.
+        return _Judged(pack(_judge_python(task, data, parsed, None, claims)[0]), None)
     symbols = None if isinstance(parsed, Finding) else symbols_of(parsed, task.entry.path)
     outcome, theirs = _judge_python(task, data, parsed, symbols, claims)
-    return _Judged(pack(outcome), pack(symbols) if symbols else None, pack(theirs) if theirs else None)
+    read = theirs is not None and task.theirs is None
+    return _Judged(pack(outcome), pack(symbols) if symbols else None, pack(theirs) if read else None)
 
 
 def _judge_python(
@@ -328,7 +336,8 @@ def _compare_tokens(
     defaults = allowances.default_tokens(task.defaults)
     theirs = None
     if claims is not None and symbols is not None:
-        ruled = judge_by_rules(Pair(symbols, generated, source, upstream, defaults), claims)
+        known = None if task.theirs is None else unpack(task.theirs)
+        ruled = judge_by_rules(Pair(symbols, generated, source, upstream, defaults, known), claims)
         if ruled is not None:
             theirs = ruled.theirs
             findings += ruled.findings

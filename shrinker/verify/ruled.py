@@ -26,6 +26,8 @@ class Pair:
     source: bytes
     upstream: Sequence[Tokens]
     defaults: allowances.Defaults
+    theirs: ModuleSymbols | None = None
+    """What upstream's file says, where that is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class Ruled:
     counts: dict[str, int]
     findings: tuple[Finding, ...]
     theirs: ModuleSymbols
-    """Of upstream's file, which had to be parsed."""
+    """Of upstream's file."""
 
 
 def judge_by_rules(pair: Pair, claims: Claims) -> Ruled | None:
@@ -44,7 +46,7 @@ def judge_by_rules(pair: Pair, claims: Claims) -> Ruled | None:
     tree = parsed(pair.source, path)
     if tree is None:
         return None
-    theirs = symbols_of(tree, path)
+    theirs = pair.theirs or symbols_of(tree, path)
     arms = list(Decider(tree, pair.upstream, pair.symbols.module or "", claims).refuted())
     looked, standing = standing_refuted(
         pair.generated, arms, pair.source.decode("utf-8-sig"), pair.upstream, pair.defaults
