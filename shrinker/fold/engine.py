@@ -90,8 +90,12 @@ class FoldEngine:
 
     @property
     def world_identity(self) -> str:
-        """Hash (hex) of what the closed world is built from besides the rules; equal ones answer alike."""
-        return self._memory.identity(self.environment)
+        """Hash (hex) of what the closed world is built from besides the rules and the modules that they remove."""
+        return self._memory.identity_without_removed(self.environment)
+
+    def removes(self, module: str | None) -> bool:
+        """Whether a rule removes a module of the tree."""
+        return module is not None and self.environment.removed_module(module) is not None
 
     def fold(self, paths: Sequence[str]) -> Iterable[FoldedModule]:
         """Folded modules of these paths, in their order.

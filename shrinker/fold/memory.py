@@ -89,7 +89,7 @@ class FoldMemory:
         self._seen: dict[str, str] = {}
         self._views: dict[str, tuple[FoldedModule, Seen]] = {}
         self._answers: Answers | None = None
-        self._world: tuple[Environment, str] | None = None
+        self._world: tuple[Environment, tuple[str, str]] | None = None
 
     @property
     def enabled(self) -> bool:
@@ -230,11 +230,21 @@ class FoldMemory:
 
     def identity(self, environment: Environment) -> str:
         """Hash (hex) of what an environment is built from besides the rules; equal ones answer alike."""
+        return self._identities(environment)[0]
+
+    def identity_without_removed(self, environment: Environment) -> str:
+        """The same where a module that a rule removes does not count: of such a one no more than the name is known."""
+        return self._identities(environment)[1]
+
+    def _identities(self, environment: Environment) -> tuple[str, str]:
         if self._world is None or self._world[0] is not environment:
             assert tuple(inspect.signature(Environment).parameters) == MADE_OF, "an argument is missing in MADE_OF"
-            parts = [f"{name}={skeleton(outline)}" for name, outline in sorted(environment.outlines.items())]
-            found = hash_of("\n".join(parts), "\n".join(sorted(environment.modules)), repr(sorted(environment.rescued)))
-            self._world = environment, found.hex()
+            outlines = "\n".join(f"{name}={skeleton(it)}" for name, it in sorted(environment.outlines.items()))
+            modules = sorted(environment.modules)
+            left = (name for name in modules if environment.removed_module(name) is None)
+            rescued = repr(sorted(environment.rescued))
+            whole, without = (hash_of(outlines, "\n".join(names), rescued).hex() for names in (modules, left))
+            self._world = environment, (whole, without)
         return self._world[1]
 
     def _text(self, path: str, refinement: Refinement) -> str:

@@ -97,7 +97,7 @@ class Beside:
             kept = sure()
             said = (self._said(hashes, doubtful, kept) for hashes in (before, now))
             doubtful -= frozenset.intersection(*said)
-        return not doubtful and (not looked or _Written(self._tree, modules).has_none(looked))
+        return not doubtful and (not looked or Written(self._tree, modules).has_none(looked))
 
     def _said(self, hashes: Mapping[str, str], words: Collection[str], sure: Collection[str]) -> frozenset[str]:
         """Those of some words that a file says that is surely kept."""
@@ -117,29 +117,42 @@ class Beside:
         return {path: self._layer.key(path, sha256) for path, sha256 in hashes.items() if _is_read(path)}
 
 
-class _Written:
+class Written:
+    """What modules write, in their texts and paths."""
+
     def __init__(self, tree: UpstreamTree, modules: Iterable[str]) -> None:
+        """
+        Args:
+            tree: upstream.
+            modules: paths.
+        """
         self._tree = tree
         self._modules = sorted(modules)
 
     @cached_property
-    def _text(self) -> bytes:
+    def _texts(self) -> dict[str, bytes]:
         # Their paths, too: their parts are names.
-        return b"\n".join([*(path.encode() for path in self._modules), *map(self._tree.read, self._modules)])
+        return {path: path.encode() + b"\n" + self._tree.read(path) for path in self._modules}
 
     def has_none(self, words: Iterable[str]) -> bool:
-        """True when no module writes one of the words. Letters beyond ASCII have several spellings in Python."""
-        return not any(not word.isascii() or self._has(word.encode()) for word in words)
+        """True when no module writes one of the words."""
+        return not any(self.by(word) for word in words)
 
-    def _has(self, word: bytes) -> bool:
-        text = self._text
-        at = text.find(word)
-        while at >= 0:
-            end = at + len(word)
-            if text[at - 1 : at] not in _LETTERS and text[end : end + 1] not in _LETTERS:
-                return True
-            at = text.find(word, end)
-        return False
+    def by(self, word: str) -> set[str]:
+        """Paths of the modules that write a word. Letters beyond ASCII have several spellings: then it may be any of them."""
+        if not word.isascii():
+            return set(self._modules)
+        return {path for path, text in self._texts.items() if _has(text, word.encode())}
+
+
+def _has(text: bytes, word: bytes) -> bool:
+    at = text.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if text[at - 1 : at] not in _LETTERS and text[end : end + 1] not in _LETTERS:
+            return True
+        at = text.find(word, end)
+    return False
 
 
 def _is_read(path: str) -> bool:

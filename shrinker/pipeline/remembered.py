@@ -4,8 +4,8 @@ Most commits of upstream touch no kept module: documents, tests, removed models.
 written tree and its reports are made again. What an analysis looks at, and what must be equal of it:
 
 - the rules and the tool: everything (they are part of the key);
-- the paths of the package: everything (the key); those outside that a rule names: the graph of files is built again where one
-  came or went;
+- the paths of the package: everything (the key), but for modules that rules remove: one may come or go where nobody writes its
+  name; those outside that a rule names: the graph of files is built again where one came or went;
 - the outlines of modules that no rule removes: what they can answer (the key, by way of the closed world's identity);
 - kept files that are no modules: includes, words that a round asked for, and what Python that imports the tree writes
   (`beside.py`);
@@ -28,8 +28,9 @@ from shrinker.graph.edges.assets import matching_paths
 from shrinker.graph.removals import removed_by_rule
 from shrinker.graph.symbols.dead import named_again
 from shrinker.graph.symbols.saved import SymbolData, spelled
-from shrinker.pipeline.beside import Beside
+from shrinker.pipeline.beside import Beside, Written
 from shrinker.ruleset import Asset, Keep, Root, Ruleset
+from shrinker.ruleset.match import name_matches
 from shrinker.values.folded import Escape, FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
@@ -90,7 +91,11 @@ class AnalysisMemory:
         if cache.enabled:
             self._layer = cache.layer("analyses", rules.model_dump_json(), *more)
             declared = repr((tree.declared.name, sorted(tree.declared.scripts.items())))
-            inside = [file.path for file in tree.files if file.path.startswith(PACKAGE_PREFIX)]
+            inside = [
+                file.path
+                for file in tree.files
+                if file.path.startswith(PACKAGE_PREFIX) and not engine.removes(module_name(file.path))
+            ]
             self._key = self._layer.key(engine.world_identity, "\n".join(inside), declared)
             self._beside = Beside(tree, cache)
             self._named = self._named_outside()
@@ -154,12 +159,19 @@ class AnalysisMemory:
 
         if not self._beside.says_the_same(kept.others, others, kept.history, kept.asked_outside, sure):
             return None
-        changed = [path for path, sha256 in kept.modules.items() if now[path] != sha256]
-        if any(module_name(path) in analysed.rescued for path in changed) or not self._asked_alike(kept, changed):
+        changed = [path for path, sha256 in kept.modules.items() if now.get(path, sha256) != sha256]
+        # Modules that rules remove: otherwise the key is another one.
+        came = [path for path in now if module_name(path) is not None and path not in kept.modules]
+        went = [path for path in kept.modules if path not in now]
+        if any(module_name(path) in analysed.rescued for path in (*changed, *came, *went)):
+            return None
+        if (came or went) and not self._unnoticed(kept, changed, came, went):
+            return None
+        if not self._asked_alike(kept, changed, came, went):
             return None
         symbols = analysed.symbols
-        if symbols is not None and changed:
-            asked = named_again(tree, symbols.asked, changed)
+        if symbols is not None and (changed or came or went):
+            asked = named_again(tree, symbols.asked, [*changed, *came], went)
             if any((asked[name] is None) != (place is None) for name, place in symbols.asked.items()):
                 return None
             symbols = replace(symbols, asked=asked)
@@ -188,15 +200,52 @@ class AnalysisMemory:
         beside = self._engine.companions(graph.kept, kept.rescues)
         return Analysed(graph, folded | beside, analysed.rescued, symbols)
 
-    def _asked_alike(self, kept: _Kept, changed: list[str]) -> bool:
+    def _unnoticed(self, kept: _Kept, changed: Iterable[str], came: Iterable[str], went: Iterable[str]) -> bool:
+        """Whether modules that rules remove came or went without anybody who could tell."""
+        if any(path in kept.history for path in changed):
+            # It may name them, or have named them.
+            return False
+        names = {name for path in kept.modules if (name := module_name(path))}
+        now = {name for file in self._tree.files if (name := module_name(file.path))}
+        # Their packages may be new, or gone with them.
+        other = _with_packages(names) ^ _with_packages(now)
+        rules = self._rules
+        patterns = [pattern for root in rules.roots for pattern in root.modules]
+        patterns += [pattern for keep in rules.keeps for pattern in keep.modules]
+        if any(name_matches(pattern, name) for pattern in patterns for name in other):
+            return False
+        if any(_matched((*rules.roots, *rules.keeps, *rules.assets), [*came, *went])):
+            return False
+        written = Written(self._tree, kept.history)
+        for name in other:
+            package, _, own = name.rpartition(".")
+            telling = written.by(own)
+            if telling and package in names & now and self._engine.removes(package):
+                # What is asked of a removed package is removed, there or not: only who spells the whole path asks more.
+                telling &= written.by(package.rpartition(".")[2])
+            if telling:
+                return False
+        return True
+
+    def _asked_alike(self, kept: _Kept, changed: Iterable[str], came: Iterable[str], went: Iterable[str]) -> bool:
         """Whether the removed modules import the same names as before."""
-        gone = kept.analysed.graph.ruled_out
-        if not set(changed).intersection(gone):
+        gone = {*kept.analysed.graph.ruled_out, *came}
+        if gone.isdisjoint((*changed, *came, *went)):
             return True
-        return asked_names(self._tree, gone, self._cache) == kept.asked
+        return asked_names(self._tree, sorted(gone.difference(went)), self._cache) == kept.asked
 
     def _spelled(self, path: str, module: FoldedModule) -> str:
         return hash_of(spelled(self._tree.read(path).decode("utf-8", "replace"), module)).hex()
+
+
+def _with_packages(names: Iterable[str]) -> set[str]:
+    """Dotted names and the packages around them."""
+    found: set[str] = set()
+    for name in names:
+        while name and name not in found:
+            found.add(name)
+            name = name.rpartition(".")[0]
+    return found
 
 
 def _load_emission() -> None:

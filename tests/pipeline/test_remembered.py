@@ -30,6 +30,12 @@ id = "remove-tests"
 why = "Not served."
 feature = "tests"
 paths = ["test/**"]
+
+[[remove]]
+id = "remove-models"
+why = "Not served."
+feature = "other models"
+modules = ["sglang.models", "sglang.models.**", "sglang.inner_models"]
 """
 FILES = {
     "LICENSE": "mine\n",
@@ -58,14 +64,17 @@ def main():
 if __name__ == "__main__":
     main()
 """,
+    "python/sglang/models/__init__.py": "",
+    "python/sglang/models/first.py": "from sglang.parts import spare\n\nEngine().rarely()\n",
+    "python/sglang/models/second.py": "from sglang.parts import spare\n",
     "python/sglang/parts.py": """\
-TABLE = "data/table.json"
+TABLE = "data/table.json"  # of all models
 KERNEL = "data/kernel.cu"
 
 
 class Engine:
     def run(self):
-        return self.inner() + 1
+        return self.inner() + 1  # as inner_models
 
     def inner(self):
         return 2
@@ -84,6 +93,9 @@ class Engine:
 
     def public(self):
         return 6
+
+    def rarely(self):
+        return 10
 
 
 def start():
@@ -168,6 +180,17 @@ _ALIKE |= {
     "a data file changed": {"python/sglang/data/table.json": '["unnamed"]\n'},
     "a kernel changed": {"python/sglang/data/kernel.cu": '#include "kernel.h"\nint phrase;\n'},
 }
+FIRST, SECOND, THIRD = (f"python/sglang/models/{name}.py" for name in ("first", "second", "third"))
+_ALIKE |= {
+    "a removed module came": {THIRD: "class Third:\n    pass\n"},
+    "a removed package came": {"python/sglang/models/more/__init__.py": "", "python/sglang/models/more/third.py": ""},
+    "a removed module came that imports what another one imports": {THIRD: FILES[SECOND]},
+    "a removed module went whose imports another one has": {SECOND: None},
+    "a removed module has another name": {FIRST: None, THIRD: FILES[FIRST]},
+    "a removed module names a method that went with another": {FIRST: None, SECOND: FILES[FIRST]},
+    "a removed module came whose name is written elsewhere": {"python/sglang/models/main.py": ""},
+    "a removed module came, and another one changed": {THIRD: "", SECOND: FILES[SECOND] + "# more\n"},
+}
 _OTHER: dict[str, dict[str, str | None]] = {
     "a module came": {"python/sglang/fresh.py": ""},
     "a module went": {IDLE: None},
@@ -194,6 +217,16 @@ _OTHER: dict[str, dict[str, str | None]] = {
     "a removed module names a method that nobody named": {GONE: FILES[GONE] + "Engine().public()\n"},
     "a removed module names a method no more": {GONE: FILES[GONE].replace("Engine().forgotten()\n", "")},
     "a module that nothing reaches names a method no more": {IDLE: FILES[IDLE].replace("later", "other")},
+    "a removed module came that imports something else": {THIRD: "from sglang.parts import unnamed\n"},
+    "a removed module came that names a method that nobody named": {THIRD: "Engine().public()\n"},
+    "a removed module went that alone named a method": {FIRST: None},
+    "a removed module came whose name is written where its package is": {"python/sglang/models/inner.py": ""},
+    "a removed module came whose name is written, and its package stays": {"python/sglang/inner_models.py": ""},
+    "a removed module came, and a kept one changed": {THIRD: "", LAUNCH: FILES[LAUNCH] + "# more\n"},
+    "a removed module went that a kept one names no more": {
+        SECOND: None,
+        LAUNCH: FILES[LAUNCH].replace("print(", "print(1, "),
+    },
     "a module that nothing reaches defines a name": {IDLE: FILES[IDLE] + "NAME = 1\n"},
 }
 

@@ -156,16 +156,17 @@ def named_places(tree: UpstreamTree, names: Iterable[str]) -> dict[str, Place]:
 
 
 def named_again(
-    tree: UpstreamTree, known: Mapping[str, Place | None], changed: Iterable[str]
+    tree: UpstreamTree, known: Mapping[str, Place | None], changed: Iterable[str], went: Iterable[str] = ()
 ) -> dict[str, Place | None]:
     """What `named_places` says after some modules changed.
 
     Args:
         tree: upstream, with the changes.
         known: what it said of each name before.
-        changed: paths of the modules that differ; no module came or went.
+        changed: paths of the modules that differ or came.
+        went: paths of those that are not there any more.
     """
-    inside = {path: _named_in(tree, path, known) for path in changed}
+    inside = {path: _named_in(tree, path, known) for path in changed} | {path: {} for path in went}
     lost = {name for name, at in known.items() if at is not None and at[0] in inside and name not in inside[at[0]]}
     elsewhere = named_places(tree, lost)
     found: dict[str, Place | None] = {}
