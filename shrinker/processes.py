@@ -83,7 +83,7 @@ def _call(folder: str, fn: Callable[..., object], args: tuple[Any, ...], kwargs:
 
 
 @contextmanager
-def beside(call: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
+def forked(call: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
     """Call something in a process of its own while this one goes on.
 
     That process has all that this one has at the time, and what it changes in memory stays there. Where processes do not

@@ -9,7 +9,7 @@ from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 
-from shrinker.processes import beside
+from shrinker.processes import forked
 from shrinker.values.errors import InputError
 
 
@@ -20,7 +20,7 @@ def test_the_result_comes_from_another_process_and_nothing_else_does() -> None:
         seen.append(len(seen))
         return os.getpid(), seen
 
-    with beside(call) as result:
+    with forked(call) as result:
         owner, theirs = result()
         assert owner != os.getpid() and theirs == [0]
         # It was called once, however often it is asked for.
@@ -33,18 +33,18 @@ def test_an_error_arrives_as_it_was_raised() -> None:
     def call() -> None:
         raise InputError("no space", "free some")
 
-    with beside(call) as result, pytest.raises(InputError, match="no space") as caught:
+    with forked(call) as result, pytest.raises(InputError, match="no space") as caught:
         result()
     assert caught.value.next_step == "free some"
 
 
 def test_a_killed_process_is_an_error() -> None:
-    with beside(lambda: os.kill(os.getpid(), signal.SIGKILL)) as result, pytest.raises(BrokenProcessPool):
+    with forked(lambda: os.kill(os.getpid(), signal.SIGKILL)) as result, pytest.raises(BrokenProcessPool):
         result()
 
 
 def test_an_error_beside_it_ends_the_process() -> None:
-    with pytest.raises(ValueError, match="of this process"), beside(os.getpid):
+    with pytest.raises(ValueError, match="of this process"), forked(os.getpid):
         raise ValueError("of this process")
     assert multiprocessing.active_children() == []
 
@@ -54,11 +54,11 @@ def test_interrupting_the_group_is_answered_here_alone() -> None:
         os.kill(os.getpid(), signal.SIGINT)
         return "went on"
 
-    with beside(call) as result:
+    with forked(call) as result:
         assert result() == "went on"
 
 
 def test_without_fork_it_is_called_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shrinker.processes.worker_context", lambda: multiprocessing.get_context("spawn"))
-    with beside(os.getpid) as result:
+    with forked(os.getpid) as result:
         assert result() == os.getpid()

@@ -21,7 +21,7 @@ from shrinker.graph.build import missing_roots
 from shrinker.pipeline.analysis import Decided, analyse
 from shrinker.pipeline.progress import Progress, timed
 from shrinker.pipeline.spare import SpareTime
-from shrinker.processes import beside, without_gc
+from shrinker.processes import forked, without_gc
 from shrinker.report.effects import rule_effects
 from shrinker.report.measure import measure
 from shrinker.report.strict import strict_findings
@@ -195,7 +195,7 @@ class _Reporting:
         self._begun: Begun | None = None
         self._wait: Callable[[], Begun] | None = None
         if alone:
-            self._wait = stack.enter_context(beside(lambda: begin(cache.uncounted())))
+            self._wait = stack.enter_context(forked(lambda: begin(cache.uncounted())))
 
     def go_on(self) -> None:
         """Write them here, unless they are being written or were."""

@@ -11,7 +11,7 @@ written tree and its reports are made again. What an analysis looks at, and what
   (`beside.py`);
 - companions: they are folded again;
 - folded modules: what they fold to in every step, and what the search of symbols reads in their text;
-- modules that rules remove: the names that they import from the tree;
+- modules that rules remove: the names that they import from the tree, as far as a folded module writes them;
 - all modules: which public methods they name, where nothing that is kept does.
 """
 
@@ -219,10 +219,14 @@ class AnalysisMemory:
         written = Written(self._tree, kept.history)
         for name in other:
             package, _, own = name.rpartition(".")
+            if package in other:
+                # Who cannot tell of the package cannot tell of what is in it.
+                continue
             telling = written.by(own)
-            if telling and package in names & now and self._engine.removes(package):
-                # What is asked of a removed package is removed, there or not: only who spells the whole path asks more.
-                telling &= written.by(package.rpartition(".")[2])
+            # What is asked of a removed package is removed, there or not: only who spells all of the path asks more.
+            while telling and package in names & now and self._engine.removes(package):
+                package, _, own = package.rpartition(".")
+                telling &= written.by(own)
             if telling:
                 return False
         return True
@@ -232,7 +236,9 @@ class AnalysisMemory:
         gone = {*kept.analysed.graph.ruled_out, *came}
         if gone.isdisjoint((*changed, *came, *went)):
             return True
-        return asked_names(self._tree, sorted(gone.difference(went)), self._cache) == kept.asked
+        differ = asked_names(self._tree, sorted(gone.difference(went)), self._cache) ^ kept.asked
+        # Asked for is what somebody defines, and who defines it writes it.
+        return not differ or Written(self._tree, kept.history).has_none(differ)
 
     def _spelled(self, path: str, module: FoldedModule) -> str:
         return hash_of(spelled(self._tree.read(path).decode("utf-8", "replace"), module)).hex()

@@ -17,7 +17,7 @@ from shrinker.graph.interface.syntax import Syntax
 from shrinker.graph.interface.words import modules_with_words
 from shrinker.graph.written import written_imports
 from shrinker.pipeline.beside import Beside
-from shrinker.processes import beside, without_gc
+from shrinker.processes import forked, without_gc
 from shrinker.ruleset import Ruleset
 from shrinker.values.graph import Graph
 from shrinker.values.upstream import UpstreamTree, module_name, modules_of
@@ -58,7 +58,7 @@ class SpareTime:
         self._stack.callback(os.close, seen)
         self._stack.callback(os.close, self._end)
         parts = list(self._parts(graph, self._cache.uncounted()))
-        self._stack.enter_context(beside(lambda: _work(parts, seen, os.getppid())))
+        self._stack.enter_context(forked(lambda: _work(parts, seen, os.getppid())))
         self._stack.callback(self.stop)
 
     def stop(self) -> None:

@@ -183,9 +183,11 @@ _ALIKE |= {
 FIRST, SECOND, THIRD = (f"python/sglang/models/{name}.py" for name in ("first", "second", "third"))
 _ALIKE |= {
     "a removed module came": {THIRD: "class Third:\n    pass\n"},
-    "a removed package came": {"python/sglang/models/more/__init__.py": "", "python/sglang/models/more/third.py": ""},
+    "a removed package came": {"python/sglang/models/more/__init__.py": "", "python/sglang/models/more/run.py": ""},
     "a removed module came that imports what another one imports": {THIRD: FILES[SECOND]},
     "a removed module went whose imports another one has": {SECOND: None},
+    "a removed module imports what nobody writes": {SECOND: "from sglang.models.first import Whatever\n"},
+    "a removed module came that imports what nobody writes": {THIRD: "from sglang.models.first import Whatever\n"},
     "a removed module has another name": {FIRST: None, THIRD: FILES[FIRST]},
     "a removed module names a method that went with another": {FIRST: None, SECOND: FILES[FIRST]},
     "a removed module came whose name is written elsewhere": {"python/sglang/models/main.py": ""},
