@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, as_completed
@@ -15,6 +16,8 @@ from shrinker.values.edits import Edit
 from shrinker.values.errors import InputError, ShrinkerError
 
 _BATCHES_A_WORKER = 8
+_YIELDING = 5
+"""Niceness with which three of equal work leave one core of two to who has none."""
 _SMALL = 60_000
 """What weighs less is not worth a process."""
 
@@ -139,6 +142,8 @@ def _weight(task: Task) -> int:
 
 def _start_worker() -> None:
     gc.disable()
+    # The main process has more to do meanwhile than one of these: where cores are few, it would be waited for in the end.
+    os.nice(_YIELDING)
     # Ctrl-C reaches the whole group: the main process alone answers it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 

@@ -97,15 +97,19 @@ class FoldEngine:
         """Whether a rule removes a module of the tree."""
         return module is not None and self.environment.removed_module(module) is not None
 
-    def fold(self, paths: Sequence[str]) -> Iterable[FoldedModule]:
+    def fold(self, paths: Sequence[str], meanwhile: Callable[[], None] = lambda: None) -> Iterable[FoldedModule]:
         """Folded modules of these paths, in their order.
+
+        Args:
+            paths: of modules.
+            meanwhile: called while other processes fold, if they do.
 
         Raises:
             InputError: a file does not parse, or a worker died.
         """
         missing = {p: self._refinement(p) for p in paths if p not in self.folded}
         self._recall(missing)
-        for module, recorded in self._fold(missing):
+        for module, recorded in self._fold(missing, meanwhile):
             self.folded[module.path] = module
             if recorded is not None:
                 self._memory.learn(module.path, self._refinement(module.path), recorded, self.environment)
@@ -120,7 +124,7 @@ class FoldEngine:
         self.folded.update(found)
         return found
 
-    def _fold(self, missing: Mapping[str, Refinement]) -> Iterator[Result]:
+    def _fold(self, missing: Mapping[str, Refinement], meanwhile: Callable[[], None]) -> Iterator[Result]:
         wanted = [(path, refinement) for path, refinement in missing.items() if path not in self.folded]
         asked = {path for path, _ in wanted}
 
@@ -136,7 +140,7 @@ class FoldEngine:
                 fresh += [(path, refinement) for path, refinement in unknown.items() if path not in known]
             return fresh
 
-        return self._workers.fold(wanted, self._world(), more)
+        return self._workers.fold(wanted, self._world(), more, meanwhile)
 
     def _world(self) -> World:
         # What nobody keeps needs no record.

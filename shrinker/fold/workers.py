@@ -55,7 +55,11 @@ class FoldWorkers:
             self._pool = None
 
     def fold(
-        self, wanted: Sequence[Wanted], world: World, more: Callable[[FoldedModule], Sequence[Wanted]]
+        self,
+        wanted: Sequence[Wanted],
+        world: World,
+        more: Callable[[FoldedModule], Sequence[Wanted]],
+        meanwhile: Callable[[], None] = lambda: None,
     ) -> Iterator[Result]:
         """Fold these modules, and in other processes also `more`, which is asked of each result.
 
@@ -63,6 +67,7 @@ class FoldWorkers:
             wanted: the modules.
             world: the closed world.
             more: modules that a folded one leads to; none twice, and none of `wanted`.
+            meanwhile: called in this process while others are at work, if they are.
 
         Raises:
             InputError: a file does not parse, or a worker died.
@@ -79,6 +84,7 @@ class FoldWorkers:
         try:
             limit = min(max(size // (self._jobs * _CHUNKS_A_WORKER), _LEAST_BYTES), CHUNK_BYTES)
             waiting = self._submit(self._pool, wanted, limit)
+            meanwhile()
             while waiting:
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 found = [_arrived(sent) for future in done for sent in future.result()]

@@ -16,7 +16,7 @@ from shrinker.graph.symbols.dead import Searched, dead_spans, search_symbols
 from shrinker.graph.symbols.saved import SymbolData, found_symbols
 from shrinker.graph.written import Written, written_imports
 from shrinker.pipeline.progress import Progress, timed
-from shrinker.pipeline.remembered import Analysed, AnalysisMemory
+from shrinker.pipeline.remembered import Analysed, AnalysisMemory, load_emission
 from shrinker.ruleset import Ruleset
 from shrinker.values.distributions import Distributions
 from shrinker.values.folded import FoldedModule
@@ -163,7 +163,7 @@ def _shake(
         dead = dead_spans(found, modules)
         engine.drop(dead)
         # All at once: the waves of the search would keep one process waiting for the other.
-        engine.fold(sorted(path for path in dead if units[path].module in found.loaded))
+        engine.fold(sorted(path for path in dead if units[path].module in found.loaded), load_emission)
         graph, folded = build_graph(tree, rules, engine.fold, rescued=engine.rescued)
         memory.saw(graph)
         # A file that the file graph keeps and the search did not load would miss what the search took to be dead.

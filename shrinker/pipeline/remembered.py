@@ -178,7 +178,7 @@ class AnalysisMemory:
         folded = dict(analysed.folded)
         again = self._engine.folded_as_before(
             {path: (kept.modules[path], kept.history[path]) for path in changed if path in kept.history},
-            _load_emission,
+            load_emission,
         )
         if again is None:
             return None
@@ -254,8 +254,8 @@ def _with_packages(names: Iterable[str]) -> set[str]:
     return found
 
 
-def _load_emission() -> None:
-    """What changed is written again soon, and loading LibCST takes as long as folding a large module."""
+def load_emission() -> None:
+    """What changed is written soon, and loading LibCST takes as long as folding a large module: done while others fold."""
     import shrinker.emit.rewrite  # noqa: F401
 
 
