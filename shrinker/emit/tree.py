@@ -303,6 +303,11 @@ def _link(old: str, new: str, data: bytes, mode: int) -> bool:
             if file.read() != data:
                 return False
         os.link(old, new, follow_symlinks=False)
+        linked = os.lstat(new)
+        if (linked.st_dev, linked.st_ino) != (found.st_dev, found.st_ino):
+            # Another run has replaced the tree since the file was read.
+            os.unlink(new)
+            return False
     except OSError:
         # Not there, or on another file system: then it is written.
         return False

@@ -152,6 +152,26 @@ def test_files_that_stay_as_they_are_are_linked(tmp_path: Path) -> None:
     assert not (new / "python/sglang/m1.py").is_symlink()
 
 
+def test_a_tree_that_is_replaced_while_its_files_are_linked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two runs at once: what was read is no longer what the path names."""
+    tree, folded, graph = _upstream(tmp_path / "up")
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.mkdir()
+    new.mkdir()
+    manifest = _emit(tree, folded, graph, old)
+    written = _content(old)
+    link = os.link
+
+    def replaced(source: str, *arguments: Any, **named: Any) -> None:
+        Path(source).rename(f"{source}.away")
+        Path(source).write_bytes(b"of another run")
+        link(source, *arguments, **named)
+
+    monkeypatch.setattr(os, "link", replaced)
+    assert _emit(tree, folded, graph, new, previous=old) == manifest
+    assert _content(new) == written
+
+
 def test_an_unknown_version_has_no_version_file(tmp_path: Path) -> None:
     tree, folded, graph = _upstream(tmp_path / "up")
     identity = Identity("path", "path:up", None, None, True)
