@@ -82,6 +82,22 @@ def _call(folder: str, fn: Callable[..., object], args: tuple[Any, ...], kwargs:
     return _Parcel(folder, fn(*args, **kwargs))
 
 
+def start_worker() -> None:
+    """In a worker, before its first call: it ends soon, and Ctrl-C, which reaches the whole group, is answered by the main process alone."""
+    gc.disable()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@contextmanager
+def starting_workers() -> Iterator[None]:
+    """While calls are submitted. That starts the workers, which inherit what is blocked: Ctrl-C finds none before `start_worker`."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 @contextmanager
 def forked(call: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
     """Call something in a process of its own while this one goes on.
@@ -102,12 +118,8 @@ def forked(call: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
     # Arguments of the initializer are handed over by the fork: nothing pickles them.
     pool = WorkerPool(1, context, _adopt, (call,))
     try:
-        # Submitting starts the process, which inherits what is blocked: see `_adopt`.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
+        with starting_workers():
             future: Future[Any] = pool.submit(_call_adopted)
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         yield lambda: future.result()
     finally:
         pool.shutdown(cancel_futures=True)
@@ -117,9 +129,7 @@ _ADOPTED: list[Callable[[], object]] = []
 
 
 def _adopt(call: Callable[[], object]) -> None:
-    gc.disable()
-    # Ctrl-C reaches the whole group: the main process alone answers it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    start_worker()
     _ADOPTED.append(call)
 
 

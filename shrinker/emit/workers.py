@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 import os
-import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, as_completed
+from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 
-from shrinker.processes import WorkerPool, without_gc, worker_context
+from shrinker.processes import WorkerPool, start_worker, starting_workers, without_gc, worker_context
 from shrinker.values.edits import Edit
 from shrinker.values.errors import InputError, ShrinkerError
 
@@ -57,6 +55,11 @@ class Rewritten:
     """True when shrinker is to blame and not the input."""
 
 
+def load_rewriting() -> None:
+    """Load LibCST, which takes as long as folding a large module: best while other processes are at work."""
+    import shrinker.emit.rewrite  # noqa: F401
+
+
 def rewrite_all(tasks: Sequence[Task], jobs: int, meanwhile: Callable[[], None] = lambda: None) -> Iterator[Rewritten]:
     """Rewrite files, in the order in which they get done.
 
@@ -94,11 +97,11 @@ def _in_workers(tasks: Sequence[Task], jobs: int, meanwhile: Callable[[], None])
     batches = _batches(tasks, jobs)
     if len(batches) > 1:
         # Before the fork: once instead of once a worker.
-        import shrinker.emit.rewrite  # noqa: F401
-
+        load_rewriting()
     pool = WorkerPool(min(jobs, len(batches)), mp_context=worker_context(), initializer=_start_worker)
     try:
-        futures = _submit(pool, batches)
+        with starting_workers():
+            futures = [pool.submit(_rewrite_batch, batch) for batch in batches]
         meanwhile()
         for future in as_completed(futures):
             yield from future.result()
@@ -109,15 +112,6 @@ def _in_workers(tasks: Sequence[Task], jobs: int, meanwhile: Callable[[], None])
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _submit(pool: WorkerPool, batches: Sequence[list[Task]]) -> list[Future[list[Rewritten]]]:
-    # Submitting starts the workers, and they inherit what is blocked: Ctrl-C finds none that is not ready to ignore it.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        return [pool.submit(_rewrite_batch, batch) for batch in batches]
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _batches(tasks: Sequence[Task], jobs: int) -> list[list[Task]]:
@@ -141,11 +135,9 @@ def _weight(task: Task) -> int:
 
 
 def _start_worker() -> None:
-    gc.disable()
+    start_worker()
     # The main process has more to do meanwhile than one of these: where cores are few, it would be waited for in the end.
     os.nice(_YIELDING)
-    # Ctrl-C reaches the whole group: the main process alone answers it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _rewrite_batch(batch: Sequence[Task]) -> list[Rewritten]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from shrinker.cache import Cache
+from shrinker.emit.workers import load_rewriting
 from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
 from shrinker.fold.refine.surroundings import Surroundings
@@ -16,7 +17,7 @@ from shrinker.graph.symbols.dead import Searched, dead_spans, search_symbols
 from shrinker.graph.symbols.saved import SymbolData, found_symbols
 from shrinker.graph.written import Written, written_imports
 from shrinker.pipeline.progress import Progress, timed
-from shrinker.pipeline.remembered import Analysed, AnalysisMemory, load_emission
+from shrinker.pipeline.remembered import Analysed, AnalysisMemory
 from shrinker.ruleset import Ruleset
 from shrinker.values.distributions import Distributions
 from shrinker.values.folded import FoldedModule
@@ -91,7 +92,7 @@ def analyse(
         written = written_imports(tree, cache)
         distributions = decide_distributions(tree, rules, found.graph, found.folded, written)
     graph = with_uncertain(found.graph, distributions)
-    decided = Decided(graph, found.folded, found.rescued, written, distributions, found.symbols, not fresh)
+    decided = Decided(graph, found.folded, found.rescued, written, distributions, found.symbols, again=not fresh)
 
     def later() -> None:
         nonlocal searched
@@ -163,7 +164,7 @@ def _shake(
         dead = dead_spans(found, modules)
         engine.drop(dead)
         # All at once: the waves of the search would keep one process waiting for the other.
-        engine.fold(sorted(path for path in dead if units[path].module in found.loaded), load_emission)
+        engine.fold(sorted(path for path in dead if units[path].module in found.loaded), load_rewriting)
         graph, folded = build_graph(tree, rules, engine.fold, rescued=engine.rescued)
         memory.saw(graph)
         # A file that the file graph keeps and the search did not load would miss what the search took to be dead.

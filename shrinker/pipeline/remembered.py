@@ -21,6 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from shrinker.cache import Cache, hash_of, pack, unpack
+from shrinker.emit.workers import load_rewriting
 from shrinker.fold.engine import FoldEngine, Folding
 from shrinker.fold.refine.surroundings import asked_names
 from shrinker.graph.build import build_graph, removals
@@ -178,7 +179,7 @@ class AnalysisMemory:
         folded = dict(analysed.folded)
         again = self._engine.folded_as_before(
             {path: (kept.modules[path], kept.history[path]) for path in changed if path in kept.history},
-            load_emission,
+            load_rewriting,
         )
         if again is None:
             return None
@@ -252,11 +253,6 @@ def _with_packages(names: Iterable[str]) -> set[str]:
             found.add(name)
             name = name.rpartition(".")[0]
     return found
-
-
-def load_emission() -> None:
-    """What changed is written soon, and loading LibCST takes as long as folding a large module: done while others fold."""
-    import shrinker.emit.rewrite  # noqa: F401
 
 
 def _matched(rules: Iterable[Root | Keep | Asset], paths: Sequence[str]) -> Iterable[str]:

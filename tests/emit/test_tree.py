@@ -129,12 +129,21 @@ def test_one_large_file_is_rewritten_beside_what_else_there_is(tmp_path: Path) -
     assert called == [os.getpid()] * 2
 
 
-def test_files_that_stay_as_they_are_are_linked(tmp_path: Path) -> None:
-    tree, folded, graph = _upstream(tmp_path / "up")
-    old, new = tmp_path / "old", tmp_path / "new"
+def _emitted(folder: Path) -> tuple[Path, Manifest, Callable[[Path], Manifest]]:
+    """A tree, its manifest, and what writes it once more with the first one in place."""
+    tree, folded, graph = _upstream(folder / "up")
+    old = folder / "old"
     old.mkdir()
-    new.mkdir()
-    manifest = _emit(tree, folded, graph, old)
+
+    def again(new: Path) -> Manifest:
+        new.mkdir()
+        return _emit(tree, folded, graph, new, previous=old)
+
+    return old, _emit(tree, folded, graph, old), again
+
+
+def test_files_that_stay_as_they_are_are_linked(tmp_path: Path) -> None:
+    old, manifest, again = _emitted(tmp_path)
     written = _content(old)
     # None of these is what is to be written.
     (old / "python/sglang/m0.py").write_bytes(written["python/sglang/m0.py"].upper())
@@ -143,7 +152,8 @@ def test_files_that_stay_as_they_are_are_linked(tmp_path: Path) -> None:
     (old / "elsewhere").write_bytes(written["python/sglang/m1.py"])
     (old / "python/sglang/m1.py").unlink()
     (old / "python/sglang/m1.py").symlink_to(old / "elsewhere")
-    assert _emit(tree, folded, graph, new, previous=old) == manifest
+    new = tmp_path / "new"
+    assert again(new) == manifest
     assert _content(new) == written
     linked = {path for path in written if (new / path).stat().st_nlink == 2}
     fresh = {f"python/sglang/{name}" for name in ("m0.py", "m1.py", "run.sh", "__init__.py")}
@@ -154,11 +164,7 @@ def test_files_that_stay_as_they_are_are_linked(tmp_path: Path) -> None:
 
 def test_a_tree_that_is_replaced_while_its_files_are_linked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two runs at once: what was read is no longer what the path names."""
-    tree, folded, graph = _upstream(tmp_path / "up")
-    old, new = tmp_path / "old", tmp_path / "new"
-    old.mkdir()
-    new.mkdir()
-    manifest = _emit(tree, folded, graph, old)
+    old, manifest, again = _emitted(tmp_path)
     written = _content(old)
     link = os.link
 
@@ -168,7 +174,8 @@ def test_a_tree_that_is_replaced_while_its_files_are_linked(tmp_path: Path, monk
         link(source, *arguments, **named)
 
     monkeypatch.setattr(os, "link", replaced)
-    assert _emit(tree, folded, graph, new, previous=old) == manifest
+    new = tmp_path / "new"
+    assert again(new) == manifest
     assert _content(new) == written
 
 

@@ -37,6 +37,23 @@ why = "Not served."
 feature = "other models"
 modules = ["sglang.models", "sglang.models.**", "sglang.inner_models"]
 """
+_COMPANION = """
+[[remove]]
+id = "remove-other"
+why = "Not served."
+feature = "other models"
+modules = ["sglang.other"]
+
+[[keep]]
+id = "keep-kernels"
+why = "Travels beside the package."
+paths = ["kernels/**"]
+
+[[companion]]
+id = "kernels"
+why = "A package of a test."
+folder = "kernels/fast"
+"""
 FILES = {
     "LICENSE": "mine\n",
     "notes/first.txt": "words\n",
@@ -116,8 +133,9 @@ LAUNCH, PARTS, GONE = "python/sglang/launch_server.py", "python/sglang/parts.py"
 IDLE = "python/sglang/idle.py"
 
 
-def _rules(folder: Path) -> Ruleset:
-    (folder / "rules.toml").write_text(_ROOT + _MORE + _OWN)
+def _rules(folder: Path, own: str = _OWN) -> Ruleset:
+    folder.mkdir(exist_ok=True)
+    (folder / "rules.toml").write_text(_ROOT + _MORE + own)
     return load_rules([folder / "rules.toml", RULES_FOLDER / "protocols.toml"])
 
 
@@ -284,9 +302,7 @@ def test_steps_are_folded_in_other_processes_too(tmp_path: Path, monkeypatch: py
 
 def test_other_rules_are_another_analysis(tmp_path: Path) -> None:
     _decided(tmp_path / "before", FILES, _rules(tmp_path), Cache(tmp_path / "cache"))
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "rules.toml").write_text(_ROOT + _MORE)
-    rules = load_rules([tmp_path / "other" / "rules.toml", RULES_FOLDER / "protocols.toml"])
+    rules = _rules(tmp_path / "other", own="")
     assert not _again(tmp_path / "warm", FILES, rules, _decided(tmp_path / "cold", FILES, rules, None))
 
 
@@ -312,29 +328,7 @@ def test_a_warm_analysis_is_a_cold_one(tmp_path: Path, archive: Path) -> None:
 
 def test_what_lies_beside_the_package_sees_the_modules_that_stay(tmp_path: Path) -> None:
     """A module that a rule removes is rescued by code that needs it: then it is there for a companion, too."""
-    rules = tmp_path / "rules.toml"
-    rules.write_text(
-        _ROOT
-        + _MORE
-        + """
-[[remove]]
-id = "remove-other"
-why = "Not served."
-feature = "other models"
-modules = ["sglang.other"]
-
-[[keep]]
-id = "keep-kernels"
-why = "Travels beside the package."
-paths = ["kernels/**"]
-
-[[companion]]
-id = "kernels"
-why = "A package of a test."
-folder = "kernels/fast"
-"""
-    )
-    loaded = load_rules([rules, RULES_FOLDER / "protocols.toml"])
+    rules = _rules(tmp_path, _COMPANION)
     files = FILES | {
         "python/sglang/other.py": "RATE = 2\n",
         "kernels/fast/__init__.py": "try:\n    from sglang.other import RATE\nexcept ImportError:\n    RATE = 1\n",
@@ -342,11 +336,11 @@ folder = "kernels/fast"
         .replace("print(", "print(RATE, ")
         .replace("\n\n\ndef", "\nfrom sglang.other import RATE\n\n\ndef", 1),
     }
-    first = _decided(tmp_path / "before", files, loaded, Cache(tmp_path / "cache"))
+    first = _decided(tmp_path / "before", files, rules, Cache(tmp_path / "cache"))
     assert list(first["rescued"]) == ["sglang.other"]
     assert not first["folded"]["kernels/fast/__init__.py"].edits
     changed = files | {LAUNCH: files[LAUNCH] + "# more\n"}
-    assert _again(tmp_path / "warm", changed, loaded, _decided(tmp_path / "cold", changed, loaded, None))
+    assert _again(tmp_path / "warm", changed, rules, _decided(tmp_path / "cold", changed, rules, None))
     # And where it is not there, the companion has no need to try.
     without = files | {LAUNCH: FILES[LAUNCH]}
-    assert _decided(tmp_path / "without", without, loaded, None)["folded"]["kernels/fast/__init__.py"].edits
+    assert _decided(tmp_path / "without", without, rules, None)["folded"]["kernels/fast/__init__.py"].edits
