@@ -45,9 +45,9 @@ def diff(
     Prints the Markdown page unless it goes to a file. Exit 0: the generated files are the same, 1: they differ, 2: error.
     """
     from shrinker.cli.progress import console_progress
-    from shrinker.follow.sides import Options, open_sides, told_between, unknown_predicates
+    from shrinker.follow.sides import Options, compare_sides, open_sides
     from shrinker.processes import without_gc
-    from shrinker.review import pages, review
+    from shrinker.review import pages
 
     place = absolute(rules)
     options = Options(profile, jobs, place, (old_upstream, new_upstream))
@@ -55,9 +55,7 @@ def diff(
         with without_gc(last=True), console_progress() as progress:
             sides = open_sides((old, new), options, progress)
             progress.phase("compare")
-            told, notes = told_between(sides, (old, new), history)
-            unknown, missing = unknown_predicates(sides, place, jobs) if predicates else ([], [])
-            found = review(*sides, told, unknown, (*notes, *missing))
+            found = compare_sides(sides, (old, new), history=history, rules=place, jobs=jobs, predicates=predicates)
     except EvidenceError as error:
         # 1 says that the trees differ.
         raise InputError(error.message, error.next_step) from error

@@ -7,12 +7,13 @@ import hashlib
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 
-from shrinker.cache import Cache, pack, unpack
+from shrinker.cache import Cache, pack, turns, unpack
 from shrinker.emit.endpoints import removed_endpoints
 from shrinker.emit.notice import HEADER, notice
 from shrinker.emit.options import removed_options
@@ -201,22 +202,31 @@ def _rewrite(
         while_rewriting: called after it where a file is rewritten, while other processes do that.
     """
     layer = cache.layer("rewritten", metadata.version("libcst"))
-    keys = {t.path: layer.key(tree.by_path[t.path].sha256, t.header, repr(t.edits)) for t in tasks}
-    known = layer.load(keys)
-    for path, content in known.items():
-        yield Rewritten(path, content)
-    fresh: dict[str, bytes] = {}
-    missing = [task for task in tasks if task.path not in known]
+    waiting: list[Callable[[], object]] = [meanwhile]
+    unwritable: dict[str, str] = {}
+    for some in turns(tasks, jobs):
+        keys = {t.path: layer.key(tree.by_path[t.path].sha256, t.header, repr(t.edits)) for t in some}
+        known = layer.load(keys)
+        for path, content in known.items():
+            yield Rewritten(path, content)
+        fresh: dict[str, bytes] = {}
+        missing = [task for task in some if task.path not in known]
+        calls = [*waiting, while_rewriting] if missing and waiting else waiting
+        waiting = []
+        try:
+            for result in rewrite_all(missing, jobs, partial(_call_all, calls)):
+                fresh[result.path] = result.content
+                yield result
+        except Unwritable as error:
+            unwritable |= error.reasons
+        layer.save(keys, fresh)
+    if unwritable:
+        raise Unwritable(unwritable)
 
-    def both() -> None:
-        meanwhile()
-        if missing:
-            while_rewriting()
 
-    for result in rewrite_all(missing, jobs, both):
-        fresh[result.path] = result.content
-        yield result
-    layer.save(keys, fresh)
+def _call_all(calls: Iterable[Callable[[], object]]) -> None:
+    for call in calls:
+        call()
 
 
 def _switches(rules: Ruleset) -> list[tuple[str, str]]:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from shrinker.follow.generated import generate, wanted
 from shrinker.follow.pin import PINS, index_commit, moved, set_index_commit
-from shrinker.follow.sides import generated_side, recorded_side, told_between, unknown_predicates
+from shrinker.follow.sides import compare_sides, generated_side, recorded_side
 from shrinker.pipeline import LOCK, Progress, Request, lock_evidence, shrink, verify_tree
-from shrinker.review import Review, Side, review
+from shrinker.review import Review, Side
 from shrinker.ruleset.load import RULES_FOLDER, load_profile
 from shrinker.source import open_upstream
 from shrinker.source.pins import Pins, load_pins
@@ -89,9 +89,10 @@ def bump(asked: Bump, progress: Progress) -> Bumped:
         (asked.repository / PINS).write_text(new_text, "utf-8")
         if commit is not None and index_commit(asked.repository, pins.submodule_path) is not None:
             set_index_commit(asked.repository, pins.submodule_path, commit)
-        told, notes = told_between((old, new), (before, spec), asked.history)
-        unknown, missing = unknown_predicates((old, new), asked.rules, asked.jobs)
-        return Bumped(before, spec, review(old, new, told, unknown, (*notes, *missing)))
+        sides = (old, new)
+        names = (before, spec)
+        compared = compare_sides(sides, names, history=asked.history, rules=asked.rules, jobs=asked.jobs)
+        return Bumped(before, spec, compared)
 
 
 def _tagged(place: str, release: str, progress: Progress) -> str | None:

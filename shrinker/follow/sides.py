@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from shrinker.follow.generated import Wanted, generate, wanted
 from shrinker.pipeline import LOCK, REPOSITORY, Progress, reports_folder
-from shrinker.review import Side
-from shrinker.review.values import Change
+from shrinker.processes import forked
+from shrinker.review import Side, review
+from shrinker.review.values import Change, Review
 from shrinker.ruleset import load_profile
 from shrinker.ruleset.load import RULES_FOLDER
 from shrinker.source import open_upstream
 from shrinker.source.history import Told, history
 from shrinker.source.layout import NEEDED
 from shrinker.source.spec import GitSpec, parse_spec
-from shrinker.values.errors import InputError
+from shrinker.values.errors import InputError, ShrinkerError
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import UpstreamTree
 from shrinker.verify.survivors import find_survivors
@@ -123,6 +127,46 @@ def _text(path: Path) -> str:
         return ""
 
 
+def compare_sides(
+    sides: tuple[Side, Side],
+    names: Sequence[str],
+    *,
+    history: str | None,
+    rules: Path | None,
+    jobs: int,
+    predicates: bool = True,
+) -> Review:
+    """All that a reviewer must know of two sides.
+
+    Args:
+        sides: the old one and the new one.
+        names: of the sides, as they were asked for.
+        history: repository of upstream's commits; see `told_between`.
+        rules: folder of the rules; by default shrinker's own.
+        jobs: processes.
+        predicates: look for questions about platforms that no rule names.
+
+    Raises:
+        InputError: a report or a file of one side is damaged.
+        ShrinkerError: a worker process was killed.
+    """
+    told, notes = told_between(sides, names, history)
+    if not predicates:
+        return review(*sides, told, notes=notes)
+    # Most of it waits for nothing of the other: half of a page's time.
+    look = partial(unknown_predicates, sides, rules, max(1, jobs - 1))
+    with forked(look) if jobs > 1 else nullcontext(look) as looked:
+        found = review(*sides, told, notes=notes)
+        try:
+            unknown, missing = looked()
+        except BrokenProcessPool as error:
+            raise ShrinkerError(
+                "the process that looks for unknown predicates was killed (often: out of memory)",
+                "run again with JOBS=1, or with --no-predicates",
+            ) from error
+    return replace(found, risks=(*unknown, *found.risks), notes=(*found.notes, *missing))
+
+
 def told_between(
     sides: tuple[Side, Side], names: Sequence[str], repository: str | None
 ) -> tuple[list[Told], list[str]]:
@@ -165,7 +209,9 @@ def unknown_predicates(sides: tuple[Side, Side], rules: Path | None, jobs: int) 
             return [], [f"{side.name}: no tree or no upstream, so that unknown predicates are not looked for"]
     assert new.folder is not None and new.upstream is not None, "just looked at"
     profile = load_profile(new.manifest.profile, rules or RULES_FOLDER)
-    left = find_survivors(new.upstream, new.folder, new.manifest, profile, jobs=jobs, names=False)
+    # A name that the old tree does not write stands in no file that it has, too.
+    changed = {path for path in new.files if _differs(old, new, path)}
+    left = find_survivors(new.upstream, new.folder, new.manifest, profile, jobs=jobs, names=False, among=changed)
     rows = [
         *(("unknown predicate", s.name, f"beside {', '.join(s.beside)}", s.sites) for s in left.suspects),
         *((f"unknown: {s.kind}", s.text, s.where, ((s.path, s.line),)) for s in left.unexplained),
@@ -174,10 +220,9 @@ def unknown_predicates(sides: tuple[Side, Side], rules: Path | None, jobs: int) 
     found: dict[tuple[str, str], Change] = {}
     for kind, text, where, sites in rows:
         name = text.removesuffix("()").rpartition(".")[2]
-        changed = [(path, line) for path, line in sites if _differs(old, new, path)]
-        if not changed or (kind, text) in found or re.search(rf"(?<!\w){re.escape(name)}(?!\w)".encode(), before):
+        if not sites or (kind, text) in found or re.search(rf"(?<!\w){re.escape(name)}(?!\w)".encode(), before):
             continue
-        place = f"{changed[0][0]}:{changed[0][1]}"
+        place = f"{sites[0][0]}:{sites[0][1]}"
         found[kind, text] = Change(text, kind, after=where, where=place, reason="no rule names it")
     return list(found.values()), []
 

@@ -12,18 +12,15 @@ from shrinker.review.risks import mechanism_changes
 from shrinker.review.side import Side
 from shrinker.review.symbols import moved_symbols
 from shrinker.review.texts import line_counts, text_changes
-from shrinker.review.values import Change, Identified, Review
+from shrinker.review.values import Identified, Review
 from shrinker.source.history import Told
 
 
-def review(
-    old: Side, new: Side, told: Sequence[Told] = (), unknown: Sequence[Change] = (), notes: Sequence[str] = ()
-) -> Review:
+def review(old: Side, new: Side, told: Sequence[Told] = (), notes: Sequence[str] = ()) -> Review:
     """Compare two sides.
 
     Args:
         told: commits of upstream between them, the newest first.
-        unknown: what the new tree asks about platforms that the old one did not and no rule names.
         notes: what the caller could not look at.
 
     Raises:
@@ -50,7 +47,7 @@ def review(
         dependencies=dependency_changes(pair),
         tables=table_changes(pair),
         kernels=kernel_changes(pair),
-        risks=(*unknown, *mechanism_changes(pair)),
+        risks=mechanism_changes(pair),
         text=texts,
     )
 

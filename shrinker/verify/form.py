@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from shrinker.cache import Cache, pack, unpack
+from shrinker.cache import Cache, pack, turns, unpack
 from shrinker.ruleset import Ruleset
 from shrinker.values import form as syntax
 from shrinker.values.errors import ShrinkerError
@@ -242,24 +242,25 @@ def _judge_all(
         )
         for path, task in python.items()
     }
-    packed = layer.load(keys)
-    before = {path: symbols.key(path, t.upstream_sha256) for path, t in python.items() if path not in packed}
-    theirs = symbols.load(before)
-    missing = [replace(python[path], theirs=theirs.get(path)) for path in before]
-    weights = [(8 if t.entry.changed else 1) * t.entry.lines_after for t in missing]
-    judged = dict(
-        zip(
-            (t.entry.path for t in missing),
-            map_files(partial(_judge_file, claims), missing, weights, jobs=jobs, meanwhile=meanwhile),
-            strict=True,
+    for some in turns(list(keys), jobs):
+        packed = layer.load({path: keys[path] for path in some})
+        before = {path: symbols.key(path, python[path].upstream_sha256) for path in some if path not in packed}
+        theirs = symbols.load(before)
+        missing = [replace(python[path], theirs=theirs.get(path)) for path in before]
+        weights = [(8 if t.entry.changed else 1) * t.entry.lines_after for t in missing]
+        judged = dict(
+            zip(
+                before,
+                map_files(partial(_judge_file, claims), missing, weights, jobs=jobs, meanwhile=meanwhile),
+                strict=True,
+            )
         )
-    )
-    fresh = {path: found.outcome for path, found in judged.items()}
-    layer.save(keys, fresh)
-    read = {path: found.symbols for path, found in judged.items() if found.symbols is not None}
-    symbols.save({path: symbols.key(path, python[path].entry.sha256) for path in read}, read)
-    outcomes |= {path: unpack(data) for path, data in (packed | fresh).items()}
-    symbols.save(before, {path: found.theirs for path, found in judged.items() if found.theirs is not None})
+        fresh = {path: found.outcome for path, found in judged.items()}
+        layer.save(keys, fresh)
+        read = {path: found.symbols for path, found in judged.items() if found.symbols is not None}
+        symbols.save({path: symbols.key(path, python[path].entry.sha256) for path in read}, read)
+        symbols.save(before, {path: found.theirs for path, found in judged.items() if found.theirs is not None})
+        outcomes |= {path: unpack(data) for path, data in (packed | fresh).items()}
     for task in tasks:
         yield outcomes[task.entry.path]
 
