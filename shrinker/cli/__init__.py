@@ -38,6 +38,8 @@ from shrinker.cli.options import (
     Profile,
     Reports,
     Rules,
+    Sample,
+    Seed,
     Target,
     Upstream,
     absolute,
@@ -45,6 +47,7 @@ from shrinker.cli.options import (
 )
 from shrinker.cli.survivors import survivors
 from shrinker.cli.verify import verify
+from shrinker.values.errors import InputError
 
 if TYPE_CHECKING:
     from shrinker.graph.why import Step
@@ -136,11 +139,14 @@ app.command()(effect)
 @app.command()
 def why(
     name: Annotated[
-        str, typer.Argument(help="Module, path, file name, distribution, kernel, module.Class.method or path:line.")
-    ],
+        str | None,
+        typer.Argument(help="Module, path, file name, distribution, kernel, module.Class.method or path:line."),
+    ] = None,
     out: Out = DEFAULT_OUT,
     reports: Reports = None,
     every: Annotated[bool, typer.Option("--all", help="A chain for each place that names it.")] = False,
+    sample: Sample = None,
+    seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Print the shortest chain from a root that keeps something in the tree."""
@@ -148,7 +154,8 @@ def why(
 
     from shrinker.graph import answers
 
-    chains = answers.why(_graph(out, reports), name, every=every)
+    graph = _graph(out, reports)
+    chains = [c for each in _asked(name, sample, seed, graph, live=True) for c in answers.why(graph, each, every=every)]
     if as_json:
         print_json([asdict(chain) for chain in chains])
         return
@@ -160,10 +167,12 @@ def why(
 @app.command("why-not")
 def why_not(
     name: Annotated[
-        str, typer.Argument(help="Module, path, file name, distribution, module.Class.method or path:line.")
-    ],
+        str | None, typer.Argument(help="Module, path, file name, distribution, module.Class.method or path:line.")
+    ] = None,
     out: Out = DEFAULT_OUT,
     reports: Reports = None,
+    sample: Sample = None,
+    seed: Seed = 0,
     why_live: Annotated[bool, typer.Option("--why-live", help="Say what would have kept it.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -172,7 +181,9 @@ def why_not(
 
     from shrinker.graph import answers
 
-    found = answers.why_not(_graph(out, reports), name, alive=why_live)
+    graph = _graph(out, reports)
+    asked = _asked(name, sample, seed, graph, live=False)
+    found = [answer for each in asked for answer in answers.why_not(graph, each, alive=why_live)]
     if as_json:
         print_json([asdict(answer) for answer in found])
         return
@@ -196,6 +207,14 @@ def print_steps(steps: Iterable[Step]) -> None:
     for step in steps:
         place = f"  {step.path}:{step.line}" if step.path else ""
         print(f"  {step.src} --{step.kind}--> {step.dst}{place}")
+
+
+def _asked(name: str | None, sample: int | None, seed: int, graph: Path, *, live: bool) -> list[str]:
+    from shrinker.graph import answers
+
+    if (name is None) == (sample is None):
+        raise InputError("one name or --sample is needed", "ask `shrinker why NAME` or `shrinker why --sample 20`")
+    return [name] if name is not None else answers.sample(graph, sample or 0, seed, live=live)
 
 
 def _graph(out: Path, reports: Path | None) -> Path:

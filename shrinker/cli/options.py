@@ -27,6 +27,10 @@ Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Worker processes; defa
 Reports = Annotated[
     Path | None, typer.Option("--reports", help="Reports of the tree; default: where shrink puts them.")
 ]
+Sample = Annotated[
+    int | None, typer.Option("--sample", min=1, help="Ask for so many symbols, drawn at random, instead of a name.")
+]
+Seed = Annotated[int, typer.Option("--seed", help="Of what is drawn: the same one draws the same symbols.")]
 Rules = Annotated[
     Path | None, typer.Option("--rules", help="Folder of rule files with profiles/ in it; default: rules/.")
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,27 @@ def why_not(graph: Path, query: str, *, alive: bool = False) -> list[Unreached |
     return [*explain_removed(data, _removed_module(data, query) or query)]
 
 
+def sample(graph: Path, count: int, seed: int, *, live: bool) -> list[str]:
+    """Names of symbols drawn at random, for a spot check: each a question for `why` or `why_not`.
+
+    Args:
+        graph: a saved graph; the search of the same run is beside it.
+        count: how many; all where there are fewer.
+        seed: the same one draws the same names from the same tree.
+        live: True for symbols that are kept, False for those of kept modules that are not.
+
+    Raises:
+        InputError: the run looked at modules only.
+    """
+    symbols = load_symbols(graph.with_name(SYMBOLS))
+    if symbols is None:
+        raise InputError(
+            f"{graph.with_name(SYMBOLS)} is not there: its run looked at modules only", "run `make shrink`"
+        )
+    names = symbols.named_units(live=live)
+    return random.Random(seed).sample(names, min(count, len(names)))
+
+
 def _decided_at(data: Mapping[str, Any], query: str) -> list[Dropped]:
     """What was decided about the line of a kept file that ``path:line`` names, where the line went by that."""
     path, line = _line(query)
@@ -110,4 +132,4 @@ def _removed_module(data: Mapping[str, Any], query: str) -> str:
     return ""
 
 
-__all__ = ["Dropped", "Symbols", "why", "why_not"]
+__all__ = ["Dropped", "Symbols", "sample", "why", "why_not"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from shrinker.values.manifest import Manifest
 from tests.cli.small import World
 
@@ -134,6 +136,21 @@ def test_why_not(generated: World) -> None:
     ]
     [answer] = generated.run(["why-not", "orphan", "--json", "--out", str(generated.out)]).document
     assert answer["rule"] == "unreachable"
+
+
+@pytest.mark.parametrize(("command", "key"), [("why", "target"), ("why-not", "symbol")])
+def test_symbols_drawn_at_random(generated: World, command: str, key: str) -> None:
+    at = ["--out", str(generated.out), "--json"]
+    every = generated.run([command, "--sample", "1000", *at]).document
+    names = {answer[key].removeprefix("symbol:") for answer in every}
+    removed = {"sglang.srt.server.PORT"}
+    assert removed <= names if command == "why-not" else removed.isdisjoint(names)
+    for name in names:
+        assert generated.run([command, name, *at]).code == 0
+    one = [generated.run([command, "--sample", "1", "--seed", str(seed), *at]).document for seed in (1, 1, 2, 3, 4)]
+    assert one[0] == one[1] and all(answer in every for (answer,) in one)
+    for wrong in ([], ["orphan", "--sample", "1"]):
+        assert generated.run([command, *wrong, "--out", str(generated.out)]).code == 2
 
 
 def test_reports_elsewhere(world: World) -> None:

@@ -21,6 +21,8 @@ from shrinker.values.errors import InputError
 FORMAT = 2
 EDGES = "symbol_edges.json"
 """Beside the saved search."""
+_DEFINITIONS = frozenset({"function", "class", "member", "assign"})
+"""Kinds of units that people have names for."""
 _MOST = 12
 """How many places that named a removed symbol are shown."""
 _MODULE = 10
@@ -208,6 +210,17 @@ class Symbols(Table):
                     alive = (_nearest(sites, f"symbol:{whole}"),) if sites else ()
                     found.append(Dropped(whole, path, line, rule, reason, named, alive))
         return found
+
+    def named_units(self, *, live: bool) -> list[str]:
+        """Names of definitions, members and assignments that are kept, or of those that are not; none of which several branches decide
+        differently."""
+        fates: dict[str, set[bool]] = {}
+        for number, kind, name, _ in self.units():
+            if kind in _DEFINITIONS and name.rpartition(".")[2].isidentifier():
+                fates.setdefault(name, set()).add(self.is_live(number))
+        for drop in self.dropped():
+            fates.setdefault(drop.symbol, set()).add(False)
+        return sorted(name for name, found in fates.items() if found == {live})
 
     def explain_removed(self, number: int, *, alive: bool = False) -> Dropped:
         """Why a unit is not live.
