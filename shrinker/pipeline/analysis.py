@@ -14,6 +14,7 @@ from shrinker.graph.ahead import import_leads
 from shrinker.graph.build import build_graph
 from shrinker.graph.distributions import decide_distributions, with_uncertain
 from shrinker.graph.symbols.dead import Searched, dead_spans, search_symbols
+from shrinker.graph.symbols.result import leave_out
 from shrinker.graph.symbols.saved import SymbolData, found_symbols
 from shrinker.graph.written import Written, written_imports
 from shrinker.pipeline.progress import Progress, timed
@@ -168,7 +169,9 @@ def _shake(
         graph, folded = build_graph(tree, rules, engine.fold, rescued=engine.rescued)
         memory.saw(graph)
         # A file that the file graph keeps and the search did not load would miss what the search took to be dead.
-        missed = {module.module for module in folded.values()} - found.loaded.keys() - stay
+        kept = {module.module for module in folded.values()}
+        missed = kept - found.loaded.keys() - stay
         if not missed:
+            leave_out(found, kept)
             return graph, folded, Searched(found, units)
         stay |= missed

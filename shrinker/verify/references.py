@@ -13,6 +13,7 @@ Checks:
     imports of loops: modules that a loop over spelled out rows imports (needs the rules).
     tables: data files beside others of their kind that stay (needs the rules).
     includes, build lists, operators: what native sources include, what their builds name, what they register.
+    commands: what installing the package makes calls something that is there.
     companions: imports of packages that travel beside the served one.
     rows: of tables and lists of the same files, and calls that register, whose value is still there, or whose key is a class that is.
     bases: of kept classes, in files that are not as upstream wrote them: nothing that kept code looks up came from one that is gone.
@@ -39,6 +40,7 @@ from shrinker.values.refusals import FILE as REFUSALS_FILE
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
 from shrinker.verify.bases import lost_bases
 from shrinker.verify.claims import read_claims
+from shrinker.verify.commands import lost_commands
 from shrinker.verify.companions import Companions, lost_imports
 from shrinker.verify.families import Families
 from shrinker.verify.loaded import lost_imports_of_loops
@@ -138,6 +140,7 @@ def verify_references(
         "imports of loops": lost_imports_of_loops(tree.root, out, fewer, (s.module for s in kept if s.module), claims)
         if claims
         else (0, []),
+        "commands": lost_commands(out, tree.declared.scripts, generated, upstream),
         "companions": lost_imports(kept, Companions.of(out, paths, kept), Companions.of(tree.root, tree.by_path)),
     }
     lost = (

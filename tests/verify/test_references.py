@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sysconfig
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -267,8 +268,46 @@ def test_the_checks_say_what_they_saw(case: Build) -> None:
         "build lists": 0,
         "operators": 0,
         "imports of loops": 0,
+        "commands": 0,
         "companions": 0,
     }
+
+
+_DECLARED = "[project]\nname = 'sglang'\n"
+
+
+@pytest.mark.parametrize(
+    ("scripts", "declared", "findings"),
+    [
+        ({"sglang": "sglang.a:main"}, {"sglang": "sglang.a:main"}, 0),
+        ({"sglang": "sglang.a:Tool.run"}, {"sglang": "sglang.a:Tool.run"}, 0),
+        ({}, {}, 0),
+        # Went with its module.
+        ({"sglang": "sglang.b:main"}, {}, 0),
+        # Upstream's own fault.
+        ({"sglang": "sglang.a:nothing"}, {"sglang": "sglang.a:nothing"}, 0),
+        ({"sglang": "sglang.a:gone"}, {"sglang": "sglang.a:gone"}, 1),
+        ({"sglang": "sglang.a:Tool.gone"}, {"sglang": "sglang.a:Tool.gone"}, 1),
+        ({"sglang": "sglang.b:main"}, {"sglang": "sglang.b:main"}, 1),
+        ({}, {"sglang": "sglang.a:nothing"}, 1),
+        ({"sglang": "sglang.a:main"}, {}, 1),
+        ({"sglang": "sglang.a:main"}, {"sglang": "sglang.a:Tool"}, 1),
+    ],
+)
+def test_commands(case: Build, scripts: dict[str, str], declared: dict[str, str], findings: int) -> None:
+    left = "def main(): pass\nclass Tool:\n    def run(self): pass\n"
+    made = case({"a.py": left + "    def gone(self): pass\ndef gone(): pass\n", "b.py": left}, {"a.py": left})
+    made.tree = replace(made.tree, declared=replace(made.tree.declared, scripts=scripts))
+    rows = "".join(f"{name} = '{target}'\n" for name, target in declared.items())
+    (made.out / "python/pyproject.toml").write_text(_DECLARED + (f"[project.scripts]\n{rows}" if rows else ""))
+    found = [check for check, _ in made.findings("references") if check == "commands"]
+    assert len(found) == findings
+
+
+def test_a_declaration_that_cannot_be_read(case: Build) -> None:
+    made = case({"a.py": ""}, {"a.py": "="})
+    (made.out / "python/pyproject.toml").write_text("[")
+    assert made.findings("references") == [("commands", "python/pyproject.toml")]
 
 
 def test_an_ignored_output_folder_is_read_all_the_same(case: Build) -> None:

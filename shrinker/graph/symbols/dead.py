@@ -21,7 +21,6 @@ from shrinker.values.graph import Graph
 from shrinker.values.texts import looked_up, without_comments, words_of
 from shrinker.values.upstream import UpstreamTree, module_name
 
-_WORDS = re.compile(r"[A-Za-z_]\w*")
 _IMPORTED = re.compile(r"(?:from|import)\s+([A-Za-z_]\w*)")
 _DEEP = 20_000
 """Paths are followed recursively, through re-exports and classes."""
@@ -114,7 +113,8 @@ def _outside(
     for edge in graph.edges:
         if edge.dst.startswith("module:") and edge.src.startswith("module:") and edge.kind not in IMPORT_KINDS:
             edges.setdefault(edge.src[len("module:") :], []).append((edge.line, edge.kind, edge.dst[len("module:") :]))
-    top = {module.module.partition(".")[0] for module in folded.values()}
+    modules = {module.module for module in folded.values()}
+    top = {module.partition(".")[0] for module in modules}
     texts = (
         (path, tree.read(path).decode("utf-8", "replace"))
         for path in graph.kept
@@ -126,7 +126,8 @@ def _outside(
         if any(name in top for name in _IMPORTED.findall(text))
     )
     words = tuple((words_of(path, text), looked_up(text)) for path, text in asking)
-    scripts = frozenset(part for target in tree.declared.scripts.values() for part in _WORDS.findall(target))
+    targets = (target.partition(":") for target in tree.declared.scripts.values())
+    scripts = frozenset((module, path) for module, _, path in targets if module in modules and path)
     return Outside(
         roots,
         words,

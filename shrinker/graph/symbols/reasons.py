@@ -32,8 +32,8 @@ class Outside:
     """Modules that people run or import, and the nodes of the rules that say so."""
     words: tuple[tuple[frozenset[str], frozenset[str]], ...] = ()
     """Of each kept Python file that imports the package and is no module of it: its words, and those that it may look up."""
-    texts: frozenset[str] = frozenset()
-    """Words of entry points."""
+    scripts: frozenset[tuple[str, str]] = frozenset()
+    """Module and function, or ``Class.method``, of each command that installing the package makes."""
     edges: Mapping[str, tuple[tuple[int, str, str], ...]] = field(default_factory=dict)
     """Of a module: line, kind and target of what the file graph found besides imports; line 0 for the whole module."""
     stay: frozenset[str] = frozenset()

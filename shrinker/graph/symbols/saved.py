@@ -108,7 +108,7 @@ def found_symbols(searched: Searched, tree: UpstreamTree, written: Written) -> S
         "units": units,
         "others": others,
         "kinds": kinds,
-        "best": _best(rows, [bool(unit[6]) for unit in units], others, kinds),
+        "best": _best(rows, [bool(unit[6]) for unit in units], _classes(units), others, kinds),
         "gone": gone,
         "inner": {name: inner for name, (_, inner) in nested.items() if inner},
     }
@@ -120,8 +120,25 @@ def found_symbols(searched: Searched, tree: UpstreamTree, written: Written) -> S
     return SymbolData(data, rows, _sites(search, tree, folded, words, names, written), targets, dict(search.asked))
 
 
-def _best(rows: Sequence[int], live: Sequence[bool], others: Sequence[str], kinds: Sequence[str]) -> list[int]:
-    """Source, kind and line of the last edge of the best chain from a root to each node; -1 for a root or what is not live."""
+def _classes(units: Sequence[Sequence[Any]]) -> list[int]:
+    """Number of the class around each unit; -1 where there is none."""
+    found: list[int] = []
+    start = 0
+    for number, (module, _, _, _, _, parent, _) in enumerate(units):
+        if not number or units[number - 1][0] != module:
+            start = number
+        around = start + parent if parent >= 0 else -1
+        found.append(around if around < 0 or units[around][1] == "class" else found[around])
+    return found
+
+
+def _best(
+    rows: Sequence[int], live: Sequence[bool], classes: Sequence[int], others: Sequence[str], kinds: Sequence[str]
+) -> list[int]:
+    """Source, kind and line of the last edge of the best chain from a root to each node; -1 for a root or what is not live.
+
+    A member is there once its class is: before that has its chain, no chain goes by way of the member.
+    """
     size = len(live)
     out: dict[int, list[tuple[int, int, int]]] = {}
     for at in range(0, len(rows), 4):
@@ -129,21 +146,38 @@ def _best(rows: Sequence[int], live: Sequence[bool], others: Sequence[str], kind
         if (source >= size or live[source]) and (target >= size or live[target]):
             out.setdefault(source, []).append((target, kind, line))
     known = {size + n: _ROOTS.get(name, 0) for n, name in enumerate(others) if name.startswith("root:")}
-    queue = [(cost, node) for node, cost in known.items()]
+    queue = [(cost, node, -1, 0, 0) for node, cost in known.items()]
     heapify(queue)
     best = [-1, 0, 0] * (size + len(others))
-    while queue:
-        cost, node = heappop(queue)
-        if cost > known[node]:
+    settled: set[int] = set()
+    waiting: dict[int, list[tuple[int, int, int, int, int]]] = {}
+    while queue or waiting:
+        if not queue:
+            # Nothing else names these classes: their members do.
+            queue = [row for rows in waiting.values() for row in rows]
+            heapify(queue)
+            waiting.clear()
+            classes = [-1] * size
+        cost, node, *last = heappop(queue)
+        if node in settled:
             continue
+        around = classes[node] if node < size else -1
+        if around >= 0 and around not in settled:
+            waiting.setdefault(around, []).append((cost, node, last[0], last[1], last[2]))
+            continue
+        settled.add(node)
+        best[3 * node : 3 * node + 3] = last
+        for held in waiting.pop(node, ()):
+            heappush(queue, (max(cost, held[0]), *held[1:]))
         edges = out.get(node, ())
         for target, kind, line in edges:
+            if target in settled:
+                continue
             whole = cost + cost_of(kinds[kind], others[node - size] if node >= size else "", len(edges))
             # Node numbers follow the names, and so does the choice between equals.
             if whole < known.get(target, whole + 1):
                 known[target] = whole
-                best[3 * target : 3 * target + 3] = (node, kind, line)
-                heappush(queue, (whole, target))
+                heappush(queue, (whole, target, node, kind, line))
     return best
 
 

@@ -76,8 +76,8 @@ class Search:
             self._load(module, reason)
             for number, unit in enumerate(self.program.modules[module].units) if module in self.program.modules else ():
                 self._mark((module, number), reason) if unit.kind == "member" else self.keep((module, number), reason)
-        for word in sorted(self.outside.texts):
-            self.look_up(word, Reason("root:entry point", "string"))
+        for module, path in sorted(self.outside.scripts):
+            self._script(module, path)
         for words, looked in self.outside.words:
             self._words(words, looked)
         while True:
@@ -164,6 +164,15 @@ class Search:
                 if not name.startswith("_"):
                     for number in numbers:
                         self._mark((each[0], number), reason)
+
+    def _script(self, module: str, path: str) -> None:
+        """What a command calls: it is looked up in the module, and the rest on what that gives."""
+        reason = Reason("root:entry point", "entry point")
+        self._load(module, reason)
+        name, *rest = path.split(".")
+        self._touch(self.types.imported(module, name), reason)
+        for member in rest:
+            self.look_up(member, reason)
 
     def _words(self, words: frozenset[str], looked: frozenset[str]) -> None:
         reason = Reason("root:other files", "string")

@@ -2,7 +2,7 @@
 
 Checks:
     modules: every module of the generated tree imports, or fails in upstream with the same error.
-    help: options of `--help` of the server and each benchmark, equal but for listed differences.
+    help: options of `--help` of the server, each benchmark and each installed command, equal but for listed differences.
     openapi: operations of the HTTP server's document, equal but for listed endpoints.
     routes: paths that the application serves, the undocumented ones included.
     registry rows: rows of the generated tree's tables lead to the class that upstream's lead to.
@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import time
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -138,33 +139,61 @@ def _registries(before: Mapping[str, Any], after: Mapping[str, Any], ledger: Led
 
 
 def _help(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Setting, ledger: Ledger) -> None:
-    package, expected = trees[GENERATED] / "sglang", setting.expected
-    files = sorted({file for pattern in subjects["commands"] for file in package.glob(pattern)})
-    for file in files:
-        if "__main__" not in file.read_text("utf-8"):
-            continue
-        module, texts = f"sglang.{file.stem}", {}
+    expected = setting.expected
+    for command in _commands(trees[GENERATED], subjects):
+        texts = {}
         for side in SIDES:
-            setting.progress(f"--help of {module}: {side}")
+            setting.progress(f"--help of {command.name}: {side}")
             # A width at which no entry is broken by the length of its choices alone.
             finished, _ = setting.python(
-                side, trees[side], f"help-{file.stem}", ["-m", module, "--help"], limit=180, extra={"COLUMNS": "200"}
+                side,
+                trees[side],
+                f"help-{command.name.rpartition('.')[2]}",
+                [*command.start, "--help"],
+                limit=180,
+                extra={"COLUMNS": "200"},
             )
             texts[side] = (finished.code, finished.output.read_text("utf-8", errors="replace"))
-        path = f"python/sglang/{file.name}"
+        path = command.path
         if texts[UPSTREAM][0] != 0:
             same = texts[UPSTREAM][0] == texts[GENERATED][0]
-            note = f"{module} --help ends with {texts[UPSTREAM][0]} in upstream, with {texts[GENERATED][0]} here"
+            note = f"{command.name} --help ends with {texts[UPSTREAM][0]} in upstream, with {texts[GENERATED][0]} here"
             (ledger.inherit if same else ledger.find)("help", path, note)
             continue
         if texts[GENERATED][0] != 0:
             last = texts[GENERATED][1].strip().rpartition("\n")[2]
-            ledger.find("help", path, f"{module} --help ends with {texts[GENERATED][0]}: {last}")
+            ledger.find("help", path, f"{command.name} --help ends with {texts[GENERATED][0]}: {last}")
             continue
         before, after = (_usage(texts[side][1]) for side in SIDES)
         ledger.count("help", len(helptext.options(after)) - 1)
         for option, message in helptext.compare(before, after, expected.flags, expected.refused):
-            ledger.find("help", path, f"{module} {option}: {message}")
+            ledger.find("help", path, f"{command.name} {option}: {message}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Command:
+    name: str
+    path: str
+    """Where it is, in upstream's layout."""
+    start: tuple[str, ...]
+    """Arguments of Python."""
+
+
+def _commands(tree: Path, subjects: Mapping[str, Any]) -> Iterator[_Command]:
+    """What people start: modules that are programs, and what installing the package makes."""
+    package = tree / "sglang"
+    for file in sorted({file for pattern in subjects["commands"] for file in package.glob(pattern)}):
+        if "__main__" in file.read_text("utf-8"):
+            module = f"sglang.{file.stem}"
+            yield _Command(module, f"python/sglang/{file.name}", ("-m", module))
+    declared = tree / "pyproject.toml"
+    project = tomllib.loads(declared.read_text("utf-8")).get("project", {}) if declared.is_file() else {}
+    for name in subjects["installed"]:
+        if (target := project.get("scripts", {}).get(name)) is None:
+            continue
+        module, _, called = target.partition(":")
+        start = f"import sys; sys.argv[0] = {name!r}; import {module}; sys.exit({module}.{called}())"
+        yield _Command(name, file_of(module, tree), ("-c", start))
 
 
 def _usage(text: str) -> str:
