@@ -28,7 +28,8 @@ def lost_commands(
     try:
         project = tomllib.loads((out / DECLARED).read_text("utf-8")).get("project", {})
     except FileNotFoundError:
-        project = {}
+        # A release declares its commands elsewhere.
+        return 0, []
     except (OSError, ValueError) as error:
         return 0, [Finding("commands", DECLARED, 0, f"cannot be read: {error}")]
     declared: dict[str, str] = project.get("scripts", {})

@@ -129,7 +129,7 @@ def test_evidence_that_fails_leaves_all_as_it_was(checkout: Checkout) -> None:
     assert checkout.state() == before
 
 
-@pytest.mark.parametrize("fails", ["shrinker.follow.bump.verify_tree", "shrinker.follow.bump.review"])
+@pytest.mark.parametrize("fails", ["shrinker.follow.bump.verify_tree", "shrinker.follow.bump.compare_sides"])
 def test_what_fails_after_the_tree_was_replaced_is_restored(
     checkout: Checkout, fails: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
