@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -41,8 +43,8 @@ def _second(world: World, files: dict[str, str], rules: dict[str, str] | None = 
     return old / "tree", world.out
 
 
-def _diff(world: World, *words: str) -> Done:
-    return world.run(["diff", *words, "--rules", str(world.rules), "--profile", world.profile, "--jobs", "1"])
+def _diff(world: World, *words: str, jobs: int = 1) -> Done:
+    return world.run(["diff", *words, "--rules", str(world.rules), "--profile", world.profile, "--jobs", str(jobs)])
 
 
 def _compared(world: World, trees: tuple[Path, Path], *more: str) -> dict[str, Any]:
@@ -224,6 +226,27 @@ def test_a_platform_question_that_no_rule_names(world: World) -> None:
     found = _compared(world, _second(world, {"python/sglang/srt/utils.py": utils, SERVER: server}))
     row = _one(found["risks"], "subject", "is_tpu9")
     assert row["kind"] == "unknown predicate" and row["where"].startswith(f"{SERVER}:")
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_unknown_predicates_are_looked_for_in_a_process_of_their_own(
+    world: World, monkeypatch: pytest.MonkeyPatch, jobs: int
+) -> None:
+    """Where there is one for them; one that is killed is an error with a next step, and nobody waits for it."""
+    process = os.getpid()
+
+    def looked(*_: object) -> tuple[list[Change], list[str]]:
+        if os.getpid() != process:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return [], ["looked here"]
+
+    monkeypatch.setattr("shrinker.follow.sides.unknown_predicates", looked)
+    trees = _second(world, {CUDA: FILES[CUDA] + "\n"})
+    done = _diff(world, *map(str, trees), jobs=jobs)
+    if jobs == 1:
+        assert done.code == 1 and "looked here" in done.out
+    else:
+        assert done.code == 2 and "was killed" in done.err and "--no-predicates" in done.err
 
 
 def test_upstreams_are_generated_once_and_taken_again(world: World) -> None:
