@@ -42,15 +42,19 @@ def candidates():
     for folder in os.environ.get("PATH", "").split(os.pathsep):
         for name in NAMES:
             path = os.path.join(folder or ".", name)
-            if os.access(path, os.X_OK) and os.path.realpath(path) not in seen:
+            if os.path.isfile(path) and os.access(path, os.X_OK) and os.path.realpath(path) not in seen:
                 # A version manager's commands are one program that looks at the name it is called by.
                 seen.add(path if _is_text(path) else os.path.realpath(path))
                 yield path
 
 
 def _is_text(path):
-    with open(path, "rb") as file:
-        return file.read(2) == b"#!"
+    try:
+        with open(path, "rb") as file:
+            return file.read(2) == b"#!"
+    except OSError:
+        # One that may be run and not read.
+        return False
 
 
 def probed(path):

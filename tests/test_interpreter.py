@@ -45,6 +45,8 @@ def _chosen(folder: Path, fakes: Fakes) -> str | None:
         ),
         ({"a/python3": "exit 1"}, None),
         ({"a/other": "echo 3 11 0.100 $0"}, None),
+        # A folder of that name.
+        ({"a/python3/x": "", "a/python3.11": "echo 3 11 0.100 $0"}, "a/python3.11"),
     ],
 )
 def test_the_fastest_is_taken(tmp_path: Path, fakes: Fakes, chosen: str | None) -> None:
