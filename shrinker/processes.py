@@ -11,14 +11,16 @@ import gc
 import os
 import pickle
 import signal
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import get_all_start_methods, get_context
+from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -123,6 +125,55 @@ def forked(call: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
         yield lambda: future.result()
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def beside(call: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
+    """Call something long in a process of its own that has children of its own to end.
+
+    As `forked`, but nobody waits for it in vain: when the block is left before its result was asked for, the process is told to
+    end (SIGTERM raises `SystemExit` in the call), so that what it started is ended by whoever started it.
+
+    Args:
+        call: what to call; only its result has to be picklable.
+
+    Yields:
+        What waits for the result, or raises what the call raised; EOFError where the process was killed.
+    """
+    context = worker_context()
+    if context.get_start_method() != "fork":
+        yield call
+        return
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_call_beside, args=(call, sender))  # type: ignore[attr-defined]
+    with starting_workers():
+        process.start()
+    sender.close()
+
+    def result() -> Result:
+        found, error = receiver.recv()
+        if error is not None:
+            raise error
+        return cast(Result, found)
+
+    try:
+        yield result
+    finally:
+        receiver.close()
+        process.terminate()
+        process.join()
+
+
+def _call_beside(call: Callable[[], object], sender: Connection) -> None:
+    start_worker()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    found: tuple[object, Exception | None]
+    try:
+        found = call(), None
+    except Exception as error:
+        found = None, error
+    with suppress(BrokenPipeError):
+        sender.send(found)
 
 
 _ADOPTED: list[Callable[[], object]] = []

@@ -5,11 +5,13 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import time
 from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
 
 import pytest
 
-from shrinker.processes import forked
+from shrinker.processes import beside, forked
 from shrinker.values.errors import InputError
 
 
@@ -61,4 +63,50 @@ def test_interrupting_the_group_is_answered_here_alone() -> None:
 def test_without_fork_it_is_called_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shrinker.processes.worker_context", lambda: multiprocessing.get_context("spawn"))
     with forked(os.getpid) as result:
+        assert result() == os.getpid()
+
+
+def test_what_goes_on_beside_gives_its_result() -> None:
+    with beside(lambda: (os.getpid(), "x" * 1_000_000)) as result:
+        owner, text = result()
+    assert owner != os.getpid() and len(text) == 1_000_000
+    assert multiprocessing.active_children() == []
+
+
+def test_an_error_beside_arrives_as_it_was_raised() -> None:
+    def call() -> None:
+        raise InputError("no space", "free some")
+
+    with beside(call) as result, pytest.raises(InputError, match="no space"):
+        result()
+
+
+def test_what_is_killed_beside_is_an_error() -> None:
+    with beside(lambda: os.kill(os.getpid(), signal.SIGKILL)) as result, pytest.raises(EOFError):
+        result()
+
+
+def test_what_goes_on_beside_is_told_to_end_and_ends_its_own(tmp_path: Path) -> None:
+    """Left early, it does not run to its end, and leaves nothing behind that it started."""
+    started, ended = tmp_path / "started", tmp_path / "ended"
+
+    def call() -> None:
+        started.touch()
+        try:
+            time.sleep(600)
+        finally:
+            ended.touch()
+
+    before = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), beside(call):
+        while not started.exists():
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+    assert ended.exists() and time.monotonic() - before < 60
+    assert multiprocessing.active_children() == []
+
+
+def test_beside_without_fork_it_is_called_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shrinker.processes.worker_context", lambda: multiprocessing.get_context("spawn"))
+    with beside(os.getpid) as result:
         assert result() == os.getpid()

@@ -76,7 +76,7 @@ def mutate(
     with console_progress() as progress:
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)
         simulated = [name for name in names if name in SIMULATED_LEVELS]
-        with open_setting(tree, tree_folder, manifest, folder, simulated, None, patience, progress) as setting:
+        with open_setting(tree, tree_folder, manifest, folder, simulated, None, patience, 1, progress) as setting:
             levels = {name: _level(name, tree, manifest, jobs, setting, progress) for name in names}
             progress.phase("faults")
             skipped: dict[str, str] = {}

@@ -98,7 +98,7 @@ def verify(
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)
         simulated = [name for name in SIMULATED_LEVELS if name in levels]
         # First what costs nothing: a missing environment is an error of the first second.
-        with open_setting(tree, out, manifest, place, simulated, absolute(work), patience, progress) as setting:
+        with open_setting(tree, out, manifest, place, simulated, absolute(work), patience, jobs, progress) as setting:
             if setting is not None:
                 setting = replace(setting, where_upstream_runs=where_upstream_runs)
             results = _static(tree, out, levels, jobs, absolute(reports), progress)
@@ -128,6 +128,7 @@ def open_setting(
     levels: list[str],
     work: Path | None,
     patience: float,
+    jobs: int,
     progress: Progress,
 ) -> Iterator[Any]:
     """With what the simulated levels run; nothing where none is asked for."""
@@ -144,7 +145,7 @@ def open_setting(
         place = work or Path(scratch)
         place.mkdir(parents=True, exist_ok=True)
         following = _following(tree, out, manifest, expected, place) if "trace" in levels else None
-        yield Setting(made, place, expected, progress.note, patience, following)
+        yield Setting(made, place, expected, progress.note, patience, following, jobs=jobs)
 
 
 def _following(tree: UpstreamTree, out: Path, manifest: Manifest, expected: Expected, work: Path) -> Following:

@@ -18,12 +18,13 @@ from __future__ import annotations
 import time
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from shrinker.verify.simulated import helptext, openapi
-from shrinker.verify.simulated.both import both
+from shrinker.verify.simulated.both import both, show_both
 from shrinker.verify.simulated.configurations import ARCHITECTURE
 from shrinker.verify.simulated.result import Ledger, LevelResult
 from shrinker.verify.simulated.setting import GENERATED, SIDES, UPSTREAM, Call, Setting, modules
@@ -141,19 +142,7 @@ def _registries(before: Mapping[str, Any], after: Mapping[str, Any], ledger: Led
 def _help(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Setting, ledger: Ledger) -> None:
     expected = setting.expected
     for command in _commands(trees[GENERATED], subjects):
-        texts = {}
-        for side in SIDES:
-            setting.progress(f"--help of {command.name}: {side}")
-            # A width at which no entry is broken by the length of its choices alone.
-            finished, _ = setting.python(
-                side,
-                trees[side],
-                f"help-{command.name.rpartition('.')[2]}",
-                [*command.start, "--help"],
-                limit=180,
-                extra={"COLUMNS": "200"},
-            )
-            texts[side] = (finished.code, finished.output.read_text("utf-8", errors="replace"))
+        texts = show_both(setting, f"--help of {command.name}", partial(_told, trees, command))
         path = command.path
         if texts[UPSTREAM][0] != 0:
             same = texts[UPSTREAM][0] == texts[GENERATED][0]
@@ -196,6 +185,15 @@ def _commands(tree: Path, subjects: Mapping[str, Any]) -> Iterator[_Command]:
         yield _Command(name, file_of(module, tree), ("-c", start))
 
 
+def _told(trees: Mapping[str, Path], command: _Command, side: str, setting: Setting) -> tuple[int | None, str]:
+    """How a command ends that is asked for help, and what it says."""
+    name = f"help-{command.name.rpartition('.')[2]}"
+    # A width at which no entry is broken by the length of its choices alone.
+    extra = {"COLUMNS": "200"}
+    finished, _ = setting.python(side, trees[side], name, [*command.start, "--help"], limit=180, extra=extra)
+    return finished.code, finished.output.read_text("utf-8", errors="replace")
+
+
 def _usage(text: str) -> str:
     """The help itself, without what modules log while they are loaded."""
     start = text.find("usage:")
@@ -207,7 +205,8 @@ def _loading(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Se
     best: dict[str, Any] = {}
     for attempt in range(_RUNS):
         call = Call("loading", dict.fromkeys(SIDES, arguments), 180, f"loading-{attempt}")
-        found = both(trees, setting, ledger, call)
+        # Alone: it is timed.
+        found = both(trees, replace(setting, jobs=1), ledger, call)
         if found is None:
             return
         for side in SIDES:

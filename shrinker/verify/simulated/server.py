@@ -28,6 +28,7 @@ from shrinker.simulate import calls
 from shrinker.simulate.environment import has_triton
 from shrinker.simulate.running import run as run_command
 from shrinker.verify.serving import Launch, NotReady, Record, Request, Scale, Server, free_port, judge, perform, script
+from shrinker.verify.simulated.both import show_both
 from shrinker.verify.simulated.checkpoints import checkpoint
 from shrinker.verify.simulated.openapi import removed_endpoints
 from shrinker.verify.simulated.result import Ledger, LevelResult
@@ -85,7 +86,7 @@ SCENARIOS = (
 
 
 def run(upstream: Path, generated: Path, setting: Setting, *, scenarios: Sequence[Scenario] = SCENARIOS) -> LevelResult:
-    """Serve both trees, one after the other, and compare their answers.
+    """Serve both trees and compare their answers.
 
     Args:
         upstream, generated: folders that hold the package `sglang`.
@@ -101,11 +102,14 @@ def run(upstream: Path, generated: Path, setting: Setting, *, scenarios: Sequenc
         if refused := setting.expected.refuses(scenario.options):
             ledger.limit(f"{scenario.name}: the profile refuses {refused}.")
             continue
-        tried = {side: Ledger("server") for side in SIDES}
-        seen = {
-            side: observe(scenario, side, tree, setting, tried[side])
-            for side, tree in zip(SIDES, (upstream, generated), strict=True)
-        }
+        trees = dict(zip(SIDES, (upstream, generated), strict=True))
+        # Before two processes would make it at once.
+        checkpoint(setting, **dict(scenario.shape))
+        shown = show_both(
+            setting, f"server, {scenario.name}", partial(_observed, scenario, trees), processes=scenario.devices
+        )
+        seen = {side: shown[side][0] for side in SIDES}
+        tried = {side: shown[side][1] for side in SIDES}
         reasons = {side: [f.message.replace(f"{side}: ", "") for f in tried[side].findings] for side in SIDES}
         if setting.where_upstream_runs and not any(seen.values()) and reasons[UPSTREAM] == reasons[GENERATED]:
             ledger.inherit("server", "", f"upstream's own server does not start here: {' '.join(reasons[UPSTREAM])}")
@@ -119,6 +123,13 @@ def run(upstream: Path, generated: Path, setting: Setting, *, scenarios: Sequenc
         elif seen[GENERATED] is None and seen[UPSTREAM] is None:
             ledger.limit(f"{scenario.name}: upstream's own server does not start here, so that nothing was compared.")
     return ledger.result(time.monotonic() - start, _REQUIRED)
+
+
+def _observed(
+    scenario: Scenario, trees: Mapping[str, Path], side: str, setting: Setting
+) -> tuple[_Seen | None, Ledger]:
+    ledger = Ledger("server")
+    return observe(scenario, side, trees[side], setting, ledger), ledger
 
 
 def observe(scenario: Scenario, side: str, tree: Path, setting: Setting, ledger: Ledger) -> _Seen | None:

@@ -113,6 +113,8 @@ class Setting:
     """What upstream showed, where many trees are compared with it: it is run once."""
     replay: Replay | None = None
     """What the generated tree showed, where copies of it are compared with upstream."""
+    jobs: int = 1
+    """Cores that may be used at once: from two on, both trees run at the same time."""
     where_upstream_runs: bool = False
     """What does not run on upstream's tree either, with the same error, is listed and is no finding."""
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +15,9 @@ import pytest
 from shrinker.simulate.environment import Simulation
 from shrinker.simulate.running import Finished
 from shrinker.simulate.settings import Settings
+from shrinker.values.errors import ShrinkerError
 from shrinker.verify.simulated import Setting
-from shrinker.verify.simulated.both import both
+from shrinker.verify.simulated.both import both, show_both
 from shrinker.verify.simulated.result import Ledger
 from shrinker.verify.simulated.setting import GENERATED, SIDES, UPSTREAM, Call, Outcome
 
@@ -60,3 +64,35 @@ def test_only_an_equal_failure_of_both_is_forgiven(
     assert bool(ledger.findings) is not (equal and lenient)
     if ledger.inherited:
         assert ledger.inherited[0].message == "upstream itself does not run here: AssertionError"
+
+
+def test_both_run_at_once_where_there_are_cores_for_both(tmp_path: Path) -> None:
+    def show(side: str, setting: Setting) -> tuple[str, int]:
+        # Each waits for the other.
+        (tmp_path / side).touch()
+        limit = time.monotonic() + (60 if setting.jobs > 1 else 0.2)
+        while not all((tmp_path / each).exists() for each in SIDES) and time.monotonic() < limit:
+            time.sleep(0.01)
+        return side, os.getpid()
+
+    said: list[str] = []
+    alone = Setting(Simulation(Path("python"), Settings()), tmp_path, progress=said.append)
+    setting = replace(alone, jobs=2)
+    found = show_both(setting, "x", show)
+    assert [found[side][0] for side in SIDES] == list(SIDES) and len({owner for _, owner in found.values()}) == 2
+    # What needs more cores, or is remembered by this process, is run here.
+    for other, processes in ((alone, 1), (setting, 2), (replace(setting, memory={}), 1)):
+        found = show_both(other, "x", show, processes=processes)
+        assert {owner for _, owner in found.values()} == {os.getpid()}
+    assert said[0] == "x: both trees" and said[1:] == ["x: upstream", "x: generated"] * 3
+
+
+def test_a_side_that_is_killed_is_an_error_with_a_next_step(tmp_path: Path) -> None:
+    def show(side: str, setting: Setting) -> None:
+        if side == GENERATED:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    setting = Setting(Simulation(Path("python"), Settings()), tmp_path, jobs=2)
+    with pytest.raises(ShrinkerError, match="x: the process that ran the generated tree was killed") as caught:
+        show_both(setting, "x", show)
+    assert "--jobs 1" in str(caught.value.next_step)
