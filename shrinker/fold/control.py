@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from typing import TypeGuard
 
 from shrinker.facts.walk import BLOCKS, walk
 
@@ -21,6 +22,16 @@ def written_pass() -> ast.Pass:
 def filled(body: list[ast.stmt]) -> list[ast.stmt]:
     """The block, or a `pass` in the place of an emptied one."""
     return body or [written_pass()]
+
+
+def is_main(node: ast.stmt) -> TypeGuard[ast.If]:
+    """True for ``if __name__ == "__main__":`` without another arm: what runs where the module is run as a program."""
+    if not isinstance(node, ast.If) or node.orelse:
+        return False
+    match node.test:
+        case ast.Compare(left=ast.Name(id="__name__"), ops=[ast.Eq()], comparators=[ast.Constant(value="__main__")]):
+            return True
+    return False
 
 
 def runs_something(node: ast.stmt | ast.expr) -> bool:

@@ -20,6 +20,7 @@ _WRAPPERS = frozenset(
         "overload",
         "override",
         "final",
+        "wraps",
         "contextmanager",
         "asynccontextmanager",
         "dataclass",

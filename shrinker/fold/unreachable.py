@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 
 from shrinker.fold.context import Context, extent, span
-from shrinker.fold.control import written_pass
+from shrinker.fold.control import is_main, written_pass
 from shrinker.fold.exports import Exports, entries
 from shrinker.fold.idle import bound_name
-from shrinker.values.edits import DropAlias, DropBlock, DropElement, Span
+from shrinker.fold.messages import no_program
+from shrinker.values.edits import DropAlias, DropBlock, DropElement, Raise, Span
 
 _RULE = "unreachable"
 
@@ -38,7 +39,10 @@ def _without(body: list[ast.stmt], context: Context, dead: frozenset[Span]) -> l
     kept: list[ast.stmt] = []
     for node in body:
         if span(node) in dead:
-            _drop(node, context)
+            if is_main(node):
+                kept.append(_refuse(node, context))
+            else:
+                _drop(node, context)
             continue
         match node:
             case ast.Import() | ast.ImportFrom():
@@ -78,6 +82,21 @@ def _goes_whole(node: ast.If, context: Context, dead: frozenset[Span]) -> bool:
     body, whole = span(node.body[-1]), span(node)
     after = Span(body.end_line, body.end_col, body.end_line, body.end_col)
     return not any(after <= edit.span and _within(edit.span, whole) for edit in context.edits)
+
+
+def _refuse(node: ast.If, context: Context) -> ast.If:
+    """The named error for what would run as a program: without it, running the module would do nothing and say nothing."""
+    _forget(node, context)
+    for statement in node.body:
+        context.forget(statement)
+    # Folding may have dropped the first statement, or taken it out of a block: upstream's own is where the error stands.
+    body = context.as_written(node).body
+    text = no_program(context.module)
+    context.edits.append(Raise(span(body[0]), text))
+    context.decide(body[0], "program", {_RULE}, "raises", extent(body))
+    call = ast.Call(ast.Name("RuntimeError", ast.Load()), [ast.Constant(text)], [])
+    node.body = [ast.fix_missing_locations(ast.copy_location(ast.Raise(call, None), body[0]))]
+    return node
 
 
 def _drop(node: ast.stmt, context: Context) -> None:

@@ -60,6 +60,12 @@ class Unit:
     ``special`` (runs for its name alone, as ``__all__`` does)."""
     classes: tuple[tuple[str, ...], ...] = ()
     """Bases of the classes that it defines inside."""
+    unproven: tuple[str, ...] = ()
+    """Names of its module that it calls when it runs, where `runs` is true for their sake alone: it binds names and does nothing
+    else if calling each of them is pure."""
+    pure: tuple[str, ...] | None = None
+    """Of what can be called: names of its module that must be pure, too, for a call to make a value and do nothing else; None
+    where a call may do more."""
 
 
 @dataclass(frozen=True, slots=True)

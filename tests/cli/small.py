@@ -34,6 +34,7 @@ else:
 
 PORT = 30000
 KIND = start()
+print(KIND)
 """,
     "python/sglang/srt/cuda.py": "def start():\n    return 'cuda'\n",
     "python/sglang/srt/npu.py": "def start():\n    return 'npu'\n",

@@ -25,7 +25,7 @@ optional = {optional}
 @pytest.mark.parametrize(("optional", "listed"), [("true", 0), ("false", 1)])
 def test_only_a_rule_that_must_match_is_missed(tmp_path: Path, optional: str, listed: int) -> None:
     world = World(tmp_path)
-    cuda = "def start(name='cuda'):\n    return name\n"
+    cuda = "def start(name='cuda'):\n    print(name)\n    return name\n"
     write(world.upstream, FILES | {"python/sglang/srt/cuda.py": cuda})
     more = [
         REFUSAL.format(argument="name", optional="true"),
@@ -40,7 +40,7 @@ def test_only_a_rule_that_must_match_is_missed(tmp_path: Path, optional: str, li
 
 def test_of_several_functions_the_one_with_a_body_looks(tmp_path: Path) -> None:
     world = World(tmp_path)
-    cuda = 'def begin(name):\n    """Nothing is left of it."""\n\n\ndef start(name=\'cuda\'):\n    return name\n'
+    cuda = 'def begin(name):\n    """Nothing is left of it."""\n\n\ndef start(name=\'cuda\'):\n    print(name)\n    return name\n'
     write(world.upstream, FILES | {"python/sglang/srt/cuda.py": cuda})
     several = REFUSAL.format(argument="name", optional="false").replace(
         '"sglang.srt.cuda.start"', '["sglang.srt.cuda.begin", "sglang.srt.cuda.start"]'

@@ -9,11 +9,13 @@ from shrinker.facts.bindings import absolute
 from shrinker.facts.scopes import is_type_checking
 from shrinker.facts.walk import children
 from shrinker.fold.context import span
+from shrinker.fold.control import is_main
 from shrinker.fold.definitions import dotted
 from shrinker.fold.exports import entries, is_export
 from shrinker.fold.harvest import exported
+from shrinker.fold.units.calling import class_calls, function_calls
 from shrinker.fold.units.paths import paths_of
-from shrinker.fold.units.purity import is_pure_value, only_wraps
+from shrinker.fold.units.purity import is_pure_value, is_wrapper, joined, only_wraps, open_calls, wrapping_calls
 from shrinker.fold.units.scopes import Function
 from shrinker.fold.units.uses import Uses
 from shrinker.values.units import Unit, Units
@@ -78,6 +80,8 @@ class _Collector:
         value: Sequence[str] = (),
         bases: tuple[str, ...] = (),
         flags: frozenset[str] = frozenset(),
+        unproven: frozenset[str] | None = None,
+        pure: tuple[str, ...] | None = None,
     ) -> int:
         first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
         self.units.append(
@@ -101,6 +105,8 @@ class _Collector:
                 bases=bases,
                 flags=flags,
                 classes=tuple(uses.classes),
+                unproven=tuple(sorted(unproven or ())),
+                pure=pure,
             )
         )
         return len(self.units) - 1
@@ -108,14 +114,17 @@ class _Collector:
     def _function(self, node: Function, parent: int, flags: frozenset[str]) -> None:
         uses = Uses(self.package)
         uses.function(node)
+        calls = joined(wrapping_calls(d) for d in node.decorator_list)
         self._add(
             "function",
             (node.name,),
             node,
             parent,
             uses,
-            runs=not all(only_wraps(d) for d in node.decorator_list),
+            runs=calls != frozenset(),
             flags=flags,
+            unproven=calls,
+            pure=function_calls(node),
         )
 
     def _class(self, node: ast.ClassDef, parent: int, flags: frozenset[str]) -> None:
@@ -150,6 +159,7 @@ class _Collector:
             runs=runs,
             bases=tuple("|".join(paths_of(_unsubscripted(b), None)) for b in node.bases),
             flags=flags | more,
+            pure=class_calls(node),
         )
         for base in apart:
             inherited = Uses(self.package)
@@ -206,7 +216,7 @@ class _Collector:
             )
 
     def _if(self, node: ast.If, parent: int, flags: frozenset[str]) -> None:
-        if _is_main(node.test) and not node.orelse:
+        if is_main(node):
             uses = Uses(self.package)
             uses.body(node.body)
             self._add("main", tuple(sorted(_bound(node))), node, parent, uses, flags=flags)
@@ -229,12 +239,12 @@ class _Collector:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         names = sorted(_bound(node))
         plain = all(isinstance(t, ast.Name) for t in targets)
-        pure = node.value is None or is_pure_value(node.value)
+        calls = open_calls(node.value) if node.value is not None else frozenset()
         value = paths_of(node.value, None) if plain and node.value is not None else ("?",)
         if "__all__" in names:
             # Its texts name nothing by themselves.
             uses.texts.clear()
-        quiet = pure and (plain or _unpacks(targets))
+        quiet = calls == frozenset() and (plain or _unpacks(targets))
         special = any(n.startswith("__") for n in names)
         self._add(
             "assign",
@@ -245,14 +255,9 @@ class _Collector:
             runs=not quiet or special,
             value=value,
             flags=flags | {"special"} if quiet and special else flags,
+            unproven=calls if plain and not special else None,
+            pure=() if plain and node.value is not None and is_wrapper(node.value) else None,
         )
-
-
-def _is_main(test: ast.expr) -> bool:
-    match test:
-        case ast.Compare(left=ast.Name(id="__name__"), ops=[ast.Eq()], comparators=[ast.Constant(value="__main__")]):
-            return True
-    return False
 
 
 def _unsubscripted(node: ast.expr) -> ast.expr:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
-from shrinker.facts.walk import walk
+from shrinker.facts.walk import children, walk
 from shrinker.fold.definitions import dotted
 from shrinker.fold.definitions import only_wraps as wraps
 
@@ -75,8 +76,13 @@ _PURE = frozenset(
     }
     | {"attrgetter", "operator.itemgetter", "operator.attrgetter", "struct.Struct", "struct.calcsize", "tl.constexpr"}
     | {"ctypes.c_void_p", "inspect.signature", "string.Template", "textwrap.dedent", "time.time", "time.perf_counter"}
-    | {"ContextVar", "super", "type", "property"}
+    | {"ContextVar", "super", "type", "property", "ConfigDict", "pydantic.ConfigDict"}
 )
+_BY_HAND = frozenset(
+    {"lru_cache", "functools.lru_cache", "functools.cache", "torch.compile", "triton.jit", "triton.autotune"}
+)
+"""Decorators that change nothing of what they are given: called by hand, they make a value like any other function."""
+_NOTHING: frozenset[str] = frozenset()
 _PURE_METHODS = frozenset(
     {"startswith", "endswith", "lower", "upper", "split", "strip", "join", "format", "keys", "values", "items", "copy"}
     | {
@@ -97,20 +103,76 @@ _PURE_METHODS = frozenset(
 
 def only_wraps(decorator: ast.expr) -> bool:
     """True for a decorator that hands the definition back and tells nobody else of it."""
-    return wraps(decorator) and all(
-        is_pure_value(a)
-        for a in ([*decorator.args, *(k.value for k in decorator.keywords)] if isinstance(decorator, ast.Call) else ())
-    )
+    return wrapping_calls(decorator) == _NOTHING
+
+
+def is_wrapper(value: ast.expr) -> bool:
+    """True for a decorator that is made here, to be applied by its name: ``tuned = triton.autotune(configs=...)``."""
+    return isinstance(value, ast.Call) and not value.args and dotted(value.func) in _BY_HAND
 
 
 def is_pure_value(node: ast.expr) -> bool:
     """True when evaluating an expression at module level only makes a value."""
-    for part in walk(node):
+    return open_calls(node) == _NOTHING
+
+
+def wrapping_calls(decorator: ast.expr) -> frozenset[str] | None:
+    """Calls that must be pure for a decorator to hand the definition back and tell nobody else of it.
+
+    Returns:
+        Names of the module that are called; None where no name can say it.
+    """
+    if isinstance(decorator, ast.Name) and not wraps(decorator):
+        return frozenset({decorator.id})
+    if not wraps(decorator):
+        return None
+    given = [*decorator.args, *(k.value for k in decorator.keywords)] if isinstance(decorator, ast.Call) else []
+    return joined(open_calls(argument) for argument in given)
+
+
+def open_calls(node: ast.expr) -> frozenset[str] | None:
+    """Calls that must be pure for an expression to make a value and do nothing else.
+
+    Returns:
+        Names of the module that are called; None where it does more, or no name can say it.
+    """
+    found: set[str] = set()
+    bound: set[str] = set()
+    stack: list[ast.AST] = [node]
+    while stack:
+        part = stack.pop()
         if isinstance(part, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr):
-            return False
-        if isinstance(part, ast.Call):
-            name = dotted(part.func)
-            method = part.func.attr if isinstance(part.func, ast.Attribute) else ""
-            if name not in _PURE and not (name.startswith("triton.Config")) and method not in _PURE_METHODS:
-                return False
-    return True
+            return None
+        if isinstance(part, ast.comprehension):
+            bound.update(name.id for name in walk(part.target) if isinstance(name, ast.Name))
+        if isinstance(part, ast.Lambda):
+            # Making it evaluates its defaults.
+            stack.append(part.args)
+            continue
+        if isinstance(part, ast.Call) and not _is_known(part):
+            if not isinstance(part.func, ast.Name):
+                return None
+            found.add(part.func.id)
+        stack.extend(children(part))
+    return frozenset(found) if found.isdisjoint(bound) else None
+
+
+def joined(parts: Iterable[frozenset[str] | None]) -> frozenset[str] | None:
+    """What all parts need; None where one is impure whatever the names stand for."""
+    found: set[str] = set()
+    for part in parts:
+        if part is None:
+            return None
+        found |= part
+    return frozenset(found)
+
+
+def _is_known(call: ast.Call) -> bool:
+    """True for a call that makes a value and nothing else, by its name alone."""
+    name = dotted(call.func)
+    if name in _PURE or name in _BY_HAND or name.startswith("triton.Config"):
+        return True
+    if isinstance(call.func, ast.Attribute) and call.func.attr in _PURE_METHODS:
+        return True
+    # ``lru_cache(maxsize=1)(f)``: a decorator that is called by hand.
+    return isinstance(call.func, ast.Call) and dotted(call.func.func) in _BY_HAND

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 
 from shrinker.values.folded import FoldedModule
@@ -10,6 +11,9 @@ from shrinker.values.units import Unit
 
 Key = tuple[str, int]
 """A unit: dotted name of its module, and its number."""
+
+_MAKING = frozenset({"__new__", "__init__", "__setattr__"})
+"""Methods that, set from elsewhere, change what making an object of any class does."""
 
 
 class Module:
@@ -56,8 +60,37 @@ class Program:
         self._inert = frozenset(inert)
         self.patched = frozenset(name for m in self.modules.values() for unit in m.units for name in unit.patches)
         """Names that are set on something other than the own object: on a module or class, they may replace what is there."""
+        self._calm: dict[tuple[str, str], bool] = {}
+        for module in self.modules.values():
+            module.units = tuple(self._proven(module.name, unit) for unit in module.units)
         self.packages = frozenset(n.rpartition(".")[0] for n in self.modules)
         self.top = {n.partition(".")[0] for n in self.modules}
+
+    def _proven(self, module: str, unit: Unit) -> Unit:
+        """A unit that runs for the sake of calls alone, all of them pure, does nothing."""
+        if not unit.unproven or not all(self._is_pure(module, name) for name in unit.unproven):
+            return unit
+        return replace(unit, runs=False)
+
+    def _is_pure(self, module: str, name: str) -> bool:
+        """True when calling what a name of a module stands for makes a value and does nothing else."""
+        if (module, name) not in self._calm:
+            # What leads back to itself is not proven.
+            self._calm[module, name] = False
+            self._calm[module, name] = self._makes_a_value(module, name)
+        return self._calm[module, name]
+
+    def _makes_a_value(self, module: str, name: str) -> bool:
+        bound = [key for key in self.bound(module, name) if name in self.unit(key).names]
+        if len(bound) != 1 or name in self.patched or name in self.modules[bound[0][0]].globals:
+            return False
+        (where, _), unit = bound[0], self.unit(bound[0])
+        if unit.kind == "import":
+            source, imported, _ = unit.imports[0]
+            return bool(imported) and self._is_pure(source, imported)
+        if unit.kind == "class" and not self.patched.isdisjoint(_MAKING):
+            return False
+        return unit.pure is not None and all(self._is_pure(where, each) for each in unit.pure)
 
     def unit(self, key: Key) -> Unit:
         """The unit of a key."""

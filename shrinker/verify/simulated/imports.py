@@ -23,6 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from shrinker.verify.allowances import ERROR_PREFIX
 from shrinker.verify.simulated import helptext, openapi
 from shrinker.verify.simulated.both import both, show_both
 from shrinker.verify.simulated.configurations import ARCHITECTURE
@@ -172,9 +173,11 @@ def _commands(tree: Path, subjects: Mapping[str, Any]) -> Iterator[_Command]:
     """What people start: modules that are programs, and what installing the package makes."""
     package = tree / "sglang"
     for file in sorted({file for pattern in subjects["commands"] for file in package.glob(pattern)}):
-        if "__main__" in file.read_text("utf-8"):
-            module = f"sglang.{file.stem}"
-            yield _Command(module, f"python/sglang/{file.name}", ("-m", module))
+        path = file.relative_to(tree).with_suffix("")
+        module = ".".join(path.parts)
+        text = file.read_text("utf-8")
+        if "__main__" in text and f"{ERROR_PREFIX}the program {module} is not part" not in text:
+            yield _Command(module, f"python/{path.as_posix()}.py", ("-m", module))
     declared = tree / "pyproject.toml"
     project = tomllib.loads(declared.read_text("utf-8")).get("project", {}) if declared.is_file() else {}
     for name in subjects["installed"]:
