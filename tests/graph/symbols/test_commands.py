@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from shrinker.pipeline import analyse
-from shrinker.ruleset.load import RULES_FOLDER, load_rules
 from tests.fold.programs import make_tree, rewrite
 from tests.graph.symbols.test_programs import _rules, _Silent
 
@@ -37,15 +36,13 @@ class Tool:
     "python/sglang/nobody.py": "from sglang.cli.main import other\n\nother().walk().stop().run()\n",
 }
 
+COMMANDS = '[[root]]\nid = "root-commands"\nwhy = "Commands of the package."\nmodules = ["sglang.cli.main"]\n'
+
 
 def _left(folder: Path, scripts: dict[str, str]) -> dict[str, str]:
     tree = make_tree(folder / "up", FILES)
     tree = replace(tree, declared=replace(tree.declared, scripts=scripts))
-    rules = folder / "rules.toml"
-    _rules(folder)
-    rules.write_text(rules.read_text().replace('"sglang.launch_server"]', '"sglang.launch_server", "sglang.cli.main"]'))
-    loaded = load_rules([rules, RULES_FOLDER / "protocols.toml"])
-    decided = analyse(tree, loaded, 1, {}, _Silent(), symbols=True)
+    decided = analyse(tree, _rules(folder, COMMANDS), 1, {}, _Silent(), symbols=True)
     return {path: rewrite(tree, module) for path, module in decided.folded.items()}
 
 

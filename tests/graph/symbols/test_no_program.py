@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from shrinker.pipeline import analyse
-from shrinker.ruleset.load import RULES_FOLDER, load_rules
 from tests.fold.programs import make_tree, rewrite
 from tests.graph.symbols.test_programs import _rules, _Silent
 
@@ -54,10 +53,7 @@ BLOCKS = {
 
 def _left(folder: Path, files: dict[str, str], more: str = "") -> dict[str, str]:
     tree = make_tree(folder / "up", {f"python/sglang/{path}": text for path, text in files.items()})
-    _rules(folder)
-    (folder / "rules.toml").write_text((folder / "rules.toml").read_text() + more)
-    rules = [folder / "rules.toml", RULES_FOLDER / "protocols.toml", RULES_FOLDER / "platforms.toml"]
-    decided = analyse(tree, load_rules(rules), 1, {}, _Silent(), symbols=True)
+    decided = analyse(tree, _rules(folder, more, ("platforms.toml",)), 1, {}, _Silent(), symbols=True)
     texts = {path: rewrite(tree, module) for path, module in decided.folded.items()}
     for path, text in texts.items():
         (folder / "left" / path).parent.mkdir(parents=True, exist_ok=True)
