@@ -145,14 +145,18 @@ Place = tuple[str, int]
 
 def named_places(tree: UpstreamTree, names: Iterable[str]) -> dict[str, Place]:
     """Those of some names that a module of upstream looks up or spells, with the first place that does."""
-    places: dict[str, Place] = {}
     left = set(names)
+    if not left:
+        return {}
+    places: dict[str, Place] = {}
+    spelled = _spelling(left)
     for file in tree.files:
         if not left:
             break
         if module_name(file.path) is not None:
-            places |= _named_in(tree, file.path, left)
-            left -= places.keys()
+            found = _named_in(tree, file.path, spelled)
+            places |= {name: found[name] for name in left & found.keys()}
+            left -= found.keys()
     return places
 
 
@@ -167,7 +171,10 @@ def named_again(
         changed: paths of the modules that differ or came.
         went: paths of those that are not there any more.
     """
-    inside = {path: _named_in(tree, path, known) for path in changed} | {path: {} for path in went}
+    if not known:
+        return {}
+    spelled = _spelling(known)
+    inside = {path: _named_in(tree, path, spelled) for path in changed} | {path: {} for path in went}
     lost = {name for name, at in known.items() if at is not None and at[0] in inside and name not in inside[at[0]]}
     elsewhere = named_places(tree, lost)
     found: dict[str, Place | None] = {}
@@ -183,13 +190,17 @@ def named_again(
     return found
 
 
-def _named_in(tree: UpstreamTree, path: str, names: Iterable[str]) -> dict[str, Place]:
+def _spelling(names: Iterable[str]) -> re.Pattern[bytes]:
+    """One of some names, looked up or spelled: made once, since it is as long as all of them."""
+    return re.compile(rb"[.'\"](" + "|".join(sorted(names)).encode() + rb")\b")
+
+
+def _named_in(tree: UpstreamTree, path: str, spelled: re.Pattern[bytes]) -> dict[str, Place]:
     """The first place of each name in one file."""
-    words = "|".join(sorted(names))
-    if not words:
-        return {}
     data = tree.read(path)
     places: dict[str, Place] = {}
-    for found in re.finditer(rb"[.'\"](" + words.encode() + rb")\b", data):
-        places.setdefault(found[1].decode(), (path, data.count(b"\n", 0, found.start()) + 1))
+    for found in spelled.finditer(data):
+        name = found[1].decode()
+        if name not in places:
+            places[name] = path, data.count(b"\n", 0, found.start()) + 1
     return places
