@@ -237,6 +237,8 @@ class Symbols(Table):
             reason = "nothing kept looks up its name on an object that may be of its class"
         elif unit[1] == "base":
             reason = "nothing kept looks up what the base defines, nor names the base"
+        elif unit[1] == "main":
+            reason = "no root runs the module as a program; a named error stands in its place"
         else:
             reason = "nothing kept names it"
         return Dropped(

@@ -190,6 +190,9 @@ def width(x):
 _more = 1
 print(width(SIZE), TEXT, _more)
 import sglang.twin
+
+if __name__ == "__main__":
+    print("alone")
 """,
     # A flag of the same name, which is another one.
     "python/sglang/twin.py": """\
@@ -350,6 +353,13 @@ def test_a_line_that_went_has_what_was_decided_there(graph: Path, line: int, at:
     assert found.reason == f"{text} (line {at})"
     with pytest.raises(InputError, match="is not in the generated tree"):
         answers.why(graph, f"sglang/lines.py:{line}")
+
+
+@pytest.mark.parametrize("line", [26, 27])
+def test_what_only_a_program_runs_says_that_no_root_does(graph: Path, line: int) -> None:
+    found = _dropped(graph, f"sglang/lines.py:{line}")
+    assert (found.line, found.rule) == (26, "unreachable")
+    assert found.reason == "no root runs the module as a program; a named error stands in its place"
 
 
 def test_a_line_of_no_statement_is_said(graph: Path) -> None:
