@@ -56,10 +56,12 @@ class Program:
             folded: the kept modules.
             inert: top-level packages outside the tree whose import does nothing that other code sees.
         """
-        self.modules: dict[str, Module] = {m.module: Module(m) for m in folded}
+        # In which order processes folded them is chance.
+        self.modules: dict[str, Module] = {m.module: Module(m) for m in sorted(folded, key=lambda m: m.module)}
         self._inert = frozenset(inert)
         self.patched = frozenset(name for m in self.modules.values() for unit in m.units for name in unit.patches)
         """Names that are set on something other than the own object: on a module or class, they may replace what is there."""
+        self._loads: dict[tuple[str, str], tuple[str, ...]] = {}
         self._calm: dict[tuple[str, str], bool] = {}
         for module in self.modules.values():
             module.units = tuple(self._proven(module.name, unit) for unit in module.units)
@@ -204,8 +206,13 @@ class Program:
         top = module.partition(".")[0]
         return top in self.top or top in self._inert
 
-    def loads(self, module: str, name: str) -> list[str]:
+    def loads(self, module: str, name: str) -> tuple[str, ...]:
         """Modules that an import loads, with the packages around them."""
+        if (module, name) not in self._loads:
+            self._loads[module, name] = tuple(self._find_loads(module, name))
+        return self._loads[module, name]
+
+    def _find_loads(self, module: str, name: str) -> list[str]:
         if not self.is_module(module):
             return [module] if module.partition(".")[0] not in self.top else []
         found = [module]

@@ -7,7 +7,8 @@ one of which nothing is proven.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
 from shrinker.graph.symbols.mixins import Mixins
 from shrinker.graph.symbols.program import Key, Module, Program
@@ -16,6 +17,7 @@ from shrinker.graph.symbols.settle import release_imports, release_names, settle
 from shrinker.graph.symbols.types import Found, Touch, Types
 from shrinker.values.units import Unit
 
+T = TypeVar("T")
 _LETTERS = re.compile(r"[A-Za-z]")
 _FEWEST = 3
 """Letters that a computed text must spell out to name something by itself."""
@@ -154,7 +156,7 @@ class Search:
         for name in sorted(names):
             found = self.types.imported(module.name, name)
             self._touch(found, reason)
-            for value in sorted(found.values, key=repr):
+            for value in _ordered(found.values):
                 if value.kind == "class":
                     self._open(value.key, reason)
 
@@ -240,11 +242,10 @@ class Search:
                     self.keep(key, reason)
 
     def _touch(self, found: Found, reason: Reason) -> None:
-        for touch in sorted(found.touches, key=repr):
+        for touch in _ordered(found.touches):
             self._reach(touch, reason)
-        for value in sorted(found.values, key=repr):
-            if value.kind == "module":
-                self._escape(value.module, reason)
+        for value in _ordered(frozenset(value for value in found.values if value.kind == "module")):
+            self._escape(value.module, reason)
 
     def _reach(self, touch: Touch, reason: Reason) -> None:
         match touch.kind:
@@ -325,7 +326,7 @@ class Search:
                 self._load(loaded, reason)
             if unit.kind == "import" or (name and name != "*"):
                 whole = unit.kind == "import" and index == 0 and "whole" in unit.flags
-                for touch in sorted(self.types.imported(source, name, whole=whole).touches, key=repr):
+                for touch in _ordered(self.types.imported(source, name, whole=whole).touches):
                     self._reach(touch, reason)
         if unit.enumerates:
             self._enumerate(key, unit)
@@ -357,7 +358,7 @@ class Search:
             if not path:
                 self._all_of(key[0], reason)
                 continue
-            for value in sorted(self.types.follow(key[0], owner, path, key[1]).values, key=repr):
+            for value in _ordered(self.types.follow(key[0], owner, path, key[1]).values):
                 if value.kind == "module":
                     self._all_of(value.module, reason)
                 elif value.kind in ("class", "subclass", "object", "rest"):
@@ -410,6 +411,11 @@ class Search:
                     return None
                 found.update(known)
         return found
+
+
+def _ordered(found: frozenset[T]) -> Iterable[T]:
+    """The same order in every run; most are one."""
+    return found if len(found) < 2 else sorted(found, key=repr)
 
 
 def _is_special(name: str) -> bool:

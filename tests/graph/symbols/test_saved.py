@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from shrinker.graph.symbols.program import Program
 from shrinker.graph.symbols.result import leave_out
 from shrinker.graph.symbols.saved import symbol_data
 from shrinker.graph.symbols.search import Search
@@ -70,6 +71,15 @@ def test_live_symbols_are_of_kept_files_and_no_chain_goes_in_a_circle(archive: P
         if kind == "class":
             members = [step.dst for step in chain.steps if step.dst.startswith(f"symbol:{name}.")]
             assert not members, f"{name} is explained by {members}"
+
+
+def test_the_order_in_which_modules_were_folded_is_none_of_the_search(tmp_path: Path) -> None:
+    """Workers are done in any order, and who names something first is who is said to name it."""
+    [archive] = [path for path in ARCHIVES if path.stem == "families"]
+    tree = make_tree(tmp_path / "up", {p: t for p, t in read_program(archive).files.items() if p.endswith(".py")})
+    folded = analyse(tree, _rules(tmp_path), 1, {}, _Silent(), symbols=True).folded.values()
+    orders = [list(Program(modules, ()).modules) for modules in (folded, reversed(list(folded)))]
+    assert len(orders[0]) > 2 and orders[0] == orders[1]
 
 
 def test_what_is_not_kept_after_all_is_not_live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
