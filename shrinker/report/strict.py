@@ -59,13 +59,12 @@ def strict_findings(
     constructs = [u for module in (folded or {}).values() for u in module.uncertain]
     accepted, open_constructs = _constructs(rules, constructs, folded or {})
     idle = [effect.id for effect in effects if effect.idle and effect.id not in optional]
+    idle += list(left.unmatched) if left is not None else []
     if tree is not None and idle:
-        spoken = occurring(
-            tree, (rule for rule in rules.all_rules() if rule.id in set(idle) and _may_idle(rules, rule))
-        )
+        every = (*rules.all_rules(), *rules.survivors)
+        spoken = occurring(tree, (rule for rule in every if rule.id in set(idle) and _may_idle(rules, rule)))
         idle = [rule for rule in idle if rule not in spoken]
     idle += [r.id for r in rules.survivors if _about_constructs(r) and r.id not in accepted and not r.optional]
-    idle += list(left.unmatched) if left is not None else []
     found += [_unmatched(rules, rule) for rule in idle]
     found += open_constructs
     if left is not None:

@@ -178,12 +178,17 @@ def test_a_rule_has_its_match_wherever_upstream_writes_the_name(tmp_path: Path) 
             Absent(id="absent", why=WHY, modules=("torch_npu",)),
             Absent(id="no-absent", why=WHY, modules=("torch_hpu",)),
         ),
+        survivors=(
+            Survivor.model_validate({"id": "text", "why": WHY, "words": ["no_such", "*.is_npu"]}),
+            Survivor.model_validate({"id": "no-text", "why": WHY, "words": ["is_hpu"]}),
+        ),
         removes=(Remove(id="remove", why=WHY, feature="NPU", modules=("sglang.gone.npu",)),),
     )
     tree = upstream_tree(tmp_path)
-    assert occurring(tree, rules.all_rules()) == {"method", "nested", "open", "absent"}
+    assert occurring(tree, (*rules.all_rules(), *rules.survivors)) == {"method", "nested", "open", "absent", "text"}
     idle = [effect(rule, 0) for rule in ("method", "no-word")]
-    assert [f.message.split()[1] for f in strict_findings(rules, idle, [], tree=tree)] == ["no-word"]
+    found = strict_findings(rules, idle, [], left=left(unmatched=("text", "no-text")), tree=tree)
+    assert [f.message.split()[1] for f in found] == ["no-word", "no-text"]
 
 
 def test_a_refusal_needs_no_place_where_its_module_is_removed(tmp_path: Path) -> None:
