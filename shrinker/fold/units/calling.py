@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
 
 from shrinker.fold.units.purity import joined, open_calls, wrapping_calls
-from shrinker.fold.units.scopes import Function
+from shrinker.fold.units.scopes import Function, bound_by
 
 _OWN_MAKING = frozenset({"__new__", "__setattr__", "__getattribute__", "__getattr__", "__del__"})
 """Methods by which making an object, or storing in it, is not what Python does by itself, or losing it does something."""
@@ -46,7 +45,7 @@ def class_calls(node: ast.ClassDef) -> tuple[str, ...] | None:
     parameters = made[0].args.posonlyargs + made[0].args.args
     if len(made) > 1 or not parameters:
         return None
-    fixed = frozenset(n for statement in node.body for n in _binds(statement))
+    fixed = frozenset(n for statement in node.body for n in bound_by(statement))
     return function_calls(made[0], parameters[0].arg, fixed)
 
 
@@ -83,20 +82,8 @@ def _locals(node: ast.FunctionDef) -> set[str]:
     arguments = node.args
     found = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     found.update(a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None)
-    found.update(name for statement in node.body for name in _binds(statement))
+    found.update(name for statement in node.body for name in bound_by(statement))
     return found
-
-
-def _binds(node: ast.stmt) -> Iterator[str]:
-    match node:
-        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-            yield node.name
-        case ast.Assign() | ast.AnnAssign():
-            targets: Iterable[ast.expr] = node.targets if isinstance(node, ast.Assign) else [node.target]
-            yield from (part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name))
-        case ast.If():
-            for statement in (*node.body, *node.orelse):
-                yield from _binds(statement)
 
 
 def _yields(node: ast.FunctionDef) -> bool:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from shrinker.facts.bindings import absolute
 from shrinker.facts.scopes import is_type_checking
-from shrinker.facts.walk import children
 from shrinker.fold.context import span
 from shrinker.fold.control import is_main
 from shrinker.fold.definitions import dotted
@@ -16,7 +15,7 @@ from shrinker.fold.harvest import exported
 from shrinker.fold.units.calling import class_calls, function_calls
 from shrinker.fold.units.paths import paths_of
 from shrinker.fold.units.purity import is_pure_value, is_wrapper, joined, only_wraps, open_calls, wrapping_calls
-from shrinker.fold.units.scopes import Function
+from shrinker.fold.units.scopes import Function, bound_by
 from shrinker.fold.units.uses import Uses
 from shrinker.values.units import Unit, Units
 
@@ -66,7 +65,7 @@ class _Collector:
                 uses.statement(node)
                 if is_export(node):
                     uses.texts.clear()
-                self._add("effect", tuple(sorted(_bound(node))), node, parent, uses, runs=_acts(node), flags=flags)
+                self._add("effect", tuple(sorted(bound_by(node))), node, parent, uses, runs=_acts(node), flags=flags)
 
     def _add(
         self,
@@ -128,7 +127,7 @@ class _Collector:
         )
 
     def _class(self, node: ast.ClassDef, parent: int, flags: frozenset[str]) -> None:
-        own = frozenset(name for statement in node.body for name in _bound(statement))
+        own = frozenset(name for statement in node.body for name in bound_by(statement))
         uses = Uses(self.package, own)
         members: list[Function] = []
         apart = [base for base in node.bases if dotted(base)]
@@ -146,7 +145,7 @@ class _Collector:
                 continue
             uses.statement(statement)
             runs = runs or not _is_quiet(statement)
-            uses.attributes |= _bound(statement)
+            uses.attributes |= bound_by(statement)
         more = {"replaced"} if replaced else set()
         if any(k.arg != "metaclass" or "ABCMeta" not in dotted(k.value) for k in node.keywords):
             more.add("metaclass")
@@ -219,13 +218,13 @@ class _Collector:
         if is_main(node):
             uses = Uses(self.package)
             uses.body(node.body)
-            self._add("main", tuple(sorted(_bound(node))), node, parent, uses, flags=flags)
+            self._add("main", tuple(sorted(bound_by(node))), node, parent, uses, flags=flags)
             return
         uses = Uses(self.package)
         if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
             # A chain goes or stays as one.
             uses.statement(node)
-            self._add("effect", tuple(sorted(_bound(node))), node, parent, uses, runs=_acts(node), flags=flags)
+            self._add("effect", tuple(sorted(bound_by(node))), node, parent, uses, runs=_acts(node), flags=flags)
             return
         uses.expression(node.test)
         index = self._add("if", (), node, parent, uses, runs=not is_pure_value(node.test), flags=flags)
@@ -237,7 +236,7 @@ class _Collector:
         uses = Uses(self.package)
         uses.statement(node)
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        names = sorted(_bound(node))
+        names = sorted(bound_by(node))
         plain = all(isinstance(t, ast.Name) for t in targets)
         calls = open_calls(node.value) if node.value is not None else frozenset()
         value = paths_of(node.value, None) if plain and node.value is not None else ("?",)
@@ -279,31 +278,6 @@ def _belongs(decorator: ast.expr, own: frozenset[str]) -> bool:
         and isinstance(decorator.value, ast.Name)
         and decorator.value.id in own
     )
-
-
-def _bound(node: ast.AST) -> set[str]:
-    """Names that a statement binds around it; definitions inside are one name."""
-    match node:
-        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-            return {node.name}
-        case ast.Import():
-            return {a.asname or a.name.partition(".")[0] for a in node.names}
-        case ast.ImportFrom():
-            return {a.asname or a.name for a in node.names}
-    found: set[str] = set()
-    stack: list[ast.AST] = [node]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
-            found.add(part.id)
-        elif isinstance(part, ast.ExceptHandler) and part.name:
-            found.add(part.name)
-        for child in children(part):
-            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom):
-                found |= _bound(child)
-            elif not isinstance(child, ast.Lambda):
-                stack.append(child)
-    return found
 
 
 def _acts(node: ast.AST) -> bool:

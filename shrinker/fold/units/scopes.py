@@ -187,3 +187,28 @@ def bind_body(scope: Scope, body: list[ast.stmt], imported: Callable[[ast.Import
     for name in declared | outer:
         scope.names.pop(name, None)
     scope.away |= declared
+
+
+def bound_by(node: ast.AST) -> set[str]:
+    """Names that a statement binds around it; definitions inside are one name."""
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return {node.name}
+        case ast.Import():
+            return {a.asname or a.name.partition(".")[0] for a in node.names}
+        case ast.ImportFrom():
+            return {a.asname or a.name for a in node.names}
+    found: set[str] = set()
+    stack: list[ast.AST] = [node]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
+            found.add(part.id)
+        elif isinstance(part, ast.ExceptHandler) and part.name:
+            found.add(part.name)
+        for child in children(part):
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom):
+                found |= bound_by(child)
+            elif not isinstance(child, ast.Lambda):
+                stack.append(child)
+    return found
