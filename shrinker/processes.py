@@ -20,10 +20,11 @@ from contextlib import contextmanager, suppress
 from multiprocessing import get_all_start_methods, get_context
 from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
+Letter = TypeVar("Letter")
 
 
 def worker_context() -> BaseContext:
@@ -162,6 +163,39 @@ def beside(call: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
         receiver.close()
         process.terminate()
         process.join()
+
+
+class LetterBox(Generic[Letter]):
+    """One value on its way to a process that was forked before it was there."""
+
+    def __init__(self, folder: str, receiver: Connection, sender: Connection) -> None:
+        self._folder = folder
+        self._receiver = receiver
+        self._sender = sender
+        self._owner = os.getpid()
+
+    def write(self, letter: Letter) -> None:
+        """Hand it over; waits for nobody."""
+        self._sender.send(_Parcel(self._folder, letter))
+
+    def close(self) -> None:
+        """Nothing more is written here."""
+        self._sender.close()
+
+    def read(self) -> Letter:
+        """Wait for it. Raises EOFError where whoever was to write it is gone."""
+        if os.getpid() != self._owner:
+            # While this process could write, it would wait for ever for one that was killed.
+            self._sender.close()
+        return cast(Letter, self._receiver.recv())
+
+
+@contextmanager
+def letter_box() -> Iterator[LetterBox[Any]]:
+    """A way to a process that is not there yet."""
+    receiver, sender = worker_context().Pipe(duplex=False)
+    with tempfile.TemporaryDirectory(prefix="shrinker-", ignore_cleanup_errors=True) as folder, receiver, sender:
+        yield LetterBox(folder, receiver, sender)
 
 
 def _call_beside(call: Callable[[], object], sender: Connection) -> None:

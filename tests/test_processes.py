@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.processes import beside, forked
+from shrinker.processes import beside, forked, letter_box
 from shrinker.values.errors import InputError
 
 
@@ -110,3 +110,24 @@ def test_beside_without_fork_it_is_called_here(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("shrinker.processes.worker_context", lambda: multiprocessing.get_context("spawn"))
     with beside(os.getpid) as result:
         assert result() == os.getpid()
+
+
+def test_a_letter_reaches_a_process_that_was_there_before_it() -> None:
+    """It is larger than what a pipe holds, and whoever writes it waits for nobody."""
+    with letter_box() as letters, beside(lambda: len(letters.read())) as result:
+        letters.write("x" * 10_000_000)
+        assert result() == 10_000_000
+
+
+def test_a_letter_that_nobody_writes_any_more_is_not_waited_for() -> None:
+    with letter_box() as letters, beside(letters.read) as result:
+        letters.close()
+        with pytest.raises(EOFError):
+            result()
+
+
+def test_without_fork_a_letter_is_read_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shrinker.processes.worker_context", lambda: multiprocessing.get_context("spawn"))
+    with letter_box() as letters, beside(letters.read) as result:
+        letters.write({"a": 1})
+        assert result() == {"a": 1}

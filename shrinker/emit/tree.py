@@ -13,17 +13,15 @@ from functools import partial
 from importlib import metadata
 from pathlib import Path
 
-from shrinker.cache import Cache, pack, turns, unpack
+from shrinker.cache import Cache, turns
 from shrinker.emit.endpoints import removed_endpoints
 from shrinker.emit.notice import HEADER, notice
+from shrinker.emit.offered import Comparison
 from shrinker.emit.options import removed_options
 from shrinker.emit.package import pyproject, version_module
 from shrinker.emit.refusals import refusals_module
 from shrinker.emit.staging import MANIFEST, install, staging_folder
 from shrinker.emit.workers import Rewritten, Task, Unwritable, rewrite_all
-from shrinker.graph.interface.compare import Offered, compare_interfaces, read_offered
-from shrinker.graph.interface.syntax import Syntax
-from shrinker.graph.interface.words import modules_with_words
 from shrinker.ruleset.models import Ruleset
 from shrinker.values.distributions import Distributions
 from shrinker.values.errors import InputError
@@ -33,7 +31,7 @@ from shrinker.values.interface import Interface
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile
 from shrinker.values.refusals import FILE as REFUSALS_FILE
-from shrinker.values.upstream import PACKAGE_PREFIX, SourceFile, UpstreamTree, module_name, modules_of
+from shrinker.values.upstream import PACKAGE_PREFIX, SourceFile, UpstreamTree, module_name
 
 __all__ = ["emit_tree", "install", "staging_folder"]
 
@@ -113,31 +111,16 @@ def emit_tree(
         meanwhile()
 
     # What a server no longer has is seen where it is written.
-    upstream, written = Syntax(modules_of(tree.by_path), tree.read), Syntax(modules_of(graph.kept), writer.read)
-    offered: list[Offered] = []
-
-    def upstream_offers() -> Offered:
-        if not offered:
-            hashes = {path: tree.by_path[path].sha256 for path in upstream.paths.values()}
-            offered.append(read_offered(upstream, *modules_with_words(upstream, hashes, cache)))
-        return offered[0]
-
+    comparison = Comparison(tree, rules, folded, graph, writer.read, cache)
     tasks = [Task(path, tree.root / path, tree.by_path[path].size, folded[path].edits, HEADER) for path in changed]
-    results = _rewrite(tree, tasks, jobs, cache or Cache.off(), copy_others, upstream_offers)
+    results = _rewrite(tree, tasks, jobs, cache or Cache.off(), copy_others, comparison.read_ahead)
     for result in writer.clearing(results):
         before = count_lines(_read(tree, result.path))
         digest = folded[result.path].digest
         writer.put(result.path, result.content, before=before, like=tree.root / result.path, digest=digest)
         advance()
     features = {rule.id: rule.feature for rule in rules.removes}
-    interface = _interface(
-        tree,
-        rules,
-        writer,
-        cache,
-        folded,
-        lambda: compare_interfaces(upstream_offers(), written, rules, folded, graph),
-    )
+    interface = comparison.interface({file.path: file.sha256 for file in writer.files if module_name(file.path)})
     refused = refusals_module(
         rules.refusals,
         _switches(rules),
@@ -145,7 +128,7 @@ def emit_tree(
         graph.kept,
         graph.removed,
         features,
-        removed_endpoints(upstream, written, rules, folded, graph),
+        removed_endpoints(comparison.upstream, comparison.written, rules, folded, graph),
         removed_options(interface, rules),
     )
     if refused is not None:
@@ -162,29 +145,6 @@ def emit_tree(
     )
     writer.write(MANIFEST, manifest.to_json().encode())
     return Emitted(manifest, interface)
-
-
-def _interface(
-    tree: UpstreamTree,
-    rules: Ruleset,
-    writer: _Writer,
-    cache: Cache | None,
-    folded: Mapping[str, FoldedModule],
-    compare: Callable[[], Interface],
-) -> Interface:
-    """The differences between upstream and what was written, from an earlier run where that saw the same of both."""
-    layer = (cache or Cache.off()).layer("interface")
-    # Only modules are read, and what was decided in them gives the reasons.
-    before = (f"{file.path}:{file.sha256}" for file in tree.files if module_name(file.path) is not None)
-    after = (f"{file.path}:{file.sha256}" for file in sorted(writer.files, key=_path) if module_name(file.path))
-    reasons = (f"{path}:{module.decisions!r}" for path, module in sorted(folded.items()) if module.decisions)
-    keys = {"": layer.key(rules.digest, *before, "", *after, "", *reasons)}
-    for known in layer.load(keys).values():
-        earlier: Interface = unpack(known)
-        return earlier
-    found = compare()
-    layer.save(keys, {"": pack(found)})
-    return found
 
 
 def _rewrite(

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from shrinker.cache import Cache, turns
-from shrinker.facts.environment import Environment
+from shrinker.facts.environment import Environment, like
 from shrinker.facts.outline import Outline, outline
 from shrinker.facts.stored import restore, store
 from shrinker.processes import WorkerPool, without_gc, worker_context
@@ -96,7 +96,7 @@ def build_environment(
         layer.save(keys, fresh)
     # In the order of the tree, whatever was found where.
     outlines = {each.module: each for path in wanted if (each := found[path]) is not None}
-    return Environment(rules, outlines, names)
+    return like(Environment(rules, outlines, names), probe)
 
 
 _Outlined = list[tuple[str, bytes | Outline | None]]

@@ -59,6 +59,7 @@ class Environment:
         self._memo: dict[tuple[str, str], Value] = {}
         self._removed: dict[str, Removed | None] = {}
         self._takes = tuple(pattern for rule in rules.removes for pattern in rule.modules)
+        self._taken: dict[str, Remove | None] = {}
         self._constant: dict[str, bool] = {}
         self._boolean: dict[str, bool] = {}
         self._hot: dict[str, frozenset[str]] = {}
@@ -202,11 +203,19 @@ class Environment:
         return self._removed[module]
 
     def _find_removed(self, module: str) -> Removed | None:
-        if module not in self.modules or module in self.rescued or not any_module_matches(self._takes, module):
+        if module not in self.modules or module in self.rescued:
+            return None
+        if module not in self._taken:
+            self._taken[module] = self._rule_that_takes(module)
+        rule = self._taken[module]
+        return None if rule is None else Removed(rule.id, rule.feature, module, module)
+
+    def _rule_that_takes(self, module: str) -> Remove | None:
+        if not any_module_matches(self._takes, module):
             return None
         for rule in self.rules.removes:
             if any_module_matches(rule.modules, module) and not any_module_matches(rule.unless, module):
-                return Removed(rule.id, rule.feature, module, module)
+                return rule
         return None
 
     def named_by_string(self, text: object) -> Removed | None:
@@ -338,6 +347,13 @@ class Environment:
             if module in self.outlines:
                 self._constant[name] = isinstance(self.interpret(name), Known)
         return self._constant[name]
+
+
+def like(environment: Environment, other: Environment) -> Environment:
+    """An environment, sharing what another one of the same rules found out of which the rules alone decide."""
+    assert other.rules is environment.rules, "other rules say something else"
+    environment._taken = other._taken
+    return environment
 
 
 def _members(rules: Ruleset, outlines: Mapping[str, Outline]) -> dict[str, Removed]:

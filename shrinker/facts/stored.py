@@ -17,6 +17,9 @@ from shrinker.facts.outline import Outline
 _FIELDS = tuple(field.name for field in fields(Outline) if field.name != "names")
 _NAMES: Any = Outline.__dict__["names"]
 """The slot that holds the names once they are unpacked."""
+POOLED = frozenset({"read", "shown", "stored"})
+"""Fields of which only the union over all modules is ever asked (`Environment.read` …): most edits change one module's words of
+these kinds, and hardly ever the words of all modules together."""
 
 
 class StoredOutline(Outline):
@@ -66,14 +69,16 @@ def skeleton(outline: Outline) -> str:
     """Hash (hex) of an outline in which line numbers count by their order alone.
 
     Nothing that the environment answers depends on more of a line than whether it stands above another one. So a
-    module whose functions change inside keeps its skeleton, and with it every answer about it stays.
+    module whose functions change inside keeps its skeleton, and with it every answer about it stays. What is `POOLED` is left
+    out: who compares environments by skeletons compares those unions, too.
     """
     if isinstance(outline, StoredOutline):
         return outline.skeleton
     parts: list[str | int] = []
     seen: dict[int, str] = {}
     for field in fields(outline):
-        _write(getattr(outline, field.name), parts, seen)
+        if field.name not in POOLED:
+            _write(getattr(outline, field.name), parts, seen)
     lines = {line: number for number, line in enumerate(sorted({part for part in parts if isinstance(part, int)}))}
     text = "\0".join(part if isinstance(part, str) else f"line {lines[part]}" for part in parts)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

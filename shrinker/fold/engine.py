@@ -11,8 +11,9 @@ from dataclasses import replace
 
 from shrinker.cache import Cache
 from shrinker.facts.build import module_paths, outline_file
-from shrinker.facts.environment import Environment
+from shrinker.facts.environment import Environment, like
 from shrinker.facts.lattice import Removed
+from shrinker.fold.alike import Folding, Refolded
 from shrinker.fold.companions import fold_companions
 from shrinker.fold.imported_rows import LOADED
 from shrinker.fold.memory import Derived, FoldMemory
@@ -26,9 +27,6 @@ from shrinker.values.edits import Span
 from shrinker.values.errors import ShrinkerError
 from shrinker.values.folded import Escape, FoldedModule
 from shrinker.values.upstream import UpstreamTree, module_name
-
-Folding = tuple[frozenset[str], Refinement]
-"""The modules that were rescued when a module was folded, and what was known of it."""
 
 
 class FoldEngine:
@@ -75,6 +73,8 @@ class FoldEngine:
         """How each module was folded, in order."""
         self.asked_outside: set[str] = set()
         """Words of which a round asked whether a kept file that is no module writes them."""
+        self.asked_inside: set[str] = set()
+        """Names of which a round asked whether a kept module says them."""
         self._worlds: dict[frozenset[str], Environment] = {environment.rescued: environment}
         self._banned: frozenset[str] = frozenset()
         """Names that the rounds may not drop."""
@@ -86,6 +86,10 @@ class FoldEngine:
 
     def __exit__(self, *_: object) -> None:
         self._workers.close()
+        self.save()
+
+    def save(self) -> None:
+        """Keep for later runs what was folded so far; it is also done at the end."""
         self._memory.save()
 
     @property
@@ -214,11 +218,13 @@ class FoldEngine:
 
         def fresh() -> Derived:
             world = surroundings.world(memory.views(current.values()), environment)
-            return derive(world, self.refinements, self._banned), sorted(world.outside.asked)
+            found = derive(world, self.refinements, self._banned)
+            return found, sorted(world.outside.asked), sorted(world.wanted)
 
         around = surroundings.identity(module.module for module in current.values()) + " ".join(sorted(self._banned))
-        found, asked = memory.round(current, around, self.refinements, environment, fresh)
-        self.asked_outside.update(asked)
+        found, outside, wanted = memory.round(current, around, self.refinements, environment, fresh)
+        self.asked_outside.update(outside)
+        self.asked_inside.update(wanted)
         return found
 
     def rescue(self, kept: Iterable[str]) -> bool:
@@ -257,47 +263,64 @@ class FoldEngine:
             del self.folded[path]
         return True
 
-    def folded_as_before(
-        self, modules: Mapping[str, tuple[str, Sequence[Folding]]], meanwhile: Callable[[], None] = lambda: None
-    ) -> dict[str, list[tuple[Refinement, FoldedModule]]] | None:
-        """What modules whose texts changed fold to, where that is what they folded to in every step of an earlier run.
-
-        Nothing else in the world may have changed but texts that fold alike.
+    def refold(
+        self,
+        texts: Mapping[str, str],
+        steps: Sequence[tuple[str, Folding, Refinement]],
+        meanwhile: Callable[[], None] = lambda: None,
+    ) -> list[Refolded] | None:
+        """Steps of an earlier run, and what each of them gives today.
 
         Args:
-            modules: SHA-256 of the text in that run, and the history there, by path.
+            texts: SHA-256 of the text in that run, by path.
+            steps: path, step there, and what is known of the module today.
             meanwhile: called while other processes fold, if they do.
 
         Returns:
-            What was known and the result, step by step, by path; None where one folds to something else.
+            Both, in the order of the steps; None where an earlier result is not known any more.
         """
-        steps = [(path, step) for path, (_, history) in modules.items() for step in history]
         # World by world: what is known of one is held until another is asked for.
-        worlds = {rescued: self._world_with(rescued) for _, (rescued, _) in steps}
+        worlds = {rescued: self._world_with(rescued) for _, (rescued, _), _ in steps}
         answers: dict[frozenset[str], Answers] = {}
-        before: dict[tuple[str, Folding], FoldedModule] = {}
-        found: dict[tuple[str, Folding], FoldedModule] = {}
-        missing: list[tuple[str, Folding]] = []
+        before: dict[int, FoldedModule] = {}
+        now: dict[int, FoldedModule] = {}
+        missing: list[int] = []
         for rescued, environment in worlds.items():
             answers[rescued] = self._memory.answers(environment)
-            for path, step in dict.fromkeys(s for s in steps if s[1][0] == rescued):
-                recorded = self._memory.recorded(path, modules[path][0], step[1], environment)
+            for number, (path, step, refinement) in enumerate(steps):
+                if step[0] != rescued:
+                    continue
+                recorded = self._memory.recorded(path, texts[path], step[1], environment)
                 if recorded is None:
                     return None
-                before[path, step] = recorded
-                now = self._memory.recall({path: step[1]}, environment).get(path)
-                if now is None:
-                    missing.append((path, step))
+                before[number] = recorded
+                known = self._memory.recall({path: refinement}, environment).get(path)
+                if known is None:
+                    missing.append(number)
                 else:
-                    found[path, step] = now
-        wanted = [(path, refinement, answers[rescued]) for path, (rescued, refinement) in missing]
-        for (path, step), (module, fresh) in zip(missing, self._workers.fold_each(wanted, meanwhile), strict=True):
-            assert fresh is not None, "what is folded in the sight of a recorder is recorded"
-            self._memory.learn(path, step[1], fresh, worlds[step[0]])
-            found[path, step] = module
-        if any(replace(found[s], sha256=was.sha256, lines=was.lines) != was for s, was in before.items()):
-            return None
-        return {path: [(step[1], found[path, step]) for step in history] for path, (_, history) in modules.items()}
+                    now[number] = known
+        unknown = list(dict.fromkeys((steps[n][0], steps[n][1][0], steps[n][2]) for n in missing))
+        wanted = [(path, refinement, answers[rescued]) for path, rescued, refinement in unknown]
+        fresh: dict[tuple[str, frozenset[str], Refinement], FoldedModule] = {}
+        for each, (module, record) in zip(unknown, self._workers.fold_each(wanted, meanwhile), strict=True):
+            assert record is not None, "what is folded in the sight of a recorder is recorded"
+            self._memory.learn(each[0], each[2], record, worlds[each[1]])
+            fresh[each] = module
+        now |= {n: fresh[steps[n][0], steps[n][1][0], steps[n][2]] for n in missing}
+        return [Refolded(each[1], each[2], before[n], now[n]) for n, each in enumerate(steps)]
+
+    def recalled(self, steps: Mapping[str, Folding]) -> dict[str, FoldedModule]:
+        """What modules folded to in a step of an earlier run, by path: those of which that is known."""
+        found: dict[str, FoldedModule] = {}
+        for rescued in {rescued for rescued, _ in steps.values()}:
+            wanted = {path: refinement for path, (known, refinement) in steps.items() if known == rescued}
+            found |= self._memory.recall(wanted, self._world_with(rescued))
+        return found
+
+    def open_worlds(self, steps: Iterable[Folding]) -> None:
+        """Make the closed worlds of some steps, so that a process that is forked then need not."""
+        for rescued in dict.fromkeys(rescued for rescued, _ in steps):
+            self._memory.identity(self._world_with(rescued))
 
     def _world_with(self, rescued: frozenset[str]) -> Environment:
         """The closed world in which these modules stay."""
@@ -309,7 +332,8 @@ class FoldEngine:
                 found = outline_file(self.tree.root, paths[name]) if name in paths else None
                 if found is not None:
                     outlines[name] = found
-            known = Environment(self.environment.rules, outlines, self.environment.modules, rescued)
+            before = self.environment
+            known = like(Environment(before.rules, outlines, before.modules, rescued), before)
             self._worlds[rescued] = known
         return known
 

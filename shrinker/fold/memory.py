@@ -14,7 +14,7 @@ from typing import TypeVar
 from shrinker.cache import Cache, hash_of, pack, unpack
 from shrinker.facts.build import module_paths
 from shrinker.facts.environment import Environment
-from shrinker.facts.stored import skeleton
+from shrinker.facts.stored import POOLED, skeleton
 from shrinker.fold.recorded import Answers, Question, canonical
 from shrinker.fold.refine.refinement import Refinement
 from shrinker.fold.refine.seen import Seen, seen
@@ -27,8 +27,6 @@ T = TypeVar("T")
 MADE_OF = ("rules", "outlines", "modules", "rescued")
 """Everything that an environment is built from; `FoldMemory.identity` reads each of them."""
 
-_TEXTS = 12
-"""How many results of one module are kept with an environment: some texts of it, each refined in some rounds."""
 _VARIANTS = 6
 """How many closed worlds are kept with one text: one run folds a module in several."""
 
@@ -57,12 +55,13 @@ def record(module: FoldedModule, questions: tuple[Question, ...], answers: Answe
     return Recorded(questions, answers.digest(questions), pack(module), hash_of(canonical(seen(module))).hex())
 
 
-Derived = tuple[dict[str, Refinement], list[str]]
-"""New facts by path, and words of which it was asked whether a kept file that is no module writes them."""
+Derived = tuple[dict[str, Refinement], list[str], list[str]]
+"""New facts by path, words of which it was asked whether a kept file that is no module writes them, and names of which it was
+asked whether a kept module says them."""
 _Kept = tuple[bytes, str]
 """The packed module, and the hash of what rounds see of it."""
-_Snapshot = dict[str, dict[str, _Kept]]
-"""Path, then text and refinement, to the result in one environment."""
+_Snapshot = dict[str, _Kept | None]
+"""Path, text and refinement, to the result in one environment; None where that is not known."""
 
 
 class FoldMemory:
@@ -84,12 +83,12 @@ class FoldMemory:
         self._variants: dict[str, list[Recorded]] = {}
         self._new: set[str] = set()
         self._snapshots: dict[str, _Snapshot] = {}
-        self._changed: set[str] = set()
+        self._changed: set[tuple[str, str]] = set()
         self._hashes = {module: tree.by_path[path].sha256 for module, path in module_paths(tree).items()}
         self._seen: dict[str, str] = {}
         self._views: dict[str, tuple[FoldedModule, Seen]] = {}
         self._answers: Answers | None = None
-        self._world: tuple[Environment, tuple[str, str]] | None = None
+        self._known: dict[Environment, tuple[str, str]] = {}
 
     @property
     def enabled(self) -> bool:
@@ -111,9 +110,9 @@ class FoldMemory:
         """
         if not self._cache.enabled:
             return {}
-        snapshot = self._snapshot(environment)
         texts = {path: self._text(path, refinement) for path, refinement in wanted.items()}
-        packed = {path: kept for path, text in texts.items() if (kept := snapshot.get(path, {}).get(text))}
+        snapshot = self._snapshot(environment, texts.values())
+        packed = {path: kept for path, text in texts.items() if (kept := snapshot[text]) is not None}
         self._modules.count(len(texts), len(packed))
         missing = {path: text for path, text in texts.items() if path not in packed}
         unread = {text: self._modules.key(text) for text in missing.values() if text not in self._variants}
@@ -124,7 +123,7 @@ class FoldMemory:
             for recorded in self._variants.get(text, ()):
                 if answers.digest(recorded.questions) == recorded.digest:
                     packed[path] = recorded.packed, recorded.seen
-                    self._keep(path, text, packed[path], environment)
+                    self._keep(text, packed[path], environment)
                     self._modules.count(0, 1)
                     break
         self._seen.update((path, hash_) for path, (_, hash_) in packed.items())
@@ -139,7 +138,8 @@ class FoldMemory:
             refinement: what was known of it besides the text.
             environment: the closed world.
         """
-        kept = self._snapshot(environment).get(path, {}).get(_text(path, sha256, refinement))
+        text = _text(path, sha256, refinement)
+        kept = self._snapshot(environment, (text,))[text]
         return unpack(kept[0]) if kept is not None else None
 
     def learn(self, path: str, refinement: Refinement, recorded: Recorded, environment: Environment) -> None:
@@ -150,7 +150,7 @@ class FoldMemory:
         known.insert(0, recorded)
         del known[_VARIANTS:]
         self._new.add(text)
-        self._keep(path, text, (recorded.packed, recorded.seen), environment)
+        self._keep(text, (recorded.packed, recorded.seen), environment)
 
     def views(self, modules: Collection[FoldedModule]) -> list[FoldedModule]:
         """What a round may see of these modules."""
@@ -208,25 +208,25 @@ class FoldMemory:
         self._modules.save(
             {text: self._modules.key(text) for text in new}, {text: pack(self._variants[text]) for text in new}
         )
-        worlds, self._changed = sorted(self._changed), set()
+        fresh, self._changed = sorted(self._changed), set()
         self._worlds.save(
-            {world: self._worlds.key(world) for world in worlds},
-            {world: pack(self._snapshots[world]) for world in worlds},
+            {f"{world} {text}": self._worlds.key(world, text) for world, text in fresh},
+            {f"{world} {text}": pack(self._snapshots[world][text]) for world, text in fresh},
         )
 
-    def _snapshot(self, environment: Environment) -> _Snapshot:
+    def _snapshot(self, environment: Environment, texts: Iterable[str]) -> _Snapshot:
+        """What is known in an environment, these texts among the rest."""
         world = self.identity(environment)
-        if world not in self._snapshots:
-            found = self._worlds.load({world: self._worlds.key(world)}, counted=False)
-            self._snapshots[world] = unpack(found[world]) if found else {}
-        return self._snapshots[world]
+        known = self._snapshots.setdefault(world, {})
+        unread = {text: self._worlds.key(world, text) for text in texts if text not in known}
+        if unread:
+            found = self._worlds.load(unread, counted=False)
+            known |= {text: unpack(found[text]) if text in found else None for text in unread}
+        return known
 
-    def _keep(self, path: str, text: str, kept: _Kept, environment: Environment) -> None:
-        texts = self._snapshot(environment).setdefault(path, {})
-        texts[text] = kept
-        while len(texts) > _TEXTS:
-            del texts[next(iter(texts))]
-        self._changed.add(self.identity(environment))
+    def _keep(self, text: str, kept: _Kept, environment: Environment) -> None:
+        self._snapshot(environment, (text,))[text] = kept
+        self._changed.add((self.identity(environment), text))
 
     def identity(self, environment: Environment) -> str:
         """Hash (hex) of what an environment is built from besides the rules; equal ones answer alike."""
@@ -237,15 +237,16 @@ class FoldMemory:
         return self._identities(environment)[1]
 
     def _identities(self, environment: Environment) -> tuple[str, str]:
-        if self._world is None or self._world[0] is not environment:
+        if environment not in self._known:
             assert tuple(inspect.signature(Environment).parameters) == MADE_OF, "an argument is missing in MADE_OF"
             outlines = "\n".join(f"{name}={skeleton(it)}" for name, it in sorted(environment.outlines.items()))
             modules = sorted(environment.modules)
             left = (name for name in modules if environment.removed_module(name) is None)
             rescued = repr(sorted(environment.rescued))
-            whole, without = (hash_of(outlines, "\n".join(names), rescued).hex() for names in (modules, left))
-            self._world = environment, (whole, without)
-        return self._world[1]
+            pooled = "\n".join(" ".join(sorted(getattr(environment, name))) for name in sorted(POOLED))
+            whole, without = (hash_of(outlines, "\n".join(names), rescued, pooled).hex() for names in (modules, left))
+            self._known[environment] = whole, without
+        return self._known[environment]
 
     def _text(self, path: str, refinement: Refinement) -> str:
         return _text(path, self._tree.by_path[path].sha256, refinement)

@@ -5,33 +5,34 @@ from __future__ import annotations
 import resource
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from shrinker import __version__
 from shrinker.cache import Cache
 from shrinker.emit.lock import compare, read_lock, write_lock
-from shrinker.emit.staging import install, scratch_folder, staging_folder
+from shrinker.emit.staging import clear, install, scratch_folder, staging_folder
 from shrinker.emit.tree import Emitted, emit_tree
 from shrinker.emit.workers import Unwritable
 from shrinker.graph.build import missing_roots
 from shrinker.pipeline.analysis import Decided, analyse
 from shrinker.pipeline.progress import Progress, timed
+from shrinker.pipeline.reporting import Reporting
 from shrinker.pipeline.spare import SpareTime
-from shrinker.processes import forked, without_gc
+from shrinker.processes import without_gc
 from shrinker.report.effects import rule_effects
 from shrinker.report.measure import measure
 from shrinker.report.strict import strict_findings
-from shrinker.report.write import Begun, begin_reports, finish_reports
+from shrinker.report.write import Begun, begin_reports, finish_reports, write_symbols
 from shrinker.ruleset import Ruleset, load_profile, without
 from shrinker.ruleset.load import RULES_FOLDER
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
 from shrinker.source.pins import load_pins
-from shrinker.values.errors import EvidenceError, ShrinkerError
+from shrinker.values.errors import EvidenceError
 from shrinker.values.graph import Graph
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
@@ -107,69 +108,70 @@ def shrink(request: Request, progress: Progress) -> Result:
             reports = reports_folder(request.out, tree.identity, rules.profile, request.reports)
             staged = stack.enter_context(scratch_folder(reports, "choose another folder for the reports"))
         spare = SpareTime(tree, rules, cache, stack)
-        decided, emitted = _decide_and_emit(
-            tree,
-            rules,
-            staging,
-            request.jobs,
-            timings,
-            progress,
-            cache,
-            symbols=request.symbols,
-            previous=request.out,
-            begun=spare.start if request.jobs > 1 else lambda graph: None,
-        )
-        spare.stop()
-        manifest, interface = emitted.manifest, emitted.interface
-        refused: list[Finding] = []
-        left: Survivors | None = None
-        if request.strict or request.look:
-            # Here and not above: only such a run looks for them.
-            from shrinker.verify.survivors import find_survivors
-
-            with timed("survivors", timings, progress):
-                effects = rule_effects(rules, decided.graph, decided.folded, measure(tree, manifest))
-                left = find_survivors(tree, staging, manifest, rules, jobs=request.jobs)
-            found = strict_findings(rules, effects, missing_roots(tree, rules), decided.folded, left, tree)
-            refused = [*found, *interface.unexplained()]
-        if request.strict:
-            _refuse(refused, "strict mode", _SHOWN_STRICT)
-
-        def begin(cache: Cache) -> Begun:
-            return begin_reports(
-                staged,
+        # A strict run refuses what is wrong before the tree is judged: it waits for all that is decided.
+        suppose = not (request.strict or request.look)
+        while True:
+            decided, emitted = _decide_and_emit(
                 tree,
                 rules,
-                decided.graph,
-                decided.folded,
-                manifest,
+                staging,
+                request.jobs,
+                timings,
+                progress,
                 cache,
-                written=decided.written,
-                distributions=decided.distributions,
-                symbols=decided.symbols,
-                interface=interface,
+                symbols=request.symbols,
+                previous=request.out,
+                begun=spare.start if request.jobs > 1 else lambda graph: None,
+                stack=stack if suppose else None,
             )
+            spare.stop()
+            manifest, interface = emitted.manifest, emitted.interface
+            refused: list[Finding] = []
+            left: Survivors | None = None
+            if request.strict or request.look:
+                # Here and not above: only such a run looks for them.
+                from shrinker.verify.survivors import find_survivors
 
-        # Where little is to be judged, no other process is at work then: reports get one.
-        reporting = _Reporting(begin, cache, stack, alone=decided.again and request.jobs > 1)
-        evidence = verify_tree(
-            tree,
-            staging,
-            manifest,
-            EVIDENCE_LEVELS,
-            request.jobs,
-            timings,
-            progress,
-            cache,
-            rules,
-            meanwhile=reporting.go_on,
-        )
+                with timed("survivors", timings, progress):
+                    effects = rule_effects(rules, decided.graph, decided.folded, measure(tree, manifest))
+                    left = find_survivors(tree, staging, manifest, rules, jobs=request.jobs)
+                found = strict_findings(rules, effects, missing_roots(tree, rules), decided.folded, left, tree)
+                refused = [*found, *interface.unexplained()]
+            if request.strict:
+                _refuse(refused, "strict mode", _SHOWN_STRICT)
+            supposed = decided.proof is not None
+            # Where little is to be judged, no other process is at work then: reports get one.
+            alone = decided.again and not supposed and request.jobs > 1
+            begin = partial(_begin_reports, staged, tree, rules, decided, emitted)
+            reporting = Reporting(begin, cache, stack, alone=alone)
+            evidence = verify_tree(
+                tree,
+                staging,
+                manifest,
+                EVIDENCE_LEVELS,
+                request.jobs,
+                timings,
+                progress,
+                cache,
+                rules,
+                meanwhile=reporting.go_on,
+            )
+            # They wait for nobody, and the search may.
+            reporting.go_on()
+            with timed("symbols", timings, progress):
+                if decided.proven():
+                    break
+            progress.note("other symbols are dead than in the run before: decided anew")
+            clear(staging)
+            suppose = False
         for item in evidence:
             _refuse(item.findings, f"evidence level {item.level!r}")
         with timed("report", timings, progress):
             if request.frozen:
                 _refuse(_lock_findings(reports / LOCK, manifest), "the lock")
             begun = reporting.begun()
+            if supposed:
+                write_symbols(staged, decided.symbols, decided.graph, decided.written)
             peak = peak_memory(request.jobs)
             summary = finish_reports(begun, evidence, timings, peak)
             names = sorted(file.name for file in staged.iterdir())
@@ -179,50 +181,23 @@ def shrink(request: Request, progress: Progress) -> Result:
     return Result(manifest, summary, reports, evidence, timings, peak, decided.rescued, tuple(refused), left)
 
 
-class _Reporting:
-    """Reports that do not wait for the evidence: written beside it, or in what time the processes of that leave."""
-
-    def __init__(self, begin: Callable[[Cache], Begun], cache: Cache, stack: ExitStack, *, alone: bool) -> None:
-        """
-        Args:
-            begin: writes the reports.
-            cache: of this run.
-            stack: ends the process.
-            alone: whether they get a process of their own.
-        """
-        self._cache = cache
-        self._begin = begin
-        self._begun: Begun | None = None
-        self._wait: Callable[[], Begun] | None = None
-        if alone:
-            self._wait = stack.enter_context(forked(lambda: begin(cache.uncounted())))
-
-    def go_on(self) -> None:
-        """Write them here, unless they are being written or were."""
-        if self._wait is None and self._begun is None:
-            self._begun = self._begin(self._cache)
-
-    def begun(self) -> Begun:
-        """What is written, all of it.
-
-        Raises:
-            InputError: the folder cannot be written.
-            ShrinkerError: the process was killed.
-        """
-        self.go_on()
-        if self._begun is not None:
-            return self._begun
-        assert self._wait is not None, "otherwise they were written here"
-        try:
-            found = self._wait()
-        except BrokenProcessPool as error:
-            raise ShrinkerError(
-                "the process that wrote the reports was killed (often: out of memory)",
-                "nothing was replaced; run again with JOBS=1",
-            ) from error
-        self._cache.add(found.cache.counts)
-        self._begun = replace(found, cache=self._cache)
-        return self._begun
+def _begin_reports(
+    staged: Path, tree: UpstreamTree, rules: Ruleset, decided: Decided, emitted: Emitted, cache: Cache
+) -> Begun:
+    if decided.proof is None:
+        write_symbols(staged, decided.symbols, decided.graph, decided.written)
+    return begin_reports(
+        staged,
+        tree,
+        rules,
+        decided.graph,
+        decided.folded,
+        emitted.manifest,
+        cache,
+        written=decided.written,
+        distributions=decided.distributions,
+        interface=emitted.interface,
+    )
 
 
 def _decide_and_emit(
@@ -237,12 +212,23 @@ def _decide_and_emit(
     symbols: bool = False,
     previous: Path | None = None,
     begun: Callable[[Graph], None] = lambda graph: None,
+    stack: ExitStack | None = None,
 ) -> tuple[Decided, Emitted]:
     """Analyse and write; once more, with the files as upstream wrote them, where what was decided cannot be written."""
     unwritable: dict[str, str] = {}
     while True:
         decided = analyse(
-            tree, rules, jobs, timings, progress, cache, unwritable, symbols=symbols, deferred=True, begun=begun
+            tree,
+            rules,
+            jobs,
+            timings,
+            progress,
+            cache,
+            unwritable,
+            symbols=symbols,
+            deferred=True,
+            begun=begun,
+            stack=stack,
         )
         try:
             with timed("emit", timings, progress):

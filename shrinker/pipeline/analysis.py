@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from shrinker.cache import Cache
@@ -38,11 +39,20 @@ class Decided:
     """Imports of all of upstream, as they are written."""
     distributions: Distributions
     symbols: SymbolData | None = None
-    """What the search of symbols found; None when there was none."""
+    """What the search of symbols found; None when there was none, or before `proven`."""
     again: bool = False
     """True where an analysis of an earlier run holds: then there was little to do, and little is left."""
     later: Callable[[], None] = lambda: None
     """Work that nothing waits for but reports and later runs: to be called once, while other processes are busy."""
+    proof: Callable[[], SymbolData | None] | None = None
+    """Waits for the search of symbols where all of this only holds if it finds nothing else dead than an earlier one did."""
+
+    def proven(self) -> bool:
+        """Whether all of it holds; waits for the search that says so, and takes what it found."""
+        if self.proof is not None:
+            self.symbols, self.proof = self.proof(), None
+            return self.symbols is not None
+        return True
 
 
 def analyse(
@@ -57,6 +67,7 @@ def analyse(
     symbols: bool = False,
     deferred: bool = False,
     begun: Callable[[Graph], None] = lambda graph: None,
+    stack: ExitStack | None = None,
 ) -> Decided:
     """Facts, folding and reachability; writes nothing.
 
@@ -65,6 +76,7 @@ def analyse(
         symbols: remove what nothing reachable names, too.
         deferred: leave `symbols` to `later`.
         begun: called with what is kept before anything is refined, where nothing of an earlier run holds.
+        stack: ends a process that is left to prove what is handed over (`Decided.proven`); by default nothing is.
     """
     cache = cache or Cache.off()
     with timed("facts", timings, progress):
@@ -83,7 +95,7 @@ def analyse(
         ) as engine,
     ):
         memory = AnalysisMemory(tree, rules, engine, cache, f"{symbols} {sorted((unwritable or {}).items())}")
-        found = memory.recall()
+        found = memory.recall(stack if symbols else None)
         searched: Searched | None = None
         if fresh := found is None:
             found, searched = _analyse(
@@ -93,13 +105,16 @@ def analyse(
         written = written_imports(tree, cache)
         distributions = decide_distributions(tree, rules, found.graph, found.folded, written)
     graph = with_uncertain(found.graph, distributions)
-    decided = Decided(graph, found.folded, found.rescued, written, distributions, found.symbols, again=not fresh)
+    decided = Decided(
+        graph, found.folded, found.rescued, written, distributions, found.symbols, not fresh, proof=found.proof
+    )
 
     def later() -> None:
         nonlocal searched
         if searched is not None:
             decided.symbols = found_symbols(searched, tree, written)
-        memory.keep(replace(found, symbols=decided.symbols), searched.folded if searched is not None else {})
+        folded, stay = (searched.folded, searched.stay) if searched is not None else ({}, None)
+        memory.keep(replace(found, symbols=decided.symbols), folded, stay)
         # As large as all that was folded.
         searched = None
 
@@ -158,7 +173,7 @@ def _shake(
 ) -> tuple[Graph, dict[str, FoldedModule], Searched]:
     """Drop what nothing reachable names, and the files that only it named."""
     whole, units = graph, folded
-    stay = {folded[path].module for path in unwritable if path in folded}
+    given = stay = frozenset(folded[path].module for path in unwritable if path in folded)
     modules = modules_of(tree.by_path)
     while True:
         found = search_symbols(tree, rules, whole, units, stay)
@@ -173,5 +188,5 @@ def _shake(
         missed = kept - found.loaded.keys() - stay
         if not missed:
             leave_out(found, kept)
-            return graph, folded, Searched(found, units)
+            return graph, folded, Searched(found, units, stay if stay == given else None)
         stay |= missed

@@ -17,23 +17,33 @@ written tree and its reports are made again. What an analysis looks at, and what
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 
 from shrinker.cache import Cache, hash_of, pack, unpack
 from shrinker.emit.workers import load_rewriting
-from shrinker.fold.engine import FoldEngine, Folding
+from shrinker.fold.again import FoldedAgain
+from shrinker.fold.alike import Folding
+from shrinker.fold.engine import FoldEngine
 from shrinker.fold.refine.surroundings import asked_names
 from shrinker.graph.build import build_graph, removals
 from shrinker.graph.edges.assets import matching_paths
 from shrinker.graph.removals import removed_by_rule
-from shrinker.graph.symbols.dead import named_again
+from shrinker.graph.symbols.dead import Place, named_again
+from shrinker.graph.symbols.moved import Text, moved_symbols
 from shrinker.graph.symbols.saved import SymbolData, spelled
+from shrinker.graph.written import written_imports
 from shrinker.pipeline.beside import Beside, Written
+from shrinker.pipeline.supposed import Dead, Earlier, Proof, search_again
+from shrinker.processes import beside, letter_box
 from shrinker.ruleset import Asset, Keep, Root, Ruleset
 from shrinker.ruleset.match import name_matches
+from shrinker.values.edits import Span
 from shrinker.values.folded import Escape, FoldedModule
 from shrinker.values.graph import Graph
+from shrinker.values.units import NO_UNITS
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
 
 
@@ -46,7 +56,9 @@ class Analysed:
     rescued: dict[str, str]
     """Modules that stay although a rule removes them, and why."""
     symbols: SymbolData | None
-    """None when only files were looked at."""
+    """None when only files were looked at, or while the search is made anew."""
+    proof: Callable[[], SymbolData | None] | None = None
+    """Waits for that search: what it found, None where the rest does not hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +80,12 @@ class _Kept:
     """Names that the modules import that rules remove."""
     asked_outside: frozenset[str]
     """Words of which a round asked whether a kept file that is no module writes them."""
+    asked_inside: frozenset[str]
+    """Names of which a round asked whether a kept module says them."""
     spelled: Mapping[str, str]
     """Hash of what the search of symbols read in the text of a module."""
+    stay: frozenset[str] | None
+    """Modules that the search left as they are; None where it had to be made more than once."""
 
 
 class AnalysisMemory:
@@ -105,21 +121,26 @@ class AnalysisMemory:
         """A step of the analysis kept these files."""
         self._seen.update(path for path in graph.kept if module_name(path) is None)
 
-    def recall(self) -> Analysed | None:
-        """The analysis of an earlier run, None where it may be another one now."""
+    def recall(self, stack: ExitStack | None = None) -> Analysed | None:
+        """The analysis of an earlier run, None where it may be another one now.
+
+        Args:
+            stack: ends a process that searches symbols anew; without it, what only holds if such a search says so does not.
+        """
         if not self._cache.enabled:
             return None
         data = self._layer.load({"analysis": self._key}, counted=False)
-        found = self._again(unpack(data["analysis"])) if data else None
+        found = self._again(unpack(data["analysis"]), stack) if data else None
         self._layer.count(1, int(found is not None))
         return found
 
-    def keep(self, analysed: Analysed, searched: Mapping[str, FoldedModule]) -> None:
+    def keep(self, analysed: Analysed, searched: Mapping[str, FoldedModule], stay: frozenset[str] | None) -> None:
         """Keep a new analysis.
 
         Args:
             analysed: the analysis.
             searched: the modules that the search of symbols looked at, by path.
+            stay: modules that it left as they are; None where it was made more than once.
         """
         if not self._cache.enabled:
             return
@@ -135,7 +156,9 @@ class AnalysisMemory:
             self._engine.history,
             asked_names(self._tree, analysed.graph.ruled_out, self._cache),
             frozenset(self._engine.asked_outside),
+            frozenset(self._engine.asked_inside),
             {path: self._spelled(path, module) for path, module in searched.items()},
+            stay,
         )
         self._layer.save({"analysis": self._key}, {"analysis": pack(kept)})
 
@@ -150,7 +173,7 @@ class AnalysisMemory:
         removed = removed_by_rule([file.path for file in self._tree.files], rules.removes)
         return {path for path in _matched((*rules.roots, *rules.keeps), sorted(self._named)) if path not in removed}
 
-    def _again(self, kept: _Kept) -> Analysed | None:
+    def _again(self, kept: _Kept, stack: ExitStack | None) -> Analysed | None:
         tree, analysed = self._tree, kept.analysed
         now = {file.path: file.sha256 for file in tree.files}
         others = {path: now[path] for path in {*kept.others, *self._named} if path in now}
@@ -171,35 +194,133 @@ class AnalysisMemory:
         if not self._asked_alike(kept, changed, came, went):
             return None
         symbols = analysed.symbols
+        asked = symbols.asked if symbols is not None else {}
+
+        def asked_again() -> Mapping[str, Place | None]:
+            return named_again(tree, asked, [*changed, *came], went)
+
+        folding = {path: (kept.modules[path], kept.history[path]) for path in changed if path in kept.history}
+        with ExitStack() as ended:
+            proof: Proof | None = None
+            told: Callable[[Mapping[str, FoldedModule]], None] = _to_nobody
+            if folding and symbols is not None and kept.stay is not None and stack is not None:
+                # Both processes ask for these.
+                removed_by_rule([file.path for file in tree.files], self._rules.removes)
+                self._engine.open_worlds(step for history in kept.history.values() for step in history)
+                earlier = _searched(kept, symbols, kept.stay)
+                letters = ended.enter_context(letter_box())
+                search = partial(
+                    search_again,
+                    tree,
+                    self._rules,
+                    self._engine,
+                    self._cache.uncounted(),
+                    earlier,
+                    list(folding),
+                    letters.read,
+                    asked_again,
+                )
+                proof = ended.enter_context(beside(search))
+                told = letters.write
+            again = FoldedAgain(self._engine, folding)
+            if not again.ends_alike(load_rewriting, told) or not again.apart.isdisjoint(kept.asked_inside):
+                return None
+            if not self._said_alike(kept, again) or not (again.looks_alike(load_rewriting) and _all_same(again)):
+                if proof is None or stack is None or symbols is None:
+                    return None
+                moved = self._moved(symbols, again, asked_again)
+                if moved is not None:
+                    # Nothing is left to search for.
+                    ended.close()
+                    return self._supposed(kept, again, lambda dead: moved)
+                found = self._supposed(kept, again, lambda dead: _if_dead(proof, dead))
+                if found is not None:
+                    stack.push(ended.pop_all())
+                return found
         if symbols is not None and (changed or came or went):
-            asked = named_again(tree, symbols.asked, [*changed, *came], went)
-            if any((asked[name] is None) != (place is None) for name, place in symbols.asked.items()):
+            symbols = _asked_alike(symbols, asked_again())
+            if symbols is None:
                 return None
-            symbols = replace(symbols, asked=asked)
         folded = dict(analysed.folded)
-        again = self._engine.folded_as_before(
-            {path: (kept.modules[path], kept.history[path]) for path in changed if path in kept.history},
-            load_rewriting,
-        )
-        if again is None:
-            return None
-        for path, steps in again.items():
-            # What the search looked at is the last one before it had anything dropped.
-            searched = [module for refinement, module in steps if not refinement.dead][-1]
-            if path in kept.spelled and self._spelled(path, searched) != kept.spelled[path]:
-                return None
+        for path, steps in again.steps.items():
             if path in folded:
-                folded[path] = replace(folded[path], sha256=searched.sha256, lines=searched.lines)
+                folded[path] = replace(folded[path], sha256=steps[0].now.sha256, lines=steps[0].now.lines)
         if self._named == kept.named:
             paths = [file.path for file in tree.files]
             graph = replace(analysed.graph, removed=removals(paths, self._rules, analysed.graph))
         else:
-            graph, _ = build_graph(
-                tree, self._rules, lambda paths: map(folded.__getitem__, paths), rescued=kept.rescues
-            )
-        folded = {path: module for path, module in folded.items() if module_name(path) is not None}
-        beside = self._engine.companions(graph.kept, kept.rescues)
-        return Analysed(graph, folded | beside, analysed.rescued, symbols)
+            graph, _ = self._graph(folded, kept.rescues)
+        return self._with_companions(Analysed(graph, folded, analysed.rescued, symbols), kept.rescues)
+
+    def _said_alike(self, kept: _Kept, again: FoldedAgain) -> bool:
+        """Whether nothing but the texts of some modules is another one in the end: no unit, and no line of one."""
+        return _all_same(again) and all(
+            self._spelled(path, steps[0].now) == kept.spelled[path]
+            for path, steps in again.steps.items()
+            if path in kept.spelled
+        )
+
+    def _moved(
+        self, symbols: SymbolData, again: FoldedAgain, asked: Callable[[], Mapping[str, Place | None]]
+    ) -> SymbolData | None:
+        """What the search would find; None where more than lines is another."""
+        texts = {path: Text(steps[0].before, steps[0].now) for path, steps in again.steps.items()}
+        found = moved_symbols(symbols, texts, self._tree, written_imports(self._tree, self._cache))
+        return found if found is None else _asked_alike(found, asked())
+
+    def _supposed(self, kept: _Kept, again: FoldedAgain, proof: Callable[[Dead], SymbolData | None]) -> Analysed | None:
+        """The analysis as it is if a search finds nothing else dead than was.
+
+        Args:
+            kept: the earlier analysis.
+            again: the modules that differ.
+            proof: what the search finds, where it finds this dead in them.
+
+        Returns:
+            None where the graph tells otherwise.
+        """
+        analysed = kept.analysed
+
+        def alike() -> bool:
+            found = again.looks_alike()
+            self._engine.save()
+            return found and again.apart.isdisjoint(kept.asked_inside)
+
+        folded, dead = dict(analysed.folded), dict[str, frozenset[Span]]()
+        for path, steps in again.steps.items():
+            last = steps[-1]
+            if last.refinement.dead:
+                dead[path] = last.refinement.dead
+            if path in folded:
+                folded[path] = replace(last.now, units=NO_UNITS)
+        # A module that was rescued is no removed one in later steps: nothing there says where it is used.
+        changed = {name: use[0] for name, use in kept.rescues.items() if use[0] in again.steps}
+        if changed and not again.looks_alike(
+            among=lambda path, step: any(path == changed[name] and name not in step[0] for name in changed)
+        ):
+            return None
+        uses = _uses(again)
+        if any(use[0] in changed.values() and use not in uses for use in kept.rescues.values()):
+            return None
+        rescues = {name: (use[0], uses.get(use, use[1])) for name, use in kept.rescues.items()}
+        graph, _ = self._graph(folded, rescues)
+        if graph.kept.keys() != analysed.graph.kept.keys():
+            return None
+
+        def proven() -> SymbolData | None:
+            return proof(dead) if alike() else None
+
+        rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in rescues.items()}
+        return self._with_companions(Analysed(graph, folded, rescued, None, proven), rescues)
+
+    def _graph(
+        self, folded: Mapping[str, FoldedModule], rescues: Mapping[str, tuple[str, Escape]]
+    ) -> tuple[Graph, dict[str, FoldedModule]]:
+        return build_graph(self._tree, self._rules, lambda paths: map(folded.__getitem__, paths), rescued=rescues)
+
+    def _with_companions(self, analysed: Analysed, rescues: Mapping[str, tuple[str, Escape]]) -> Analysed:
+        folded = {path: module for path, module in analysed.folded.items() if module_name(path) is not None}
+        return replace(analysed, folded=folded | self._engine.companions(analysed.graph.kept, rescues))
 
     def _unnoticed(self, kept: _Kept, changed: Iterable[str], came: Iterable[str], went: Iterable[str]) -> bool:
         """Whether modules that rules remove came or went without anybody who could tell."""
@@ -243,6 +364,48 @@ class AnalysisMemory:
 
     def _spelled(self, path: str, module: FoldedModule) -> str:
         return hash_of(spelled(self._tree.read(path).decode("utf-8", "replace"), module)).hex()
+
+
+def _asked_alike(symbols: SymbolData, places: Mapping[str, Place | None]) -> SymbolData | None:
+    """With the places of today; None where another method than before is named nowhere."""
+    if any((places[name] is None) != (place is None) for name, place in symbols.asked.items()):
+        return None
+    return replace(symbols, asked=places)
+
+
+def _if_dead(proof: Proof, dead: Dead) -> SymbolData | None:
+    try:
+        found = proof()
+    except EOFError:
+        # Killed, often for memory: nothing is proven then.
+        return None
+    return found[1] if found is not None and found[0] == dead else None
+
+
+def _all_same(again: FoldedAgain) -> bool:
+    return all(step.same for steps in again.steps.values() for step in steps)
+
+
+def _uses(again: FoldedAgain) -> dict[tuple[str, Escape], Escape]:
+    """Path and use of a removed module in the earlier texts, to the same use in the new ones."""
+    return {
+        (path, before): now
+        for path, steps in again.steps.items()
+        for step in steps
+        for before, now in zip(step.before.escapes, step.now.escapes, strict=True)
+    }
+
+
+def _to_nobody(modules: Mapping[str, FoldedModule]) -> None:
+    """No search waits for them."""
+
+
+def _searched(kept: _Kept, symbols: SymbolData, stay: frozenset[str]) -> Earlier:
+    steps = {path: [step for step in kept.history[path] if not step[1].dead][-1] for path in kept.spelled}
+    dead = {path: history[-1][1].dead for path, history in kept.history.items() if history[-1][1].dead}
+    modules = {module_name(path) for path in kept.analysed.folded}
+    names = frozenset(name for name in modules if name is not None)
+    return Earlier(steps, dead, symbols, names, kept.rescues, stay)
 
 
 def _with_packages(names: Iterable[str]) -> set[str]:

@@ -63,7 +63,6 @@ def begin_reports(
     *,
     written: Written,
     distributions: Distributions,
-    symbols: SymbolData | None = None,
     interface: Interface | None = None,
 ) -> Begun:
     """Write lists, pages and graph.
@@ -74,7 +73,6 @@ def begin_reports(
         cache: results of earlier runs; what it found is counted in ``run.json``.
         written: imports of all of upstream.
         distributions: what the generated package requires.
-        symbols: what the search of symbols found.
         interface: what the command lines and servers take and answer otherwise than upstream's; by default nothing.
 
     Returns:
@@ -96,7 +94,6 @@ def begin_reports(
         distributions=distributions,
         dropped=dropped_importers(distributions, graph, folded),
     )
-    found, edges = NO_SYMBOLS if symbols is None else symbol_data(symbols, graph, written)
     pairs = package_edges(graph)
     texts = {
         "keep.txt": keep_list(graph, files),
@@ -107,8 +104,6 @@ def begin_reports(
         "interface.json": json.dumps(interface_data(interface), indent=1, sort_keys=True) + "\n",
         "rules.json": json.dumps(_rule_digests(rules), indent=1, sort_keys=True) + "\n",
         "graph.json": json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n",
-        "symbols.json": json.dumps(found, separators=(",", ":"), sort_keys=True) + "\n",
-        "symbol_edges.json": json.dumps(edges, separators=(",", ":")) + "\n",
         **_pages(rules, graph, folded, manifest, files, mermaid(pairs), cache, distributions, interface),
     }
     _write(folder, {name: text.encode() for name, text in texts.items()})
@@ -116,6 +111,26 @@ def begin_reports(
     if picture is not None:
         _write(folder, {"dependencies.svg": picture})
     return Begun(folder, summary, cache)
+
+
+def write_symbols(folder: Path, symbols: SymbolData | None, graph: Graph, written: Written) -> None:
+    """Write what was found of symbols.
+
+    Args:
+        folder: that of `begin_reports`.
+        symbols: what the search found; None where there was none.
+        graph: of the files that stay.
+        written: imports of all of upstream.
+
+    Raises:
+        InputError: the folder cannot be written.
+    """
+    found, edges = NO_SYMBOLS if symbols is None else symbol_data(symbols, graph, written)
+    texts = {
+        "symbols.json": json.dumps(found, separators=(",", ":"), sort_keys=True) + "\n",
+        "symbol_edges.json": json.dumps(edges, separators=(",", ":")) + "\n",
+    }
+    _write(folder, {name: text.encode() for name, text in texts.items()})
 
 
 def finish_reports(

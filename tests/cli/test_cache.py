@@ -120,6 +120,63 @@ def test_an_edit_inside_a_function_folds_one_module(world: World) -> None:
     assert _counts(world)["folded"]["asked"] >= 4
 
 
+_METHODS = """\
+def start():
+    return Engine().run()
+
+
+class Engine:
+    def run(self):
+        self.state = "{}"
+        return self.state
+
+
+def unused():
+    return 1
+"""
+_ANEW = "decided anew"
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("old", "new", "anew"),
+    [
+        ("        return self.state", "        return unused()", True),
+        ("        return self.state", "        return str(self.state)", False),
+        ("        self.state", "\n        self.state", False),
+    ],
+    ids=["another symbol lives", "the same symbols live", "lines moved"],
+)
+def test_a_run_that_supposes_what_a_search_will_find(world: World, old: str, new: str, anew: bool, jobs: int) -> None:
+    """The tree is written before it is known whether it holds: what is put in its place does."""
+    path = "python/sglang/srt/cuda.py"
+    write(world.upstream, {path: _METHODS})
+    first = _run(world)
+    write(world.upstream, {path: _METHODS.replace(old, new)})
+    done = world.run(world.arguments(jobs=jobs))
+    assert done.code == 0 and (_ANEW in done.err) is anew
+    warm = _outcome(world)
+    assert warm != first and world.hidden() == []
+    assert _run(world, "--no-cache") == warm
+
+
+def test_a_search_that_is_killed_proves_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = "python/sglang/srt/cuda.py"
+    write(world.upstream, {path: _METHODS})
+    _run(world)
+    write(world.upstream, {path: _METHODS.replace("return self.state", "return str(self.state)")})
+
+    def killed(*_: Any) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("shrinker.pipeline.remembered.search_again", killed)
+        done = world.run(world.arguments())
+    assert done.code == 0 and _ANEW in done.err
+    warm = _outcome(world)
+    assert _run(world, "--no-cache") == warm
+
+
 def test_a_changed_rule_is_a_changed_result(world: World) -> None:
     first = _run(world)
     text = RULES["world.toml"].partition("[[remove]]")[0].replace("value = false", "value = true")

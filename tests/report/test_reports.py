@@ -16,7 +16,7 @@ from shrinker.graph.written import written_imports
 from shrinker.report.importers import removed_importers
 from shrinker.report.measure import area, count_lines, language
 from shrinker.report.summary import summary_table
-from shrinker.report.write import GENERATED_ONLY, begin_reports, finish_reports
+from shrinker.report.write import GENERATED_ONLY, begin_reports, finish_reports, write_symbols
 from shrinker.ruleset import Fact, Remove, Root, Ruleset, Walk
 from shrinker.values.errors import InputError
 from shrinker.values.folded import Decision, FoldedModule
@@ -84,6 +84,7 @@ def run(
         written=written,
         distributions=decide_distributions(tree, RULES, graph, folded, written),
     )
+    write_symbols(out, None, graph, written)
     summary = finish_reports(begun, EVIDENCE, {"fold": seconds}, 1024)
     return summary, tree, graph, folded
 

@@ -16,7 +16,6 @@ from shrinker.fold.context import Context, extent
 from shrinker.fold.control import written_pass
 from shrinker.fold.refine.names import is_own_name
 from shrinker.fold.refine.world import World
-from shrinker.values.usage import words_in
 
 _RULE = "attribute-constant"
 _LITERALS: dict[str, bool | None] = {"True": True, "False": False, "None": None}
@@ -43,7 +42,7 @@ def find_attributes(world: World) -> tuple[dict[str, set[tuple[str, str, str]]],
     owners = {name: _owners(world, name) for name in constant}
     for module in world.modules:
         stored = _stored(module.usage.stores)
-        mentioned = words_in(module.usage.words)
+        mentioned = world.words_of(module)
         for name, value in constant.items():
             if name in stored and not world.mentions(name) and owners[name]:
                 stores.setdefault(module.path, set()).add(name)
@@ -58,7 +57,7 @@ def find_attributes(world: World) -> tuple[dict[str, set[tuple[str, str, str]]],
 def _find_unread(world: World, stores: dict[str, set[str]]) -> None:
     """Attributes, of whatever values, of which folding dropped a read and that nothing reads any more."""
     # `self.flag = flag`: the attribute keeps the parameter whose reads folding dropped.
-    kept = world.lost & {name for module in world.modules for name in words_in(module.usage.plain)}
+    kept = world.plain.among(world.lost)
     candidates = {
         n for n in world.stores if (n in world.lost_own or (n in kept and is_own_name(n))) and _is_candidate(world, n)
     }

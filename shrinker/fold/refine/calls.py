@@ -189,14 +189,15 @@ def shapes_of(world: World, names: Collection[str], *, classes: bool = False) ->
     """
     names = frozenset(names)
     shapes: dict[str, set[str]] = {name: set() for name in names}
+    world.wanted |= names
     for module in world.modules:
-        seen = calls_of(module)
+        seen = _by_name(module.usage.calls)
         for name in names.intersection(seen):
             found = seen[name]
             shapes[name] |= found - _NO_SHAPES if classes else found - {""}
             if OPEN in found or (not classes and not found.isdisjoint({TYPING, QUOTED})):
                 shapes[name].add(OPEN)
-        for name in names & world.words_of(module):
+        for name in world.words_of(module).among(names):
             if name not in seen:
                 # A string or another kind of name.
                 shapes[name].add(OPEN)
@@ -206,18 +207,24 @@ def shapes_of(world: World, names: Collection[str], *, classes: bool = False) ->
     return shapes
 
 
-def calls_of(module: FoldedModule) -> Mapping[str, frozenset[str]]:
-    """Names that a module calls or imports, and how, as in `Usage.calls`; an empty text for an import alone."""
-    return _by_name(module.usage.calls)
+def calls_of(world: World, module: FoldedModule, name: str) -> frozenset[str]:
+    """How a module calls a name, as in `Usage.calls`; an empty text for an import alone."""
+    world.wanted.add(name)
+    return _by_name(module.usage.calls).get(name, frozenset())
 
 
 @lru_cache(maxsize=1 << 14)
 def _by_name(calls: str) -> Mapping[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
     for word in calls.split():
-        name, bracket, rest = word.removesuffix(_IMPORTED).partition("(")
-        found.setdefault(name, set()).add(bracket + rest)
+        name = name_called(word)
+        found.setdefault(name, set()).add(word.removesuffix(_IMPORTED)[len(name) :])
     return {name: frozenset(shapes) for name, shapes in found.items()}
+
+
+def name_called(word: str) -> str:
+    """The name of one word of `Usage.calls`."""
+    return word.removesuffix(_IMPORTED).partition("(")[0]
 
 
 def items_of(shape: str) -> list[str]:

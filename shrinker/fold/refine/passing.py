@@ -189,7 +189,7 @@ def _are_its_calls(
         return False
     environment = world.environment
     for caller in world.modules if bare else ():
-        if given.isdisjoint(calls_of(caller).get(called, ())):
+        if given.isdisjoint(calls_of(world, caller, called)):
             continue
         outline = environment.outlines.get(caller.module)
         if outline is None:

@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 from shrinker.facts.environment import Environment
 from shrinker.facts.hierarchy import Hierarchy
 from shrinker.fold.refine.asked import Asked
+from shrinker.fold.refine.said import Said
 from shrinker.ruleset.match import name_matches
 from shrinker.values.folded import FoldedModule
 from shrinker.values.usage import words_in
@@ -79,7 +80,9 @@ class World:
         self.environment = environment
         self.hierarchy = hierarchy
         self.outside = Outside(named_outside)
-        self._words: set[str] = set()
+        self.wanted: set[str] = set()
+        """Names of which it was asked whether any module says them."""
+        words: set[str] = set()
         self.asked_by_removed = asked_by_removed
         self.lost: set[str] = set(asked_by_removed)
         self.lost_own: set[str] = set()
@@ -104,7 +107,7 @@ class World:
         """Last names of all functions, classes and methods."""
         self._starred_by: dict[str, set[str]] = {}
         self._by_name: dict[str, FoldedModule] = {}
-        self._loads: dict[str, frozenset[str]] = {}
+        self._loads: dict[str, Said] = {}
         self._forwarders: set[str] = set()
         self._bound: dict[str, frozenset[str]] = {}
         patterns: set[str] = set()
@@ -112,7 +115,7 @@ class World:
         for module in self.modules:
             usage = module.usage
             self._by_name[module.module] = module
-            self._words.update(words_in(usage.words))
+            words.update(words_in(usage.words))
             attributes.update(words_in(usage.reads))
             if usage.dynamic:
                 self.reads.update(words_in(usage.reads))
@@ -154,7 +157,7 @@ class World:
         loose = (words_in(m.usage.patterns) for m in self.modules if m.usage.dynamic)
         self._loose_pattern = _any_of({p.partition("@")[0] for found in loose for p in found})
         self.asked = Asked(self._by_name)
-        self._attributes = frozenset(attributes)
+        self._words, self._attributes = Said(words, self.wanted), Said(attributes, self.wanted)
 
     def module(self, name: str) -> FoldedModule | None:
         """The kept module of this dotted name."""
@@ -201,11 +204,16 @@ class World:
         )
 
     @cached_property
-    def _firm(self) -> frozenset[str]:
+    def _firm(self) -> Said:
         found: set[str] = set()
         for module in self.modules:
-            found |= self.words_of(module).difference(words_in(module.usage.plain))
-        return frozenset(found)
+            found |= words_in(module.usage.words).difference(words_in(module.usage.plain))
+        return Said(found, self.wanted)
+
+    @cached_property
+    def plain(self) -> Said:
+        """Keywords and parameters that a module mentions in no other way."""
+        return Said({name for module in self.modules for name in words_in(module.usage.plain)}, self.wanted)
 
     def is_named_outside(self, module: str, name: str) -> bool:
         """True when a kept file that is no module may name something of this module: it names the package, too."""
@@ -236,9 +244,9 @@ class World:
             or any(pattern.fullmatch(name) for pattern, _ in self._own_stores)
         )
 
-    def words_of(self, module: FoldedModule) -> frozenset[str]:
+    def words_of(self, module: FoldedModule) -> Said:
         """What one module mentions."""
-        return words_in(module.usage.words)
+        return Said(words_in(module.usage.words), self.wanted)
 
     def may_compute_store(self, name: str, owners: set[str]) -> bool:
         """True when a `setattr` of a computed name may mean this attribute of an instance of one of these classes."""
@@ -312,10 +320,11 @@ class World:
             for module in self.modules
         )
 
-    def _read_by(self, module: str) -> frozenset[str]:
+    def _read_by(self, module: str) -> Said:
         if module not in self._loads:
             found = self._by_name.get(module)
-            self._loads[module] = words_in(found.usage.loads) if found is not None else frozenset()
+            loads: frozenset[str] = words_in(found.usage.loads) if found is not None else frozenset()
+            self._loads[module] = Said(loads, self.wanted)
         return self._loads[module]
 
     @cached_property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from shrinker.graph.reach import IMPORT_KINDS
@@ -22,6 +22,8 @@ from shrinker.values.texts import looked_up, without_comments, words_of
 from shrinker.values.upstream import UpstreamTree, module_name
 
 _IMPORTED = re.compile(r"(?:from|import)\s+([A-Za-z_]\w*)")
+Place = tuple[str, int]
+"""Path and line."""
 _DEEP = 20_000
 """Paths are followed recursively, through re-exports and classes."""
 
@@ -33,6 +35,8 @@ class Searched:
     search: Search
     folded: Mapping[str, FoldedModule]
     """Every module, by path, with its units: before anything was dropped."""
+    stay: frozenset[str] | None = None
+    """Modules that it left as they are, where it is the only search that was made."""
 
 
 def search_symbols(
@@ -41,6 +45,7 @@ def search_symbols(
     graph: Graph,
     folded: Mapping[str, FoldedModule],
     more: Iterable[str] = (),
+    named: Callable[[frozenset[str]], Mapping[str, Place]] | None = None,
 ) -> Search:
     """Everything that the roots can reach.
 
@@ -50,13 +55,14 @@ def search_symbols(
         graph: of files.
         folded: every kept module, by path, with its units.
         more: modules that stay whatever the search finds.
+        named: answers as `named_places`, which it is by default.
     """
     inert = {*sys.stdlib_module_names, *(name for rule in rules.outsides for name in rule.inert)}
     program = Program(folded.values(), inert)
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _DEEP))
     try:
-        search = Search(program, Types(program), _outside(tree, rules, graph, folded, more), _Protocols(rules))
+        search = Search(program, Types(program), _outside(tree, rules, graph, folded, more, named), _Protocols(rules))
         search.run()
     finally:
         sys.setrecursionlimit(before)
@@ -103,7 +109,12 @@ def _names(patterns: Iterable[str], base: str) -> bool:
 
 
 def _outside(
-    tree: UpstreamTree, rules: Ruleset, graph: Graph, folded: Mapping[str, FoldedModule], more: Iterable[str]
+    tree: UpstreamTree,
+    rules: Ruleset,
+    graph: Graph,
+    folded: Mapping[str, FoldedModule],
+    more: Iterable[str],
+    named: Callable[[frozenset[str]], Mapping[str, Place]] | None,
 ) -> Outside:
     roots: dict[str, str] = {}
     for edge in graph.edges:
@@ -134,13 +145,9 @@ def _outside(
         scripts,
         {name: tuple(found) for name, found in edges.items()},
         frozenset(more),
-        lambda names: named_places(tree, names),
+        named or (lambda names: named_places(tree, names)),
         rules.labels,
     )
-
-
-Place = tuple[str, int]
-"""Path and line."""
 
 
 def named_places(tree: UpstreamTree, names: Iterable[str]) -> dict[str, Place]:

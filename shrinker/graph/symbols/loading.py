@@ -23,28 +23,28 @@ class Loading:
         self._direct: dict[str, frozenset[str]] = {}
         self._reached: dict[frozenset[str], frozenset[str]] = {}
         self._cyclic: dict[str, bool] = {}
+        self._asked: dict[str, frozenset[str]] = {}
 
-    def direct(self, name: str) -> set[str]:
+    def direct(self, name: str) -> frozenset[str]:
         """Modules that the live imports of a module load, with the packages around them."""
         known = self._direct.get(name)
         if known is None:
-            module = self._program.modules.get(name)
             known = self._direct[name] = frozenset(
                 target
-                for number, unit in enumerate(module.units if module is not None else ())
-                if unit.kind == "import" and unit.parent < 0 and (name, number) in self._live
-                for target in self._program.loads(*unit.imports[0][:2])
+                for number, targets in self._program.importing(name)
+                if (name, number) in self._live
+                for target in targets
             )
-        return set(known)
+        return known
 
     def beside(self, key: Key) -> set[str]:
         """What the other live imports of a module load."""
         name, own = key
         return {
             target
-            for number, unit in enumerate(self._program.modules[name].units)
-            if unit.kind == "import" and unit.parent < 0 and number != own and (name, number) in self._live
-            for target in self._program.loads(*unit.imports[0][:2])
+            for number, targets in self._program.importing(name)
+            if number != own and (name, number) in self._live
+            for target in targets
         }
 
     def refresh(self) -> None:
@@ -52,6 +52,7 @@ class Loading:
         self._direct.clear()
         self._reached.clear()
         self._cyclic.clear()
+        self._asked.clear()
 
     def before(self, name: str) -> frozenset[str]:
         """Modules that are certainly loaded before a module: the packages around it, and what those load without it."""
@@ -117,21 +118,27 @@ class Loading:
             stack = [name]
             while stack and name not in seen:
                 importer = stack.pop()
-                for target in self.direct(importer) - self._around(importer):
+                for target in self._asked_by(importer):
                     if target not in seen:
                         seen.add(target)
                         stack.append(target)
             known = self._cyclic[name] = name in seen
         return known
 
+    def _asked_by(self, name: str) -> frozenset[str]:
+        """What the live imports of a module load, but for packages that are loaded anyway."""
+        known = self._asked.get(name)
+        if known is None:
+            known = self._asked[name] = self.direct(name) - self._around(name)
+        return known
+
     def _around(self, name: str) -> set[str]:
         """The packages around a module, and a package itself, as far as it does not ask for them by name."""
-        module = self._program.modules.get(name)
         asked = {
             target
-            for number, unit in enumerate(module.units if module is not None else ())
-            if unit.kind == "import" and unit.parent < 0 and (name, number) in self._live
-            for target in self._program.loads(*unit.imports[0][:2])[:1]
+            for number, targets in self._program.importing(name)
+            if (name, number) in self._live
+            for target in targets[:1]
         }
         found: set[str] = set()
         each = name

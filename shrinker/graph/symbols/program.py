@@ -62,6 +62,7 @@ class Program:
         self.patched = frozenset(name for m in self.modules.values() for unit in m.units for name in unit.patches)
         """Names that are set on something other than the own object: on a module or class, they may replace what is there."""
         self._loads: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._importing: dict[str, tuple[tuple[int, tuple[str, ...]], ...]] = {}
         self._calm: dict[tuple[str, str], bool] = {}
         for module in self.modules.values():
             module.units = tuple(self._proven(module.name, unit) for unit in module.units)
@@ -211,6 +212,18 @@ class Program:
         if (module, name) not in self._loads:
             self._loads[module, name] = tuple(self._find_loads(module, name))
         return self._loads[module, name]
+
+    def importing(self, name: str) -> tuple[tuple[int, tuple[str, ...]], ...]:
+        """Imports of the module level of a module, whatever is live: number of each, and what it loads."""
+        known = self._importing.get(name)
+        if known is None:
+            module = self.modules.get(name)
+            known = self._importing[name] = tuple(
+                (number, self.loads(*unit.imports[0][:2]))
+                for number, unit in enumerate(module.units if module is not None else ())
+                if unit.kind == "import" and unit.parent < 0
+            )
+        return known
 
     def _find_loads(self, module: str, name: str) -> list[str]:
         if not self.is_module(module):

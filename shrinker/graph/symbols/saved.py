@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import Any
@@ -18,7 +18,6 @@ from shrinker.graph.symbols.dead import Searched
 from shrinker.graph.symbols.program import Key, Module
 from shrinker.graph.symbols.reasons import Node
 from shrinker.graph.symbols.result import trace
-from shrinker.graph.symbols.search import Search
 from shrinker.graph.written import Written
 from shrinker.values.edits import DropStatement
 from shrinker.values.folded import Decision, FoldedModule
@@ -57,6 +56,8 @@ class SymbolData:
     """Dotted name of each removed symbol to its last part."""
     asked: Mapping[str, tuple[str, int] | None]
     """Public methods that nothing reached, to the first place in upstream that names one."""
+    words: frozenset[str]
+    """Last parts of the names of all that is dead or was folded away: what sites are looked for of."""
 
 
 def symbol_data(found: SymbolData, graph: Graph, written: Written) -> tuple[dict[str, Any], list[int]]:
@@ -70,13 +71,21 @@ def symbol_data(found: SymbolData, graph: Graph, written: Written) -> tuple[dict
     return {**found.data, "sites": _all_sites(found, graph, written)}, found.edges
 
 
-def found_symbols(searched: Searched, tree: UpstreamTree, written: Written) -> SymbolData:
+def found_symbols(
+    searched: Searched,
+    tree: UpstreamTree,
+    written: Written,
+    earlier: SymbolData | None = None,
+    alike: Collection[str] = (),
+) -> SymbolData:
     """What a search found.
 
     Args:
         searched: the search, after it ran.
         tree: upstream.
         written: imports of all of upstream.
+        earlier: what another search found.
+        alike: dotted names of the modules that this one looked at, too, and that were the same then.
     """
     search, folded = searched.search, searched.folded
     modules = sorted(search.program.modules)
@@ -88,7 +97,7 @@ def found_symbols(searched: Searched, tree: UpstreamTree, written: Written) -> S
         for number, unit in enumerate(module.units):
             key = (name, number)
             numbers[key] = len(units)
-            names[key] = _qualified(module, number)
+            names[key] = qualified(module, number)
             state = LIVE if key in search.live and name in search.loaded else DEAD
             units.append([at, unit.kind, names[key], unit.span.line, unit.span.end_line, unit.parent, state])
     edges = {**trace(search), **search.edges}
@@ -100,7 +109,12 @@ def found_symbols(searched: Searched, tree: UpstreamTree, written: Written) -> S
     for (source, target), reason in sorted(edges.items(), key=lambda item: (numbers[item[0][0]], numbers[item[0][1]])):
         rows += (numbers[source], numbers[target], kinds.index(reason.kind), reason.line)
     dead = {key for key in names if key not in search.live}
-    nested = {name: _without_unit(tree, search.program.modules[name], folded, names) for name in modules}
+    nested = {
+        name: (earlier.data["gone"].get(name, []), earlier.data["inner"].get(name, []))
+        if earlier is not None and name in alike
+        else without_unit(tree, search.program.modules[name], folded, names)
+        for name in modules
+    }
     gone = {name: rows for name, (rows, _) in nested.items() if rows}
     data = {
         "format": FORMAT,
@@ -117,7 +131,13 @@ def found_symbols(searched: Searched, tree: UpstreamTree, written: Written) -> S
     folded_away = {f"{name}.{row[0]}": row[0].rpartition(".")[2] for name, found in gone.items() for row in found}
     words |= set(folded_away.values())
     targets |= folded_away
-    return SymbolData(data, rows, _sites(search, tree, folded, words, names, written), targets, dict(search.asked))
+    found: dict[str, list[Site]] = {}
+    for name in modules:
+        module = search.program.modules[name]
+        live = [f"{name}.{names[name, n]}" if (name, n) in search.live else "" for n in range(len(module.units))]
+        for word, site in module_sites(tree, module, live, folded[module.path], words, written):
+            found.setdefault(word, []).append(site)
+    return SymbolData(data, rows, found, targets, dict(search.asked), frozenset(words))
 
 
 def _classes(units: Sequence[Sequence[Any]]) -> list[int]:
@@ -181,11 +201,11 @@ def _best(
     return best
 
 
-def _qualified(module: Module, number: int) -> str:
+def qualified(module: Module, number: int) -> str:
     """Name of a unit in its module, with the classes around it; its line where it binds nothing, ``Class(Base)`` for a base."""
     base = module.units[number]
     if base.kind == "base":
-        return f"{_qualified(module, base.parent)}({','.join(base.value)})"
+        return f"{qualified(module, base.parent)}({','.join(base.value)})"
     parts: list[str] = []
     while number >= 0:
         unit = module.units[number]
@@ -195,7 +215,7 @@ def _qualified(module: Module, number: int) -> str:
     return ".".join(reversed(parts))
 
 
-def _without_unit(
+def without_unit(
     tree: UpstreamTree, module: Module, folded: Mapping[str, FoldedModule], names: Mapping[Key, str]
 ) -> tuple[list[list[Any]], list[str]]:
     """Definitions of a kept module that are no units.
@@ -272,36 +292,38 @@ def _near(decisions: Sequence[Decision], line: int) -> Decision | None:
     return rows[at] if at >= 0 else None
 
 
-def _sites(
-    search: Search,
-    tree: UpstreamTree,
-    folded: Mapping[str, FoldedModule],
-    words: set[str],
-    names: Mapping[Key, str],
-    written: Written,
-) -> dict[str, list[Site]]:
-    """Last part of the name of each removed symbol to code of kept files that named it in upstream, and that is gone."""
-    found: dict[str, list[Site]] = {}
-    for name in sorted(search.program.modules):
-        module = search.program.modules[name]
-        before = folded[module.path]
-        if not before.edits:
+def module_sites(
+    tree: UpstreamTree, module: Module, live: Sequence[str], before: FoldedModule, words: Set[str], written: Written
+) -> Iterator[tuple[str, Site]]:
+    """Code of a kept module that named a removed symbol in upstream, and that is gone.
+
+    Args:
+        tree: upstream.
+        module: the module.
+        live: dotted name of each of its units, empty for one that is not live.
+        before: the folded module, before anything was dropped from it.
+        words: last parts of the names of removed symbols.
+        written: imports of all of upstream.
+
+    Yields:
+        The last part of a name, and the site.
+    """
+    if not before.edits:
+        return
+    imported = {dotted.rpartition(".")[2] for _, dotted in written.get(module.path, ())}
+    counts: Counter[str] = Counter()
+    for number, content in _cut_lines(tree.read(module.path).decode("utf-8", "replace"), before):
+        asked = words & set(_WORD.findall(content))
+        counts.update(asked)
+        asked = {word for word in asked if counts[word] <= _MOST}
+        if not asked:
             continue
-        imported = {dotted.rpartition(".")[2] for _, dotted in written.get(module.path, ())}
-        counts: Counter[str] = Counter()
-        for number, content in _cut_lines(tree.read(module.path).decode("utf-8", "replace"), before):
-            asked = words.intersection(_WORD.findall(content))
-            counts.update(asked)
-            asked = {word for word in asked if counts[word] <= _MOST}
-            if not asked:
-                continue
-            near = _deciding(before.decisions, number)
-            fate = f"folded away by {near.rule}: `{near.text}` is {near.outcome}" if near else "folded away"
-            around = _around(search, name, number, names)
-            for word in asked:
-                elsewhere = int(word in imported or f".{word}" in content)
-                found.setdefault(word, []).append((module.path, number, fate, around, elsewhere))
-    return found
+        near = _deciding(before.decisions, number)
+        fate = f"folded away by {near.rule}: `{near.text}` is {near.outcome}" if near else "folded away"
+        around = _around(module, live, number)
+        for word in asked:
+            elsewhere = int(word in imported or f".{word}" in content)
+            yield word, (module.path, number, fate, around, elsewhere)
 
 
 def _cut_lines(text: str, folded: FoldedModule) -> Iterator[tuple[int, str]]:
@@ -340,12 +362,12 @@ def spelled(text: str, folded: FoldedModule) -> str:
     return repr((list(_definitions(text)), list(_assigned(text)), list(_cut_lines(text, folded))))
 
 
-def _around(search: Search, name: str, line: int, names: Mapping[Key, str]) -> str:
+def _around(module: Module, live: Sequence[str], line: int) -> str:
     """The innermost live unit around a line."""
     inner = ""
-    for number, unit in enumerate(search.program.modules[name].units):
-        if unit.span.line <= line <= unit.span.end_line and (name, number) in search.live:
-            inner = f"{name}.{names[name, number]}"
+    for unit, name in zip(module.units, live, strict=True):
+        if unit.span.line <= line <= unit.span.end_line and name:
+            inner = name
     return inner
 
 

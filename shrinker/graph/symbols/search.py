@@ -7,17 +7,19 @@ one of which nothing is proven.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import TypeVar
+import sys
+from bisect import bisect_left
+from collections.abc import Iterator
 
 from shrinker.graph.symbols.mixins import Mixins
 from shrinker.graph.symbols.program import Key, Module, Program
 from shrinker.graph.symbols.reasons import Node, Outside, Protocols, Reason
 from shrinker.graph.symbols.settle import release_imports, release_names, settle_imports, settle_unnamed
-from shrinker.graph.symbols.types import Found, Touch, Types
+from shrinker.graph.symbols.types import Found, Touch, Types, ordered
 from shrinker.values.units import Unit
 
-T = TypeVar("T")
+_LAST = chr(sys.maxunicode)
+"""A letter after which no other comes."""
 _LETTERS = re.compile(r"[A-Za-z]")
 _FEWEST = 3
 """Letters that a computed text must spell out to name something by itself."""
@@ -59,7 +61,7 @@ class Search:
             for members in module.members.values():
                 for member, numbers in members.items():
                     self._by_name.setdefault(member, []).extend((name, n) for n in numbers)
-        self._all_names = "\n".join(sorted({*self._by_name, *(n for m in program.modules.values() for n in m.symbols)}))
+        self._all_names = sorted({*self._by_name, *(n for m in program.modules.values() for n in m.symbols)})
         self._patterns: set[str] = set()
         self.asked: dict[str, tuple[str, int] | None] = {}
         """Names of methods that nothing live looks up, and where any code of upstream does."""
@@ -156,7 +158,7 @@ class Search:
         for name in sorted(names):
             found = self.types.imported(module.name, name)
             self._touch(found, reason)
-            for value in _ordered(found.values):
+            for value in ordered(found.values):
                 if value.kind == "class":
                     self._open(value.key, reason)
 
@@ -242,10 +244,11 @@ class Search:
                     self.keep(key, reason)
 
     def _touch(self, found: Found, reason: Reason) -> None:
-        for touch in _ordered(found.touches):
+        touches, modules = found.effects
+        for touch in touches:
             self._reach(touch, reason)
-        for value in _ordered(frozenset(value for value in found.values if value.kind == "module")):
-            self._escape(value.module, reason)
+        for module in modules:
+            self._escape(module, reason)
 
     def _reach(self, touch: Touch, reason: Reason) -> None:
         match touch.kind:
@@ -291,8 +294,16 @@ class Search:
         if pattern in self._patterns:
             return
         self._patterns.add(pattern)
-        expression = r"\w*".join(re.escape(p) for p in pattern.split("*"))
-        for name in re.findall(rf"^{expression}$", self._all_names, re.MULTILINE):
+        first, *others = pattern.split("*")
+        rest = r"\w*".join(["", *map(re.escape, others)])
+        if not first:
+            found = re.findall(rf"^{rest}$", "\n".join(self._all_names), re.MULTILINE)
+        else:
+            start = bisect_left(self._all_names, first)
+            end = bisect_left(self._all_names, first + _LAST, start)
+            matches = re.compile(rest).fullmatch
+            found = [name for name in self._all_names[start:end] if matches(name, len(first)) is not None]
+        for name in found:
             self.look_up(name, reason)
 
     # Visiting
@@ -326,7 +337,7 @@ class Search:
                 self._load(loaded, reason)
             if unit.kind == "import" or (name and name != "*"):
                 whole = unit.kind == "import" and index == 0 and "whole" in unit.flags
-                for touch in _ordered(self.types.imported(source, name, whole=whole).touches):
+                for touch in self.types.imported(source, name, whole=whole).effects[0]:
                     self._reach(touch, reason)
         if unit.enumerates:
             self._enumerate(key, unit)
@@ -358,7 +369,7 @@ class Search:
             if not path:
                 self._all_of(key[0], reason)
                 continue
-            for value in _ordered(self.types.follow(key[0], owner, path, key[1]).values):
+            for value in ordered(self.types.follow(key[0], owner, path, key[1]).values):
                 if value.kind == "module":
                     self._all_of(value.module, reason)
                 elif value.kind in ("class", "subclass", "object", "rest"):
@@ -411,11 +422,6 @@ class Search:
                     return None
                 found.update(known)
         return found
-
-
-def _ordered(found: frozenset[T]) -> Iterable[T]:
-    """The same order in every run; most are one."""
-    return found if len(found) < 2 else sorted(found, key=repr)
 
 
 def _is_special(name: str) -> bool:

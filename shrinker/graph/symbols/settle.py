@@ -20,7 +20,7 @@ def settle_imports(search: Search) -> bool:
     for name in search.program.order:
         if name not in search.loaded:
             continue
-        beside = loading.direct(name)
+        beside = set(loading.direct(name))
         before = loading.before(name)
         for number, unit in enumerate(search.program.modules[name].units):
             if unit.kind != "import" or "typing" in unit.flags or (name, number) in search.live:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
 
 from shrinker.graph.symbols.hierarchy import Hierarchy
 from shrinker.graph.symbols.program import Key, Program
 
+T = TypeVar("T")
 
-@dataclass(frozen=True, slots=True)
-class Value:
+
+class Value(NamedTuple):
     """What an expression may be."""
 
     kind: str
@@ -37,8 +38,7 @@ Values = frozenset[Value]
 UNKNOWN: Values = frozenset({ANYTHING})
 
 
-@dataclass(frozen=True, slots=True)
-class Touch:
+class Touch(NamedTuple):
     """One thing that a look-up may find."""
 
     kind: str
@@ -49,12 +49,29 @@ class Touch:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
 class Found:
     """Result of following a path."""
 
-    values: Values
-    touches: frozenset[Touch]
+    __slots__ = ("_effects", "touches", "values")
+
+    def __init__(self, values: Values, touches: frozenset[Touch]) -> None:
+        self.values = values
+        self.touches = touches
+        self._effects: tuple[tuple[Touch, ...], tuple[str, ...]] | None = None
+
+    @property
+    def effects(self) -> tuple[tuple[Touch, ...], tuple[str, ...]]:
+        """The touches, and the modules among the values, in an order that is the same in every run."""
+        found = self._effects
+        if found is None:
+            modules = (value for value in ordered(self.values) if value.kind == "module")
+            found = self._effects = tuple(ordered(self.touches)), tuple(value.module for value in modules)
+        return found
+
+
+def ordered(found: frozenset[T]) -> Iterable[T]:
+    """The same order in every run; most are one."""
+    return found if len(found) < 2 else sorted(found, key=repr)
 
 
 class Types:
@@ -88,7 +105,16 @@ class Types:
             path: the path.
             unit: whose local imports it may start from.
         """
-        where = (module, unit if path[0] == "#" else owner if path[0] == "@" else -1, path)
+        match path[0]:
+            case "?":
+                # Of anything, wherever it stands.
+                where = "", -1, path
+            case "#":
+                where = module, unit, path
+            case "@":
+                where = module, owner, path
+            case _:
+                where = module, -1, path
         known = self._paths.get(where)
         if known is not None:
             return known

@@ -1,0 +1,124 @@
+"""What the command lines and servers of the tree take otherwise than upstream's, from an earlier run where that read the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from shrinker.cache import Cache, hash_of, pack, unpack
+from shrinker.graph.interface.compare import Offered, compare_interfaces, read_offered
+from shrinker.graph.interface.syntax import Syntax
+from shrinker.graph.interface.words import modules_with_words
+from shrinker.ruleset import Ruleset
+from shrinker.values.folded import FoldedModule
+from shrinker.values.graph import Graph
+from shrinker.values.interface import Interface
+from shrinker.values.upstream import UpstreamTree, modules_of
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """One comparison, and what it read; which modules there are on both sides is in its key."""
+
+    upstream: Mapping[str, str]
+    """Hash of each file of upstream, by path."""
+    decided: Mapping[str, str]
+    """Hash of what was decided in those files, by path."""
+    written: Mapping[str, str]
+    """Hash of each file of the tree, by path."""
+    interface: Interface
+
+
+class _Reads:
+    """Reads files, and knows which."""
+
+    def __init__(self, read: Callable[[str], bytes]) -> None:
+        self._read = read
+        self.paths: set[str] = set()
+
+    def __call__(self, path: str) -> bytes:
+        self.paths.add(path)
+        return self._read(path)
+
+
+class Comparison:
+    """Upstream and the tree that is being written."""
+
+    def __init__(
+        self,
+        tree: UpstreamTree,
+        rules: Ruleset,
+        folded: Mapping[str, FoldedModule],
+        graph: Graph,
+        read: Callable[[str], bytes],
+        cache: Cache | None = None,
+    ) -> None:
+        """
+        Args:
+            tree: upstream.
+            rules: of the profile.
+            folded: folded modules by path, for what was decided.
+            graph: says which files are kept.
+            read: bytes of a file of the tree.
+            cache: of earlier runs; by default none.
+        """
+        self._tree = tree
+        self._rules = rules
+        self._folded = folded
+        self._graph = graph
+        self._cache = cache or Cache.off()
+        self._upstream, self._written = _Reads(tree.read), _Reads(read)
+        self.upstream = Syntax(modules_of(tree.by_path), self._upstream)
+        self.written = Syntax(modules_of(graph.kept), self._written)
+        self._offered: Offered | None = None
+        hashes = {path: tree.by_path[path].sha256 for path in self.upstream.paths.values()}
+        self._words = modules_with_words(self.upstream, hashes, self._cache)
+        # A refusal is looked up by its rule alone, wherever it stands.
+        looking = {r for module in folded.values() for d in module.decisions if d.kind == "refusal" for r in d.rules}
+        self._layer = self._cache.layer("interface")
+        key = self._layer.key(
+            rules.digest,
+            repr(sorted(self.upstream.paths.items())),
+            repr(sorted(self.written.paths.items())),
+            repr([sorted(words) for words in self._words]),
+            repr(sorted(looking)),
+        )
+        self._keys = {"": key}
+        found = self._layer.load(self._keys, counted=False)
+        known: _Known | None = unpack(found[""]) if found else None
+        holds = known is not None and known.upstream == self._hashes(known.upstream)
+        self._known = known if holds and known is not None and known.decided == self._decided(known.upstream) else None
+
+    def read_ahead(self) -> None:
+        """Read what upstream offers, where an earlier comparison says nothing of it."""
+        if self._known is None:
+            self._upstream_offers()
+
+    def interface(self, written: Mapping[str, str]) -> Interface:
+        """The differences.
+
+        Args:
+            written: SHA-256 of every module of the tree, by path: all of them are there now.
+        """
+        known = self._known
+        held = known is not None and all(written.get(path) == sha256 for path, sha256 in known.written.items())
+        self._layer.count(1, int(held))
+        if known is not None and held:
+            return known.interface
+        found = compare_interfaces(self._upstream_offers(), self.written, self._rules, self._folded, self._graph)
+        read = self._upstream.paths
+        kept = {path: written[path] for path in sorted(self._written.paths)}
+        self._layer.save(self._keys, {"": pack(_Known(self._hashes(read), self._decided(read), kept, found))})
+        return found
+
+    def _upstream_offers(self) -> Offered:
+        if self._offered is None:
+            self._offered = read_offered(self.upstream, *self._words)
+        return self._offered
+
+    def _hashes(self, paths: Iterable[str]) -> dict[str, str]:
+        return {path: self._tree.by_path[path].sha256 for path in sorted(paths)}
+
+    def _decided(self, paths: Iterable[str]) -> dict[str, str]:
+        known = ((path, self._folded[path].decisions) for path in sorted(paths) if path in self._folded)
+        return {path: hash_of(repr(decisions)).hex() for path, decisions in known if decisions}
