@@ -67,6 +67,8 @@ class FoldEngine:
         self.refinements: dict[str, Refinement] = {}
         """What the refinement rounds found out, by path."""
         self._unwritable = unwritable or {}
+        self.folded_anew = 0
+        """Modules that no earlier run folded, each counted once for every time."""
         self.rounds: list[int] = []
         """Modules folded again in each round."""
         self.history: dict[str, list[Folding]] = {}
@@ -115,6 +117,7 @@ class FoldEngine:
         self._recall(missing)
         for module, recorded in self._fold(missing, meanwhile):
             self.folded[module.path] = module
+            self.folded_anew += 1
             if recorded is not None:
                 self._memory.learn(module.path, self._refinement(module.path), recorded, self.environment)
             self.progress(len(self.folded))

@@ -139,9 +139,9 @@ def shrink(request: Request, progress: Progress) -> Result:
                 refused = [*found, *interface.unexplained()]
             if request.strict:
                 _refuse(refused, "strict mode", _SHOWN_STRICT)
-            supposed = decided.proof is not None
+            searching = decided.proof is not None and decided.symbols is None
             # Where little is to be judged, no other process is at work then: reports get one.
-            alone = decided.again and not supposed and request.jobs > 1
+            alone = decided.again and not searching and request.jobs > 1
             begin = partial(_begin_reports, staged, tree, rules, decided, emitted)
             reporting = Reporting(begin, cache, stack, alone=alone)
             evidence = verify_tree(
@@ -170,7 +170,7 @@ def shrink(request: Request, progress: Progress) -> Result:
             if request.frozen:
                 _refuse(_lock_findings(reports / LOCK, manifest), "the lock")
             begun = reporting.begun()
-            if supposed:
+            if searching:
                 write_symbols(staged, decided.symbols, decided.graph, decided.written)
             peak = peak_memory(request.jobs)
             summary = finish_reports(begun, evidence, timings, peak)
@@ -184,7 +184,7 @@ def shrink(request: Request, progress: Progress) -> Result:
 def _begin_reports(
     staged: Path, tree: UpstreamTree, rules: Ruleset, decided: Decided, emitted: Emitted, cache: Cache
 ) -> Begun:
-    if decided.proof is None:
+    if decided.proof is None or decided.symbols is not None:
         write_symbols(staged, decided.symbols, decided.graph, decided.written)
     return begin_reports(
         staged,

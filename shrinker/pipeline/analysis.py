@@ -18,14 +18,19 @@ from shrinker.graph.symbols.dead import Searched, dead_spans, search_symbols
 from shrinker.graph.symbols.result import leave_out
 from shrinker.graph.symbols.saved import SymbolData, found_symbols
 from shrinker.graph.written import Written, written_imports
+from shrinker.pipeline.kept import Analysed
 from shrinker.pipeline.progress import Progress, timed
-from shrinker.pipeline.remembered import Analysed, AnalysisMemory
+from shrinker.pipeline.remembered import AnalysisMemory
+from shrinker.processes import beside
 from shrinker.ruleset import Ruleset
 from shrinker.values.distributions import Distributions
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.units import NO_UNITS
 from shrinker.values.upstream import UpstreamTree, modules_of
+
+_FEW = 0.1
+"""Of all modules: where fewer are folded anew, as few are rewritten."""
 
 
 @dataclass(slots=True)
@@ -45,7 +50,7 @@ class Decided:
     later: Callable[[], None] = lambda: None
     """Work that nothing waits for but reports and later runs: to be called once, while other processes are busy."""
     proof: Callable[[], SymbolData | None] | None = None
-    """Waits for the search of symbols where all of this only holds if it finds nothing else dead than an earlier one did."""
+    """Waits for what the search of symbols found; None of it where all of this does not hold."""
 
     def proven(self) -> bool:
         """Whether all of it holds; waits for the search that says so, and takes what it found."""
@@ -109,20 +114,41 @@ def analyse(
         graph, found.folded, found.rescued, written, distributions, found.symbols, not fresh, proof=found.proof
     )
 
+    def told() -> SymbolData | None:
+        symbols = found_symbols(searched, tree, written) if searched is not None else None
+        folded, stay = (searched.folded, searched.stay) if searched is not None else ({}, None)
+        memory.keep(replace(found, symbols=symbols), folded, stay)
+        return symbols
+
     def later() -> None:
         nonlocal searched
-        if searched is not None:
-            decided.symbols = found_symbols(searched, tree, written)
-        folded, stay = (searched.folded, searched.stay) if searched is not None else ({}, None)
-        memory.keep(replace(found, symbols=decided.symbols), folded, stay)
+        decided.symbols = told()
         # As large as all that was folded.
         searched = None
 
-    if fresh and deferred:
-        decided.later = later
-    elif fresh:
+    if not fresh:
+        return decided
+    if not deferred:
         later()
+    elif stack is not None and searched is not None and jobs > 1 and engine.folded_anew < len(decided.folded) * _FEW:
+        # Little is to be written and judged: no other process will be at work.
+        decided.proof = _beside(told, stack)
+    else:
+        decided.later = later
     return decided
+
+
+def _beside(told: Callable[[], SymbolData | None], stack: ExitStack) -> Callable[[], SymbolData | None]:
+    """What waits for it, from a process of its own or, where that was killed, from this one."""
+    wait = stack.enter_context(beside(told))
+
+    def result() -> SymbolData | None:
+        try:
+            return wait()
+        except EOFError:
+            return told()
+
+    return result
 
 
 def _analyse(

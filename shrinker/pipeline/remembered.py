@@ -17,75 +17,28 @@ written tree and its reports are made again. What an analysis looks at, and what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 
 from shrinker.cache import Cache, hash_of, pack, unpack
 from shrinker.emit.workers import load_rewriting
 from shrinker.fold.again import FoldedAgain
-from shrinker.fold.alike import Folding
 from shrinker.fold.engine import FoldEngine
 from shrinker.fold.refine.surroundings import asked_names
 from shrinker.graph.build import build_graph, removals
 from shrinker.graph.edges.assets import matching_paths
 from shrinker.graph.removals import removed_by_rule
 from shrinker.graph.symbols.dead import Place, named_again
-from shrinker.graph.symbols.moved import Text, moved_symbols
-from shrinker.graph.symbols.saved import SymbolData, spelled
-from shrinker.graph.written import written_imports
+from shrinker.graph.symbols.saved import spelled
 from shrinker.pipeline.beside import Beside, Written
-from shrinker.pipeline.supposed import Dead, Earlier, Proof, search_again
-from shrinker.processes import beside, letter_box
+from shrinker.pipeline.carried import Carry, with_places
+from shrinker.pipeline.kept import Analysed, Kept
 from shrinker.ruleset import Asset, Keep, Root, Ruleset
 from shrinker.ruleset.match import name_matches
-from shrinker.values.edits import Span
 from shrinker.values.folded import Escape, FoldedModule
 from shrinker.values.graph import Graph
-from shrinker.values.units import NO_UNITS
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
-
-
-@dataclass(frozen=True, slots=True)
-class Analysed:
-    """What facts, folding and reachability say of a tree."""
-
-    graph: Graph
-    folded: dict[str, FoldedModule]
-    rescued: dict[str, str]
-    """Modules that stay although a rule removes them, and why."""
-    symbols: SymbolData | None
-    """None when only files were looked at, or while the search is made anew."""
-    proof: Callable[[], SymbolData | None] | None = None
-    """Waits for that search: what it found, None where the rest does not hold."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """An analysis, and all that it looked at but for what is in its key."""
-
-    analysed: Analysed
-    modules: Mapping[str, str]
-    """Hash of every module of the package, by path."""
-    others: Mapping[str, str]
-    """The same of the files that were kept in some step, or that a rule names, and are no modules."""
-    named: frozenset[str]
-    """Paths outside the package that a rule names."""
-    rescues: Mapping[str, tuple[str, Escape]]
-    """Of each rescued module, the path and use that keep it."""
-    history: Mapping[str, list[Folding]]
-    """How each module was folded."""
-    asked: frozenset[str]
-    """Names that the modules import that rules remove."""
-    asked_outside: frozenset[str]
-    """Words of which a round asked whether a kept file that is no module writes them."""
-    asked_inside: frozenset[str]
-    """Names of which a round asked whether a kept module says them."""
-    spelled: Mapping[str, str]
-    """Hash of what the search of symbols read in the text of a module."""
-    stay: frozenset[str] | None
-    """Modules that the search left as they are; None where it had to be made more than once."""
 
 
 class AnalysisMemory:
@@ -147,7 +100,7 @@ class AnalysisMemory:
         hashes = {file.path: file.sha256 for file in self._tree.files}
         others = sorted(self._seen | self._named)
         self._beside.note(others)
-        kept = _Kept(
+        kept = Kept(
             analysed,
             {path: sha256 for path, sha256 in hashes.items() if module_name(path) is not None},
             {path: hashes[path] for path in others},
@@ -173,7 +126,7 @@ class AnalysisMemory:
         removed = removed_by_rule([file.path for file in self._tree.files], rules.removes)
         return {path for path in _matched((*rules.roots, *rules.keeps), sorted(self._named)) if path not in removed}
 
-    def _again(self, kept: _Kept, stack: ExitStack | None) -> Analysed | None:
+    def _again(self, kept: Kept, stack: ExitStack | None) -> Analysed | None:
         tree, analysed = self._tree, kept.analysed
         now = {file.path: file.sha256 for file in tree.files}
         others = {path: now[path] for path in {*kept.others, *self._named} if path in now}
@@ -200,45 +153,21 @@ class AnalysisMemory:
             return named_again(tree, asked, [*changed, *came], went)
 
         folding = {path: (kept.modules[path], kept.history[path]) for path in changed if path in kept.history}
+        carry = Carry(tree, self._rules, self._engine, self._cache, kept, folding, asked_again)
+        again = carry.again
         with ExitStack() as ended:
-            proof: Proof | None = None
-            told: Callable[[Mapping[str, FoldedModule]], None] = _to_nobody
-            if folding and symbols is not None and kept.stay is not None and stack is not None:
-                # Both processes ask for these.
-                removed_by_rule([file.path for file in tree.files], self._rules.removes)
-                self._engine.open_worlds(step for history in kept.history.values() for step in history)
-                earlier = _searched(kept, symbols, kept.stay)
-                letters = ended.enter_context(letter_box())
-                search = partial(
-                    search_again,
-                    tree,
-                    self._rules,
-                    self._engine,
-                    self._cache.uncounted(),
-                    earlier,
-                    list(folding),
-                    letters.read,
-                    asked_again,
-                )
-                proof = ended.enter_context(beside(search))
-                told = letters.write
-            again = FoldedAgain(self._engine, folding)
-            if not again.ends_alike(load_rewriting, told) or not again.apart.isdisjoint(kept.asked_inside):
+            if stack is not None:
+                carry.search(ended)
+            if not again.ends_alike(load_rewriting, carry.told) or not again.apart.isdisjoint(kept.asked_inside):
                 return None
             if not self._said_alike(kept, again) or not (again.looks_alike(load_rewriting) and _all_same(again)):
-                if proof is None or stack is None or symbols is None:
+                found = carry.analysed(ended)
+                if found is None or stack is None:
                     return None
-                moved = self._moved(symbols, again, asked_again)
-                if moved is not None:
-                    # Nothing is left to search for.
-                    ended.close()
-                    return self._supposed(kept, again, lambda dead: moved)
-                found = self._supposed(kept, again, lambda dead: _if_dead(proof, dead))
-                if found is not None:
-                    stack.push(ended.pop_all())
-                return found
+                stack.push(ended.pop_all())
+                return self._with_companions(*found)
         if symbols is not None and (changed or came or went):
-            symbols = _asked_alike(symbols, asked_again())
+            symbols = with_places(symbols, asked_again())
             if symbols is None:
                 return None
         folded = dict(analysed.folded)
@@ -249,10 +178,12 @@ class AnalysisMemory:
             paths = [file.path for file in tree.files]
             graph = replace(analysed.graph, removed=removals(paths, self._rules, analysed.graph))
         else:
-            graph, _ = self._graph(folded, kept.rescues)
+            graph, _ = build_graph(
+                tree, self._rules, lambda paths: map(folded.__getitem__, paths), rescued=kept.rescues
+            )
         return self._with_companions(Analysed(graph, folded, analysed.rescued, symbols), kept.rescues)
 
-    def _said_alike(self, kept: _Kept, again: FoldedAgain) -> bool:
+    def _said_alike(self, kept: Kept, again: FoldedAgain) -> bool:
         """Whether nothing but the texts of some modules is another one in the end: no unit, and no line of one."""
         return _all_same(again) and all(
             self._spelled(path, steps[0].now) == kept.spelled[path]
@@ -260,69 +191,11 @@ class AnalysisMemory:
             if path in kept.spelled
         )
 
-    def _moved(
-        self, symbols: SymbolData, again: FoldedAgain, asked: Callable[[], Mapping[str, Place | None]]
-    ) -> SymbolData | None:
-        """What the search would find; None where more than lines is another."""
-        texts = {path: Text(steps[0].before, steps[0].now) for path, steps in again.steps.items()}
-        found = moved_symbols(symbols, texts, self._tree, written_imports(self._tree, self._cache))
-        return found if found is None else _asked_alike(found, asked())
-
-    def _supposed(self, kept: _Kept, again: FoldedAgain, proof: Callable[[Dead], SymbolData | None]) -> Analysed | None:
-        """The analysis as it is if a search finds nothing else dead than was.
-
-        Args:
-            kept: the earlier analysis.
-            again: the modules that differ.
-            proof: what the search finds, where it finds this dead in them.
-
-        Returns:
-            None where the graph tells otherwise.
-        """
-        analysed = kept.analysed
-
-        def alike() -> bool:
-            found = again.looks_alike()
-            self._engine.save()
-            return found and again.apart.isdisjoint(kept.asked_inside)
-
-        folded, dead = dict(analysed.folded), dict[str, frozenset[Span]]()
-        for path, steps in again.steps.items():
-            last = steps[-1]
-            if last.refinement.dead:
-                dead[path] = last.refinement.dead
-            if path in folded:
-                folded[path] = replace(last.now, units=NO_UNITS)
-        # A module that was rescued is no removed one in later steps: nothing there says where it is used.
-        changed = {name: use[0] for name, use in kept.rescues.items() if use[0] in again.steps}
-        if changed and not again.looks_alike(
-            among=lambda path, step: any(path == changed[name] and name not in step[0] for name in changed)
-        ):
-            return None
-        uses = _uses(again)
-        if any(use[0] in changed.values() and use not in uses for use in kept.rescues.values()):
-            return None
-        rescues = {name: (use[0], uses.get(use, use[1])) for name, use in kept.rescues.items()}
-        graph, _ = self._graph(folded, rescues)
-        if graph.kept.keys() != analysed.graph.kept.keys():
-            return None
-
-        def proven() -> SymbolData | None:
-            return proof(dead) if alike() else None
-
-        rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in rescues.items()}
-        return self._with_companions(Analysed(graph, folded, rescued, None, proven), rescues)
-
-    def _graph(
-        self, folded: Mapping[str, FoldedModule], rescues: Mapping[str, tuple[str, Escape]]
-    ) -> tuple[Graph, dict[str, FoldedModule]]:
-        return build_graph(self._tree, self._rules, lambda paths: map(folded.__getitem__, paths), rescued=rescues)
-
     def _with_companions(self, analysed: Analysed, rescues: Mapping[str, tuple[str, Escape]]) -> Analysed:
         folded = {path: module for path, module in analysed.folded.items() if module_name(path) is not None}
         return replace(analysed, folded=folded | self._engine.companions(analysed.graph.kept, rescues))
 
-    def _unnoticed(self, kept: _Kept, changed: Iterable[str], came: Iterable[str], went: Iterable[str]) -> bool:
+    def _unnoticed(self, kept: Kept, changed: Iterable[str], came: Iterable[str], went: Iterable[str]) -> bool:
         """Whether modules that rules remove came or went without anybody who could tell."""
         if any(path in kept.history for path in changed):
             # It may name them, or have named them.
@@ -353,7 +226,7 @@ class AnalysisMemory:
                 return False
         return True
 
-    def _asked_alike(self, kept: _Kept, changed: Iterable[str], came: Iterable[str], went: Iterable[str]) -> bool:
+    def _asked_alike(self, kept: Kept, changed: Iterable[str], came: Iterable[str], went: Iterable[str]) -> bool:
         """Whether the removed modules import the same names as before."""
         gone = {*kept.analysed.graph.ruled_out, *came}
         if gone.isdisjoint((*changed, *came, *went)):
@@ -366,46 +239,8 @@ class AnalysisMemory:
         return hash_of(spelled(self._tree.read(path).decode("utf-8", "replace"), module)).hex()
 
 
-def _asked_alike(symbols: SymbolData, places: Mapping[str, Place | None]) -> SymbolData | None:
-    """With the places of today; None where another method than before is named nowhere."""
-    if any((places[name] is None) != (place is None) for name, place in symbols.asked.items()):
-        return None
-    return replace(symbols, asked=places)
-
-
-def _if_dead(proof: Proof, dead: Dead) -> SymbolData | None:
-    try:
-        found = proof()
-    except EOFError:
-        # Killed, often for memory: nothing is proven then.
-        return None
-    return found[1] if found is not None and found[0] == dead else None
-
-
 def _all_same(again: FoldedAgain) -> bool:
     return all(step.same for steps in again.steps.values() for step in steps)
-
-
-def _uses(again: FoldedAgain) -> dict[tuple[str, Escape], Escape]:
-    """Path and use of a removed module in the earlier texts, to the same use in the new ones."""
-    return {
-        (path, before): now
-        for path, steps in again.steps.items()
-        for step in steps
-        for before, now in zip(step.before.escapes, step.now.escapes, strict=True)
-    }
-
-
-def _to_nobody(modules: Mapping[str, FoldedModule]) -> None:
-    """No search waits for them."""
-
-
-def _searched(kept: _Kept, symbols: SymbolData, stay: frozenset[str]) -> Earlier:
-    steps = {path: [step for step in kept.history[path] if not step[1].dead][-1] for path in kept.spelled}
-    dead = {path: history[-1][1].dead for path, history in kept.history.items() if history[-1][1].dead}
-    modules = {module_name(path) for path in kept.analysed.folded}
-    names = frozenset(name for name in modules if name is not None)
-    return Earlier(steps, dead, symbols, names, kept.rescues, stay)
 
 
 def _with_packages(names: Iterable[str]) -> set[str]:

@@ -57,6 +57,7 @@ def search_again(
     changed: Collection[str],
     folded: Callable[[], Mapping[str, FoldedModule]],
     asked: Callable[[], Mapping[str, Place | None]],
+    alike: Callable[[], bool],
 ) -> tuple[Dead, SymbolData] | None:
     """Search a tree in which some modules changed inside.
 
@@ -69,6 +70,7 @@ def search_again(
         changed: paths of the modules whose texts differ.
         folded: waits for what they fold to in the same steps, by path.
         asked: where any code of upstream names a method that nothing reached then, as far as that was asked then.
+        alike: whether the steps before those look as they did.
 
     Returns:
         See `Proof`.
@@ -102,6 +104,8 @@ def search_again(
     if any(name not in search.loaded and name not in earlier.stay for name in earlier.kept):
         return None
     leave_out(search, earlier.kept)
-    alike = {module.module for path, module in units.items() if path not in changed}
-    found = found_symbols(Searched(search, units), tree, written_imports(tree, cache), earlier.symbols, alike)
+    same = {module.module for path, module in units.items() if path not in changed}
+    found = found_symbols(Searched(search, units), tree, written_imports(tree, cache), earlier.symbols, same)
+    if not alike():
+        return None
     return {path: dead[path] for path in changed if path in dead}, found

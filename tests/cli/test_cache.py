@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from shrinker.graph.symbols.saved import found_symbols
 from shrinker.report.write import Begun, begin_reports
 from shrinker.values.errors import InputError
 from tests.cli.small import RULES, World, write
@@ -170,9 +171,40 @@ def test_a_search_that_is_killed_proves_nothing(world: World, monkeypatch: pytes
         os.kill(os.getpid(), signal.SIGKILL)
 
     with monkeypatch.context() as patched:
-        patched.setattr("shrinker.pipeline.remembered.search_again", killed)
+        patched.setattr("shrinker.pipeline.carried.search_again", killed)
         done = world.run(world.arguments())
     assert done.code == 0 and _ANEW in done.err
+    warm = _outcome(world)
+    assert _run(world, "--no-cache") == warm
+
+
+@pytest.mark.parametrize("killed", [True, False])
+def test_what_a_search_found_is_told_beside(world: World, monkeypatch: pytest.MonkeyPatch, killed: bool) -> None:
+    """Where little is left to do, a process of its own tells it; where that is killed, this one does."""
+    path = "python/sglang/srt/cuda.py"
+    # Few of many are folded anew then.
+    others = {f"python/sglang/srt/part{n}.py": f"def part{n}():\n    return {n}\n" for n in range(40)}
+    named = "\n".join(f"from sglang.srt.part{n} import part{n}" for n in range(40))
+    called = ", ".join(f"part{n}()" for n in range(40))
+    write(world.upstream, {path: f"{named}\n\n\ndef start():\n    return {called}\n", **others})
+    _run(world)
+    write(
+        world.upstream,
+        {"python/sglang/srt/part7.py": "def part7():\n    return more()\n\n\ndef more():\n    return 1\n"},
+    )
+    told: list[int] = []
+    parent = os.getpid()
+
+    def here(*arguments: Any) -> Any:
+        if killed and os.getpid() != parent:
+            os.kill(os.getpid(), signal.SIGKILL)
+        told.append(os.getpid())
+        return found_symbols(*arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("shrinker.pipeline.analysis.found_symbols", here)
+        done = world.run(world.arguments(jobs=2))
+    assert done.code == 0 and told == [parent] * killed
     warm = _outcome(world)
     assert _run(world, "--no-cache") == warm
 

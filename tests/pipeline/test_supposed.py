@@ -46,7 +46,7 @@ def _outcome(
         moved.append(found is not None)
         return found
 
-    monkeypatch.setattr("shrinker.pipeline.remembered.moved_symbols", spied)
+    monkeypatch.setattr("shrinker.pipeline.carried.moved_symbols", spied)
     tree = make_tree(folder, files)
     with ExitStack() as stack:
         decided = analyse(tree, rules, 1, {}, _Silent(), Cache(folder.parent / "cache"), symbols=True, stack=stack)

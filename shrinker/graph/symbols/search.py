@@ -358,8 +358,11 @@ class Search:
         owner = self.owner(key)
         # In a chain, it is the class that names its bases.
         source = (key[0], unit.parent) if unit.kind == "base" else key
+        follow, module, number = self.types.follow, key[0], key[1]
         for path, line in unit.uses:
-            self._touch(self.types.follow(key[0], owner, path, key[1]), Reason(source, "name", line))
+            found = follow(module, owner, path, number)
+            if found.leads:
+                self._touch(found, Reason(source, "name", line))
 
     def _enumerate(self, key: Key, unit: Unit) -> None:
         """The unit may look up any name of something."""

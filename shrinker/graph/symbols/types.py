@@ -52,11 +52,13 @@ class Touch(NamedTuple):
 class Found:
     """Result of following a path."""
 
-    __slots__ = ("_effects", "touches", "values")
+    __slots__ = ("_effects", "leads", "touches", "values")
 
     def __init__(self, values: Values, touches: frozenset[Touch]) -> None:
         self.values = values
         self.touches = touches
+        self.leads = bool(touches) or any(value.kind == "module" for value in values)
+        """Whether there are `effects`; most paths are of something outside the tree."""
         self._effects: tuple[tuple[Touch, ...], tuple[str, ...]] | None = None
 
     @property
