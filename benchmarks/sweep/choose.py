@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from shrinker.source.repository import git, resolve
 from shrinker.source.spec import GitSpec, ReleaseSpec, parse_spec
 from shrinker.values.errors import InputError
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +48,13 @@ def spread(repository: Path, count: int, since: str, until: str) -> list[str]:
     Args:
         repository: a checkout or a bare git directory.
         count: how many; the first and the last of the time are among them when it is two or more.
-        since: a date that git understands.
+        since: a date that git understands; of a day its noon (UTC), for which git would take this hour of that day.
         until: the same.
 
     Raises:
         InputError: no repository, or no commit in that time.
     """
+    since, until = (f"{date}T12:00:00Z" if _DAY.fullmatch(date) else date for date in (since, until))
     words = ("log", "--first-parent", "--reverse", "--format=%H", f"--since={since}", f"--until={until}", "HEAD")
     rows = git(*words, at=repository).split()
     if not rows:
