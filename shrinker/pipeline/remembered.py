@@ -29,8 +29,8 @@ from shrinker.fold.refine.surroundings import asked_names
 from shrinker.graph.build import build_graph, removals
 from shrinker.graph.edges.assets import matching_paths
 from shrinker.graph.removals import removed_by_rule
+from shrinker.graph.symbols.cut import spelled
 from shrinker.graph.symbols.dead import Place, named_again
-from shrinker.graph.symbols.saved import spelled
 from shrinker.pipeline.beside import Beside, Written
 from shrinker.pipeline.carried import Carry, with_places
 from shrinker.pipeline.kept import Analysed, Kept

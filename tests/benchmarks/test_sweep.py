@@ -111,3 +111,14 @@ def test_a_list_may_have_comments(tmp_path: Path) -> None:
     path.write_text("# all\nrelease:1.0  # the first\n\nrelease:2.0\n")
     assert listed(path) == ["release:1.0", "release:2.0"]
     assert sweep.main(["--list", str(tmp_path / "nowhere")]) == 2
+
+
+def test_a_day_is_its_noon_whenever_it_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git(tmp_path, "init", "-q")
+    for hour in (1, 11, 13, 23):
+        monkeypatch.setenv("GIT_COMMITTER_DATE", f"2026-02-03T{hour:02}:00:00Z")
+        git(tmp_path, "commit", "-q", "--allow-empty", "-m", f"{hour}")
+    chosen = [spec.rpartition("@")[2] for spec in spread(tmp_path, 9, "2026-02-03", "2026-02-04")]
+    assert [git(tmp_path, "log", "-1", "--format=%s", commit) for commit in chosen] == ["13", "23"]
+    # A time is what it says.
+    assert len(spread(tmp_path, 9, "2026-02-03T11:30:00Z", "2026-02-03T22:00:00Z")) == 1

@@ -6,17 +6,18 @@ what they named, in the same order, a search today would find the same, at the l
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from shrinker.graph.symbols.cut import Site, merged_sites, module_sites, without_unit
 from shrinker.graph.symbols.program import Module
-from shrinker.graph.symbols.saved import Site, SymbolData, module_sites, qualified, without_unit
+from shrinker.graph.symbols.saved import SymbolData, qualified
 from shrinker.graph.written import Written
 from shrinker.values.edits import Span
 from shrinker.values.folded import DynamicSite, FoldedModule, StringSite
 from shrinker.values.units import Named, Unit
-from shrinker.values.upstream import UpstreamTree, module_name
+from shrinker.values.upstream import UpstreamTree
 
 _MODULE = -1
 """What loading a module names."""
@@ -87,7 +88,7 @@ def moved_symbols(
             if rows:
                 data[table][name] = rows
         fresh[path] = list(module_sites(tree, module, live, text.now, found.words, written))
-    return replace(found, data=data, edges=edges, sites=_merged(found.sites, fresh))
+    return replace(found, data=data, edges=edges, sites=merged_sites(found.sites, fresh))
 
 
 def _first_unit(found: SymbolData, module: int) -> int:
@@ -174,15 +175,3 @@ def _with_lines(rows: Sequence[int], width: int, line: int, lines: Mapping[int, 
                 return None
             out[at + line] = new
     return out
-
-
-def _merged(
-    sites: Mapping[str, Sequence[Site]], fresh: Mapping[str, Iterable[tuple[str, Site]]]
-) -> dict[str, list[Site]]:
-    """Sites with those of some modules replaced, each word's in the order of the modules."""
-    out = {word: [row for row in rows if row[0] not in fresh] for word, rows in sites.items()}
-    for rows in fresh.values():
-        for word, row in rows:
-            out.setdefault(word, []).append(row)
-    ordered = {word: sorted(rows, key=lambda row: module_name(row[0]) or "") for word, rows in out.items()}
-    return {word: rows for word, rows in ordered.items() if rows}

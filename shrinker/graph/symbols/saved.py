@@ -5,42 +5,29 @@ Nodes are numbered: units first, then modules, then names that are looked up by 
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import Any
 
 from shrinker.graph.symbols.costs import cost_of
+from shrinker.graph.symbols.cut import Site, merged_sites, module_sites, without_unit
 from shrinker.graph.symbols.dead import Searched
 from shrinker.graph.symbols.program import Key, Module
 from shrinker.graph.symbols.reasons import Node
 from shrinker.graph.symbols.result import trace
 from shrinker.graph.written import Written
-from shrinker.values.edits import DropStatement
-from shrinker.values.folded import Decision, FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.upstream import UpstreamTree
 
 FORMAT = 2
 LIVE, DEAD = 1, 0
-_DEFINITION = re.compile(r"^([ \t]*)(?:async[ \t]+)?(def|class)[ \t]+(\w+)", re.MULTILINE)
-_ASSIGNED = re.compile(r"^([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=(?!=)", re.MULTILINE)
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_MOST = 4
-"""Places in one file where removed code names one removed symbol."""
-
-Site = tuple[str, int, str, str, int]
-"""Path and line of code of upstream that named a removed symbol, what became of it, the kept symbol around it, and 1 where what is
-defined elsewhere may be meant: the file imports the name, or reads it from something."""
 
 
 NO_SYMBOLS: tuple[dict[str, Any], list[int]] = ({"format": FORMAT, "units": []}, [])
 """Of a run that looked at modules only."""
 _ROOTS = {"root:other files": 20, "root:entry point": 10, "root:code outside": 40}
-"""The same of a root: modules that people run come first, what only unknown code may call last."""
+"""What a chain costs before its first step: modules that people run come first, what only unknown code may call last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +88,19 @@ def found_symbols(
             state = LIVE if key in search.live and name in search.loaded else DEAD
             units.append([at, unit.kind, names[key], unit.span.line, unit.span.end_line, unit.parent, state])
     edges = {**trace(search), **search.edges}
-    others = sorted({n for pair in edges for n in pair if isinstance(n, str)})
+    others = sorted({node for pair in edges for node in pair if node.__class__ is str})
     for text in others:
         numbers[text] = len(numbers)
     kinds = sorted({reason.kind for reason in edges.values()})
-    rows: list[int] = []
-    for (source, target), reason in sorted(edges.items(), key=lambda item: (numbers[item[0][0]], numbers[item[0][1]])):
-        rows += (numbers[source], numbers[target], kinds.index(reason.kind), reason.line)
+    kind_numbers = {kind: number for number, kind in enumerate(kinds)}
+    size = len(numbers)
+    # One number for a pair: integers are compared faster than what they stand for.
+    pairs = [
+        (numbers[source] * size + numbers[target], kind_numbers[reason.kind], reason.line)
+        for (source, target), reason in edges.items()
+    ]
+    pairs.sort()
+    rows = [number for pair, kind, line in pairs for number in (*divmod(pair, size), kind, line)]
     dead = {key for key in names if key not in search.live}
     nested = {
         name: (earlier.data["gone"].get(name, []), earlier.data["inner"].get(name, []))
@@ -131,13 +124,35 @@ def found_symbols(
     folded_away = {f"{name}.{row[0]}": row[0].rpartition(".")[2] for name, found in gone.items() for row in found}
     words |= set(folded_away.values())
     targets |= folded_away
-    found: dict[str, list[Site]] = {}
+    # Of the same modules, live in the same parts, the same words say the same.
+    told = _told(earlier, alike, words, units, modules) if earlier is not None else set()
+    fresh: dict[str, list[tuple[str, Site]]] = {}
     for name in modules:
-        module = search.program.modules[name]
-        live = [f"{name}.{names[name, n]}" if (name, n) in search.live else "" for n in range(len(module.units))]
-        for word, site in module_sites(tree, module, live, folded[module.path], words, written):
-            found.setdefault(word, []).append(site)
-    return SymbolData(data, rows, found, targets, dict(search.asked), frozenset(words))
+        if name not in told:
+            module = search.program.modules[name]
+            live = [f"{name}.{names[name, n]}" if (name, n) in search.live else "" for n in range(len(module.units))]
+            fresh[module.path] = list(module_sites(tree, module, live, folded[module.path], words, written))
+    sites = merged_sites(earlier.sites if earlier is not None and told else {}, fresh)
+    return SymbolData(data, rows, sites, targets, dict(search.asked), frozenset(words))
+
+
+def _told(
+    earlier: SymbolData, alike: Collection[str], words: Set[str], units: Sequence[Sequence[Any]], modules: Sequence[str]
+) -> set[str]:
+    """Modules of whose sites an earlier search says what this one would."""
+    if earlier.words != words:
+        return set()
+    before = _states(earlier.data["units"], [name for name, _ in earlier.data["modules"]])
+    now = _states(units, modules)
+    return {name for name in alike if name in now and before.get(name) == now[name]}
+
+
+def _states(units: Sequence[Sequence[Any]], modules: Sequence[str]) -> dict[str, list[int]]:
+    """Which units of each module are live."""
+    found: dict[str, list[int]] = {name: [] for name in modules}
+    for unit in units:
+        found[modules[unit[0]]].append(unit[6])
+    return found
 
 
 def _classes(units: Sequence[Sequence[Any]]) -> list[int]:
@@ -215,125 +230,6 @@ def qualified(module: Module, number: int) -> str:
     return ".".join(reversed(parts))
 
 
-def without_unit(
-    tree: UpstreamTree, module: Module, folded: Mapping[str, FoldedModule], names: Mapping[Key, str]
-) -> tuple[list[list[Any]], list[str]]:
-    """Definitions of a kept module that are no units.
-
-    Returns:
-        Those that folding or a rule removed: name, line, last line, rule and what was decided; and the names of those that
-        stay or go with the unit around them: a class in the body of a class, and what that defines.
-    """
-    known = {names[module.name, n] for n in range(len(module.units))}
-    gone: list[list[Any]] = []
-    inner: list[str] = []
-    cut = [e.span for e in folded[module.path].edits if isinstance(e, DropStatement)]
-    decisions = folded[module.path].decisions
-    text = tree.read(module.path).decode("utf-8", "replace")
-    for name, line, nested in _definitions(text):
-        if name in known:
-            continue
-        if nested and name.partition(".")[0] in known and not any(s.line <= line <= s.end_line for s in cut):
-            inner.append(name)
-        elif (near := _deciding(decisions, line)) is not None:
-            gone.append([name, line, near.last if near.line == line else line, *_decided(near)])
-    if decisions:
-        # A text over several lines may hold what looks like an assignment: only what is gone is one.
-        for name, line in _assigned(text):
-            if name not in known and (around := _around_line(decisions, line)) is not None:
-                gone.append([name, line, line, *_decided(around)])
-    return gone, sorted(set(inner))
-
-
-def _decided(decision: Decision) -> tuple[str, str]:
-    return decision.rule, f"`{decision.text}` is {decision.outcome} (line {decision.line})"
-
-
-def _assigned(text: str) -> Iterator[tuple[str, int]]:
-    """Names and lines of what is assigned at the start of a line."""
-    line, at = 1, 0
-    for match in _ASSIGNED.finditer(text):
-        line += text.count("\n", at, match.start())
-        at = match.start()
-        yield match[1], line
-
-
-def _definitions(text: str) -> Iterator[tuple[str, int, bool]]:
-    """Qualified names, lines and whether a class in a class is around it or meant, but for definitions inside functions."""
-    around: list[tuple[int, str, str]] = []
-    line, at = 1, 0
-    for match in _DEFINITION.finditer(text):
-        line += text.count("\n", at, match.start())
-        at = match.start()
-        indent, kind, name = len(match[1].expandtabs()), match[2], match[3]
-        while around and around[-1][0] >= indent:
-            around.pop()
-        if all(k == "class" for _, k, _ in around):
-            classes = len(around) + (kind == "class")
-            yield ".".join([*(n for _, _, n in around), name]), line, classes > 1
-        around.append((indent, kind, name))
-
-
-def _deciding(decisions: Sequence[Decision], line: int) -> Decision | None:
-    """The decision that removed a line: around it, or else the last at or above it."""
-    return _around_line(decisions, line) or _near(decisions, line)
-
-
-def _around_line(decisions: Sequence[Decision], line: int) -> Decision | None:
-    """Of the decisions by which a line went, the one by which the fewest did."""
-    around = (d for d in decisions if d.first <= line <= d.last)
-    return min(around, key=lambda d: (d.last - d.first, d.line), default=None)
-
-
-def _near(decisions: Sequence[Decision], line: int) -> Decision | None:
-    """The last decision at or above a line."""
-    rows = sorted(decisions, key=lambda d: d.line)
-    at = bisect_right([d.line for d in rows], line) - 1
-    return rows[at] if at >= 0 else None
-
-
-def module_sites(
-    tree: UpstreamTree, module: Module, live: Sequence[str], before: FoldedModule, words: Set[str], written: Written
-) -> Iterator[tuple[str, Site]]:
-    """Code of a kept module that named a removed symbol in upstream, and that is gone.
-
-    Args:
-        tree: upstream.
-        module: the module.
-        live: dotted name of each of its units, empty for one that is not live.
-        before: the folded module, before anything was dropped from it.
-        words: last parts of the names of removed symbols.
-        written: imports of all of upstream.
-
-    Yields:
-        The last part of a name, and the site.
-    """
-    if not before.edits:
-        return
-    imported = {dotted.rpartition(".")[2] for _, dotted in written.get(module.path, ())}
-    counts: Counter[str] = Counter()
-    for number, content in _cut_lines(tree.read(module.path).decode("utf-8", "replace"), before):
-        asked = words & set(_WORD.findall(content))
-        counts.update(asked)
-        asked = {word for word in asked if counts[word] <= _MOST}
-        if not asked:
-            continue
-        near = _deciding(before.decisions, number)
-        fate = f"folded away by {near.rule}: `{near.text}` is {near.outcome}" if near else "folded away"
-        around = _around(module, live, number)
-        for word in asked:
-            elsewhere = int(word in imported or f".{word}" in content)
-            yield word, (module.path, number, fate, around, elsewhere)
-
-
-def _cut_lines(text: str, folded: FoldedModule) -> Iterator[tuple[int, str]]:
-    """Number and text of the lines that folding touched, but for comments."""
-    removed = {n for e in folded.edits for n in range(e.span.line, e.span.end_line + 1)}
-    for number, content in enumerate(text.split("\n"), 1):
-        if number in removed and not content.lstrip().startswith("#"):
-            yield number, content
-
-
 def _all_sites(found: SymbolData, graph: Graph, written: Written) -> dict[str, list[Site]]:
     """The sites of kept files, then those of removed ones."""
     sites = {word: list(rows) for word, rows in found.sites.items()}
@@ -352,23 +248,4 @@ def _all_sites(found: SymbolData, graph: Graph, written: Written) -> dict[str, l
     return dict(sorted(sites.items()))
 
 
-def spelled(text: str, folded: FoldedModule) -> str:
-    """All that `found_symbols` reads in the text of a file, in one text.
-
-    Args:
-        text: of a kept module.
-        folded: that module, before anything was dropped from it.
-    """
-    return repr((list(_definitions(text)), list(_assigned(text)), list(_cut_lines(text, folded))))
-
-
-def _around(module: Module, live: Sequence[str], line: int) -> str:
-    """The innermost live unit around a line."""
-    inner = ""
-    for unit, name in zip(module.units, live, strict=True):
-        if unit.span.line <= line <= unit.span.end_line and name:
-            inner = name
-    return inner
-
-
-__all__ = ["FORMAT", "NO_SYMBOLS", "SymbolData", "found_symbols", "spelled", "symbol_data"]
+__all__ = ["FORMAT", "NO_SYMBOLS", "SymbolData", "found_symbols", "symbol_data"]
