@@ -160,7 +160,10 @@ class AnalysisMemory:
                 carry.search(ended)
             if not again.ends_alike(load_rewriting, carry.told) or not again.apart.isdisjoint(kept.asked_inside):
                 return None
-            if not self._said_alike(kept, again) or not (again.looks_alike(load_rewriting) and _all_same(again)):
+            alike = self._said_alike(kept, again)
+            if alike and not again.looks_alike(load_rewriting):
+                return None
+            if not alike or not _all_same(again):
                 found = carry.analysed(ended)
                 if found is None or stack is None:
                     return None

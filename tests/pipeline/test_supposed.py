@@ -85,6 +85,15 @@ _CHANGES: dict[str, tuple[str, dict[str, str]]] = {
         {LAUNCH: FILES[LAUNCH].replace("    print(", "    if is_hip():\n        start().unnamed()\n    print(")},
     ),
     "a text that names a file": (ANEW, {PARTS: FILES[PARTS].replace("return 2", 'return open("data/kernel.h")')}),
+    # Rounds take the method away, but not before one of them saw what it names.
+    "a method that goes in a round names a file": (
+        ANEW,
+        {PARTS: FILES[PARTS].replace("return 3", 'return open("data/more.h")')},
+    ),
+    "a method that goes in a round answers something else": (
+        MOVED,
+        {PARTS: FILES[PARTS].replace("return 3", "return 4")},
+    ),
     "other code that goes": (ANEW, {LAUNCH: FILES[LAUNCH].replace(".only_hip()", ".forgotten()")}),
     # What stood on one line stands on two: only a search tells which of them an edge means.
     "one line becomes two": (
@@ -180,3 +189,14 @@ why = "Not served."
 feature = "other models"
 modules = ["sglang.other"]
 """
+
+
+def test_a_step_that_looks_otherwise_is_not_asked_for_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is left to look at after that, which must not be taken for that all of it looks alike."""
+    rules = _rules(tmp_path)
+    _decided(tmp_path / "before", FILES, rules, Cache(tmp_path / "cache"))
+    files = FILES | {LAUNCH: FILES[LAUNCH] + "# more\n"}
+    answers = iter([False])
+    monkeypatch.setattr("shrinker.fold.again.FoldedAgain.looks_alike", lambda *_, **__: next(answers, True))
+    cold = _decided(tmp_path / "cold", files, rules, None)
+    assert _outcome(tmp_path / "warm", files, rules, cold, monkeypatch) == ANEW
