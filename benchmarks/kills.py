@@ -30,6 +30,8 @@ from shrinker.source.cache import default_folder
 _REPOSITORY = Path(__file__).resolve().parents[1]
 _INPUT_ERROR = 2
 _PAGE = 4096
+_SPARE = 50
+"""The part of a tree that still fits on a disk that is full for a run."""
 _SHARED = ("downloads", "index", "trees", "stamps")
 """What is kept of upstream's own files: fetching them anew is not the question here."""
 
@@ -165,7 +167,7 @@ def _at_once(trial: Trial, upstreams: Sequence[str]) -> None:
 
 
 def _full(trial: Trial, upstreams: Sequence[str]) -> None:
-    """On a file system of its own that holds one tree and a part of a second."""
+    """On a file system of its own that holds one tree, and less beside it than the reports of a second: most files may be links."""
     trial.generate(upstreams[0])
     before = trial.digest()
     # In whole pages, as the file system counts.
@@ -176,7 +178,7 @@ def _full(trial: Trial, upstreams: Sequence[str]) -> None:
         'mount -t tmpfs -o size="$1" none "$2" && cp -a "$3/." "$2" && shift 3 && '
         '{ "$@"; code=$?; [ "$code" = 2 ] && cd "$PLACE" && find tree -type f -print0 | sort -z | xargs -0 sha256sum; }'
     )
-    wrapped = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh", str(size * 3 // 2)]
+    wrapped = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh", str(size + size // _SPARE)]
     if shutil.which("unshare") is None or subprocess.run([*wrapped[:4], "true"], capture_output=True).returncode:
         print("skipped: a full disk, which needs a file system of its own")
         return
