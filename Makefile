@@ -1,15 +1,17 @@
 # The same variables everywhere, on the command line or in the environment:
 #   UPSTREAM  release:VERSION, git:PATH_OR_URL@COMMIT, submodule or path:DIR (default: the submodule
-#             when it is checked out, else the release named in upstream.toml)
-#   PROFILE   which rules (rules/profiles/)
+#             when it is checked out, else the release named in shrinker/upstream.toml)
+#   PROFILE   which rules (shrinker/rules/profiles/)
 #   OUT       where the generated tree goes
 #   JOBS      worker processes (default: one a core)
+#   FORCE     1: what somebody added to OUT is moved to OUT.backup-…; without it nothing is generated there
 #   STRICT    1: a rule that matches nothing and a predicate that no rule names are errors
 PROFILE ?= deepseek
 OUT ?= dist/sglang_$(subst -,_,$(PROFILE))
 UPSTREAM ?=
 JOBS ?=
 STRICT ?=
+FORCE ?=
 LEVEL ?=
 NAME ?=
 GPU ?=
@@ -27,7 +29,7 @@ help: ## what can be made
 	@awk '!/^#/ { exit } /^#  / { sub(/^# /, ""); print }' $(firstword $(MAKEFILE_LIST))
 
 shrink: $(READY) ## generate OUT from UPSTREAM by the rules of PROFILE, with lock, reports and evidence
-	$(BIN)/shrinker shrink --profile '$(PROFILE)' --out '$(OUT)' $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(filter-out 0,$(STRICT)),--strict)
+	$(BIN)/shrinker shrink --profile '$(PROFILE)' --out '$(OUT)' $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(filter-out 0,$(STRICT)),--strict) $(if $(filter-out 0,$(FORCE)),--force)
 
 # pytest last: its closing line says how many tests ran. Where PyTorch cannot be had, the tests that need it are skipped and say so.
 test: lint ## checks of style, types and layers, then all tests (the real release included)

@@ -13,7 +13,6 @@ from benchmarks.sweep.one import run_one
 from benchmarks.sweep.rows import FOLDER, load, save
 from shrinker.cache.identity import tool_identity
 from shrinker.ruleset import load_profile
-from shrinker.ruleset.load import RULES_FOLDER
 from shrinker.values.errors import InputError
 
 _DEFAULT = FOLDER / "sweep.txt"
@@ -27,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if asked.commits:
             specs += spread(asked.repository, asked.commits, asked.since, asked.until)
         sides = [chosen(spec) for spec in specs or listed(_DEFAULT)]
-        identity = (load_profile(asked.profile, asked.rules or RULES_FOLDER).digest, tool_identity())
+        identity = (load_profile(asked.profile, asked.rules).digest, tool_identity())
     except InputError as error:
         print(f"error: {error.message}\nnext: {error.next_step}", file=sys.stderr)
         return 2

@@ -77,6 +77,9 @@ def shrink(
     symbols: Annotated[
         bool, typer.Option("--symbols/--no-symbols", help="Remove definitions and statements that nothing names, too.")
     ] = True,
+    force: Annotated[
+        bool, typer.Option("--force", help="Where OUT holds what shrinker did not write: move that to OUT.backup-…")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Generate a tree, prove it at the levels form and references, and write its lock and reports."""
@@ -84,8 +87,9 @@ def shrink(
     from shrinker.pipeline import Request
     from shrinker.pipeline import shrink as generate
     from shrinker.processes import without_gc
+    from shrinker.project import default_out
 
-    target = out or Path("dist") / f"sglang_{profile.replace('-', '_')}"
+    target = out or default_out(profile)
     place = absolute(reports)
     request = Request(
         upstream,
@@ -98,6 +102,7 @@ def shrink(
         rules=absolute(rules),
         reuse=not no_cache,
         symbols=symbols,
+        force=force,
     )
     with without_gc(last=True), console_progress() as progress:
         result = generate(request, progress)
@@ -108,6 +113,7 @@ def shrink(
         "seconds": {k: round(v, 3) for k, v in result.timings.items()},
         "peak_memory_bytes": result.peak_memory,
         "rescued": result.rescued,
+        "moved_aside": [str(place) for place in result.aside],
     }
     if as_json:
         print_json(document)
@@ -120,6 +126,8 @@ def shrink(
     console = Console(width=None if sys.stdout.isatty() else 110)
     console.print(summary_table(result.summary))
     total, peak = sum(result.timings.values()), result.peak_memory / 2**20
+    for place in result.aside:
+        print(f"moved aside, what shrinker did not write: {place}")
     print(f"{target}: generated in {total:.1f} s, at most {peak:.0f} MiB. Reports: {result.reports}")
 
 

@@ -51,15 +51,15 @@ def bump(
 
     When anything fails, the pin, the tree, the lock and the reports are as they were.
     """
-    from shrinker.cli.places import REPOSITORY
     from shrinker.cli.progress import console_progress
     from shrinker.follow.bump import Bump
     from shrinker.follow.bump import bump as move
     from shrinker.processes import without_gc
+    from shrinker.project import default_out, project_folder
     from shrinker.review import pages
 
-    root = absolute(repository) or REPOSITORY
-    target = absolute(out) or root / "dist" / f"sglang_{profile.replace('-', '_')}"
+    root = absolute(repository) or project_folder()
+    target = absolute(out) or root / default_out(profile)
     asked = Bump(
         root,
         release,

@@ -30,10 +30,9 @@ def kernels(
     from shrinker.graph.saved import load_graph
     from shrinker.graph.symbols.why import load_symbols
     from shrinker.ruleset import load_profile
-    from shrinker.ruleset.load import RULES_FOLDER
     from shrinker.values.errors import InputError
 
-    profile = load_profile(read_manifest(out.absolute()).profile, absolute(rules) or RULES_FOLDER)
+    profile = load_profile(read_manifest(out.absolute()).profile, absolute(rules))
     graph = find_graph(out.absolute(), absolute(reports))
     symbols = load_symbols(graph.with_name(SYMBOLS))
     if symbols is None:

@@ -51,18 +51,18 @@ def mutate(
 
     Without --level the levels form and references are asked, which takes two seconds a fault; imports, model, server and trace take
     minutes for each fault that comes so far, and need the environment that `make simulation` makes. Writes mutation.json and
-    mutation.md (breakages.json, breakages.md) beside the tree's other reports. A tree in which a level finds fault by itself
+    mutation.md (breakages.json, breakages.md) beside the tree's other reports; into OUT.reports where these have what was asked for otherwise. A tree in which a level finds fault by itself
     is refused.
     """
     from shrinker.cli.places import open_recorded, read_manifest
     from shrinker.cli.progress import console_progress
     from shrinker.cli.verify import open_setting
-    from shrinker.pipeline import reports_folder
+    from shrinker.report.place import evidence_folder, reports_of
     from shrinker.values.errors import InputError
     from shrinker.verify.levels import EVIDENCE_LEVELS
     from shrinker.verify.mutation import choose, judge_all
     from shrinker.verify.mutation.breakages import breakage_fault, declared, why_skipped
-    from shrinker.verify.mutation.page import breakages_data, breakages_page, mutation_data, mutation_page
+    from shrinker.verify.mutation.page import arguments, breakages_data, breakages_page, mutation_data, mutation_page
     from shrinker.verify.simulated import SIMULATED_LEVELS
 
     names = level or list(EVIDENCE_LEVELS)
@@ -72,8 +72,13 @@ def mutate(
             raise InputError(f"no level {name!r} to ask", f"levels here: {', '.join(known)}")
     manifest = read_manifest(out)
     tree_folder = out.absolute()
-    folder = reports_folder(tree_folder, manifest.upstream, manifest.profile, absolute(reports))
+    folder = reports_of(tree_folder, manifest, absolute(reports))
+    name = "breakages" if breakages else "mutation"
+    asked = {"levels": names} if breakages else {"levels": names, "seeds": [[each, count] for each in seed or [0]]}
+    kept = evidence_folder(tree_folder, folder, f"{name}.json", lambda data: arguments(data) == asked)
     with console_progress() as progress:
+        if kept != folder:
+            progress.note(f"{folder / name}.json is of other arguments and stays: this run writes to {kept}")
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)
         simulated = [name for name in names if name in SIMULATED_LEVELS]
         with open_setting(tree, tree_folder, manifest, folder, simulated, None, patience, 1, progress) as setting:
@@ -98,14 +103,14 @@ def mutate(
 
             found = judge_all(tree_folder, manifest, faults, levels, told)
     if breakages:
-        name, data = "breakages", breakages_data(found, names, manifest, skipped)
+        data = breakages_data(found, names, manifest, skipped)
         page = breakages_page(data)
     else:
-        name, data = "mutation", mutation_data(found, names, manifest, drawn)
+        data = mutation_data(found, names, manifest, drawn, count)
         page = mutation_page(data)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.json").write_text(json.dumps(data, indent=1, sort_keys=True) + "\n", "utf-8")
-    (folder / f"{name}.md").write_text(page, "utf-8")
+    kept.mkdir(parents=True, exist_ok=True)
+    (kept / f"{name}.json").write_text(json.dumps(data, indent=1, sort_keys=True) + "\n", "utf-8")
+    (kept / f"{name}.md").write_text(page, "utf-8")
     if as_json:
         print_json(data)
     else:

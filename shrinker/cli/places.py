@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from shrinker.report.place import LOCK, candidates
+from shrinker.values.contents import MANIFEST
 from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
 
@@ -13,14 +15,10 @@ if TYPE_CHECKING:
     from shrinker.ruleset import Ruleset
     from shrinker.values.upstream import Identity, UpstreamTree
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-MANIFEST_NAME = "SHRINK.json"
-LOCK_NAME = "shrink.lock.json"
-
 
 def read_manifest(out: Path) -> Manifest:
     """SHRINK.json of a generated tree. Raises InputError when there is none or it is not one."""
-    path = out / MANIFEST_NAME
+    path = out / MANIFEST
     try:
         text = path.read_text("utf-8")
     except OSError as error:
@@ -54,6 +52,7 @@ def open_recorded(out: Path, recorded: Identity, asked: str | None, note: Callab
     Raises:
         InputError: nothing says where it is, or it cannot be read.
     """
+    from shrinker.project import project_folder
     from shrinker.source import open_upstream
 
     spec = asked or {"release": recorded.spec, "submodule": "submodule"}.get(recorded.kind)
@@ -62,7 +61,7 @@ def open_recorded(out: Path, recorded: Identity, asked: str | None, note: Callab
             f"{out}: generated from {recorded.spec}, which names no place to read it from",
             "say where upstream is: --upstream git:PATH_OR_URL@COMMIT",
         )
-    tree = open_upstream(spec, repository=REPOSITORY, progress=note)
+    tree = open_upstream(spec, repository=project_folder(), progress=note)
     if tree.identity.commit and recorded.commit and tree.identity.commit != recorded.commit:
         note(f"the tree was generated from {recorded.spec} and is compared with {tree.identity.spec}")
     return tree
@@ -78,13 +77,11 @@ def find_graph(out: Path, reports: Path | None = None) -> Path:
         InputError: there is no tree, or no graph of the same run.
     """
     manifest = read_manifest(out)
-    recorded = (out / MANIFEST_NAME).read_bytes()
-    folders = (
-        [reports] if reports else [out.with_name(out.name + ".reports"), REPOSITORY / "reports" / manifest.profile]
-    )
+    recorded = (out / MANIFEST).read_bytes()
+    folders = [reports] if reports else candidates(out, manifest.profile)
     stale: list[str] = []
     for folder in folders:
-        graph, lock = folder / "graph.json", folder / LOCK_NAME
+        graph, lock = folder / "graph.json", folder / LOCK
         if lock.is_file() and lock.read_bytes() != recorded:
             stale.append(f"{folder} belongs to another tree, or a run was killed before it ended")
         elif lock.is_file() and graph.is_file():

@@ -36,11 +36,10 @@ def survivors(
     from shrinker.cli.progress import console_progress
     from shrinker.report.survivors import survivors_data, survivors_lines
     from shrinker.ruleset import load_profile
-    from shrinker.ruleset.load import RULES_FOLDER
     from shrinker.verify.survivors import find_survivors
 
     manifest = read_manifest(out)
-    profile = load_profile(manifest.profile, absolute(rules) or RULES_FOLDER)
+    profile = load_profile(manifest.profile, absolute(rules))
     with console_progress() as progress:
         if profile.digest != manifest.rules_hash:
             progress.note("the rules have changed since this tree was generated; it is judged by those of today")

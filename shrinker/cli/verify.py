@@ -74,8 +74,8 @@ def verify(
     from shrinker.cli.gpu import GPU_LEVEL, verify_on_gpus
     from shrinker.cli.places import open_recorded, read_manifest
     from shrinker.cli.progress import console_progress
-    from shrinker.pipeline import reports_folder
-    from shrinker.report.verification import amended, verification, write_verification
+    from shrinker.report.place import evidence_folder, reports_of
+    from shrinker.report.verification import JSON_NAME, amended, verification, write_verification
     from shrinker.values.errors import InputError
     from shrinker.verify.levels import EVIDENCE_LEVELS
     from shrinker.verify.simulated import SIMULATED_LEVELS
@@ -90,11 +90,22 @@ def verify(
         if name not in known:
             raise InputError(f"no evidence level {name!r}", f"levels here: {', '.join(known)}, or gpu alone")
     manifest = read_manifest(out)
-    place = reports_folder(out.absolute(), manifest.upstream, manifest.profile, absolute(reports))
+    place = reports_of(out.absolute(), manifest, absolute(reports))
     if amend:
         # A run of an hour is not the way to learn that there is nothing to amend.
         amended(place, manifest, (), where_upstream_runs=where_upstream_runs)
+    written = evidence_folder(
+        out.absolute(),
+        place,
+        JSON_NAME,
+        # The lock is judged with the form.
+        lambda data: {*data["levels"]} <= {*levels, "lock"} and data["where_upstream_runs"] == where_upstream_runs,
+    )
     with console_progress() as progress:
+        if everything and not amend and written != place:
+            progress.note(
+                f"{place / JSON_NAME} has more levels, or was asked for otherwise: this run writes to {written}"
+            )
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)
         simulated = [name for name in SIMULATED_LEVELS if name in levels]
         # First what costs nothing: a missing environment is an error of the first second.
@@ -108,8 +119,10 @@ def verify(
     if amend:
         results = amended(place, manifest, results, where_upstream_runs=where_upstream_runs)
     if everything or amend:
-        written = write_verification(place, manifest, results, where_upstream_runs=where_upstream_runs)
-        progress.note(f"written: {written}")
+        page = write_verification(
+            place if amend else written, manifest, results, where_upstream_runs=where_upstream_runs
+        )
+        progress.note(f"written: {page}")
     if as_json:
         data = verification(manifest, results, where_upstream_runs=where_upstream_runs)
         print_json(data if simulated else [_plain(result) for result in results])

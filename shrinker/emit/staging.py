@@ -8,29 +8,38 @@ import shutil
 import signal
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import chain, count
 from pathlib import Path
 
+from shrinker.values.contents import HISTORY, MANIFEST, foreign
 from shrinker.values.errors import InputError
 
-MANIFEST = "SHRINK.json"
 _NEW = "shrinking"
 _OLD = "replaced"
+_SHOWN = 10
+_FORCE = "choose another folder, or give --force (make: FORCE=1), which moves them to {}.backup-…"
 
 
 @contextmanager
-def staging_folder(out: Path) -> Iterator[Path]:
+def staging_folder(out: Path, *, force: bool = False) -> Iterator[Path]:
     """A new empty folder beside `out`, removed at the end if it is still there.
 
     What runs that died left beside `out` is removed first; an old tree that such a run had moved
-    away and not replaced is moved back.
+    away and not replaced is moved back, and so is what was its owner's.
+
+    Args:
+        out: where the tree is to go.
+        force: whether `out` may hold what no run wrote; see `install`.
 
     Raises:
-        InputError: the folder of `out` cannot be written, or `out` is something else than a generated tree.
+        InputError: the folder of `out` cannot be written, `out` is something else than a generated tree, or it holds
+            what no run wrote.
     """
     out = out.absolute()
-    _refuse_foreign(out)
+    _refuse_foreign(out, force)
     with scratch_folder(out, "choose another OUT, or make the folder writable") as staging:
         yield staging
 
@@ -68,8 +77,17 @@ def clear(staging: Path) -> None:
         raise InputError(f"cannot empty {staging}: {error.strerror or error}", "make the folder writable") from error
 
 
-def install(staging: Path, out: Path, files: Sequence[tuple[Path, Path]] = ()) -> None:
+def install(
+    staging: Path,
+    out: Path,
+    files: Sequence[tuple[Path, Path]] = (),
+    *,
+    force: bool = False,
+    owned: Sequence[Path] = (),
+) -> tuple[Path, ...]:
     """Put the staged tree in the place of `out`, and with it single files: all of them or, on an error, none.
+
+    The `.git` of the old tree stays. With `force`, what else in it no run wrote is moved to a new folder beside it.
 
     Ctrl-C and SIGTERM wait until it is done. Only a process that is killed outright can stop between two renames.
     The tree comes first and `files` follow in their order: with the lock last, a lock that equals the tree's own
@@ -77,15 +95,27 @@ def install(staging: Path, out: Path, files: Sequence[tuple[Path, Path]] = ()) -
 
     Args:
         files: each staged file (in a `scratch_folder`) and the place where it goes, on the same file system.
+        force: whether `out` may hold what no run wrote.
+        owned: files of one folder that are their owner's and stand where `files` go; they are moved beside that folder.
+
+    Returns:
+        Folders to which something of the owner's was moved.
 
     Raises:
-        InputError: `out` is something else than a generated tree, or something cannot be replaced; all is then unchanged.
+        InputError: `out` is something else than a generated tree, or holds what no run wrote, or something cannot be
+            replaced; all is then unchanged.
     """
     out = out.absolute()
-    _refuse_foreign(out)
+    # Again: the run took its time, and somebody may have worked in the tree meanwhile.
+    _refuse_foreign(out, force)
     old = out.with_name(f".{out.name}.{_OLD}.{os.getpid()}")
     with _uninterrupted(), ExitStack() as undo:
         try:
+            kept = [_aside(owned[0].parent)] if owned else []
+            for file in owned:
+                kept[0].mkdir(exist_ok=True)
+                file.rename(kept[0] / file.name)
+                undo.callback(_restore, kept[0] / file.name, file)
             for new, place in files:
                 place.parent.mkdir(parents=True, exist_ok=True)
                 if place.exists():
@@ -97,6 +127,9 @@ def install(staging: Path, out: Path, files: Sequence[tuple[Path, Path]] = ()) -
                 undo.callback(_restore, old, out)
             staging.rename(out)
             undo.callback(_restore, out, staging)
+            if moved and os.path.lexists(old / HISTORY):
+                (old / HISTORY).rename(out / HISTORY)
+                undo.callback(_restore, out / HISTORY, old / HISTORY)
             for new, place in files:
                 new.replace(place)
                 undo.callback(_put_back, _previous(new), place)
@@ -106,9 +139,60 @@ def install(staging: Path, out: Path, files: Sequence[tuple[Path, Path]] = ()) -
                 "the previous output is unchanged; check the folder",
             ) from error
         undo.pop_all()
-        if moved:
-            # The new tree is in place: what cannot be removed now the next run tidies up.
-            shutil.rmtree(old, ignore_errors=True)
+        # The new tree is in place: what cannot be removed now the next run tidies up.
+        return (*kept, *(_discard(old, out) if moved else ()))
+
+
+def refuse_foreign(place: Path, names: Sequence[str], way: str = _FORCE) -> None:
+    """End a run that would replace what is its owner's.
+
+    Args:
+        place: the folder that holds it.
+        names: of the files there.
+        way: what may be done about it, besides moving it away.
+
+    Raises:
+        InputError: there are names.
+    """
+    if not names:
+        return
+    shown = [f"  {name}" for name in names[:_SHOWN]]
+    more = [f"  … and {len(names) - _SHOWN} more"] if len(names) > _SHOWN else []
+    raise InputError(
+        "\n".join(
+            [f"{place} holds {len(names)} file(s) that shrinker did not write, or that changed since:", *shown, *more]
+        ),
+        f"nothing was touched; move them away, {way.format(place.name)}",
+    )
+
+
+def _discard(old: Path, out: Path) -> tuple[Path, ...]:
+    """Remove a tree that was replaced; what in it is its owner's goes to a folder beside `out`, which is returned."""
+    history = [HISTORY] if os.path.lexists(old / HISTORY) else []
+    owned = [*foreign(old), *history]
+    aside = _aside(out)
+    try:
+        for name in owned:
+            (aside / name).parent.mkdir(parents=True, exist_ok=True)
+            (old / name).rename(aside / name)
+    except OSError as error:
+        raise InputError(
+            f"cannot move {old / name} to {aside}: {error.strerror or error}",
+            f"the new tree is in place and nothing of yours was removed: take it from {old}",
+        ) from error
+    # Under a name of what is nobody's: one that is removed by half has no manifest any more to say what it was.
+    rest = out.with_name(f".{out.name}.{_NEW}.{os.getpid()}.old")
+    with contextlib.suppress(OSError):
+        old.rename(rest)
+        shutil.rmtree(rest)
+    return (aside,) if owned else ()
+
+
+def _aside(place: Path) -> Path:
+    """A name beside a folder for what is moved out of it, which nothing has."""
+    first = place.with_name(f"{place.name}.backup-{time.strftime('%Y%m%d-%H%M%S')}")
+    names = chain([first], (first.with_name(f"{first.name}-{number}") for number in count(2)))
+    return next(name for name in names if not os.path.lexists(name))
 
 
 def _previous(staged: Path) -> Path:
@@ -145,14 +229,18 @@ def _uninterrupted() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
-def _refuse_foreign(out: Path) -> None:
-    if out.is_symlink() or (out.exists() and not out.is_dir()):
+def _refuse_foreign(out: Path, force: bool) -> None:
+    if out.is_symlink():
+        raise InputError(f"{out} is a link to {os.readlink(out)}", f"name the folder itself: OUT={out.resolve()}")
+    if out.exists() and not out.is_dir():
         raise InputError(f"{out} is not a folder", "choose another OUT")
-    if out.is_dir() and not (out / MANIFEST).is_file() and any(out.iterdir()):
+    if out.is_dir() and not (out / MANIFEST).is_file() and any(entry.name != HISTORY for entry in out.iterdir()):
         raise InputError(
             f"{out} is not empty and not a generated tree (it has no {MANIFEST})",
             "choose another OUT, or empty the folder",
         )
+    if not force:
+        refuse_foreign(out, foreign(out))
 
 
 def _tidy(out: Path) -> None:
@@ -163,6 +251,10 @@ def _tidy(out: Path) -> None:
             continue
         if kind == _OLD and not out.exists():
             left.rename(out)
+        elif kind == _OLD:
+            if os.path.lexists(left / HISTORY) and not os.path.lexists(out / HISTORY):
+                (left / HISTORY).rename(out / HISTORY)
+            _discard(left, out)
         else:
             shutil.rmtree(left, ignore_errors=True)
 

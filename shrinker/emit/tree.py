@@ -20,9 +20,11 @@ from shrinker.emit.offered import Comparison
 from shrinker.emit.options import removed_options
 from shrinker.emit.package import pyproject, version_module
 from shrinker.emit.refusals import refusals_module
-from shrinker.emit.staging import MANIFEST, install, staging_folder
+from shrinker.emit.staging import install, staging_folder
 from shrinker.emit.workers import Rewritten, Task, Unwritable, rewrite_all
+from shrinker.project import PACKAGE
 from shrinker.ruleset.models import Ruleset
+from shrinker.values.contents import MANIFEST
 from shrinker.values.distributions import Distributions
 from shrinker.values.errors import InputError
 from shrinker.values.folded import FoldedModule
@@ -40,8 +42,6 @@ Progress = Callable[[int, int], None]
 
 _REFUSALS_PATH = f"{PACKAGE_PREFIX}{REFUSALS_FILE}"
 _LICENSES = ("LICENSE", "python/LICENSE")
-_OWN_LICENSE = Path(__file__).resolve().parents[2] / "LICENSE"
-"""Shrinker's licence is upstream's: the same text serves a tree that came without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,4 +313,14 @@ def _license(tree: UpstreamTree) -> bytes:
     for path in _LICENSES:
         if path in tree.by_path:
             return _read(tree, path)
-    return _OWN_LICENSE.read_bytes()
+    # Shrinker's licence is upstream's: the same text serves a tree that came without it.
+    checkout = PACKAGE.parent / "LICENSE"
+    own = checkout.read_text("utf-8") if checkout.is_file() else _installed_license()
+    return own.encode()
+
+
+def _installed_license() -> str:
+    own = metadata.distribution("shrinker").read_text("licenses/LICENSE")
+    if own is None:
+        raise InputError("the licence of shrinker is not installed with it", "install shrinker again")
+    return own

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from shrinker.pipeline import Progress, Request, Result, shrink
 from shrinker.ruleset import load_profile, without
-from shrinker.ruleset.load import RULES_FOLDER
 from shrinker.values.errors import EvidenceError, InputError
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile
@@ -68,7 +67,7 @@ def alone(
     Raises:
         InputError: a rule that the profile does not have, or a tree that cannot be generated with all of them.
     """
-    loaded = load_profile(profile, rules or RULES_FOLDER)
+    loaded = load_profile(profile, rules)
     for rule in ids:
         # Before the first long run.
         without(loaded, (rule,))

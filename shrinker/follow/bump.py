@@ -10,15 +10,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from shrinker.emit.staging import refuse_foreign
 from shrinker.follow.generated import generate, wanted
-from shrinker.follow.pin import PINS, index_commit, moved, set_index_commit
+from shrinker.follow.pin import index_commit, moved, set_index_commit
 from shrinker.follow.sides import compare_sides, generated_side, recorded_side
-from shrinker.pipeline import LOCK, Progress, Request, lock_evidence, shrink, verify_tree
+from shrinker.pipeline import Progress, Request, lock_evidence, shrink, verify_tree
+from shrinker.project import own_pins_file, pins_file
+from shrinker.report.place import LOCK
 from shrinker.review import Review, Side
-from shrinker.ruleset.load import RULES_FOLDER, load_profile
+from shrinker.ruleset.load import load_profile
 from shrinker.source import open_upstream
 from shrinker.source.pins import Pins, load_pins
 from shrinker.source.repository import git
+from shrinker.values.contents import foreign
 from shrinker.values.errors import EvidenceError, InputError
 from shrinker.verify.levels import EVIDENCE_LEVELS
 
@@ -75,9 +79,11 @@ def bump(asked: Bump, progress: Progress) -> Bumped:
     before = pins.default_spec
     if pins.default_commit is not None and asked.source:
         before = f"git:{asked.source}@{pins.default_commit}"
-    text = (asked.repository / PINS).read_text("utf-8")
+    text = pins_file(asked.repository).read_text("utf-8")
     release = open_upstream(spec, repository=asked.repository, progress=progress.note).identity.version
     new_text = moved(text, release=release if asked.release is not None else None, commit=commit)
+    # What fails puts a copy of the tree in its place, which is no way to treat what is somebody's own.
+    refuse_foreign(asked.out, foreign(asked.out), "or generate the tree again with `shrinker shrink --force`")
     with _restored(asked, pins.submodule_path) as kept:
         old = _old_side(asked, pins, before, kept, progress)
         shrink(
@@ -86,7 +92,7 @@ def bump(asked: Bump, progress: Progress) -> Bumped:
         )
         new = recorded_side(spec, asked.out, spec, progress, asked.reports)
         _judge(asked, new, progress)
-        (asked.repository / PINS).write_text(new_text, "utf-8")
+        own_pins_file(asked.repository).write_text(new_text, "utf-8")
         if commit is not None and index_commit(asked.repository, pins.submodule_path) is not None:
             set_index_commit(asked.repository, pins.submodule_path, commit)
         sides = (old, new)
@@ -115,7 +121,7 @@ def _tagged(place: str, release: str, progress: Progress) -> str | None:
 def _judge(asked: Bump, new: Side, progress: Progress) -> None:
     """All evidence again, from what now lies in place."""
     assert new.upstream is not None, "it was just generated from it"
-    rules = load_profile(asked.profile, asked.rules or RULES_FOLDER)
+    rules = load_profile(asked.profile, asked.rules)
     evidence = (
         lock_evidence(asked.out, new.manifest, asked.reports),
         *verify_tree(new.upstream, asked.out, new.manifest, EVIDENCE_LEVELS, asked.jobs, {}, progress, None, rules),
@@ -155,8 +161,8 @@ def _restored(asked: Bump, submodule: str) -> Iterator[Path]:
     Copies are hard links: what shrinker writes it writes beside the old file and renames.
     """
     entry = index_commit(asked.repository, submodule)
-    pin = asked.repository / PINS
-    text = pin.read_bytes()
+    pin = own_pins_file(asked.repository)
+    text = pin.read_bytes() if pin.is_file() else None
     places = [asked.out, asked.reports]
     asked.out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{asked.out.name}.bump-", dir=asked.out.parent) as name:
@@ -167,7 +173,7 @@ def _restored(asked: Bump, submodule: str) -> Iterator[Path]:
         try:
             yield kept
         except BaseException:
-            pin.write_bytes(text)
+            pin.write_bytes(text) if text is not None else pin.unlink(missing_ok=True)
             if entry is not None and index_commit(asked.repository, submodule) != entry:
                 set_index_commit(asked.repository, submodule, entry)
             _put_back(places, there, kept)

@@ -16,10 +16,10 @@ from shrinker.cache import Cache
 from shrinker.follow.inventory import Item, counted, fresh_items, inventory, path_matches, sites
 from shrinker.follow.lost import Lost, lost_names
 from shrinker.follow.survey import survey
-from shrinker.pipeline import REPOSITORY, Progress
+from shrinker.pipeline import Progress
+from shrinker.project import project_folder
 from shrinker.report.proposals import propose_fact, table
 from shrinker.ruleset import Ruleset, load_profile
-from shrinker.ruleset.load import RULES_FOLDER
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
 from shrinker.source.pins import load_pins
@@ -94,14 +94,14 @@ def diagnose(
     Raises:
         InputError: the upstream or the rules cannot be read.
     """
-    ruleset = load_profile(profile, rules or RULES_FOLDER)
-    tree = open_upstream(upstream, repository=REPOSITORY, progress=progress.note)
+    ruleset = load_profile(profile, rules)
+    tree = open_upstream(upstream, repository=project_folder(), progress=progress.note)
     cache = Cache(default_folder())
     before: tuple[Item, ...] = ()
     notes: list[str] = []
-    known = since or load_pins(REPOSITORY).default_spec
+    known = since or load_pins(project_folder()).default_spec
     try:
-        other = open_upstream(known, repository=REPOSITORY, progress=progress.note)
+        other = open_upstream(known, repository=project_folder(), progress=progress.note)
     except InputError as error:
         if since is not None:
             raise

@@ -15,9 +15,10 @@ from pathlib import Path
 
 from shrinker.cache import hash_of
 from shrinker.cache.identity import tool_identity
-from shrinker.pipeline import LOCK, REPOSITORY, Progress, Request, shrink
+from shrinker.pipeline import Progress, Request, shrink
+from shrinker.project import PACKAGE, project_folder
+from shrinker.report.place import LOCK, reports_beside
 from shrinker.ruleset import load_profile
-from shrinker.ruleset.load import RULES_FOLDER
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder, locked
 from shrinker.values.errors import EvidenceError, InputError
@@ -49,7 +50,7 @@ class Wanted:
     @property
     def reports(self) -> Path:
         """Its reports."""
-        return self.place.with_name(f"{self.place.name}.reports")
+        return reports_beside(self.place)
 
 
 def wanted(spec: str, profile: str, rules: Path | None, progress: Progress) -> Wanted:
@@ -58,8 +59,8 @@ def wanted(spec: str, profile: str, rules: Path | None, progress: Progress) -> W
     Raises:
         InputError: the upstream or the rules cannot be read.
     """
-    ruleset = load_profile(profile, rules or RULES_FOLDER)
-    upstream = open_upstream(spec, repository=REPOSITORY, progress=progress.note)
+    ruleset = load_profile(profile, rules)
+    upstream = open_upstream(spec, repository=project_folder(), progress=progress.note)
     content = (f"{file.path}:{file.sha256}" for file in upstream.files)
     key = hash_of(tool_identity(), ruleset.digest, profile, repr(upstream.identity), *content).hex()[:32]
     return Wanted(spec, profile, rules, upstream, default_folder() / "generated" / key / "tree")
@@ -111,7 +112,8 @@ def _two(trees: list[Wanted], jobs: int, progress: Progress) -> None:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 text=True,
-                env=os.environ | {"PYTHONPATH": os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")])},
+                env=os.environ
+                | {"PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")])},
             )
             stack.callback(_end, run)
             runs.append((tree, run))

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shrinker.source.repository import command, environment, git
+from shrinker.values.contents import MANIFEST, contents
 from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
 
-MANIFEST = "SHRINK.json"
 _MODE = "100644"
 _NOBODY = {"GIT_AUTHOR_NAME": "shrinker", "GIT_AUTHOR_EMAIL": "shrinker@localhost"}
 
@@ -73,10 +73,7 @@ def publish(out: Path, manifest: Manifest, remote: str, branch: str) -> Publishe
 def _checked(out: Path, manifest: Manifest) -> list[str]:
     """Paths of the tree; it must hold what the manifest says and nothing else."""
     paths = sorted([*(file.path for file in manifest.files), MANIFEST])
-    there = sorted(
-        file.relative_to(out).as_posix() for file in out.rglob("*") if file.is_symlink() or not file.is_dir()
-    )
-    odd = sorted(set(paths) ^ set(there))
+    odd = sorted(set(paths) ^ set(contents(out)))
     if odd:
         raise InputError(f"{out}: {odd[0]} is not as {MANIFEST} says", "generate the tree again with `make shrink`")
     for entry in manifest.files:

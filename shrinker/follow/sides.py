@@ -11,12 +11,13 @@ from functools import partial
 from pathlib import Path
 
 from shrinker.follow.generated import Wanted, generate, wanted
-from shrinker.pipeline import LOCK, REPOSITORY, Progress, reports_folder
+from shrinker.pipeline import Progress
 from shrinker.processes import forked
+from shrinker.project import project_folder
+from shrinker.report.place import LOCK, candidates
 from shrinker.review import Side, review
 from shrinker.review.values import Change, Review
 from shrinker.ruleset import load_profile
-from shrinker.ruleset.load import RULES_FOLDER
 from shrinker.source import open_upstream
 from shrinker.source.history import Told, history
 from shrinker.source.layout import NEEDED
@@ -97,12 +98,11 @@ def recorded_side(
     if place.is_dir():
         manifest = _manifest(place / MANIFEST)
         folder: Path | None = place
-        beside = place.with_name(f"{place.name}.reports")
-        candidates = [reports or beside, beside, reports_folder(place, manifest.upstream, manifest.profile)]
+        folders = [*([reports] if reports else []), *candidates(place, manifest.profile)]
     else:
-        manifest, folder, candidates = _manifest(place), None, [place.parent]
+        manifest, folder, folders = _manifest(place), None, [place.parent]
     lock = manifest.to_json()
-    found = next((c for c in candidates if (c / "graph.json").is_file() and _text(c / LOCK) == lock), None)
+    found = next((c for c in folders if (c / "graph.json").is_file() and _text(c / LOCK) == lock), None)
     return Side(name, manifest, folder, found, _upstream(manifest, upstream, progress))
 
 
@@ -110,7 +110,7 @@ def _upstream(manifest: Manifest, asked: str | None, progress: Progress) -> Upst
     """What it was generated from; only a release says by itself where that is."""
     identity = manifest.upstream
     spec = asked or (identity.spec if identity.kind == "release" else None)
-    return open_upstream(spec, repository=REPOSITORY, progress=progress.note) if spec is not None else None
+    return open_upstream(spec, repository=project_folder(), progress=progress.note) if spec is not None else None
 
 
 def _manifest(path: Path) -> Manifest:
@@ -208,7 +208,7 @@ def unknown_predicates(sides: tuple[Side, Side], rules: Path | None, jobs: int) 
         if side.folder is None or side.upstream is None:
             return [], [f"{side.name}: no tree or no upstream, so that unknown predicates are not looked for"]
     assert new.folder is not None and new.upstream is not None, "just looked at"
-    profile = load_profile(new.manifest.profile, rules or RULES_FOLDER)
+    profile = load_profile(new.manifest.profile, rules)
     # A name that the old tree does not write stands in no file that it has, too.
     changed = {path for path in new.files if _differs(old, new, path)}
     left = find_survivors(new.upstream, new.folder, new.manifest, profile, jobs=jobs, names=False, among=changed)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shrinker.pipeline import Progress, Request, Result, shrink
+from shrinker.report.place import reports_beside
 from shrinker.values.outcome import Finding
 
 UNKNOWN = "unnamed-predicate"
@@ -52,7 +53,7 @@ def survey(
         InputError: the upstream or the rules cannot be read.
         EvidenceError: the tree failed its evidence.
     """
-    reports = out.with_name(f"{out.name}.reports")
+    reports = reports_beside(out)
     result = shrink(Request(upstream, profile, out, jobs, reports=reports, rules=rules, look=True), progress)
     return Survey(result, result.strict)
 

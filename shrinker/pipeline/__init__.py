@@ -14,7 +14,7 @@ from typing import Any
 from shrinker import __version__
 from shrinker.cache import Cache
 from shrinker.emit.lock import compare, read_lock, write_lock
-from shrinker.emit.staging import clear, install, scratch_folder, staging_folder
+from shrinker.emit.staging import clear, install, refuse_foreign, scratch_folder, staging_folder
 from shrinker.emit.tree import Emitted, emit_tree
 from shrinker.emit.workers import Unwritable
 from shrinker.graph.build import missing_roots
@@ -23,28 +23,26 @@ from shrinker.pipeline.progress import Progress, timed
 from shrinker.pipeline.reporting import Reporting
 from shrinker.pipeline.spare import SpareTime
 from shrinker.processes import without_gc
+from shrinker.project import project_folder
 from shrinker.report.effects import rule_effects
 from shrinker.report.measure import measure
+from shrinker.report.place import LOCK, foreign_reports, new_reports, reports_of
 from shrinker.report.strict import strict_findings
 from shrinker.report.write import Begun, begin_reports, finish_reports, write_symbols
 from shrinker.ruleset import Ruleset, load_profile, without
-from shrinker.ruleset.load import RULES_FOLDER
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
-from shrinker.source.pins import load_pins
 from shrinker.values.errors import EvidenceError
 from shrinker.values.graph import Graph
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
 from shrinker.values.survivors import Survivors
-from shrinker.values.upstream import Identity, UpstreamTree
+from shrinker.values.upstream import UpstreamTree
 from shrinker.verify.levels import EVIDENCE_LEVELS
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 _SHOWN_FINDINGS = 20
 _SHOWN_STRICT = 100
 """A strict run leaves no tree to look at, so it says nearly everything at once."""
-LOCK = "shrink.lock.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +59,15 @@ class Request:
     reports: Path | None = None
     cache: Path | None = None
     rules: Path | None = None
-    """Folder with rule files and `profiles/`; this repository's when not given."""
+    """Folder with rule files and `profiles/`; those of `project.rules_folder` when not given."""
     symbols: bool = True
     """Remove the definitions, statements and imports that nothing reachable names, too."""
     reuse: bool = True
     """Take results of earlier runs from the cache folder, and leave this run's there."""
     without: tuple[str, ...] = ()
     """Ids of rules that are taken as not written; see `shrinker.follow.alone`."""
+    force: bool = False
+    """Move aside what in `out` or among the reports no run wrote, where such a thing ends the run otherwise."""
     look: bool = False
     """Find what strict mode would refuse, and hand it over in the result: nothing is refused for it."""
 
@@ -88,6 +88,8 @@ class Result:
     """What strict mode would refuse; only of a run that looks for it."""
     survivors: Survivors | None = None
     """What of other platforms is left; only of a run that looks for it."""
+    aside: tuple[Path, ...] = ()
+    """Folders to which something of the owner's was moved; only of a run that may."""
 
 
 def shrink(request: Request, progress: Progress) -> Result:
@@ -101,11 +103,17 @@ def shrink(request: Request, progress: Progress) -> Result:
     cache = Cache((request.cache or default_folder()).absolute()) if request.reuse else Cache.off()
     with without_gc(), ExitStack() as stack:
         with timed("source", timings, progress):
-            rules = without(load_profile(request.profile, request.rules or RULES_FOLDER), request.without)
-            tree = open_upstream(request.upstream, cache=request.cache, repository=REPOSITORY, progress=progress.note)
+            rules = without(load_profile(request.profile, request.rules), request.without)
+            tree = open_upstream(
+                request.upstream, cache=request.cache, repository=project_folder(), progress=progress.note
+            )
             # Before the long phases, so that a folder that cannot be written is an error of the first second.
-            staging = stack.enter_context(staging_folder(request.out))
-            reports = reports_folder(request.out, tree.identity, rules.profile, request.reports)
+            staging = stack.enter_context(staging_folder(request.out, force=request.force))
+            usual = request.rules is None and request.symbols and not request.without
+            reports = request.reports or new_reports(request.out, tree.identity, rules.profile, usual=usual)
+            owned = foreign_reports(reports)
+            if not request.force:
+                refuse_foreign(reports, [path.name for path in owned])
             staged = stack.enter_context(scratch_folder(reports, "choose another folder for the reports"))
         spare = SpareTime(tree, rules, cache, stack)
         # A strict run refuses what is wrong before the tree is judged: it waits for all that is decided.
@@ -177,8 +185,9 @@ def shrink(request: Request, progress: Progress) -> Result:
             names = sorted(file.name for file in staged.iterdir())
             write_lock(staged / LOCK, manifest)
             # The lock last: it equals the tree's own manifest only when all the rest is in place.
-            install(staging, request.out, [(staged / name, reports / name) for name in (*names, LOCK)])
-    return Result(manifest, summary, reports, evidence, timings, peak, decided.rescued, tuple(refused), left)
+            places = [(staged / name, reports / name) for name in (*names, LOCK)]
+            aside = install(staging, request.out, places, force=request.force, owned=owned)
+    return Result(manifest, summary, reports, evidence, timings, peak, decided.rescued, tuple(refused), left, aside)
 
 
 def _begin_reports(
@@ -298,15 +307,6 @@ def verify_tree(
     return tuple(found)
 
 
-def reports_folder(out: Path, upstream: Identity, profile: str, asked: Path | None = None) -> Path:
-    """Where the reports of a tree are: in the repository for the pinned upstream, beside the tree for any other."""
-    if asked is not None:
-        return asked
-    if out.resolve().parent == REPOSITORY / "dist" and load_pins(REPOSITORY).is_pinned(upstream):
-        return REPOSITORY / "reports" / profile
-    return out.with_name(out.name + ".reports")
-
-
 def lock_evidence(out: Path, manifest: Manifest, asked: Path | None = None) -> Evidence:
     """Judge a tree by its lock: both were written by one run, or a run died between them.
 
@@ -315,7 +315,7 @@ def lock_evidence(out: Path, manifest: Manifest, asked: Path | None = None) -> E
         manifest: of that tree.
         asked: folder with its reports; by default where `shrink` puts them.
     """
-    lock = reports_folder(out, manifest.upstream, manifest.profile, asked) / LOCK
+    lock = reports_of(out, manifest, asked) / LOCK
     findings = tuple(_lock_findings(lock, manifest))
     return Evidence("lock", not findings, (("files", len(manifest.files)),), findings, ())
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from shrinker.project import RULES_FOLDER, rules_folder
 from shrinker.ruleset.contradictions import refuse_contradictions
 from shrinker.ruleset.models import (
     Absent,
@@ -42,8 +43,6 @@ from shrinker.ruleset.models import (
 )
 from shrinker.values.errors import InputError
 
-RULES_FOLDER = Path(__file__).resolve().parents[2] / "rules"
-
 _KINDS: dict[str, tuple[str, type[Rule]]] = {
     "fact": ("facts", Fact),
     "domain": ("domains", Domain),
@@ -71,12 +70,22 @@ _KINDS: dict[str, tuple[str, type[Rule]]] = {
 }
 
 
-def load_profile(name: str, folder: Path = RULES_FOLDER) -> Ruleset:
-    """Read `rules/profiles/<name>.toml` and the rule files it includes.
+def load_profile(name: str, folder: Path | None = None) -> Ruleset:
+    """Read `profiles/<name>.toml` of a folder of rules, and the rule files it includes.
+
+    Args:
+        name: of the profile.
+        folder: with rule files and `profiles/`; the project's own rules, else those of the package, when not given.
 
     Raises:
-        InputError: unknown profile, broken TOML, unknown kind or key, two rules of one id.
+        InputError: no such folder, unknown profile, broken TOML, unknown kind or key, two rules of one id.
     """
+    folder = folder or rules_folder()
+    if not (folder / "profiles").is_dir():
+        raise InputError(
+            f"{folder} is no folder of rules" + (" (it has no profiles/)" if folder.is_dir() else ": it is not there"),
+            f"name one that has rule files and profiles/, as {RULES_FOLDER} has",
+        )
     profiles = sorted(p.stem for p in (folder / "profiles").glob("*.toml"))
     if name not in profiles:
         raise InputError(f"no profile {name!r}{_nearest(name, profiles)}", f"profiles here: {', '.join(profiles)}")

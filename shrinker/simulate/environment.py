@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from shrinker.project import project_folder
 from shrinker.simulate.settings import SWITCH, Settings
 from shrinker.simulate.versions import declared_versions
 from shrinker.values.errors import InputError
@@ -17,8 +18,10 @@ HIDE = "SHRINKER_SIMULATION_WITHOUT"
 """Environment variable: packages, by commas, that simulated processes shall not find (``triton``, as on macOS)."""
 PROGRAMS = Path(__file__).resolve().parent / "bin"
 SITE = Path(__file__).resolve().parent / "site"
-DEFAULT = Path(__file__).resolve().parents[2] / ".venv-simulate" / "bin" / "python"
-_NEXT = f"make it with `make simulation`, or name an interpreter that has its requirements in {VARIABLE}"
+_NEXT = (
+    "make it with `make simulation` in a checkout, or name an interpreter that has the requirements of "
+    f"{Path(__file__).resolve().parent / 'requirements.txt'} in {VARIABLE}"
+)
 
 _PASSED = ("HOME", "LANG", "LC_ALL", "PATH", "TERM", "TMPDIR", "USER", "LD_LIBRARY_PATH")
 """Variables that a simulated process keeps of its surroundings: none that could change what it computes."""
@@ -83,7 +86,7 @@ def find_python() -> Path:
     Raises:
         InputError: there is none, or it cannot import torch.
     """
-    python = Path(os.environ.get(VARIABLE) or DEFAULT)
+    python = Path(os.environ.get(VARIABLE) or project_folder() / ".venv-simulate" / "bin" / "python")
     if not python.is_file():
         raise InputError(f"the environment for simulated runs is missing: {python}", _NEXT)
     try:

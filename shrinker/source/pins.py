@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from shrinker.project import pins_file
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import Identity
 
@@ -45,12 +46,12 @@ class Pins:
 
 
 def load_pins(repository: Path) -> Pins:
-    """Read `upstream.toml` at the repository's root.
+    """Read the `upstream.toml` of a project, or that of the package where it has none.
 
     Raises:
         InputError: it is missing, is not TOML or lacks a key.
     """
-    path = repository / "upstream.toml"
+    path = pins_file(repository)
     try:
         data = tomllib.loads(path.read_text("utf-8"))
         return Pins(
@@ -64,4 +65,4 @@ def load_pins(repository: Path) -> Pins:
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}", "run from a checkout of shrinker") from error
     except (tomllib.TOMLDecodeError, KeyError, TypeError, UnicodeDecodeError) as error:
-        raise InputError(f"upstream.toml: {error!r}", "mend upstream.toml or take it from git") from error
+        raise InputError(f"{path}: {error!r}", "mend it, or take it from git") from error

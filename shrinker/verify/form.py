@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import os
 import tokenize
 import warnings
 from collections import Counter
@@ -30,6 +29,7 @@ from pathlib import Path
 from shrinker.cache import Cache, pack, turns, unpack
 from shrinker.ruleset import Ruleset
 from shrinker.values import form as syntax
+from shrinker.values.contents import contents
 from shrinker.values.errors import ShrinkerError
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile, Evidence, Finding
@@ -174,17 +174,11 @@ def _compare_listing(out: Path, manifest: Manifest, findings: list[Finding], cou
     recorded = {entry.path for entry in manifest.files}
     if len(recorded) != len(manifest.files):
         findings.append(Finding("files", LOCK, 0, "the manifest names a file twice"))
-    present: set[str] = set()
-    for folder, folders, names in os.walk(out):
-        folders[:] = sorted(name for name in folders if name != "__pycache__")
-        for name in [*folders, *names]:
-            full = os.path.join(folder, name)
-            path = os.path.relpath(full, out).replace(os.sep, "/")
-            if os.path.islink(full):
-                findings.append(Finding("files", path, 0, "is a link; a generated tree holds plain files only"))
-            elif name not in folders:
-                present.add(path)
-    present.discard(LOCK)
+    present = set(contents(out)) - {LOCK}
+    for path in sorted(present):
+        if (out / path).is_symlink():
+            findings.append(Finding("files", path, 0, "is a link; a generated tree holds plain files only"))
+    present = {path for path in present if not (out / path).is_symlink()}
     counts["files"] += len(recorded)
     counts["extra files"] += len(present)
     findings += [Finding("files", p, 0, "is in the manifest but not in the tree") for p in sorted(recorded - present)]

@@ -54,7 +54,7 @@ def die(before: int) -> None:
     count = 0
     install = staging.install
 
-    def counted(*arguments: object) -> None:
+    def counted(*arguments: object, **named: object) -> tuple[Path, ...]:
         for name in ("rename", "replace"):
             plain = getattr(Path, name)
 
@@ -66,7 +66,7 @@ def die(before: int) -> None:
                 return plain(self, target)  # type: ignore[operator, no-any-return]
 
             setattr(Path, name, rename)
-        install(*arguments)  # type: ignore[arg-type]
+        return install(*arguments, **named)  # type: ignore[arg-type]
 
     sys.modules["shrinker.pipeline"].install = counted  # type: ignore[attr-defined]
 

@@ -33,7 +33,7 @@ def test_every_kernel_is_reached_and_nothing_removed_is(narrower: Shrunk) -> Non
 def test_a_kernel_that_went_is_missed(narrower: Shrunk, tmp_path_factory: pytest.TempPathFactory) -> None:
     # The same command with a kernel of a removed system on the list.
     rules = tmp_path_factory.mktemp("rules")
-    from shrinker.ruleset.load import RULES_FOLDER
+    from shrinker.project import RULES_FOLDER
 
     for path in RULES_FOLDER.rglob("*.toml"):
         target = rules / path.relative_to(RULES_FOLDER)

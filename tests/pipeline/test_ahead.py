@@ -12,8 +12,9 @@ from shrinker.fold import workers
 from shrinker.fold.engine import FoldEngine
 from shrinker.graph.ahead import import_leads
 from shrinker.graph.build import build_graph
+from shrinker.project import RULES_FOLDER
 from shrinker.ruleset import Ruleset
-from shrinker.ruleset.load import RULES_FOLDER, load_rules
+from shrinker.ruleset.load import load_rules
 from shrinker.values.upstream import UpstreamTree
 from tests.fold.programs import make_tree
 

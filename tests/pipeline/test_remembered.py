@@ -13,8 +13,9 @@ from shrinker.fold import workers
 from shrinker.graph.symbols.saved import symbol_data
 from shrinker.pipeline import analyse
 from shrinker.processes import WorkerPool
+from shrinker.project import RULES_FOLDER
 from shrinker.ruleset import Ruleset
-from shrinker.ruleset.load import RULES_FOLDER, load_rules
+from shrinker.ruleset.load import load_rules
 from tests.fold.programs import make_tree, read_program
 from tests.graph.symbols.test_programs import _ROOT, ARCHIVES, _Silent
 from tests.graph.symbols.test_why import _MORE

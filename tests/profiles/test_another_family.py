@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.ruleset.load import RULES_FOLDER
+from shrinker.project import RULES_FOLDER
 from tests.cli.small import World, write
 from tests.profiles.miniature import FILES
 

@@ -6,7 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from shrinker.ruleset.load import RULES_FOLDER, load_profile, load_rules
+from shrinker.project import RULES_FOLDER
+from shrinker.ruleset.load import load_profile, load_rules
 from shrinker.ruleset.models import Remove, Root, Walk
 
 PROGRAMS = ("operators.toml", "environment.toml")

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.ruleset.load import RULES_FOLDER, load_profile, load_rules
+from shrinker.project import RULES_FOLDER
+from shrinker.ruleset.load import load_profile, load_rules
 from shrinker.ruleset.match import overlap
 from shrinker.values.errors import InputError
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from shrinker.project import RULES_FOLDER
 from shrinker.ruleset import load_profile
-from shrinker.ruleset.load import RULES_FOLDER, load_rules
+from shrinker.ruleset.load import load_rules
 from shrinker.values.errors import InputError
 
 FACT = '[[fact]]\nid = "hip"\nwhy = "There is no AMD GPU here."\ncalls = ["sglang.**.is_hip"]\nvalue = false\n'

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from shrinker.project import pins_file
 from shrinker.source import open_upstream
 from shrinker.source.pins import load_pins
 from shrinker.values.upstream import PACKAGE_PREFIX, SourceFile, UpstreamTree
@@ -47,7 +48,7 @@ def _content(tree: UpstreamTree) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-PAIRS = tomllib.loads((REPOSITORY / "upstream.toml").read_text("utf-8"))["pair"]
+PAIRS = tomllib.loads(pins_file(REPOSITORY).read_text("utf-8"))["pair"]
 CLONES = [path for path in (os.environ.get("SHRINKER_TEST_GIT"),) if path]
 
 

@@ -32,7 +32,7 @@ _ARGUMENTS = (
 
 
 def mutation_data(
-    judged: Sequence[Judged], levels: Sequence[str], manifest: Manifest, drawn: Mapping[int, Collection[Fault]]
+    judged: Sequence[Judged], levels: Sequence[str], manifest: Manifest, drawn: Mapping[int, Collection[Fault]], count: int
 ) -> dict[str, Any]:
     """The content of ``mutation.json``: nothing in it depends on the machine or the time.
 
@@ -41,6 +41,7 @@ def mutation_data(
         levels: that were asked.
         manifest: of the tree.
         drawn: the faults by the seed that drew them; one may be drawn by several.
+        count: faults that were asked for by each seed; a small tree may not have so many.
     """
     noticed = {j.fault for j in judged if j.caught_by}
     return {
@@ -49,7 +50,7 @@ def mutation_data(
         "upstream": manifest.upstream.spec,
         "rules_hash": manifest.rules_hash,
         "seeds": [
-            {"seed": seed, "faults": len(faults), "noticed": sum(fault in noticed for fault in faults)}
+            {"seed": seed, "asked": count, "faults": len(faults), "noticed": sum(fault in noticed for fault in faults)}
             for seed, faults in drawn.items()
         ],
         "levels": [*levels],
@@ -66,6 +67,12 @@ def mutation_data(
             for j in judged
         ],
     }
+
+
+def arguments(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What was asked for when such a document was made: the levels, and of drawn faults each seed with its number."""
+    drawn = {"seeds": [[row["seed"], row.get("asked", row["faults"])] for row in data["seeds"]]} if "seeds" in data else {}
+    return {"levels": data["levels"], **drawn}
 
 
 def mutation_page(data: Mapping[str, Any]) -> str:

@@ -9,7 +9,8 @@ import pytest
 from shrinker.facts.lattice import Removed
 from shrinker.fold.messages import is_message, message
 from shrinker.pipeline import analyse
-from shrinker.ruleset.load import RULES_FOLDER, load_rules
+from shrinker.project import RULES_FOLDER
+from shrinker.ruleset.load import load_rules
 from tests.fold.programs import make_tree, rewrite
 from tests.graph.symbols.test_programs import _ROOT, _Silent
 

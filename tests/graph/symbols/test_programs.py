@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from shrinker.pipeline import analyse
+from shrinker.project import RULES_FOLDER
 from shrinker.ruleset import Ruleset
-from shrinker.ruleset.load import RULES_FOLDER, load_rules
+from shrinker.ruleset.load import load_rules
 from tests.fold.programs import PROGRAMS, make_tree, read_program, rewrite
 
 ARCHIVES = sorted((PROGRAMS / "symbols").glob("*.txtar"), key=lambda p: (not p.name.startswith("noop_"), p.name))

@@ -12,7 +12,8 @@ from shrinker.graph.saved import graph_data
 from shrinker.graph.symbols.saved import symbol_data
 from shrinker.graph.symbols.why import Symbols, load_symbols
 from shrinker.pipeline import analyse
-from shrinker.ruleset.load import RULES_FOLDER, load_rules
+from shrinker.project import RULES_FOLDER
+from shrinker.ruleset.load import load_rules
 from shrinker.ruleset.models import Reach, Remove
 from shrinker.values.errors import InputError
 from tests.fold.programs import make_tree

@@ -13,7 +13,8 @@ from shrinker.graph.symbols.costs import cost_of
 from shrinker.graph.symbols.saved import NO_SYMBOLS, symbol_data
 from shrinker.graph.symbols.why import Dropped
 from shrinker.pipeline import analyse
-from shrinker.ruleset.load import RULES_FOLDER, load_rules
+from shrinker.project import RULES_FOLDER
+from shrinker.ruleset.load import load_rules
 from shrinker.values.errors import InputError
 from tests.fold.programs import make_tree
 from tests.graph.symbols.test_programs import _ROOT, _Silent

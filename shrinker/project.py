@@ -1,0 +1,45 @@
+"""Where things are that belong to no single run: the folder one works in, and what comes with the package.
+
+A project is a folder with `rules/profiles/` or an `upstream.toml` of its own: what it has comes before what the
+package brings. Without one, the checkout of shrinker is the project, and where shrinker is installed, the working folder.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent
+RULES_FOLDER = PACKAGE / "rules"
+"""The rules that come with shrinker."""
+PINS = "upstream.toml"
+
+
+def project_folder() -> Path:
+    """The folder that holds reports and, where it has them, rules and pins of its own."""
+    here, checkout = Path.cwd(), PACKAGE.parent
+    if (here / PINS).is_file() or (here / "rules" / "profiles").is_dir():
+        return here
+    return checkout if (checkout / "pyproject.toml").is_file() else here
+
+
+def rules_folder() -> Path:
+    """The rules that are used when no folder is named."""
+    own = project_folder() / "rules"
+    return own if (own / "profiles").is_dir() else RULES_FOLDER
+
+
+def pins_file(project: Path) -> Path:
+    """What says where a project's upstream is: its own `upstream.toml`, else that of the package."""
+    own = project / PINS
+    return own if own.is_file() else PACKAGE / PINS
+
+
+def own_pins_file(project: Path) -> Path:
+    """Where the pins of a project are written: never into an installed package."""
+    found = pins_file(project)
+    return found if found.is_relative_to(project) else project / PINS
+
+
+def default_out(profile: str) -> Path:
+    """Where a profile's tree goes when no place is named, below the working folder."""
+    return Path("dist") / f"sglang_{profile.replace('-', '_')}"

@@ -1,0 +1,201 @@
+"""What lies in a generated tree and is its owner's: a run ends before it begins, or moves it aside, and never removes it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from shrinker.emit.staging import install, staging_folder
+from shrinker.values.contents import contents, foreign
+from shrinker.values.errors import InputError
+from tests.emit.small_tree import dead_process, write_tree
+
+OLD = {"LICENSE": "text\n", "python/sglang/server.py": "PORT = 1\n"}
+NEW = {"LICENSE": "text\n", "python/sglang/server.py": "PORT = 2\n"}
+
+LEFT_BY_TOOLS = (
+    "python/sglang/__pycache__/server.cpython-311.pyc",
+    "python/build/lib/sglang/server.py",
+    "python/build/bdist.linux-x86_64/x",
+    "python/build/lib.linux-x86_64-cpython-311/x",
+    "python/sglang.egg-info/PKG-INFO",
+)
+OWN = (
+    "mynotes.txt",
+    "Dockerfile",
+    ".venv/bin/python",
+    "python/notes.md",
+    "python/build/notes.txt",
+    "python/sglang/srt/new.py",
+    "build/x",
+    ".github/workflows/ci.yml",
+    "submodule/.git",
+)
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    write_tree(tmp_path / "gen", OLD)
+    return tmp_path / "gen"
+
+
+def _add(out: Path, path: str, text: str = "mine") -> None:
+    (out / path).parent.mkdir(parents=True, exist_ok=True)
+    (out / path).write_text(text)
+
+
+def _generate(out: Path, *, force: bool = False, meanwhile: Callable[[], None] = lambda: None) -> tuple[Path, ...]:
+    with staging_folder(out, force=force) as staging:
+        write_tree(staging, NEW)
+        meanwhile()
+        return install(staging, out, force=force)
+
+
+def _all(folder: Path) -> dict[str, str]:
+    return {p.relative_to(folder).as_posix(): p.read_text() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_a_tree_as_it_was_written_is_replaced(out: Path) -> None:
+    assert foreign(out) == []
+    assert _generate(out) == ()
+    assert _all(out)["python/sglang/server.py"] == "PORT = 2\n"
+    assert os.listdir(out.parent) == ["gen"]
+
+
+@pytest.mark.parametrize("path", LEFT_BY_TOOLS)
+def test_what_building_and_running_leave_is_no_ones(out: Path, path: str) -> None:
+    _add(out, path)
+    assert foreign(out) == [] and path not in contents(out)
+    assert _generate(out) == ()
+
+
+@pytest.mark.parametrize("path", OWN)
+def test_a_file_more_ends_the_run(out: Path, path: str) -> None:
+    _add(out, path)
+    before = _all(out)
+    with pytest.raises(InputError, match="did not write") as told:
+        _generate(out)
+    assert path in told.value.message and "--force" in told.value.next_step
+    assert _all(out) == before and os.listdir(out.parent) == ["gen"]
+
+
+def test_an_edited_file_ends_the_run(out: Path) -> None:
+    _add(out, "python/sglang/server.py", "PORT = 3\n")
+    with pytest.raises(InputError, match=r"python/sglang/server\.py"):
+        _generate(out)
+    assert _all(out)["python/sglang/server.py"] == "PORT = 3\n"
+
+
+def test_a_link_in_the_place_of_a_file_is_the_owners(out: Path) -> None:
+    elsewhere = out.parent / "elsewhere"
+    shutil.move(out / "LICENSE", elsewhere)
+    (out / "LICENSE").symlink_to(elsewhere)
+    (out / "checkpoints").symlink_to(out.parent)
+    assert foreign(out) == ["LICENSE", "checkpoints"]
+
+
+def test_a_file_that_its_owner_removed_comes_back(out: Path) -> None:
+    (out / "LICENSE").unlink()
+    assert _generate(out) == ()
+    assert (out / "LICENSE").is_file()
+
+
+def test_the_first_ten_are_named(out: Path) -> None:
+    for number in range(12):
+        _add(out, f"notes{number:02}.txt")
+    with pytest.raises(InputError) as told:
+        _generate(out)
+    assert "12 file(s)" in told.value.message and "… and 2 more" in told.value.message
+    assert "notes09.txt" in told.value.message and "notes10.txt" not in told.value.message
+
+
+def test_work_that_comes_during_the_run_ends_it_at_the_end(out: Path) -> None:
+    with pytest.raises(InputError, match=r"notes\.txt"):
+        _generate(out, meanwhile=lambda: _add(out, "notes.txt"))
+    assert _all(out)["python/sglang/server.py"] == "PORT = 1\n"
+
+
+def test_force_moves_aside_what_is_the_owners_and_nothing_else(out: Path) -> None:
+    for path in (*OWN, *LEFT_BY_TOOLS):
+        _add(out, path)
+    _add(out, "python/sglang/server.py", "PORT = 3\n")
+    [aside] = _generate(out, force=True)
+    assert aside.parent == out.parent and aside.name.startswith("gen.backup-")
+    assert _all(aside) == {**dict.fromkeys(OWN, "mine"), "python/sglang/server.py": "PORT = 3\n"}
+    assert sorted(_all(out)) == ["LICENSE", "SHRINK.json", "python/sglang/server.py"]
+
+
+def test_force_twice_makes_two_folders(out: Path) -> None:
+    _add(out, "a")
+    [first] = _generate(out, force=True)
+    _add(out, "a", "other")
+    [second] = _generate(out, force=True)
+    assert first != second and _all(first) == {"a": "mine"} and _all(second) == {"a": "other"}
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_the_history_of_the_tree_stays(out: Path, force: bool) -> None:
+    _add(out, ".git/HEAD", "ref: refs/heads/main\n")
+    assert _generate(out, force=force) == ()
+    assert _all(out)[".git/HEAD"] == "ref: refs/heads/main\n" and _all(out)["python/sglang/server.py"] == "PORT = 2\n"
+
+
+def test_a_fresh_repository_may_take_a_tree(tmp_path: Path) -> None:
+    out = tmp_path / "gen"
+    _add(out, ".git/HEAD")
+    assert _generate(out) == ()
+    assert sorted(_all(out)) == [".git/HEAD", "LICENSE", "SHRINK.json", "python/sglang/server.py"]
+
+
+def test_without_a_manifest_that_can_be_read_everything_is_the_owners(out: Path) -> None:
+    (out / "SHRINK.json").write_text("{}")
+    with pytest.raises(InputError, match="3 file"):
+        _generate(out)
+
+
+def test_a_run_that_died_between_the_renames_takes_nothing_with_it(out: Path) -> None:
+    """The old tree lies beside the new one, with what its owner had in it."""
+    _add(out, ".git/HEAD", "mine")
+    _add(out, "notes.txt")
+    out.rename(out.with_name(f".gen.replaced.{dead_process()}"))
+    write_tree(out, NEW)
+    assert _generate(out) == ()
+    [aside] = [place for place in out.parent.iterdir() if place != out]
+    assert _all(out)[".git/HEAD"] == "mine" and _all(aside) == {"notes.txt": "mine"}
+
+
+def test_two_histories_are_both_kept(out: Path) -> None:
+    _add(out, ".git/HEAD", "old")
+    out.rename(out.with_name(f".gen.replaced.{dead_process()}"))
+    write_tree(out, NEW)
+    _add(out, ".git/HEAD", "new")
+    _generate(out)
+    [aside] = [place for place in out.parent.iterdir() if place != out]
+    assert _all(out)[".git/HEAD"] == "new" and _all(aside) == {".git/HEAD": "old"}
+
+
+def test_what_cannot_be_put_in_place_leaves_the_history_where_it_was(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _add(out, ".git/HEAD", "mine")
+    before = _all(out)
+    staged = out.parent / "staged"
+    staged.mkdir()
+    replace = Path.replace
+
+    def fail(self: Path, target: Path) -> Path:
+        if self.name == "lock":
+            raise PermissionError("no")
+        return replace(self, target)
+
+    (staged / "lock").write_text("")
+    monkeypatch.setattr(Path, "replace", fail)
+    with staging_folder(out) as staging:
+        write_tree(staging, NEW)
+        with pytest.raises(InputError, match="cannot replace"):
+            install(staging, out, [(staged / "lock", out.parent / "lock")])
+    assert _all(out) == before
