@@ -113,6 +113,7 @@ def shrink(
         "seconds": {k: round(v, 3) for k, v in result.timings.items()},
         "peak_memory_bytes": result.peak_memory,
         "rescued": result.rescued,
+        "stale": list(result.stale),
         "moved_aside": [str(place) for place in result.aside],
     }
     if as_json:
@@ -126,6 +127,8 @@ def shrink(
     console = Console(width=None if sys.stdout.isatty() else 110)
     console.print(summary_table(result.summary))
     total, peak = sum(result.timings.values()), result.peak_memory / 2**20
+    for evidence in result.stale:
+        print(f"stale evidence, of another tree: {evidence}")
     for place in result.aside:
         print(f"moved aside, what shrinker did not write: {place}")
     print(f"{target}: generated in {total:.1f} s, at most {peak:.0f} MiB. Reports: {result.reports}")

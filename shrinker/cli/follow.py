@@ -51,8 +51,10 @@ def bump(
 
     When anything fails, the pin, the tree, the lock and the reports are as they were.
     """
+    from dataclasses import asdict
+
     from shrinker.cli.progress import console_progress
-    from shrinker.follow.bump import Bump
+    from shrinker.follow.bump import Bump, bump_section
     from shrinker.follow.bump import bump as move
     from shrinker.processes import without_gc
     from shrinker.project import default_out, project_folder
@@ -75,14 +77,16 @@ def bump(
     )
     with without_gc(last=True), console_progress() as progress:
         done = move(asked, progress)
-    text = pages.markdown(done.review)
+    left = bump_section(done)
+    text = pages.markdown(done.review, pages.COMMENT_LIMIT - len(left)) + left
     if summary is not None:
         try:
             summary.write_text(text, "utf-8")
         except OSError as error:
             raise InputError(f"{summary}: {error.strerror or error}", "choose another place for the summary") from error
     if as_json:
-        print_json({"before": done.before, "after": done.after, **pages.review_json(done.review)})
+        told = {"unknown": asdict(done.unknown), "stale": list(done.stale)}
+        print_json({"before": done.before, "after": done.after, **told, **pages.review_json(done.review)})
     elif summary is None:
         print(text, end="")
 

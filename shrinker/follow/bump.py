@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shrinker.emit.staging import refuse_foreign
+from shrinker.follow.budget import overruns
+from shrinker.follow.doctor import SECTIONS, Diagnosis, diagnose
 from shrinker.follow.generated import generate, wanted
 from shrinker.follow.pin import index_commit, moved, set_index_commit
 from shrinker.follow.sides import compare_sides, generated_side, recorded_side
@@ -55,6 +57,10 @@ class Bumped:
     """UPSTREAM value of the old pin."""
     after: str
     review: Review
+    unknown: Diagnosis
+    """What the rules do not know of the new upstream."""
+    stale: tuple[str, ...]
+    """Evidence that is of the tree before; to be made again."""
 
 
 def bump(asked: Bump, progress: Progress) -> Bumped:
@@ -86,7 +92,7 @@ def bump(asked: Bump, progress: Progress) -> Bumped:
     refuse_foreign(asked.out, foreign(asked.out), "or generate the tree again with `shrinker shrink --force`")
     with _restored(asked, pins.submodule_path) as kept:
         old = _old_side(asked, pins, before, kept, progress)
-        shrink(
+        made = shrink(
             Request(spec, asked.profile, asked.out, asked.jobs, asked.strict, reports=asked.reports, rules=asked.rules),
             progress,
         )
@@ -98,7 +104,28 @@ def bump(asked: Bump, progress: Progress) -> Bumped:
         sides = (old, new)
         names = (before, spec)
         compared = compare_sides(sides, names, history=asked.history, rules=asked.rules, jobs=asked.jobs)
-        return Bumped(before, spec, compared)
+        exceeded = overruns(compared, load_profile(asked.profile, asked.rules).budget)
+        if exceeded:
+            raise EvidenceError(
+                "the new tree exceeds the budget of the profile:\n" + "\n".join(f"  {each}" for each in exceeded),
+                f"the pin, the tree and its reports are as they were; add rules, or raise `budget` in profiles/{asked.profile}.toml",
+            )
+        unknown = diagnose(spec, before, asked.profile, asked.jobs, progress, asked.rules)
+        return Bumped(before, spec, compared, unknown, made.stale)
+
+
+def bump_section(done: Bumped, most: int = 60) -> str:
+    """What the page of a bump says besides the comparison, in Markdown.
+
+    Args:
+        most: findings that are listed; how many there are is said in any case.
+    """
+    symptoms = done.unknown.symptoms
+    lines = ["", f"## What the rules do not know of the new upstream ({len(symptoms)})", ""]
+    lines += [f"- {SECTIONS.get(each.section, each.section)}: `{each.name}`: {each.text}" for each in symptoms[:most]]
+    lines += [f"- and {len(symptoms) - most} more: `shrinker doctor {done.after}`"] if len(symptoms) > most else []
+    lines += ["", f"## Evidence to be made again ({len(done.stale)})", "", *(f"- {each}" for each in done.stale)]
+    return "\n".join(lines) + "\n"
 
 
 def _tagged(place: str, release: str, progress: Progress) -> str | None:

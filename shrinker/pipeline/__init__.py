@@ -27,6 +27,7 @@ from shrinker.project import project_folder
 from shrinker.report.effects import rule_effects
 from shrinker.report.measure import measure
 from shrinker.report.place import LOCK, foreign_reports, new_reports, reports_of
+from shrinker.report.stale import mark_stale
 from shrinker.report.strict import strict_findings
 from shrinker.report.write import Begun, begin_reports, finish_reports, write_symbols
 from shrinker.ruleset import Ruleset, load_profile, without
@@ -90,6 +91,8 @@ class Result:
     """What of other platforms is left; only of a run that looks for it."""
     aside: tuple[Path, ...] = ()
     """Folders to which something of the owner's was moved; only of a run that may."""
+    stale: tuple[str, ...] = ()
+    """Evidence among the reports that is of another tree, each with what it is of."""
 
 
 def shrink(request: Request, progress: Progress) -> Result:
@@ -187,7 +190,10 @@ def shrink(request: Request, progress: Progress) -> Result:
             # The lock last: it equals the tree's own manifest only when all the rest is in place.
             places = [(staged / name, reports / name) for name in (*names, LOCK)]
             aside = install(staging, request.out, places, force=request.force, owned=owned)
-    return Result(manifest, summary, reports, evidence, timings, peak, decided.rescued, tuple(refused), left, aside)
+            stale = tuple(mark_stale(reports, manifest))
+    return Result(
+        manifest, summary, reports, evidence, timings, peak, decided.rescued, tuple(refused), left, aside, stale
+    )
 
 
 def _begin_reports(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from shrinker.review.difference import Pair
 from shrinker.review.files import changed_files, commit_notes, kept_files, removed_files
 from shrinker.review.offered import offered_changes
-from shrinker.review.parts import dependency_changes, kernel_changes, table_changes, uncertain_changes
+from shrinker.review.parts import dependency_changes, growth, kernel_changes, table_changes, uncertain_changes
 from shrinker.review.risks import mechanism_changes
 from shrinker.review.side import Side
 from shrinker.review.symbols import moved_symbols
@@ -44,6 +44,7 @@ def review(old: Side, new: Side, told: Sequence[Told] = (), notes: Sequence[str]
         commits=commit_notes(pair),
         flags=flags,
         endpoints=endpoints,
+        growth=growth(pair),
         dependencies=dependency_changes(pair),
         tables=table_changes(pair),
         kernels=kernel_changes(pair),

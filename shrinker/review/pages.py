@@ -138,6 +138,8 @@ def _rest(review: Review) -> list[_Section]:
             ("Symbols newly removed, in files that stay", review.symbols_removed),
         )
     ]
+    grown = tuple((c.subject, c.kind, c.before, c.after) for c in review.growth)
+    out.append(_Section("Lines by folder", "", ("folder", "change", "before", "after"), grown))
     for title, rows in (
         ("Command lines", review.flags),
         ("Endpoints, and fields of requests and answers", review.endpoints),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,12 +16,29 @@ from shrinker.review.values import Change
 from shrinker.values.upstream import module_name
 
 _TABLES = frozenset({"json", "jsonl", "csv", "tsv", "yaml", "yml", "jinja", "jinja2", "txt", "pkl", "npy"})
+_EXTERNAL = "external:"
+_DEPTH = 4
+"""Folders of a path by which lines are told: `python/sglang/srt/layers`."""
 _PLACES = re.compile(r" at \S+:\d+|:\d+")
 _TRITON = re.compile(rb"^[ \t]*@[\w.]*\bjit\b", re.MULTILINE)
 
 
+def growth(pair: Pair) -> tuple[Change, ...]:
+    """Lines of both trees by folder, where they differ."""
+    before, after = Counter[str](), Counter[str]()
+    for side, counted in ((pair.old, before), (pair.new, after)):
+        for file in side.manifest.files:
+            counted["/".join(file.path.split("/")[:-1][:_DEPTH])] += file.lines_after
+    moved = sorted(before.keys() | after.keys(), key=lambda folder: (-abs(after[folder] - before[folder]), folder))
+    return tuple(
+        Change(folder, f"{after[folder] - before[folder]:+,}", f"{before[folder]:,}", f"{after[folder]:,}")
+        for folder in moved
+        if before[folder] != after[folder]
+    )
+
+
 def dependency_changes(pair: Pair) -> tuple[Change, ...]:
-    """Distributions that only one generated package requires, or with another requirement."""
+    """Distributions that only one generated package requires, or with another requirement, and packages newly imported."""
     old, new = pair.old.report("dependencies.json"), pair.new.report("dependencies.json")
     if not old or not new:
         return ()
@@ -39,7 +57,20 @@ def dependency_changes(pair: Pair) -> tuple[Change, ...]:
         else:
             reason = row["reason"] if row is not None else ""
         rows.append(Change(name, kind, before, after, reason=reason))
+    imported = _imported(pair.new)
+    for name in sorted(imported.keys() - _imported(pair.old).keys() if pair.old.graph else ()):
+        rows.append(Change(name, "import added", where=imported[name], reason=_upstream(pair, imported[name])))
     return tuple(rows)
+
+
+def _imported(side: Side) -> dict[str, str]:
+    """Packages from outside that kept code imports, each with a file that does."""
+    nodes, paths = side.graph.get("nodes", ()), side.graph.get("paths", ())
+    found: dict[str, str] = {}
+    for _, target, _, path, _ in side.graph.get("edges", ()):
+        if nodes[target].startswith(_EXTERNAL):
+            found.setdefault(nodes[target].removeprefix(_EXTERNAL), paths[path])
+    return found
 
 
 def uncertain_changes(pair: Pair) -> tuple[Change, ...]:

@@ -133,6 +133,8 @@ class Review:
     commits: tuple[CommitNote, ...] = ()
     flags: tuple[Change, ...] = ()
     endpoints: tuple[Change, ...] = ()
+    growth: tuple[Change, ...] = ()
+    """Lines of the tree by folder where they differ, the largest difference first; `kind` is the difference."""
     dependencies: tuple[Change, ...] = ()
     tables: tuple[Change, ...] = ()
     kernels: tuple[Change, ...] = ()

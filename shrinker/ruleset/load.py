@@ -115,7 +115,7 @@ def load_profile(name: str, folder: Path | None = None) -> Ruleset:
         )
     rules = load_rules(paths, name, profile_path.read_bytes())
     scope = {rule for rule, place in rules.places.items() if place.rpartition(".toml:")[0] in profile.scope}
-    return rules.model_copy(update={"scope": tuple(sorted(scope))})
+    return rules.model_copy(update={"scope": tuple(sorted(scope)), "budget": profile.budget})
 
 
 def load_rules(paths: Sequence[Path], profile: str = "", salt: bytes = b"") -> Ruleset:

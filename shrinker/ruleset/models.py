@@ -330,6 +330,19 @@ class Reach(Rule):
     library has them in this upstream."""
 
 
+class Budget(BaseModel):
+    """What a profile's tree may come to when upstream moves; a bump that exceeds it fails."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    lines: int | None = None
+    """Of Python, in the whole tree."""
+    distributions: int | None = None
+    """That the package requires beyond those of the tree before."""
+    forbidden: tuple[str, ...] = ()
+    """Distributions and packages that the new tree may not newly require or import."""
+
+
 class Ruleset(BaseModel):
     """All rules that a profile includes, in file order."""
 
@@ -360,6 +373,7 @@ class Ruleset(BaseModel):
     reaches: tuple[Reach, ...] = ()
     scope: tuple[str, ...] = ()
     """Ids of rules about what is served, see `Profile.scope`."""
+    budget: Budget = Budget()
     profile: str = ""
     digest: str = ""
     """SHA-256 over the included rule files."""
@@ -409,3 +423,4 @@ class Profile(BaseModel):
     scope: tuple[str, ...] = ()
     """Those of the included files that say what is served and nothing of platforms: the judge of what is left of other
     platforms does not look for what their facts and domains name."""
+    budget: Budget = Budget()

@@ -45,14 +45,17 @@ def test_bad_usage(world: World, arguments: list[str]) -> None:
         ("wheel:0.5.7", ["none of the forms", "git:PATH_OR_URL@COMMIT"]),
         ("git:somewhere", ["names no commit"]),
         ("path:nowhere", ["no such folder"]),
-        ("submodule", ["not checked out", "make upstream"]),
     ],
 )
-def test_specs(world: World, spec: str, words: list[str], tmp_path: Path) -> None:
-    if spec == "submodule" and any((Path(__file__).resolve().parents[2] / "upstream").glob("*")):
-        # Here it is checked out, so nothing is wrong with asking for it: an empty folder stands for the other case.
-        spec, words = f"path:{tmp_path / 'home'}", ["no such folder"]
+def test_specs(world: World, spec: str, words: list[str]) -> None:
     refused(world, world.shrink(upstream=spec), *words)
+
+
+def test_a_submodule_that_is_not_checked_out(world: World) -> None:
+    """This folder is a project: it has rules of its own."""
+    world.upstream.rename(world.folder / "elsewhere")
+    world.upstream.mkdir()
+    refused(world, world.shrink(upstream="submodule"), "not checked out", "make upstream")
 
 
 def test_no_network(world: World) -> None:

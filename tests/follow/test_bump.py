@@ -98,6 +98,60 @@ def test_a_bump_moves_everything_and_tells_what_changed(checkout: Checkout) -> N
     assert not [p.name for p in (checkout.root / "dist").iterdir() if p.name.startswith(".")]
 
 
+def _budget(checkout: Checkout, text: str) -> None:
+    with (checkout.world.rules / "profiles/small.toml").open("a") as file:
+        file.write(f"\n[budget]\n{text}\n")
+
+
+@pytest.mark.parametrize(
+    ("budget", "told"),
+    [
+        ("lines = 10", "lines of Python, of at most 10 (most: python/sglang/srt +"),
+        ('forbidden = ["vllm"]', "vllm is forbidden: import added, python/sglang/srt/cuda.py"),
+    ],
+)
+def test_a_tree_over_the_budget_leaves_all_as_it_was(checkout: Checkout, budget: str, told: str) -> None:
+    assert checkout.bump("--commit", checkout.commits[1]).code == 0
+    _budget(checkout, budget)
+    before = checkout.state()
+    write(checkout.world.upstream, {CUDA: f"import vllm\n\nprint(vllm)\n\n\n{FILES[CUDA]}"})
+    checkout.commit("Grown")
+    done = checkout.bump("--commit", checkout.commits[3])
+    assert done.code == 1, done.err
+    assert told in done.err and "profiles/small.toml" in done.err
+    assert checkout.state() == before
+
+
+def test_what_the_tree_before_imported_too_is_within_the_budget(checkout: Checkout) -> None:
+    write(checkout.world.upstream, {CUDA: f"import vllm\n\nprint(vllm)\n\n\n{FILES[CUDA]}"})
+    checkout.commit("Imports it")
+    assert checkout.bump("--commit", checkout.commits[3]).code == 0
+    _budget(checkout, 'forbidden = ["vllm"]\ndistributions = 0\nlines = 100')
+    with (checkout.world.upstream / CUDA).open("a") as file:
+        file.write("# more\n")
+    checkout.commit("Grown")
+    done = checkout.bump("--commit", checkout.commits[4])
+    assert done.code == 0, done.err
+
+
+def test_the_page_tells_growth_what_is_unknown_and_which_evidence_is_stale(checkout: Checkout) -> None:
+    assert checkout.bump("--commit", checkout.commits[1]).code == 0
+    reports = checkout.root / "reports/small"
+    (reports / "verify.json").write_text(json.dumps({"tree": "0" * 64, "upstream": "release:0.9"}))
+    (reports / "verify.md").write_text("# Evidence\n\nEvery level passed.\n")
+    table = "def start():\n    return {name: 1 for name in PLATFORMS}\n\n\nPLATFORMS = ['npu', 'xpu', 'sail']\n"
+    write(checkout.world.upstream, {CUDA: table})
+    checkout.commit("Platforms")
+    done = checkout.bump("--commit", checkout.commits[3])
+    assert done.code == 0, done.err
+    assert "## Lines by folder (1)" in done.out and "| `python/sglang/srt` | +3 |" in done.out
+    assert "What the rules do not know of the new upstream" in done.out
+    assert "- verify.md: the tree 000000000000 of release:0.9" in done.out
+    marked = (reports / "verify.md").read_text()
+    assert marked.startswith("# Evidence\n\n> **Stale.** Evidence of the tree 000000000000 of release:0.9")
+    assert marked.endswith("\n\nEvery level passed.\n")
+
+
 def test_a_second_bump_compares_with_the_tree_in_place(checkout: Checkout) -> None:
     assert checkout.bump("--commit", checkout.commits[1]).code == 0
     done = checkout.bump("--commit", checkout.commits[2], "--json")

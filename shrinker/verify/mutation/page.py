@@ -32,7 +32,11 @@ _ARGUMENTS = (
 
 
 def mutation_data(
-    judged: Sequence[Judged], levels: Sequence[str], manifest: Manifest, drawn: Mapping[int, Collection[Fault]], count: int
+    judged: Sequence[Judged],
+    levels: Sequence[str],
+    manifest: Manifest,
+    drawn: Mapping[int, Collection[Fault]],
+    count: int,
 ) -> dict[str, Any]:
     """The content of ``mutation.json``: nothing in it depends on the machine or the time.
 
@@ -71,7 +75,9 @@ def mutation_data(
 
 def arguments(data: Mapping[str, Any]) -> dict[str, Any]:
     """What was asked for when such a document was made: the levels, and of drawn faults each seed with its number."""
-    drawn = {"seeds": [[row["seed"], row.get("asked", row["faults"])] for row in data["seeds"]]} if "seeds" in data else {}
+    drawn = (
+        {"seeds": [[row["seed"], row.get("asked", row["faults"])] for row in data["seeds"]]} if "seeds" in data else {}
+    )
     return {"levels": data["levels"], **drawn}
 
 
