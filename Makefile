@@ -111,8 +111,9 @@ bench: $(BENCH_READY) ## time and memory of every phase, against other tools on 
 upstream: ## check the submodule upstream/ out at its commit
 	git submodule update --init --depth 1 upstream
 
-clean: ## remove generated trees and what the checks leave; the environment stays
-	rm -rf dist/sglang_* dist/base dist/base.reports dist/review .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+clean: $(READY) ## remove generated trees and what the checks leave; the environment stays, and a tree with work of yours in it
+	$(BIN)/python -c 'from pathlib import Path; from shrinker.emit.staging import remove_trees; [print(f"{tree} stays: it holds what shrinker did not write") for tree in remove_trees(Path("dist"))]'
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find shrinker tests benchmarks -type d -name __pycache__ -prune -exec rm -rf {} +
 
 clean-cache: $(READY) ## remove downloads and unpacked upstream trees ($SHRINKER_CACHE or ~/.cache/shrinker)

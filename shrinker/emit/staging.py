@@ -143,6 +143,22 @@ def install(
         return (*kept, *(_discard(old, out) if moved else ()))
 
 
+def remove_trees(folder: Path) -> list[Path]:
+    """Remove the generated trees of a folder with their reports, but for those in which something is their owner's.
+
+    Returns:
+        The trees that stay.
+    """
+    stay: list[Path] = []
+    for tree in sorted(manifest.parent for manifest in folder.glob(f"*/{MANIFEST}")):
+        if foreign(tree) or os.path.lexists(tree / HISTORY):
+            stay.append(tree)
+        else:
+            shutil.rmtree(tree)
+            shutil.rmtree(tree.with_name(f"{tree.name}.reports"), ignore_errors=True)
+    return stay
+
+
 def refuse_foreign(place: Path, names: Sequence[str], way: str = _FORCE) -> None:
     """End a run that would replace what is its owner's.
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.emit.staging import install, staging_folder
+from shrinker.emit.staging import install, remove_trees, staging_folder
 from shrinker.values.contents import contents, foreign
 from shrinker.values.errors import InputError
 from tests.emit.small_tree import dead_process, write_tree
@@ -199,3 +199,23 @@ def test_what_cannot_be_put_in_place_leaves_the_history_where_it_was(
         with pytest.raises(InputError, match="cannot replace"):
             install(staging, out, [(staged / "lock", out.parent / "lock")])
     assert _all(out) == before
+
+
+def test_cleaning_up_leaves_what_is_the_owners(tmp_path: Path) -> None:
+    for name in ("plain", "edited", "repository"):
+        write_tree(tmp_path / name, OLD)
+        _add(tmp_path, f"{name}.reports/keep.txt")
+    _add(tmp_path / "plain", "python/build/lib/x")
+    _add(tmp_path / "edited", "LICENSE")
+    _add(tmp_path / "repository", ".git/HEAD")
+    _add(tmp_path, "edited.backup-1/notes.txt")
+    _add(tmp_path, "other/notes.txt")
+    assert [tree.name for tree in remove_trees(tmp_path)] == ["edited", "repository"]
+    assert sorted(os.listdir(tmp_path)) == [
+        "edited",
+        "edited.backup-1",
+        "edited.reports",
+        "other",
+        "repository",
+        "repository.reports",
+    ]
