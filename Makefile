@@ -63,12 +63,13 @@ why: $(READY) ## NAME=module-or-file: the shortest chain from a root that keeps 
 	$(BIN)/shrinker why '$(NAME)' --out '$(OUT)'
 
 diff: $(READY) ## OLD=… NEW=… (trees, locks or upstreams): what a reviewer must know; PAGES=folder for diff.md, diff.html, diff.json
-	$(if $(PAGES),mkdir -p '$(PAGES)')
-	$(BIN)/shrinker diff '$(OLD)' '$(NEW)' --profile '$(PROFILE)' $(if $(JOBS),--jobs '$(JOBS)') $(if $(HISTORY),--history '$(HISTORY)') \
+	$(if $(PAGES),mkdir -p '$(PAGES)' && rm -f '$(PAGES)/diff.md' '$(PAGES)/diff.html' '$(PAGES)/diff.json')
+	sh .ci/answer $(BIN)/shrinker diff '$(OLD)' '$(NEW)' --profile '$(PROFILE)' $(if $(JOBS),--jobs '$(JOBS)') $(if $(HISTORY),--history '$(HISTORY)') \
 	  $(if $(PAGES),--markdown '$(PAGES)/diff.md' --html '$(PAGES)/diff.html' --json > '$(PAGES)/diff.json')
+	$(if $(PAGES),@echo 'pages: $(PAGES)/diff.md $(PAGES)/diff.html $(PAGES)/diff.json')
 
 doctor: $(READY) ## what the rules do not know of UPSTREAM, with sites and rules to paste; SINCE=upstream that they know
-	$(BIN)/shrinker doctor '$(UPSTREAM)' --profile '$(PROFILE)' $(if $(SINCE),--since '$(SINCE)') $(if $(JOBS),--jobs '$(JOBS)')
+	sh .ci/answer $(BIN)/shrinker doctor '$(UPSTREAM)' --profile '$(PROFILE)' $(if $(SINCE),--since '$(SINCE)') $(if $(JOBS),--jobs '$(JOBS)')
 
 # README's figures are part of what a bump rewrites.
 bump: $(READY) ## RELEASE=… or COMMIT=… (SOURCE=repository): move the pin, regenerate, verify, rewrite lock and reports; SUMMARY=file
@@ -76,12 +77,12 @@ bump: $(READY) ## RELEASE=… or COMMIT=… (SOURCE=repository): move the pin, r
 	  $(if $(SOURCE),--source '$(SOURCE)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(filter-out 0,$(STRICT)),--strict) \
 	  $(if $(HISTORY),--history '$(HISTORY)') $(if $(SUMMARY),--summary '$(SUMMARY)')
 	$(BIN)/python -m benchmarks.readme
+	$(if $(SUMMARY),@echo 'page: $(SUMMARY)')
 
 review: $(READY) ## BASE=commit: what this checkout generates otherwise than that commit did; PAGES=folder (default dist/review)
 	BASE='$(BASE)' OUT=dist/base sh .ci/base-tree
 	rm -rf '$(or $(PAGES),dist/review)'
-	@# 1 says that they differ, which is what a review is for; an error leaves no page.
-	$(MAKE) --no-print-directory diff OLD=dist/base NEW='$(OUT)' PAGES='$(or $(PAGES),dist/review)' || test -s '$(or $(PAGES),dist/review)/diff.md'
+	$(MAKE) --no-print-directory diff OLD=dist/base NEW='$(OUT)' PAGES='$(or $(PAGES),dist/review)'
 
 comment: ## NUMBER=… PAGES=folder: put the page of `make review` into a comment of a pull request (needs gh and its token)
 	NUMBER='$(NUMBER)' PAGES='$(PAGES)' sh .ci/comment
