@@ -20,7 +20,7 @@ BENCH_READY := .venv/.ready-bench
 SIMULATION := .venv-simulate/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help shrink test simulation verify verify-gpu survivors cross-check why diff bump publish sweep pairs review comment propose workflows doctor bench lint upstream clean clean-cache
+.PHONY: help shrink test readme simulation verify verify-gpu survivors cross-check why diff bump publish sweep pairs review comment propose workflows doctor bench lint upstream clean clean-cache
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -33,6 +33,9 @@ shrink: $(READY) ## generate OUT from UPSTREAM by the rules of PROFILE, with loc
 test: lint ## checks of style, types and layers, then all tests (the real release included)
 	-$(MAKE) --no-print-directory simulation
 	$(BIN)/python -m pytest -n '$(or $(JOBS),auto)'
+
+readme: $(READY) $(SIMULATION) ## every command of README in a clone of this checkout (an hour or two); the log is dist/readme.log; ONLY=text for some
+	$(BIN)/python -m tests.clones $(if $(ONLY),--only '$(ONLY)')
 
 lint: $(READY) ## style, types, layers, workflows
 	$(BIN)/ruff check .
