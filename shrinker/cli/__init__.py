@@ -25,7 +25,7 @@ from shrinker.cli.doctor import doctor
 from shrinker.cli.effect import effect
 from shrinker.cli.ending import run
 from shrinker.cli.follow import bump, publish
-from shrinker.cli.help import Command, examples
+from shrinker.cli.help import Commands, examples
 from shrinker.cli.kernels import kernels
 from shrinker.cli.mutate import mutate
 from shrinker.cli.options import (
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from shrinker.graph.why import Step
 
 app = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     help=__doc__,
     rich_markup_mode=None,
@@ -231,7 +232,7 @@ for _command in (
     publish,
 ):
     _name = _command.__name__.replace("_", "-")
-    app.command(_name, cls=Command, epilog=examples(_name))(_command)
+    app.command(_name, epilog=examples(_name))(_command)
 
 
 @app.callback(invoke_without_command=True)

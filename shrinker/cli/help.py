@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typer.core import TyperCommand
+from typing import Any
+
+from typer.core import TyperGroup
 
 EXAMPLES = {
     "shrink": (
@@ -50,13 +52,20 @@ EXAMPLES = {
 """By command; a test parses each as the command itself would."""
 
 
-class Command(TyperCommand):
-    """A command whose summary in a list of commands is its whole first sentence, folded where the line ends."""
+class Commands(TyperGroup):
+    """Lists commands each with the whole first sentence of its help, folded where the line ends.
 
-    def get_short_help_str(self, limit: int = 45) -> str:
-        """The first sentence of the help, whatever the limit."""
-        paragraph = " ".join((self.help or "").partition("\n\n")[0].split())
-        return paragraph.partition(". ")[0].removesuffix(".") + "."
+    What a shell offers stays short: it takes a second line for another answer.
+    """
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _sentence(self.commands[name].help or "")) for name in self.list_commands(ctx)])
+
+
+def _sentence(text: str) -> str:
+    return " ".join(text.split()).partition(". ")[0].removesuffix(".") + "."
 
 
 def examples(name: str) -> str:

@@ -153,6 +153,16 @@ def test_it_is_a_module_too(world: World) -> None:
     assert (done.returncode, done.stdout) == (0, world.run(["--version"]).out)
 
 
+def test_what_a_shell_shows_of_a_command_is_one_line(world: World) -> None:
+    """A second line would be another answer; nothing in brackets is taken for a style."""
+    asked = {"_SHRINKER_COMPLETE": "complete_fish", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+    environment = world.environment(**asked, _TYPER_COMPLETE_ARGS="shrinker ")
+    done = subprocess.run([sys.executable, "-m", "shrinker"], env=environment, capture_output=True, text=True)
+    rows = [row.split("\t") for row in done.stdout.strip().splitlines()]
+    assert [name for name, *_ in rows] == list(GROUP.commands)
+    assert all(len(row) == 2 and "[]" not in row[1] for row in rows)
+
+
 def _completed(world: World, line: str) -> list[str]:
     """What a shell is offered for the last word of a line."""
     words = line.split(" ")
