@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TextIO
 
 from tests.documented import ROWS, Row
-from tests.repositories import git
+from tests.repositories import git, without_other
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -58,10 +58,23 @@ class Clone:
         return self
 
     def environment(self, row: Row) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "PYTEST_", "COV_"))}
+        own = without_other(os.environ).items()
+        kept = {name: value for name, value in own if not name.startswith(("MAKE", "PYTEST_", "COV_"))}
         kept |= {"PATH": os.pathsep.join([str(self.folder / "bin"), str(REPOSITORY / ".venv-uv/bin"), kept["PATH"]])}
         kept |= {"SHRINKER_SIMULATION_PYTHON": self.named("{simulated}")}
-        for name in ("PYTHONPATH", "VIRTUAL_ENV", "MFLAGS"):
+        # make hands its variables down: README's commands name their own.
+        for name in (
+            "PYTHONPATH",
+            "VIRTUAL_ENV",
+            "MFLAGS",
+            "PROFILE",
+            "OUT",
+            "UPSTREAM",
+            "STRICT",
+            "LEVEL",
+            "NAME",
+            "GPU",
+        ):
             kept.pop(name, None)
         return kept | {name: self.named(value) for name, value in row.env.items()}
 
