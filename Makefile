@@ -22,7 +22,7 @@ BENCH_READY := .venv/.ready-bench
 SIMULATION := .venv-simulate/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help shrink test simulation verify verify-gpu survivors cross-check why diff bump publish sweep pairs review comment propose workflows doctor bench lint upstream clean clean-cache
+.PHONY: help shrink test readme simulation verify verify-gpu survivors cross-check why diff bump publish sweep pairs review comment propose workflows doctor bench lint upstream clean clean-cache
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -35,6 +35,9 @@ shrink: $(READY) ## generate OUT from UPSTREAM by the rules of PROFILE, with loc
 test: lint ## checks of style, types and layers, then all tests (the real release included)
 	-$(MAKE) --no-print-directory simulation
 	$(BIN)/python -m pytest -n '$(or $(JOBS),auto)'
+
+readme: $(READY) $(SIMULATION) ## every command of README in a clone of this checkout (an hour or two); the log is dist/readme.log; ONLY=text for some
+	$(BIN)/python -m tests.clones $(if $(ONLY),--only '$(ONLY)')
 
 lint: $(READY) ## style, types, layers, workflows
 	$(BIN)/ruff check .
@@ -65,12 +68,13 @@ why: $(READY) ## NAME=module-or-file: the shortest chain from a root that keeps 
 	$(BIN)/shrinker why '$(NAME)' --out '$(OUT)'
 
 diff: $(READY) ## OLD=… NEW=… (trees, locks or upstreams): what a reviewer must know; PAGES=folder for diff.md, diff.html, diff.json
-	$(if $(PAGES),mkdir -p '$(PAGES)')
-	$(BIN)/shrinker diff '$(OLD)' '$(NEW)' --profile '$(PROFILE)' $(if $(JOBS),--jobs '$(JOBS)') $(if $(HISTORY),--history '$(HISTORY)') \
+	$(if $(PAGES),mkdir -p '$(PAGES)' && rm -f '$(PAGES)/diff.md' '$(PAGES)/diff.html' '$(PAGES)/diff.json')
+	sh .ci/answer $(BIN)/shrinker diff '$(OLD)' '$(NEW)' --profile '$(PROFILE)' $(if $(JOBS),--jobs '$(JOBS)') $(if $(HISTORY),--history '$(HISTORY)') \
 	  $(if $(PAGES),--markdown '$(PAGES)/diff.md' --html '$(PAGES)/diff.html' --json > '$(PAGES)/diff.json')
+	$(if $(PAGES),@echo 'pages: $(PAGES)/diff.md $(PAGES)/diff.html $(PAGES)/diff.json')
 
 doctor: $(READY) ## what the rules do not know of UPSTREAM, with sites and rules to paste; SINCE=upstream that they know
-	$(BIN)/shrinker doctor '$(UPSTREAM)' --profile '$(PROFILE)' $(if $(SINCE),--since '$(SINCE)') $(if $(JOBS),--jobs '$(JOBS)')
+	sh .ci/answer $(BIN)/shrinker doctor '$(UPSTREAM)' --profile '$(PROFILE)' $(if $(SINCE),--since '$(SINCE)') $(if $(JOBS),--jobs '$(JOBS)')
 
 # README's figures are part of what a bump rewrites.
 bump: $(READY) ## RELEASE=… or COMMIT=… (SOURCE=repository): move the pin, regenerate, verify, rewrite lock and reports; SUMMARY=file
@@ -78,12 +82,11 @@ bump: $(READY) ## RELEASE=… or COMMIT=… (SOURCE=repository): move the pin, r
 	  $(if $(SOURCE),--source '$(SOURCE)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(filter-out 0,$(STRICT)),--strict) \
 	  $(if $(HISTORY),--history '$(HISTORY)') $(if $(SUMMARY),--summary '$(SUMMARY)')
 	$(BIN)/python -m benchmarks.readme
+	$(if $(SUMMARY),@echo 'page: $(SUMMARY)')
 
 review: $(READY) ## BASE=commit: what this checkout generates otherwise than that commit did; PAGES=folder (default dist/review)
 	BASE='$(BASE)' OUT=dist/base sh .ci/base-tree
-	rm -rf '$(or $(PAGES),dist/review)'
-	@# 1 says that they differ, which is what a review is for; an error leaves no page.
-	$(MAKE) --no-print-directory diff OLD=dist/base NEW='$(OUT)' PAGES='$(or $(PAGES),dist/review)' || test -s '$(or $(PAGES),dist/review)/diff.md'
+	$(MAKE) --no-print-directory diff OLD=dist/base NEW='$(OUT)' PAGES='$(or $(PAGES),dist/review)'
 
 comment: ## NUMBER=… PAGES=folder: put the page of `make review` into a comment of a pull request (needs gh and its token)
 	NUMBER='$(NUMBER)' PAGES='$(PAGES)' sh .ci/comment

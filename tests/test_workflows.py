@@ -24,7 +24,7 @@ def text(request: pytest.FixtureRequest) -> str:
 
 
 def test_there_are_workflows() -> None:
-    assert {path.stem for path in WORKFLOWS} == {"bump", "review"}
+    assert {path.stem for path in WORKFLOWS} == {"bump", "review", "test"}
 
 
 def test_every_step_is_a_make_target(text: str) -> None:
@@ -42,6 +42,10 @@ def test_permissions_are_none_but_those_of_a_job(text: str) -> None:
     assert re.search(r"(?m)^permissions: \{\}$", text)
     granted = set(re.findall(r"(?m)^      ([a-z-]+: (?:write|read))$", text))
     assert granted <= {"contents: read", "contents: write", "pull-requests: write"}
+    # The App's token may no more than that, too: without these lines it may all that the App may.
+    apps = text.count("actions/create-github-app-token@")
+    assert text.count("permission-contents: write") == text.count("permission-pull-requests: write") == apps
+    assert len(re.findall(r"permission-", text)) == 2 * apps
     assert "write-all" not in text and "pull_request_target" not in text
     assert text.count("persist-credentials: false") == text.count("actions/checkout@")
 
@@ -59,6 +63,32 @@ def test_only_a_job_that_runs_the_base_may_write_to_a_pull_request() -> None:
     assert "ref: ${{ github.event.pull_request.base.sha }}" in comment
 
 
+def test_changes_are_tested() -> None:
+    text = (REPOSITORY / ".github/workflows/test.yml").read_text()
+    assert re.search(r"(?m)^  pull_request:$", text) and re.search(r"(?m)^  push:$", text)
+    assert "run: make test\n" in text and "write" not in text
+
+
+def test_environments_are_kept_by_what_they_are_made_of(text: str) -> None:
+    """A file that a key names and that is not there counts for nothing: the key would never change."""
+    keys = re.findall(r"key: (.*)", text)
+    assert any(key.startswith("environment-") and "'uv.lock'" in key for key in keys)
+    assert any(key.startswith("shrinker-") and "'upstream.toml'" in key for key in keys)
+    for pattern in re.findall(r"'([^']+)'", "".join(re.findall(r"hashFiles\((.*?)\)", text))):
+        assert any(REPOSITORY.glob(pattern)), pattern
+
+
+def test_a_request_is_opened_by_an_app_where_there_is_one() -> None:
+    """Requests of the workflow's own token start no checks. The token is made after the long part: it lasts an hour."""
+    text = (REPOSITORY / ".github/workflows/bump.yml").read_text()
+    assert text.index("run: make bump") < text.index("create-github-app-token@") < text.index("run: make propose")
+    assert "GH_TOKEN: ${{ steps.app.outputs.token || github.token }}" in text
+    page = (REPOSITORY / "docs/workflows.md").read_text()
+    for word in ("BUMP_APP_CLIENT_ID", "BUMP_APP_PRIVATE_KEY"):
+        assert word in text and word in page
+    assert "Allow GitHub Actions to create and approve pull requests" in page
+
+
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """A checkout with a remote, and a `gh` that writes down what it is asked."""
@@ -67,7 +97,11 @@ def checkout(tmp_path: Path) -> Path:
     (root / "reports").mkdir()
     (tmp_path / "bin").mkdir()
     gh = tmp_path / "bin/gh"
-    gh.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\n')
+    # `pr list` answers what jq would make of GitHub's answer.
+    gh.write_text(
+        f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\ncase "$1 $2 $3" in\n"pr create "*) echo https://forge/pull/9; exit ${{CREATE:-0}} ;;\n'
+        f'"pr list --head") cat {tmp_path}/of-head 2>&- ;;\n"pr list --base") cat {tmp_path}/of-base 2>&- ;;\nesac\ntrue\n'
+    )
     gh.chmod(0o755)
     shutil.copy(REPOSITORY / ".ci/propose", root / ".ci")
     for name in ("upstream.toml", "README.md", "reports/lock.json"):
@@ -80,13 +114,24 @@ def checkout(tmp_path: Path) -> Path:
     return root
 
 
-def _propose(checkout: Path) -> str:
+def _propose(checkout: Path, code: int = 0, **more: str) -> str:
     path = f"{checkout.parent / 'bin'}:{os.environ['PATH']}"
-    variables = {"PATH": path, "SUMMARY": "summary.md", "HOME": str(checkout.parent)}
+    variables = {"PATH": path, "SUMMARY": "summary.md", "HOME": str(checkout.parent)} | more
     words = ["sh", str(checkout / ".ci/propose")]
     done = subprocess.run(words, cwd=checkout.parent, env=variables, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert done.returncode == code, done.stderr
+    return done.stdout + done.stderr
+
+
+def _moved(checkout: Path, commit: str = "a" * 40) -> str:
+    """Move the pin as a bump does; the branch that is to hold it."""
+    git(checkout, "switch", "-q", "main")
+    (checkout / "upstream.toml").write_text(f'default_release = "1.0"\ndefault_commit = "{commit}"\n')
+    return f"bump/{commit[:12]}"
+
+
+def _asked(checkout: Path) -> list[str]:
+    return (checkout.parent / "asked").read_text().splitlines()
 
 
 def test_a_bump_is_proposed_once(checkout: Path) -> None:
@@ -102,10 +147,42 @@ def test_a_bump_is_proposed_once(checkout: Path) -> None:
     asked = (checkout.parent / "asked").read_text()
     assert f"pr create --base main --head {branch} --title Upstream {'a' * 12} --body-file summary.md" in asked
     before = git(remote, "rev-parse", branch)
-    git(checkout, "switch", "-q", "main")
-    (checkout / "upstream.toml").write_text(f'default_release = "1.0"\ndefault_commit = "{"a" * 40}"\n')
+    _moved(checkout)
+    (checkout.parent / "of-head").write_text("9\n")
+    (checkout.parent / "asked").unlink()
     assert "is there already" in _propose(checkout)
     assert git(remote, "rev-parse", branch) == before
+    assert [row for row in _asked(checkout) if not row.startswith("pr list")] == [], "one that was closed stays closed"
+
+
+def test_a_branch_without_a_request_gets_one(checkout: Path) -> None:
+    """The setting of the repository was missing: the push went through, and the request did not."""
+    branch = _moved(checkout)
+    failed = _propose(checkout, 2, CREATE="1")
+    assert "next: allow it" in failed and "Allow GitHub Actions to create and approve pull requests" in failed
+    assert not any(row.startswith(("pr close", "pr list --base")) for row in _asked(checkout)), "nothing supersedes yet"
+    _moved(checkout)
+    assert "https://forge/pull/9" in _propose(checkout)
+    assert sum(row.startswith(f"pr create --base main --head {branch}") for row in _asked(checkout)) == 2
+
+
+def test_earlier_requests_are_closed_but_for_somebodys_work(checkout: Path) -> None:
+    branch = _moved(checkout)
+    (checkout.parent / "of-base").write_text(f"9 {branch} 1\n7 bump/{'b' * 12} 1\n5 bump/0.5.14 2\n")
+    said = _propose(checkout)
+    closed = [row for row in _asked(checkout) if row.startswith("pr close")]
+    assert closed == ["pr close 7 --delete-branch --comment Superseded by https://forge/pull/9"]
+    assert "bump/0.5.14 stays open" in said
+
+
+def test_a_request_says_that_nothing_checks_it(checkout: Path) -> None:
+    _moved(checkout)
+    assert "::warning::" in _propose(checkout, TOKEN_OF="workflow")
+    assert any(row.startswith("pr comment https://forge/pull/9 --body Opened with") for row in _asked(checkout))
+    _moved(checkout, "c" * 40)
+    (checkout.parent / "asked").unlink()
+    assert "::warning::" not in _propose(checkout, TOKEN_OF="app")
+    assert not any(row.startswith("pr comment") for row in _asked(checkout))
 
 
 def test_the_base_is_generated_by_its_own_checkout(checkout: Path) -> None:

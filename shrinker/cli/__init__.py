@@ -1,5 +1,4 @@
-"""The command line: `shrinker shrink | verify | mutate | survivors | cross-check | dependencies | kernels | effect | diff |
-doctor | bump | publish | why | why-not`.
+"""The command line: generate a server from a release or commit of SGLang, judge it, and ask why something is in it or not.
 
 Exit codes: 0 done, 1 evidence failed (`diff`: the trees differ; `doctor`: there is something to look at),
 2 bad usage or input, 130 interrupted (Ctrl-C, SIGTERM).
@@ -26,6 +25,7 @@ from shrinker.cli.doctor import doctor
 from shrinker.cli.effect import effect
 from shrinker.cli.ending import run
 from shrinker.cli.follow import bump, publish
+from shrinker.cli.help import Commands, examples
 from shrinker.cli.kernels import kernels
 from shrinker.cli.mutate import mutate
 from shrinker.cli.options import (
@@ -45,6 +45,7 @@ from shrinker.cli.options import (
     absolute,
     print_json,
 )
+from shrinker.cli.rules import profiles, rules
 from shrinker.cli.survivors import survivors
 from shrinker.cli.verify import verify
 from shrinker.values.errors import InputError
@@ -53,11 +54,15 @@ if TYPE_CHECKING:
     from shrinker.graph.why import Step
 
 app = typer.Typer(
-    add_completion=False, no_args_is_help=True, help=__doc__, rich_markup_mode=None, pretty_exceptions_enable=False
+    cls=Commands,
+    no_args_is_help=True,
+    help=__doc__,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
-@app.command()
 def shrink(
     upstream: Upstream = None,
     profile: Profile = DEFAULT_PROFILE,
@@ -134,20 +139,6 @@ def shrink(
     print(f"{target}: generated in {total:.1f} s, at most {peak:.0f} MiB. Reports: {result.reports}")
 
 
-app.command()(verify)
-app.command()(survivors)
-app.command()(mutate)
-app.command()(cross_check)
-app.command()(dependencies)
-app.command()(diff)
-app.command()(doctor)
-app.command()(bump)
-app.command()(publish)
-app.command()(kernels)
-app.command()(effect)
-
-
-@app.command()
 def why(
     name: Annotated[
         str | None,
@@ -175,7 +166,6 @@ def why(
         print_steps(chain.steps)
 
 
-@app.command("why-not")
 def why_not(
     name: Annotated[
         str | None, typer.Argument(help="Module, path, file name, distribution, module.Class.method or path:line.")
@@ -232,6 +222,28 @@ def _graph(out: Path, reports: Path | None) -> Path:
     from shrinker.cli.places import find_graph
 
     return find_graph(out.absolute(), absolute(reports))
+
+
+for _command in (
+    shrink,
+    verify,
+    survivors,
+    mutate,
+    cross_check,
+    dependencies,
+    kernels,
+    why,
+    why_not,
+    profiles,
+    rules,
+    effect,
+    diff,
+    doctor,
+    bump,
+    publish,
+):
+    _name = _command.__name__.replace("_", "-")
+    app.command(_name, epilog=examples(_name))(_command)
 
 
 @app.callback(invoke_without_command=True)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from shrinker.cli.options import CORES, DEFAULT_PROFILE, Jobs, Json, Rules, absolute, print_json
+from shrinker.cli.options import CORES, DEFAULT_PROFILE, Jobs, Json, Rules, absolute, print_json, profile_names
 from shrinker.values.errors import EvidenceError, InputError
 
 _SIDE = "A generated tree, a shrink.lock.json, or an upstream (release:VERSION, git:PATH_OR_URL@COMMIT, path:DIR)."
@@ -16,7 +16,9 @@ _SIDE = "A generated tree, a shrink.lock.json, or an upstream (release:VERSION, 
 def diff(
     old: Annotated[str, typer.Argument(help=_SIDE)],
     new: Annotated[str, typer.Argument(help="The same, of the other side.")],
-    profile: Annotated[str, typer.Option(help="Rules for a side that is an upstream.")] = DEFAULT_PROFILE,
+    profile: Annotated[
+        str, typer.Option(help="Rules for a side that is an upstream.", autocompletion=profile_names)
+    ] = DEFAULT_PROFILE,
     markdown: Annotated[Path | None, typer.Option("--markdown", help="Write the page for a comment here.")] = None,
     html: Annotated[Path | None, typer.Option("--html", help="Write the whole page here.")] = None,
     limit: Annotated[

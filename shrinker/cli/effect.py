@@ -6,14 +6,28 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shrinker.cli.options import CORES, DEFAULT_PROFILE, Jobs, Json, Profile, Rules, Upstream, absolute, print_json
+from shrinker.cli.options import (
+    CORES,
+    DEFAULT_PROFILE,
+    Jobs,
+    Json,
+    Profile,
+    Rules,
+    Upstream,
+    absolute,
+    print_json,
+    rule_ids,
+)
 
 if TYPE_CHECKING:
     from shrinker.follow.alone import Alone
 
 
 def effect(
-    names: Annotated[list[str], typer.Argument(metavar="RULE...", help="Ids of rules; rules.md lists them.")],
+    names: Annotated[
+        list[str],
+        typer.Argument(metavar="RULE...", help="Ids of rules; `shrinker rules` lists them.", autocompletion=rule_ids),
+    ],
     upstream: Upstream = None,
     profile: Profile = DEFAULT_PROFILE,
     rules: Rules = None,

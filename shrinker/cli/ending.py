@@ -24,7 +24,8 @@ def run(app: typer.Typer) -> NoReturn:
     """Run a command and end the process: 0 done, 1 evidence failed, 2 bad usage or input, 130 interrupted."""
     answer_signals()
     try:
-        code = app(standalone_mode=False)
+        # By one name, however it was started: completion is installed for it.
+        code = app(standalone_mode=False, prog_name="shrinker")
     except KeyboardInterrupt:
         code = INTERRUPTED
     except ShrinkerError as error:

@@ -22,7 +22,7 @@ def verify_on_gpus(out: Path, upstream: str | None, reports: Path | None, option
     from shrinker.cli.places import open_recorded, read_manifest
     from shrinker.verify.gpu.__main__ import main
 
-    if "--help" in options:
+    if {"-h", "--help"} & set(options):
         main(["--help"])
     manifest = read_manifest(out)
     tree = open_recorded(out, manifest.upstream, upstream, lambda text: print(text, file=sys.stderr))

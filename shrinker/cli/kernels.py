@@ -16,7 +16,7 @@ def kernels(
     chains: Annotated[bool, typer.Option(help="Print each chain, not only its length.")] = True,
     as_json: Json = False,
 ) -> None:
-    """Print the chain from the model to each kernel that [[reach]] rules name, and what [[remove]] rules left.
+    """Print the chain from the model to each kernel that `reach` rules name, and what `remove` rules left.
 
     Exit 1 when a kernel is not reached, or when a module that a rule removes is in the tree without being listed as
     rescued in uncertain.txt.

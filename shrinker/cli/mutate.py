@@ -17,6 +17,7 @@ from shrinker.cli.options import (
     RecordedUpstream,
     Reports,
     absolute,
+    level_names,
     print_json,
 )
 
@@ -39,7 +40,8 @@ def mutate(
         bool, typer.Option("--breakages", help="Instead of drawn faults: what broke by hand. Fails when one survives.")
     ] = False,
     level: Annotated[
-        list[str] | None, typer.Option(help="Ask these, in this order. Default: form, references.")
+        list[str] | None,
+        typer.Option(help="Ask these, in this order. Default: form, references.", autocompletion=level_names),
     ] = None,
     upstream: RecordedUpstream = None,
     reports: Reports = None,

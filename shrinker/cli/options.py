@@ -9,16 +9,47 @@ from typing import Annotated, Any
 
 import typer
 
+from shrinker.values.errors import InputError
+
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def profile_names(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Completion of `--profile`."""
+    from shrinker.project import rules_folder
+
+    folder = Path(ctx.params.get("rules") or rules_folder())
+    return sorted(p.stem for p in (folder / "profiles").glob(f"{incomplete}*.toml"))
+
+
+def level_names(incomplete: str) -> list[str]:
+    """Completion of `--level`."""
+    return [name for name in LEVELS if name.startswith(incomplete)]
+
+
+def rule_ids(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Completion of ids of rules; none where the rules cannot be read."""
+    from shrinker.project import rules_folder
+    from shrinker.ruleset.load import load_profile
+
+    try:
+        loaded = load_profile(
+            ctx.params.get("profile") or DEFAULT_PROFILE, Path(ctx.params.get("rules") or rules_folder())
+        )
+    except InputError:
+        return []
+    return sorted(name for name in loaded.places if name.startswith(incomplete))
 
 
 _UPSTREAM = "release:VERSION, git:PATH_OR_URL@COMMIT, submodule or path:DIR."
 
 Upstream = Annotated[str | None, typer.Option(help=_UPSTREAM)]
 ThisUpstream = Annotated[str, typer.Argument(help=_UPSTREAM)]
-Profile = Annotated[str, typer.Option(help="Which rules: a file of rules/profiles.")]
+Profile = Annotated[
+    str, typer.Option(help="Which rules; `shrinker profiles` lists them.", autocompletion=profile_names)
+]
 Target = Annotated[Path | None, typer.Option("--out", help="Where the generated tree goes.")]
 Out = Annotated[Path, typer.Option("--out", help="The generated tree.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, also for an error.")]
@@ -32,7 +63,10 @@ Sample = Annotated[
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Of what is drawn: the same one draws the same symbols.")]
 Rules = Annotated[
-    Path | None, typer.Option("--rules", help="Folder of rule files with profiles/ in it; default: rules/.")
+    Path | None,
+    typer.Option(
+        "--rules", help="Folder of rule files with profiles/ in it; default: the project's, else shrinker's own."
+    ),
 ]
 RecordedUpstream = Annotated[
     str | None, typer.Option("--upstream", help="Where upstream is; default: what SHRINK.json names.")
@@ -41,6 +75,8 @@ Patience = Annotated[
     float, typer.Option("--patience", min=0.1, help="Factor of all time limits, for slow or busy machines.")
 ]
 
+LEVELS = ("form", "references", "imports", "model", "server", "trace", "gpu")
+"""Evidence levels, as `--level` takes them: to load those that judge takes longer than to complete a word may."""
 DEFAULT_PROFILE = "deepseek"
 DEFAULT_OUT = Path("dist/sglang_deepseek")
 CORES = _cores()

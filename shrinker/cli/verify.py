@@ -22,6 +22,7 @@ from shrinker.cli.options import (
     RecordedUpstream,
     Reports,
     absolute,
+    level_names,
     print_json,
 )
 
@@ -41,7 +42,8 @@ def verify(
         list[str] | None,
         typer.Option(
             help="form, references, imports, model, server, trace; may be given again; or gpu alone. "
-            "Default: form and references."
+            "Default: form and references.",
+            autocompletion=level_names,
         ),
     ] = None,
     everything: Annotated[

@@ -18,7 +18,7 @@ from shrinker.graph.symbols.saved import NO_SYMBOLS, SymbolData, symbol_data
 from shrinker.graph.written import Written
 from shrinker.report.dependencies import dependencies
 from shrinker.report.distributions import distributions_data, extras_text
-from shrinker.report.effects import rule_effects
+from shrinker.report.effects import RuleEffect, rule_effects
 from shrinker.report.importers import dropped_importers, removed_importers
 from shrinker.report.interface import interface_data
 from shrinker.report.lists import errors_list, keep_list, remove_list, uncertain_list
@@ -26,7 +26,7 @@ from shrinker.report.measure import Measured, Tally, measure, tally
 from shrinker.report.picture import graphviz_svg, mermaid, package_edges
 from shrinker.report.structure import cycles, dominators, structure
 from shrinker.report.summary import build_summary, evidence_data
-from shrinker.ruleset import Remove, Rule, Ruleset
+from shrinker.ruleset import Remove, Ruleset
 from shrinker.values.distributions import Distributions
 from shrinker.values.errors import InputError
 from shrinker.values.folded import FoldedModule
@@ -40,6 +40,7 @@ GENERATED_ONLY = ("graph.json", "symbols.json", "symbol_edges.json", "run.json",
 """Files that git ignores: large, different from run to run, or dependent on what is installed."""
 
 _MOST_FOLDERS = 150
+_COUNTED = ("decisions", "folded_lines", "files", "lines", "kept")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,7 @@ def begin_reports(
     cache = cache or Cache.off()
     interface = interface or Interface()
     files = measure(tree, manifest)
+    effects = rule_effects(rules, graph, folded, files)
     summary = build_summary(manifest, graph, folded, files)
     data = graph_data(
         graph,
@@ -102,9 +104,9 @@ def begin_reports(
         "errors.txt": errors_list(folded),
         "dependencies.json": json.dumps(distributions_data(distributions), indent=1, sort_keys=True) + "\n",
         "interface.json": json.dumps(interface_data(interface), indent=1, sort_keys=True) + "\n",
-        "rules.json": json.dumps(_rule_digests(rules), indent=1, sort_keys=True) + "\n",
+        "rules.json": json.dumps(_rules_data(rules, effects), indent=1, sort_keys=True) + "\n",
         "graph.json": json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n",
-        **_pages(rules, graph, folded, manifest, files, mermaid(pairs), cache, distributions, interface),
+        **_pages(rules, effects, graph, folded, manifest, files, mermaid(pairs), cache, distributions, interface),
     }
     _write(folder, {name: text.encode() for name, text in texts.items()})
     picture = graphviz_svg(pairs)
@@ -173,6 +175,7 @@ def _write(folder: Path, contents: Mapping[str, bytes]) -> None:
 
 def _pages(
     rules: Ruleset,
+    effects: Sequence[RuleEffect],
     graph: Graph,
     folded: Mapping[str, FoldedModule],
     manifest: Manifest,
@@ -225,20 +228,20 @@ def _pages(
         ),
         "interface.md": environment.get_template("interface.md.jinja").render(head, interface=interface),
         "rules.md": environment.get_template("rules.md.jinja").render(
-            head, effects=rule_effects(rules, graph, folded, files), unreachable=_total(unreachable)
+            head, effects=effects, unreachable=_total(unreachable)
         ),
     }
 
 
-def _rule_digests(rules: Ruleset) -> dict[str, Any]:
-    """Kind and hash of every rule: what a later run compares, to say which rule changed."""
+def _rules_data(rules: Ruleset, effects: Sequence[RuleEffect]) -> dict[str, Any]:
+    """Kind and hash of every rule: what a later run compares, to say which rule changed. And what each did,
+    but for those that did nothing."""
     rows = {
         rule.id: [type(rule).__name__.lower(), hashlib.sha256(rule.model_dump_json().encode()).hexdigest()[:16]]
-        for field in Ruleset.model_fields
-        for rule in getattr(rules, field)
-        if isinstance(rule, Rule)
+        for rule in rules.by_id().values()
     }
-    return {"format": 1, "profile": rules.profile, "rules": rows}
+    did = {e.id: {name: count for name in _COUNTED if (count := getattr(e, name))} for e in effects if not e.idle}
+    return {"format": 1, "profile": rules.profile, "rules": rows, "effects": did}
 
 
 def _total(files: Sequence[Measured]) -> Tally:

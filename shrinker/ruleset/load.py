@@ -81,20 +81,11 @@ def load_profile(name: str, folder: Path | None = None) -> Ruleset:
         InputError: no such folder, unknown profile, broken TOML, unknown kind or key, two rules of one id.
     """
     folder = folder or rules_folder()
-    if not (folder / "profiles").is_dir():
-        raise InputError(
-            f"{folder} is no folder of rules" + (" (it has no profiles/)" if folder.is_dir() else ": it is not there"),
-            f"name one that has rule files and profiles/, as {RULES_FOLDER} has",
-        )
-    profiles = sorted(p.stem for p in (folder / "profiles").glob("*.toml"))
+    profiles = profile_names(folder)
     if name not in profiles:
         raise InputError(f"no profile {name!r}{_nearest(name, profiles)}", f"profiles here: {', '.join(profiles)}")
     profile_path = folder / "profiles" / f"{name}.toml"
-    text, data = _read_toml(profile_path)
-    try:
-        profile = Profile.model_validate(data)
-    except ValidationError as error:
-        raise _explain(error, profile_path, text, 1, list(Profile.model_fields)) from error
+    text, profile = _read_profile(profile_path)
 
     paths: list[Path] = []
     for stem in profile.include:
@@ -116,6 +107,30 @@ def load_profile(name: str, folder: Path | None = None) -> Ruleset:
     rules = load_rules(paths, name, profile_path.read_bytes())
     scope = {rule for rule, place in rules.places.items() if place.rpartition(".toml:")[0] in profile.scope}
     return rules.model_copy(update={"scope": tuple(sorted(scope)), "budget": profile.budget})
+
+
+def profile_names(folder: Path) -> list[str]:
+    """Names of the profiles of a folder of rules, sorted. Raises InputError when it is none."""
+    if not (folder / "profiles").is_dir():
+        raise InputError(
+            f"{folder} is no folder of rules" + (" (it has no profiles/)" if folder.is_dir() else ": it is not there"),
+            f"name one that has rule files and profiles/, as {RULES_FOLDER} has",
+        )
+    return sorted(p.stem for p in (folder / "profiles").glob("*.toml"))
+
+
+def read_profiles(folder: Path) -> dict[str, tuple[Path, Profile]]:
+    """Every profile of a folder of rules with its file, by name. Raises InputError for one that cannot be read."""
+    paths = [folder / "profiles" / f"{name}.toml" for name in profile_names(folder)]
+    return {path.stem: (path, _read_profile(path)[1]) for path in paths}
+
+
+def _read_profile(path: Path) -> tuple[str, Profile]:
+    text, data = _read_toml(path)
+    try:
+        return text, Profile.model_validate(data)
+    except ValidationError as error:
+        raise _explain(error, path, text, 1, list(Profile.model_fields)) from error
 
 
 def load_rules(paths: Sequence[Path], profile: str = "", salt: bytes = b"") -> Ruleset:

@@ -387,6 +387,11 @@ class Ruleset(BaseModel):
             found[rule.package] = (*found.get(rule.package, ()), *rule.keep)
         return found
 
+    def by_id(self) -> dict[str, Rule]:
+        """Every rule of every kind, in the order of the kinds."""
+        rows = (row for field in Ruleset.model_fields for row in getattr(self, field))
+        return {row.id: row for row in rows if isinstance(row, Rule)}
+
     def all_rules(self) -> tuple[Rule, ...]:
         """Every rule that decides something about the tree, in the order of the kinds.
 

@@ -31,7 +31,7 @@ def without(rules: Ruleset, ids: Collection[str]) -> Ruleset:
             close = difflib.get_close_matches(asked, rules.places, n=1)
             raise InputError(
                 f"profile {rules.profile!r} has no rule {asked!r}" + (f", nearest: {close[0]!r}" if close else ""),
-                "rules.md among the reports lists all of them",
+                "`shrinker rules --profile NAME` lists all of them",
             )
     left: dict[str, Any] = {}
     for field in Ruleset.model_fields:

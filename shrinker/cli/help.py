@@ -1,0 +1,74 @@
+"""How commands explain themselves: summaries in one piece, and examples below the options."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typer.core import TyperGroup
+
+EXAMPLES = {
+    "shrink": (
+        "shrinker shrink",
+        "shrinker shrink --upstream release:0.5.14 --out dist/older",
+        "shrinker shrink --upstream git:../sglang@main --profile deepseek-r1-minimal",
+    ),
+    "verify": (
+        "shrinker verify",
+        "shrinker verify --level imports --out dist/older",
+        "shrinker verify --all --patience 3",
+        "shrinker verify --level gpu -- --checkpoints DIR --gpus 0,1",
+    ),
+    "survivors": ("shrinker survivors", "shrinker survivors --all --out dist/older"),
+    "mutate": ("shrinker mutate --count 200 --seed 0 --seed 1", "shrinker mutate --breakages"),
+    "cross-check": ("shrinker cross-check", "shrinker cross-check --all"),
+    "dependencies": ("shrinker dependencies", "shrinker dependencies --sizes"),
+    "diff": (
+        "shrinker diff release:0.5.14 release:0.5.15.post1",
+        "shrinker diff dist/older dist/sglang_deepseek --html diff.html",
+    ),
+    "doctor": ("shrinker doctor release:0.5.16", "shrinker doctor git:../sglang@main --since release:0.5.15.post1"),
+    "bump": ("shrinker bump --release 0.5.16", "shrinker bump --commit main --summary dist/summary.md"),
+    "publish": ("shrinker publish --remote git@host:me/tree.git --branch deepseek",),
+    "kernels": ("shrinker kernels", "shrinker kernels --no-chains --out dist/sglang_deepseek_r1_minimal"),
+    "effect": ("shrinker effect switch-aiter",),
+    "profiles": ("shrinker profiles", "shrinker profiles --rules my-rules --json"),
+    "rules": (
+        "shrinker rules",
+        "shrinker rules platform-hip switch-aiter",
+        "shrinker rules --unused --profile deepseek-r1-minimal",
+    ),
+    "why": (
+        "shrinker why sglang.srt.layers.moe.topk",
+        "shrinker why RadixCache.match_prefix --all",
+        "shrinker why rmsnorm",
+        "shrinker why --sample 20 --seed 1",
+    ),
+    "why-not": (
+        "shrinker why-not sglang.srt.models.qwen3",
+        "shrinker why-not mem_cache/common.py:181",
+        "shrinker why-not --why-live is_multimodal_chunked_prefill_supported",
+    ),
+}
+"""By command; a test parses each as the command itself would."""
+
+
+class Commands(TyperGroup):
+    """Lists commands each with the whole first sentence of its help, folded where the line ends.
+
+    What a shell offers stays short: it takes a second line for another answer.
+    """
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _sentence(self.commands[name].help or "")) for name in self.list_commands(ctx)])
+
+
+def _sentence(text: str) -> str:
+    return " ".join(text.split()).partition(". ")[0].removesuffix(".") + "."
+
+
+def examples(name: str) -> str:
+    """What stands below the options of a command."""
+    # `\b` keeps the lines as they are.
+    return "\n".join(["Examples:", "", "\b", *(f"  {line}" for line in EXAMPLES[name])])

@@ -1,0 +1,159 @@
+"""`shrinker profiles` and `shrinker rules`: what may be asked for, what each rule says, and what it did in a tree."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shrinker.cli.options import DEFAULT_PROFILE, Json, Profile, Reports, Rules, absolute, print_json, rule_ids
+from shrinker.values.errors import InputError
+
+if TYPE_CHECKING:
+    from shrinker.ruleset import Ruleset
+
+_COUNTS = {
+    "decisions": "decisions",
+    "folded_lines": "lines folded away",
+    "files": "files removed",
+    "lines": "lines of these",
+    "kept": "nodes kept",
+}
+"""As rules.json names what a rule did, and as a person does."""
+
+
+def profiles(rules: Rules = None, as_json: Json = False) -> None:
+    """List the profiles, each with what it is for and the rule files that it includes."""
+    from shrinker.project import rules_folder
+    from shrinker.ruleset.load import read_profiles
+
+    folder = absolute(rules) or rules_folder()
+    found = read_profiles(folder)
+    if as_json:
+        print_json([{"name": name, "file": _shown(path), **data.model_dump()} for name, (path, data) in found.items()])
+        return
+    for name, (path, data) in found.items():
+        print(f"{name}{' (default)' if name == DEFAULT_PROFILE else ''}: {data.description}")
+        print(f"  {_shown(path)}")
+        print(f"  files: {' '.join(f'{stem}.toml' for stem in data.include)}")
+
+
+def rules(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="RULE", help="Ids of rules to show whole; default: list all.", autocompletion=rule_ids),
+    ] = None,
+    unused: Annotated[bool, typer.Option("--unused", help="Only those that did nothing in the tree.")] = False,
+    profile: Profile = DEFAULT_PROFILE,
+    rules: Rules = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The generated tree whose effects are told; default: the profile's.")
+    ] = None,
+    reports: Reports = None,
+    as_json: Json = False,
+) -> None:
+    """List the rules of a profile with place and effect, or show some: the text, why it is right, what it did.
+
+    Effects are those of the tree OUT, as its reports have them: decisions in kept files, files removed, what it names and
+    is kept. Rules that only judge a tree (survivor, platform, reach …) or tell of packages have none. A rule that did nothing
+    may still be needed by another upstream; `shrinker effect` says what one does alone.
+    """
+    from shrinker.project import rules_folder
+    from shrinker.ruleset import load_profile, without
+
+    folder = absolute(rules) or rules_folder()
+    loaded = load_profile(profile, folder)
+    for name in names or ():
+        # Says which one is the nearest.
+        without(loaded, (name,))
+    tree = out or Path("dist") / f"sglang_{profile.replace('-', '_')}"
+    effects, note = _effects(tree, absolute(reports), loaded)
+    if unused and not effects:
+        raise InputError(f"nothing says what the rules did: {note}", "generate the tree with `make shrink`")
+    rows = [
+        row
+        for row in _rows(loaded, folder, effects)
+        if (not names or row["id"] in names) and not (unused and row["effect"] != {})
+    ]
+    if as_json:
+        print_json({"profile": profile, "tree": str(tree) if effects else None, "note": note, "rules": rows})
+        return
+    for row in rows:
+        did = _said(row["effect"]) if effects else ""
+        if names:
+            print(f"{row['id']}: {row['why']}")
+            print(f"{row['file']}:{row['line']}" + (f": in {tree} {did}" if did else "") + "\n")
+            print(row["text"] + "\n")
+        else:
+            print(f"{row['id']:<44} {row['kind']:<12} {row['file']}:{row['line']}" + (f"  {did}" if did else ""))
+    if not names:
+        print(f"{len(rows)} of {len(loaded.by_id())} rules; `shrinker rules RULE` shows one")
+    if note:
+        print(f"effects: {note}")
+
+
+def _rows(loaded: Ruleset, folder: Path, effects: dict[str, Any]) -> list[dict[str, Any]]:
+    """All rules in the order of the files, as `--json` has them."""
+    by_id = loaded.by_id()
+    deciding = {rule.id for rule in loaded.all_rules()}
+    texts: dict[str, list[str]] = {}
+    rows = []
+    for name, place in loaded.places.items():
+        file, _, line = place.rpartition(":")
+        if file not in texts:
+            texts[file] = (folder / file).read_text("utf-8").splitlines()
+        rule = by_id[name]
+        rows.append(
+            {
+                "id": name,
+                "kind": type(rule).__name__.lower(),
+                "file": _shown(folder / file),
+                "line": int(line),
+                "why": rule.why,
+                "optional": rule.optional,
+                "text": _text(texts[file], int(line)),
+                "effect": effects.get(name, {}) if name in deciding and effects else None,
+            }
+        )
+    order = list(texts)
+    return sorted(rows, key=lambda row: (order.index(Path(row["file"]).name), row["line"]))
+
+
+def _text(lines: list[str], start: int) -> str:
+    """The table that begins in a line, up to the next; what stands above the next one is that one's."""
+    end = next((n for n in range(start, len(lines)) if lines[n].lstrip().startswith("[[")), len(lines))
+    while end > start and (not lines[end - 1].strip() or lines[end - 1].startswith("#")):
+        end -= 1
+    return "\n".join(lines[start - 1 : end])
+
+
+def _effects(tree: Path, reports: Path | None, loaded: Ruleset) -> tuple[dict[str, Any], str]:
+    """What each rule did in a tree, and what is to be known of that; none where no reports of it say so."""
+    from shrinker.cli.places import find_graph, read_manifest
+
+    try:
+        manifest = read_manifest(tree)
+        path = find_graph(tree.absolute(), reports).with_name("rules.json")
+        found: dict[str, Any] = json.loads(path.read_text("utf-8"))["effects"]
+    except InputError as error:
+        return {}, error.message
+    except (OSError, ValueError, KeyError):
+        return {}, f"{path} does not say: it is of an older shrinker"
+    if manifest.profile != loaded.profile:
+        return {}, f"{tree} is a tree of profile {manifest.profile}"
+    changed = loaded.digest != manifest.rules_hash
+    return found, "the rules have changed since this tree was generated" if changed else ""
+
+
+def _said(effect: dict[str, int] | None) -> str:
+    if effect is None:
+        return "-"
+    return ", ".join(f"{_COUNTS[name]}: {effect[name]:,}" for name in _COUNTS if name in effect) or "nothing"
+
+
+def _shown(path: Path) -> str:
+    """From the working folder where the file is below it."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)

@@ -1,0 +1,196 @@
+"""`profiles` and `rules`, shell completion, and what `--help` says: in each command, whole, with examples that parse."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from typing import Any
+
+import pytest
+import typer.main
+
+from shrinker.cli import app
+from shrinker.cli.help import EXAMPLES
+from shrinker.cli.options import LEVELS
+from shrinker.verify.levels import EVIDENCE_LEVELS
+from shrinker.verify.simulated import SIMULATED_LEVELS
+from tests.cli.small import World
+
+GROUP: Any = typer.main.get_command(app)
+COMMANDS = sorted(GROUP.commands)
+
+
+@pytest.fixture
+def ruled(world: World) -> World:
+    """With a rule that has nothing to do, one that only judges, and comments between them."""
+    with (world.rules / "world.toml").open("a") as file:
+        file.write(
+            '\n# Of the next one.\n[[fact]]\nid = "mps"\nwhy = "There is no MPS either."\ncalls = ["**.is_mps"]\n'
+        )
+        file.write('value = false\n\n[[platform]]\nid = "npus"\nwhy = "Words of an NPU."\nwords = ["npu"]\n')
+    return world
+
+
+def _at(world: World, *more: str) -> list[str]:
+    places = ["--out", str(world.out), "--reports", str(world.reports)] if more[:1] == ("rules",) else []
+    return [*more, "--rules", str(world.rules), *(["--profile", "small", *places] if places else [])]
+
+
+def test_profiles(world: World) -> None:
+    done = world.run(_at(world, "profiles"))
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines() == ["small: The small world.", "  rules/profiles/small.toml", "  files: world.toml"]
+    [row] = world.run([*_at(world, "profiles"), "--json"]).document
+    assert (row["name"], row["include"], row["description"]) == ("small", ["world"], "The small world.")
+    (world.rules / "profiles/small.toml").write_text('descripton = ""\n')
+    done = world.run(_at(world, "profiles"))
+    assert done.code == 2 and "small.toml:1" in done.err and "did you mean 'description'" in done.err
+
+
+def test_rules_before_there_is_a_tree(ruled: World) -> None:
+    done = ruled.run(_at(ruled, "rules"))
+    assert done.code == 0
+    assert [line.split() for line in done.out.splitlines()[:5]] == [
+        ["root", "root", "rules/world.toml:1"],
+        ["npu", "fact", "rules/world.toml:6"],
+        ["remove-npu", "remove", "rules/world.toml:12"],
+        ["mps", "fact", "rules/world.toml:19"],
+        ["npus", "platform", "rules/world.toml:25"],
+    ]
+    assert done.out.splitlines()[-1].startswith("effects: ") and "SHRINK.json" in done.out
+    unused = ruled.run([*_at(ruled, "rules"), "--unused"])
+    assert unused.code == 2 and "make shrink" in unused.err
+
+
+def test_rules_say_what_they_did(ruled: World) -> None:
+    assert ruled.shrink().code == 0
+    document = ruled.run([*_at(ruled, "rules"), "--json"]).document
+    effects = {row["id"]: row["effect"] for row in document["rules"]}
+    assert effects["root"] == {"kept": 1}
+    assert effects["remove-npu"] == {"files": 1, "lines": 2}
+    assert effects["npu"]["decisions"] >= 1 and effects["npu"]["folded_lines"] >= 2
+    assert effects["mps"] == {} and effects["npus"] is None, "what only judges did not do nothing"
+    unused = ruled.run([*_at(ruled, "rules"), "--unused"])
+    assert [line.split()[0] for line in unused.out.splitlines()[:-1]] == ["mps"]
+    listed = ruled.run(_at(ruled, "rules")).out
+    assert "files removed: 1, lines of these: 2" in listed and "effects:" not in listed
+    rules = ruled.rules / "world.toml"
+    rules.write_text(rules.read_text() + "# changed\n")
+    assert "have changed" in ruled.run(_at(ruled, "rules")).out
+    report = ruled.reports / "rules.json"
+    report.write_text('{"format": 1, "rules": {}}')
+    assert "older shrinker" in ruled.run(_at(ruled, "rules")).out
+
+
+def test_a_rule_is_shown_whole_and_alone(ruled: World) -> None:
+    done = ruled.run([*_at(ruled, "rules"), "remove-npu"])
+    said, place, _, *text = done.out.splitlines()
+    assert said == "remove-npu: The backend of another platform." and place == "rules/world.toml:12"
+    shown = tomllib.loads("\n".join(text[: text.index("")]))
+    assert shown == {
+        "remove": [
+            {
+                "id": "remove-npu",
+                "why": "The backend of another platform.",
+                "feature": "Ascend NPU",
+                "modules": ["sglang.srt.npu"],
+            }
+        ]
+    }
+    assert "mps" not in done.out and "Of the next one" not in done.out
+    wrong = ruled.run([*_at(ruled, "rules"), "remove-npo"])
+    assert wrong.code == 2 and "nearest: 'remove-npu'" in wrong.err
+
+
+@pytest.mark.parametrize(
+    "command", [["profiles"], ["rules"], ["effect", "npu"], ["shrink"], ["doctor", "path:upstream"]]
+)
+def test_a_folder_of_rules_that_is_none(world: World, command: list[str]) -> None:
+    for folder in ("/nonexistent", str(world.upstream)):
+        done = world.run([*command, "--rules", folder])
+        assert done.code == 2 and f"error: {folder} is no folder of rules" in done.err
+        assert "next: " in done.err and "profiles/" in done.err and "Traceback" not in done.err
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_has_two_names_and_is_not_cut(world: World, command: str) -> None:
+    words = [command] if command else []
+    short, long = (world.run([*words, flag], COLUMNS="80") for flag in ("-h", "--help"))
+    assert short == long and (short.code, short.err) == (0, "")
+    assert not re.search(r"(?m)(\w\.\.\.|…)$", short.out)
+    assert max(map(len, short.out.splitlines())) <= 80
+    if command:
+        assert f"Examples:\n\n    shrinker {command}" in short.out
+
+
+def test_every_command_is_listed_with_its_whole_first_sentence(world: World) -> None:
+    listed = " ".join(world.run(["--help"], COLUMNS="80").out.partition("Commands:")[2].split())
+    for name in COMMANDS:
+        text = " ".join(GROUP.commands[name].help.split())
+        assert f"{name} {text.partition('. ')[0].removesuffix('.')}." in listed
+
+
+def test_examples_parse() -> None:
+    assert sorted(EXAMPLES) == COMMANDS
+    for name, lines in EXAMPLES.items():
+        for line in lines:
+            program, command, *words = shlex.split(line)
+            assert (program, command) == ("shrinker", name)
+            # Raises what a wrong option would end with; nothing is run.
+            GROUP.commands[name].make_context(name, words)
+    with pytest.raises(Exception, match="No such option"):
+        GROUP.commands["why"].make_context("why", ["--nope"])
+
+
+def test_it_is_a_module_too(world: World) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "shrinker", "--version"], env=world.environment(), capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (0, world.run(["--version"]).out)
+
+
+def test_what_a_shell_shows_of_a_command_is_one_line(world: World) -> None:
+    """A second line would be another answer; nothing in brackets is taken for a style."""
+    asked = {"_SHRINKER_COMPLETE": "complete_fish", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+    environment = world.environment(**asked, _TYPER_COMPLETE_ARGS="shrinker ")
+    done = subprocess.run([sys.executable, "-m", "shrinker"], env=environment, capture_output=True, text=True)
+    rows = [row.split("\t") for row in done.stdout.strip().splitlines()]
+    assert [name for name, *_ in rows] == list(GROUP.commands)
+    assert all(len(row) == 2 and "[]" not in row[1] for row in rows)
+
+
+def _completed(world: World, line: str) -> list[str]:
+    """What a shell is offered for the last word of a line."""
+    words = line.split(" ")
+    asked = {"_SHRINKER_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+    program = [sys.executable, "-m", "shrinker"]
+    environment = world.environment(**asked)
+    done = subprocess.run(program, env=environment, capture_output=True, text=True, cwd=world.folder)
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+def test_completion(world: World) -> None:
+    assert _completed(world, "shrinker why") == ["why", "why-not"]
+    assert _completed(world, "shrinker shrink --profile deepseek-r1-m") == ["deepseek-r1-minimal"]
+    assert _completed(world, "shrinker shrink --rules rules --profile ") == ["small"]
+    assert _completed(world, "shrinker verify --level ") == list(LEVELS)
+    assert _completed(world, "shrinker mutate --level re") == ["references"]
+    assert _completed(world, "shrinker rules --rules rules --profile small re") == ["remove-npu"]
+    assert _completed(world, "shrinker effect --rules nowhere re") == []
+
+
+def test_levels_offered_are_those_that_there_are() -> None:
+    assert (*EVIDENCE_LEVELS, *SIMULATED_LEVELS, "gpu") == LEVELS
+
+
+def test_completion_is_installed_in_the_home_folder_only(world: World) -> None:
+    (world.folder / "home").mkdir()
+    done = world.run(["--install-completion", "bash"], _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
+    left = {path.name for path in world.folder.rglob("*") if path.is_file() and "home" in path.parts}
+    assert (done.code, left) == (0, {".bashrc", "shrinker.sh"}), done
+    assert os.environ["HOME"] != str(world.folder / "home")
