@@ -130,8 +130,8 @@ def told(row: Row, seconds: float, said: str, wrong: list[str]) -> Iterator[str]
     if row.instead:
         yield f"{'':18}as: {row.instead} ({row.why})"
     yield from (f"{'':18}{line}" for line in wrong)
-    if wrong:
-        yield from (f"{'':18}| {line}" for line in said.splitlines()[-25:])
+    printed = [line for line in said.splitlines() if line.strip()]
+    yield from (f"{'':18}| {line[:200]}" for line in printed[-25 if wrong else -1 :])
 
 
 def run_all(clone: Clone, log: TextIO, only: str = "") -> int:

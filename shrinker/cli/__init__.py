@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -255,4 +256,8 @@ def _version(show: Annotated[bool, typer.Option("--version", help="Print the ver
 
 def main() -> None:
     """Entry point."""
-    run(app)
+    # Only what is called: to prepare all commands takes as long as `why` takes to look its answer up.
+    called = [command for command in app.registered_commands if command.name == "".join(sys.argv[1:2])]
+    asked = copy(app)
+    asked.registered_commands = called or app.registered_commands
+    run(asked)
