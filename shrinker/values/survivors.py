@@ -39,9 +39,10 @@ Position = Literal[
 """Where in the syntax a survivor stands, the most telling place first:
 
 ``named-error`` in the error that shrinker puts in the place of a removed feature; ``message`` in the text of a raised
-exception, an `assert`, a log call, a warning or `print`; ``help-text`` in ``help=``; ``choices`` in ``choices=`` or a
-list named ``*_CHOICES``; ``exports`` in ``__all__``; ``annotation`` in a type; ``tensor-attribute`` an attribute read
-that tensors have (``t.is_cuda``); ``tensor-device`` compared with a tensor's device; ``environment-declaration`` the
+exception, an `assert`, a log call, a warning or `print`, or asked there for which words to show; ``help-text`` in
+``help=``; ``choices`` in ``choices=`` or a list named ``*_CHOICES``, or added to a list by a flag of the command line
+(``if args.x: found.append("x")``); ``exports`` in ``__all__``; ``annotation`` in a type; ``tensor-attribute`` an
+attribute read that tensors have (``t.is_cuda``); ``tensor-device`` compared with a tensor's device; ``environment-declaration`` the
 declaration of a variable in a class of them; ``probe`` asked with `hasattr`, `find_spec` or `import_module`;
 ``comparison``, ``test`` (anywhere else in a condition), ``call``, ``argument``, ``keyword`` (its name), ``parameter``
 (its name), ``default``, ``definition``, ``import``, ``assignment`` (its target), ``key`` of a dict or subscript,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from shrinker.verify.symbols import LookUp, ModuleSymbols
 
@@ -29,11 +29,15 @@ _ASKED_BY_NAME = frozenset({"Module", "Parameter", "Tensor", "BaseModel", "Struc
 class Families:
     """Which classes an object may get its members from, and what kept code looks up on one."""
 
-    def __init__(self, kept: Collection[ModuleSymbols]) -> None:
+    def __init__(
+        self, kept: Collection[ModuleSymbols], is_module: Callable[[str], bool] = lambda dotted: False
+    ) -> None:
         """
         Args:
             kept: every file of the generated tree.
+            is_module: tells dotted names that stand for a module of the tree and for nothing else.
         """
+        self._is_module = is_module
         self._bases: dict[str, set[str]] = defaultdict(set)
         self._derived: dict[str, set[str]] = defaultdict(set)
         self._foreign: dict[str, set[str]] = defaultdict(set)
@@ -75,6 +79,9 @@ class Families:
         """True when a look-up may reach the class of this name."""
         if look.on == "any":
             return True
+        if look.on == "named":
+            # What is looked up on a module are names that the module binds.
+            return not self._is_module(look.owner)
         if look.on in {"class", "made"}:
             around = _closure(look.owner, self._bases)
             # What an `__init__` takes by a keyword is a parameter, whatever member has the same name.

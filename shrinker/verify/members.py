@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from shrinker.values.outcome import Finding
@@ -91,7 +91,11 @@ def lost_decorators(kept: Iterable[ModuleSymbols], before: Mapping[str, ModuleSy
 
 
 def lost_rows(
-    kept: Iterable[ModuleSymbols], before: Mapping[str, ModuleSymbols], refused: Refused, claims: Claims | None = None
+    kept: Iterable[ModuleSymbols],
+    before: Mapping[str, ModuleSymbols],
+    refused: Refused,
+    claims: Claims | None = None,
+    never_run: Callable[[str], Iterable[tuple[int, int]]] = lambda path: (),
 ) -> tuple[int, list[Finding]]:
     """Rows of tables, items of lists and registering calls whose value is still there: what looks there finds another one, or none.
 
@@ -102,6 +106,7 @@ def lost_rows(
         before: as of `lost_members`.
         refused: by which keys the generated tree ends a run: their rows may go.
         claims: of the rules; rows of members of enumerations that these remove may go.
+        never_run: first and last lines of what by the rules never runs in upstream's file of a path; asked only for one that lost a row.
 
     Returns:
         How many rows upstream has in tables that stay, and those that are gone.
@@ -123,7 +128,11 @@ def lost_rows(
                 there[where, key, value] -= 1
             elif claims is not None and any(claims.removes_member(symbols.module or "", text) for text in (key, value)):
                 continue
-            elif value.partition(".")[0] in symbols.bound and not refused.has(key.strip("'"), keys[where]):
+            elif (
+                value.partition(".")[0] in symbols.bound
+                and not refused.has(key.strip("'"), keys[where])
+                and not any(first <= line <= last for first, last in never_run(symbols.path))
+            ):
                 shown = f"{key}: {value}" if key else value
                 message = f"{where} lost {shown}, which is still there (upstream: line {line})"
                 found.append(Finding("rows", symbols.path, 0, message))

@@ -26,7 +26,7 @@ from shrinker.verify.declared import (
     registers_of,
     rows_of,
 )
-from shrinker.verify.scopes import Scope, look_up
+from shrinker.verify.scopes import Aliases, Scope, look_up, stands_for
 from shrinker.verify.symbols import Attribute, ClassSymbols, LookUp, ModuleSymbols, Row
 
 _DOTTED = re.compile(r"sglang(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)?")
@@ -80,23 +80,27 @@ class _Reader:
         self.foreign: set[str] = set()
         self.named_classes: dict[str, str] = {}
         self.lookups: dict[tuple[str, str, str], int] = {}
-        self.on_names: list[tuple[str, str, str, int]] = []
+        self.on_names: list[tuple[Scope, str, tuple[str, ...], str, str, int]] = []
+        self.aliases = Aliases()
 
     def read(self, tree: ast.Module) -> ModuleSymbols:
         self.children(tree, self.top)
         if "__getattr__" in self.top.names:
             self.dynamic = True
+        self.aliases.settle()
         attributes = []
         for scope, root, chain, line, stored in self.chains:
             for target in sorted(look_up(scope, root) or ()):
                 attributes.append(Attribute(line, target, chain, stored))
-        for root, how, name, line in self.on_names:
+        for scope, root, rest, how, name, line in self.on_names:
             owner = self.named_classes.get(root)
             if owner is not None and how != "below":
                 made = how == "keyword" and name != "__init__"
                 self.lookups.setdefault((name, "made" if made else "class", owner), line)
             elif root not in self.foreign and how != "keyword":
-                self.lookups.setdefault((name, "any", ""), line)
+                for target in self.stands_for(scope, root) or [""]:
+                    on, what = ("named", ".".join([target, *rest])) if target else ("any", "")
+                    self.lookups.setdefault((name, on, what), line)
         return ModuleSymbols(
             path=self.path,
             module=self.module,
@@ -110,6 +114,7 @@ class _Reader:
             computed_files=frozenset(self.computed_files),
             lookups=tuple(LookUp(name, line, on, owner) for (name, on, owner), line in self.lookups.items()),
             bound=frozenset(self.top.names),
+            named=tuple((name, tuple(sorted(found))) for name, found in self.top.stands.items() if found),
             stars=tuple(self.stars),
             dynamic=self.dynamic,
             open=self.open,
@@ -121,6 +126,14 @@ class _Reader:
             paths=tuple(self.paths),
             files=tuple(self.files),
         )
+
+    def stands_for(self, scope: Scope, name: str) -> list[str]:
+        """Dotted names of the package; none where the name may be anything."""
+        found = stands_for(scope, name)
+        if found == set() and self.stars and name not in self.top.names:
+            # One of the star imports may give it.
+            found = {f"{self.module}.{name}"}
+        return sorted(found or ())
 
     def children(self, node: ast.AST, scope: Scope) -> None:
         for name in node._fields:
@@ -147,12 +160,7 @@ class _Reader:
     def bind(self, scope: Scope, name: str, target: str | None) -> None:
         if name in scope.lifted:
             scope = self.top
-        if target is None:
-            scope.names[name] = None
-            return
-        known = scope.names.setdefault(name, set())
-        if known is not None:
-            known.add(target)
+        scope.bind(name, target)
 
     def constant(self, node: ast.Constant, scope: Scope) -> None:
         text = node.value
@@ -190,27 +198,36 @@ class _Reader:
             chain.append(value.attr)
             value = value.value
         read = isinstance(node.ctx, ast.Load)
-        for at, name in enumerate(reversed(chain)):
+        names = tuple(reversed(chain))
+        for at, name in enumerate(names):
             if read or at < len(chain) - 1:
-                self.look_up(value if at == 0 else None, name, node.lineno, value)
+                self.look_up(value if at == 0 else None, name, node.lineno, scope, value, names[:at])
         if not isinstance(value, ast.Name):
             self.visit(value, scope)
         elif value.id not in {"self", "cls", "torch"}:
             stored = not isinstance(node.ctx, ast.Load)
-            self.chains.append((scope, value.id, tuple(reversed(chain)), node.lineno, stored))
+            self.chains.append((scope, value.id, names, node.lineno, stored))
 
-    def look_up(self, receiver: ast.expr | None, name: str, line: int, root: ast.expr | None = None) -> None:
-        """A name is looked up on what an expression gives; None for the value of another look-up, below `root`."""
+    def look_up(
+        self,
+        receiver: ast.expr | None,
+        name: str,
+        line: int,
+        scope: Scope,
+        root: ast.expr | None = None,
+        rest: tuple[str, ...] = (),
+    ) -> None:
+        """A name is looked up on what an expression gives; None for the value of another look-up, of `rest` below `root`."""
         owner = self.around[-1] if self.around else ""
         if (isinstance(receiver, ast.Name) and receiver.id in {"self", "cls"} and owner) or (
             isinstance(receiver, ast.Call) and _is_name(receiver.func, "super") and owner
         ):
             self.lookups.setdefault((name, "self", owner), line)
         elif isinstance(receiver, ast.Name):
-            self.on_names.append((receiver.id, "", name, line))
+            self.on_names.append((scope, receiver.id, (), "", name, line))
         elif receiver is None and isinstance(root, ast.Name) and root.id not in {"self", "cls"}:
             # `torch.cuda.device`: nothing below a module of another package is ours.
-            self.on_names.append((root.id, "below", name, line))
+            self.on_names.append((scope, root.id, rest, "below", name, line))
         else:
             self.lookups.setdefault((name, "any", ""), line)
 
@@ -219,12 +236,12 @@ class _Reader:
         if isinstance(node.func, ast.Name):
             name = args[1].value if len(args) > 1 and isinstance(args[1], ast.Constant) else None
             if node.func.id in {"getattr", "hasattr"} and isinstance(name, str):
-                self.look_up(args[0], name, node.lineno)
+                self.look_up(args[0], name, node.lineno, scope)
                 self.by_text.add(name)
-            self.on_names.append((node.func.id, "keyword", "__init__", node.lineno))
+            self.on_names.append((scope, node.func.id, (), "keyword", "__init__", node.lineno))
             for keyword in node.keywords:
                 if keyword.arg is not None:
-                    self.on_names.append((node.func.id, "keyword", keyword.arg, node.lineno))
+                    self.on_names.append((scope, node.func.id, (), "keyword", keyword.arg, node.lineno))
         self.open = self.open or any(_is_globals(a) for a in args)
         if len(args) >= 2 and all(isinstance(a, ast.Constant) and isinstance(a.value, str) for a in args[:2]):
             # LazyImport("sglang.a.b", "Name") and its like name an attribute.
@@ -254,7 +271,7 @@ class _Reader:
         plain = (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs)
         for each in (*plain, parameters.vararg, parameters.kwarg):
             if each is not None:
-                inner.names[each.arg] = None
+                inner.bind(each.arg, None)
                 if each.annotation is not None:
                     self.visit(each.annotation, scope)
         for parameter in getattr(node, "type_params", []):
@@ -322,6 +339,14 @@ class _Reader:
                 self.extend_exports(node.value, False)
             elif isinstance(target, ast.Subscript) and (_is_globals(target.value) or _is_own_entry(target)):
                 self.dynamic = True
+        target = targets[0]
+        if len(targets) == 1 and isinstance(target, ast.Name) and not isinstance(node, ast.AugAssign):
+            at = self.top if target.id in scope.lifted else scope
+            if self.aliases.add(at, target.id, node.value):
+                for part in (getattr(node, "annotation", None), node.value):
+                    if part is not None:
+                        self.visit(part, scope)
+                return
         self.children(node, scope)
 
     def extend_exports(self, value: ast.expr | None, single: bool) -> None:

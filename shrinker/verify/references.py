@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache as remembered
 from functools import partial
 from pathlib import Path
 
@@ -49,6 +50,7 @@ from shrinker.verify.native import NativeSources
 from shrinker.verify.reader import read_symbols
 from shrinker.verify.registered import lost_by_text
 from shrinker.verify.resolve import Modules
+from shrinker.verify.ruled import refuted_lines
 from shrinker.verify.strings import DataFiles, dangling_paths
 from shrinker.verify.symbols import SYMBOLS, ModuleSymbols
 from shrinker.verify.tables import lost_tables
@@ -123,11 +125,12 @@ def verify_references(
     )
     before = {s.path: s for s in theirs}
     claims = read_claims(rules) if rules is not None else None
-    families = Families(kept)
+    families = Families(kept, generated.is_module)
     member_count, members = lost_members(kept, before, families, claims)
     base_count, bases = lost_bases(kept, before, upstream, families)
     decorator_count, decorators = lost_decorators(kept, before)
-    row_count, rows = lost_rows(kept, before, _refused(out), claims)
+    never_run = remembered(partial(refuted_lines, tree.root, claims))
+    row_count, rows = lost_rows(kept, before, _refused(out), claims, never_run)
     handler_count, handlers = lost_dispatches(kept, before)
     text_count, texts = lost_by_text(kept, before, claims)
     recorded = [entry.path for entry in manifest.files]

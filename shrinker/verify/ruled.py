@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from shrinker.values.outcome import Finding
+from shrinker.values.upstream import module_name
 from shrinker.verify import allowances
 from shrinker.verify.arms import standing_refuted
 from shrinker.verify.claims import Claims
@@ -14,7 +17,7 @@ from shrinker.verify.parsing import parsed
 from shrinker.verify.reader import symbols_of
 from shrinker.verify.registered import lost_registrations
 from shrinker.verify.symbols import ModuleSymbols
-from shrinker.verify.tokens import Tokens
+from shrinker.verify.tokens import Tokens, split
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,21 @@ class Ruled:
     findings: tuple[Finding, ...]
     theirs: ModuleSymbols
     """Of upstream's file."""
+
+
+def refuted_lines(root: Path, claims: Claims | None, path: str) -> list[tuple[int, int]]:
+    """First and last line of each arm of upstream's file that by the rules never runs; none of a file that is not Python, nor
+    without rules."""
+    source = (root / path).read_bytes()
+    tree = parsed(source, path)
+    if tree is None or claims is None:
+        return []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.NamedExpr):
+            # What the test binds has no part in the answer.
+            node.test = node.test.value
+    arms = Decider(tree, split(source.decode("utf-8-sig")), module_name(path) or "", claims).refuted()
+    return [(arm[0].lineno, arm[-1].end_lineno or 0) for _, arm in arms]
 
 
 def judge_by_rules(pair: Pair, claims: Claims) -> Ruled | None:

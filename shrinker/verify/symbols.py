@@ -62,9 +62,10 @@ class LookUp:
     line: int
     """The first of this kind in the file."""
     on: str
-    """``any`` object; ``self`` for an object of `owner`; ``class`` for the class `owner` itself; ``made`` for what makes one of it by keyword."""
+    """``any`` object; ``self`` for an object of `owner`; ``class`` for the class `owner` itself; ``made`` for what makes one of it by
+    keyword; ``named`` for what `owner` names, which may be a module."""
     owner: str
-    """Last name of the class; empty for ``any``."""
+    """Last name of the class; for ``named`` a dotted name as from the package; empty for ``any``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,9 @@ class ModuleSymbols:
     """Why it could not be parsed."""
     bound: frozenset[str] = frozenset()
     """Names bound in the module's scope, on any branch."""
+    named: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Names that are bound in the module's scope to nothing but what other dotted names of the package stand for, with these: by imports
+    on any branch, or by an assignment of such a name."""
     stars: tuple[str, ...] = ()
     """Modules whose names a star import brings in; of other packages too."""
     dynamic: bool = False

@@ -201,6 +201,18 @@ def test_symbols_go_unless_they_are_left(generated: World) -> None:
     assert generated.run(["why", "cuda.inner", "--json", *out]).document[0]["target"] == "symbol:sglang.srt.cuda.inner"
 
 
+def test_without_symbols_the_name_that_a_decided_test_binds_stays_and_the_tree_passes(world: World) -> None:
+    cuda = world.upstream / "python/sglang/srt/cuda.py"
+    test = "if more := is_npu():\n    NAMES.append(more)\n"
+    cuda.write_text(
+        f"from sglang.srt.utils import is_npu\n\nNAMES = ['cuda']\n{test}\n\ndef start():\n    return NAMES\n"
+    )
+    done = world.shrink("--no-symbols")
+    assert done.code == 0, done.err
+    text = (world.out / "python/sglang/srt/cuda.py").read_text()
+    assert "more" in text and "append" not in text
+
+
 def test_the_level_gpu_takes_its_own_options(generated: World) -> None:
     arguments = ["verify", "--out", str(generated.out), "--upstream", f"path:{generated.upstream}"]
     gpu = [*arguments, "--level", "gpu", "--", "--checkpoints", "none", "--cell", "tp2", "--report-only"]

@@ -57,6 +57,16 @@ def test_the_committed_evidence_is_of_this_tree(newest: Shrunk) -> None:
     assert evidence["tree"] == newest.manifest.tree, "run `make verify` and commit reports/deepseek/verify.*"
 
 
+def test_what_is_left_of_other_platforms_has_its_reason(newest: Shrunk) -> None:
+    done = command("survivors", "--out", str(newest.out), "--jobs", str(newest.jobs), "--json")
+    assert done.returncode == 0, done.stderr[-4000:]
+    found = json.loads(done.stdout)
+    assert [site for site in found["sites"] if not site["rule"]] == [] and found["unmatched_rules"] == []
+    # Both of them say something: of much the reason is known, and nothing is counted that every machine has.
+    assert found["survivors"]["strings"]["explained"] > 0
+    assert {site["position"] for site in found["sites"] if site["text"] == "cpu"} <= {"message"}
+
+
 def test_other_tools_find_nothing_new_without_a_reason(newest: Shrunk) -> None:
     places = ("--out", str(newest.out), "--reports", str(newest.reports))
     done = command("cross-check", *places, "--jobs", str(newest.jobs), "--json", timeout=900)

@@ -86,6 +86,37 @@ MAY: dict[str, tuple[str, str, str]] = {
     ),
     "a keyword of a function": (POOL, less(POOL, "    size: int = 1\n"), "def f(size): pass\nf(size=1)\n"),
 }
+OPS = "def lost(p): pass\n"
+MODULES = {
+    "imported": "from sglang import _ops as ops\nops.lost(1)\n",
+    "by its whole name": "import sglang._ops\nsglang._ops.lost(1)\n",
+    "under another name": "import sglang._ops as ops\ngetattr(ops, 'lost')\n",
+    "on either branch": "import x\nif x.y:\n    from sglang import _ops as ops\nelse:\n    from sglang import _more as ops\nops.lost(1)\n",
+    "where there is one": "try:\n    from sglang import _ops as ops\nexcept ImportError:\n    ops = None\nops.lost(1)\n",
+    "within a function": "def f():\n    from . import _ops as ops\n    return ops.lost\n",
+    "for all functions": "ops = None\ndef f():\n    global ops\n    from sglang import _ops as ops\ndef g():\n    ops.lost(1)\n",
+    "handed on": "from sglang.native import ops\nops.lost(1)\n",
+    "handed on by a star": "from sglang.native import *\nops.lost(1)\n",
+    "below a module": "from sglang import native\nnative.ops.lost(1)\n",
+    "assigned": "from sglang import _ops\nours = _ops\nagain: object = ours\nagain.lost(1)\n",
+    "assigned from below a module": "from sglang import native\ndef f():\n    ours = native.ops\n    ours.lost(1)\n",
+}
+"""A look-up on a module of the tree, however it is named."""
+NATIVE = {"_ops.py": OPS, "_more.py": OPS, "native.py": "from sglang import _ops as ops\n"}
+OBJECTS = {
+    "an object of a module": "from sglang.held import pool\npool.lost()\n",
+    "a module or an object": "import x\nif x.y:\n    from sglang import _ops as ops\nelse:\n    from sglang.held import pool as ops\nops.lost(1)\n",
+    "a module or anything": "import x\nif x.y:\n    from sglang import _ops as ops\nelse:\n    ops = x.f()\nops.lost(1)\n",
+    "a parameter of a module's name": "from sglang import _ops as ops\ndef f(ops):\n    ops.lost(1)\n",
+    "assigned again": "from sglang import _ops\nours = _ops\ndef f(x):\n    ours = _ops\n    for ours in x:\n        ours.lost(1)\n",
+    "what a module makes": "from sglang import _ops as ops\nops.make().lost(1)\n",
+    "handed on by a star": "from sglang.held import *\npool.lost(1)\n",
+    "round and round": "from sglang.held import pool\nlast = pool\npool = last.next\nlast = pool\npool.lost(1)\n",
+    "assigned from what is assigned below": "from sglang.held import pool\ndef f():\n    ours = later\n    ours.lost(1)\nlater = pool\n",
+    "below itself": "from sglang.held import pool\npool = pool.next\npool.lost(1)\n",
+}
+"""A look-up on what may be an object of the class."""
+HELD = {"held.py": "from sglang.pool import Pool\npool = Pool()\n"}
 MIXIN = "class Mixin:\n    def slow(self): pass\n    def fast(self): pass\n\n"
 HEIR = "class Base: pass\nclass Heir(Base, Mixin):\n    def own(self): pass\n"
 WITHOUT = HEIR.replace("(Base, Mixin)", "(Base)")
@@ -215,6 +246,20 @@ def test_what_may_not(case: Build, name: str) -> None:
     upstream, generated, user, finding = MAY_NOT[name]
     trees = case({"pool.py": upstream, "user.py": user}, {"pool.py": generated, "user.py": "="})
     assert trees.findings("references") == [finding]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_what_is_looked_up_on_a_module_is_no_member(case: Build, name: str) -> None:
+    files = NATIVE | {"user.py": MODULES[name]}
+    found = case({"pool.py": POOL, **files}, {"pool.py": less(POOL, LOST), **files}).findings("references")
+    assert found == []
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_what_is_looked_up_on_an_object_of_a_module_may_be_a_member(case: Build, name: str) -> None:
+    files = NATIVE | HELD | {"user.py": OBJECTS[name]}
+    found = case({"pool.py": POOL, **files}, {"pool.py": less(POOL, LOST), **files}).findings("references")
+    assert found == [("members", "user.py")]
 
 
 def test_decorators_whose_arguments_or_conditions_were_decided(case: Build) -> None:

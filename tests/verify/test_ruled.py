@@ -356,6 +356,18 @@ def test_rows_of_a_removed_member_may_go_and_no_others(case: Build, rules: Rules
     assert [check for check, _, _ in lost if check == "rows"] == ["rows"]
 
 
+@pytest.mark.parametrize(("switch", "found"), [("USE_NPU", []), ("USE_GPU", [("rows", "p.py")])])
+def test_a_row_goes_with_the_arm_that_never_runs(
+    case: Build, rules: Ruleset, switch: str, found: list[tuple[str, str]]
+) -> None:
+    """The name that the test binds may stay."""
+    table = "import os\nNAMES = []\n"
+    test = f"os.getenv('{switch}')"
+    trees = case({"p.py": f"{table}if name := {test}:\n    NAMES.append(name)\n"}, {"p.py": f"{table}name = {test}\n"})
+    trees.rules = rules
+    assert trees.findings("references") == found
+
+
 @pytest.mark.parametrize(("module", "findings"), [("first", 1), ("second", 1), ("third", 0)])
 def test_what_a_walk_does_not_find_is_not_looked_up_by_it(
     case: Build, rules: Ruleset, module: str, findings: int

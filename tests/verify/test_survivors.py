@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from shrinker.ruleset import Absent, Fact, Platform, Remove, Ruleset, Survivor
+from shrinker.ruleset.models import Domain
 from shrinker.values.errors import InputError
 from shrinker.values.survivors import Survivors
 from shrinker.verify.survivors import find_survivors
@@ -130,6 +131,69 @@ def test_no_survivor(source: str) -> None:
 )
 def test_a_survivor_and_its_place(source: str, found: tuple[str, str, str]) -> None:
     assert found in seen(source)
+
+
+SERVER = Domain(
+    id="server",
+    why=WHY,
+    names=("sglang.srt.here.self.device", "sglang.**.args.device", "sglang.srt.here.kind"),
+    calls=("sglang.srt.here.get_device",),
+    tables=("sglang.srt.here.METHODS",),
+    never=("cpu",),
+)
+"""Speaks of the server's device, and of no other."""
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("x = torch.zeros(1, device='cpu')", []),
+        ("if device == 'cpu': pass", []),
+        ("if self.device.type == 'cpu': pass", []),
+        ("if x.device in ('cpu', 'cuda'): pass", []),
+        ("match device:\n    case 'cpu': pass", []),
+        ("OTHER = {'cpu': 1}", []),
+        ("if self.device == 'cuda': pass", []),
+        ("def f(device='cpu', *, name='cpu'): pass", []),
+        ("if self.device == 'cpu': pass", ["comparison"]),
+        ("if self.device not in ('cuda', 'cpu'): pass", ["comparison"]),
+        ("x = 1 if 'cpu' == args.device else 2", ["comparison"]),
+        ("if get_device() == 'cpu': pass", ["comparison"]),
+        ("match self.device:\n    case 'cuda': pass\n    case 'tpu' | 'cpu': pass", ["comparison"]),
+        ("METHODS = {'cuda': 1, 'cpu': f}", ["value"]),
+        ("self.device = 'cpu'", ["value"]),
+        ("def f(a, kind='cpu', *, b=1): pass", ["default"]),
+        ("def f(a, *, b, kind='cpu'): pass", ["default"]),
+        # What only chooses words to show.
+        ("logger.info(f\"{'x' if self.device == 'cpu' else 'y'}\")", ["message"]),
+    ],
+)
+def test_a_text_that_only_certain_things_never_are(source: str, found: list[str]) -> None:
+    vocabulary = build_vocabulary(RULES.model_copy(update={"domains": (SERVER,)}))
+    scanner = Scanner("python/sglang/srt/here.py", "sglang.srt.here", "sglang.srt", vocabulary, frozenset())
+    left = scanner.scan(ast.parse(source), source.split("\n"), vocabulary.hot(source))
+    assert [(s.kind, s.position, s.text) for s in left] == [("strings", place, "cpu") for place in found]
+
+
+def test_a_text_of_a_domain_that_speaks_of_a_name_everywhere_is_a_trace_everywhere() -> None:
+    wide = SERVER.model_copy(update={"names": (*SERVER.names, "sglang.**.backend")})
+    vocabulary = build_vocabulary(RULES.model_copy(update={"domains": (wide,)}))
+    assert vocabulary.text_kind("cpu") == "strings"
+
+
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [
+        ("args = parser.parse_args()\nif args.npu:\n    kinds.append('npu')", "choices"),
+        # Not by a flag, not to a list, and with something else beside it.
+        ("args = parser.read()\nif args.npu:\n    kinds.append('npu')", "argument"),
+        ("args = parser.parse_args()\nif args.npu:\n    start('npu')", "argument"),
+        ("args = parser.parse_args()\nif args.npu:\n    start()\n    kinds.append('npu')", "argument"),
+        ("args = parser.parse_args()\nif args.npu:\n    kinds.append('npu')\nelse:\n    pass", "argument"),
+    ],
+)
+def test_what_a_flag_of_the_command_line_adds_to_a_list_is_a_choice(source: str, place: str) -> None:
+    assert ("strings", place, "npu") in seen(source)
 
 
 def test_modules_and_platform_objects_have_no_tensor_attributes() -> None:

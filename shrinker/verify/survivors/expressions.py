@@ -13,6 +13,7 @@ from shrinker.verify.survivors.places import (
     dotted,
     is_tensor_attribute,
     keyword_value,
+    texts_of,
 )
 from shrinker.verify.survivors.vocabulary import Vocabulary, is_constant
 
@@ -35,6 +36,7 @@ class Expressions(ABC):
 
     def __init__(self, path: str, module: str, vocabulary: Vocabulary) -> None:
         self.path = path
+        self.module = module
         self.words = vocabulary
         self.uses: set[tuple[str, str]] = set()
         """Foreign identifiers that are read, or named by a string, each with the definition that does so."""
@@ -42,6 +44,7 @@ class Expressions(ABC):
         """Functions that a condition or an assignment asks without an argument, with the line."""
         self._found: dict[tuple[Kind, int, str, Position], Survivor] = {}
         self._where = module
+        self._shown = False
         self._imported: set[str] = set()
 
     @abstractmethod
@@ -62,8 +65,11 @@ class Expressions(ABC):
                 self.call(node, place)
             case ast.Compare():
                 inner = place if place in _STICKY else compared(node)
-                for side in (node.left, *node.comparators):
+                sides = (node.left, *node.comparators)
+                for side in sides:
                     self.visit(side, inner)
+                    for other in sides:
+                        self.never(side, other, inner)
             case ast.List() | ast.Tuple() | ast.Set():
                 inner = "element" if place in ("value", "argument", "default", "key") else place
                 for item in node.elts:
@@ -91,7 +97,9 @@ class Expressions(ABC):
                     negates = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
                     self.visit(operand, "test" if (asks or negates) and place not in _STICKY else place)
             case ast.IfExp():
+                shown, self._shown = self._shown, self._shown or place == "message"
                 self.visit(node.test, "test")
+                self._shown = shown
                 self.visit(node.body, place)
                 self.visit(node.orelse, place)
             case ast.comprehension():
@@ -116,9 +124,12 @@ class Expressions(ABC):
             self.identifier(argument.lineno, argument.arg, "parameter", False)
             if argument.annotation is not None:
                 self.visit(argument.annotation, "annotation")
-        for default in (*arguments.defaults, *arguments.kw_defaults):
+        plain = [*arguments.posonlyargs, *arguments.args]
+        pairs = [*zip(reversed(plain), reversed(arguments.defaults), strict=False)]
+        for argument, default in (*reversed(pairs), *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)):
             if default is not None:
                 self.visit(default, "default")
+                self.never(ast.Name(argument.arg), default, "default")
 
     def parts(self, node: ast.AST, place: Position) -> None:
         for child in ast.iter_child_nodes(node):
@@ -189,7 +200,21 @@ class Expressions(ABC):
         short = " ".join(text.split())
         self.add(kind, line, short if len(short) <= _TEXT_LIMIT else short[: _TEXT_LIMIT - 1] + "…", place)
 
+    def never(self, holder: ast.expr, value: ast.AST, place: Position) -> None:
+        """Look at texts that stand beside what by a domain never is one of them."""
+        texts = [*texts_of(value)] if self.words.spoken else []
+        if not texts:
+            return
+        root, parts = dotted(holder.func if isinstance(holder, ast.Call) else holder)
+        if isinstance(root, ast.Name):
+            never = self.words.never(".".join([self.module, root.id, *parts]))
+            for text in texts:
+                if text.value in never:
+                    self.add("strings", text.lineno, str(text.value), place)
+
     def add(self, kind: Kind, line: int, text: str, place: Position) -> None:
+        if self._shown and kind == "strings":
+            place = "message"
         key = (kind, line, text, place)
         self._found.setdefault(key, Survivor(kind, self.path, line, text, self._where, place))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Final
 
 from shrinker.values.survivors import Position
@@ -56,6 +57,41 @@ def call_arguments(node: ast.Call) -> Position | None:
     if last in _GROWING and len(names) > 1 and names[-2].endswith("_CHOICES"):
         return "choices"
     return None
+
+
+def chosen(node: ast.If) -> tuple[str, ast.Call] | None:
+    """Of a statement that adds something to a list where an attribute of an object says so, and does nothing else: the object's
+    name, and the call; None for any other."""
+    match node:
+        case ast.If(
+            test=ast.Attribute(value=ast.Name(id=name)),
+            body=[ast.Expr(value=ast.Call(func=ast.Attribute(attr=method)) as call)],
+            orelse=[],
+        ) if method in _GROWING:
+            return name, call
+    return None
+
+
+def parsed_flags(tree: ast.Module) -> Iterator[str]:
+    """Names that hold the parsed flags of a command line."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(attr="parse_args"))):
+                yield name
+
+
+def texts_of(node: ast.AST) -> Iterator[ast.Constant]:
+    """Texts that an expression or a pattern is, or that a display holds: its elements, or the keys of its rows."""
+    match node:
+        case ast.Constant(value=str()):
+            yield node
+        case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts) | ast.Dict(keys=parts):
+            yield from (part for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str))
+        case ast.MatchValue(value=part):
+            yield from texts_of(part)
+        case ast.MatchOr(patterns=patterns):
+            for pattern in patterns:
+                yield from texts_of(pattern)
 
 
 def keyword_value(keyword: ast.keyword) -> Position | None:

@@ -6,10 +6,18 @@ import ast
 import bisect
 import re
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 from shrinker.values.survivors import Survivor
 from shrinker.verify.survivors.expressions import Expressions
-from shrinker.verify.survivors.places import assigned_value, is_counted, is_plain_decorator, raised
+from shrinker.verify.survivors.places import (
+    assigned_value,
+    chosen,
+    is_counted,
+    is_plain_decorator,
+    parsed_flags,
+    raised,
+)
 from shrinker.verify.survivors.vocabulary import Vocabulary, is_constant
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -32,11 +40,13 @@ class Scanner(Expressions):
         self.kept = kept
         self._in_class = False
         self._hot: list[int] = []
+        self._tree = ast.Module([], [])
 
     def scan(self, tree: ast.Module, lines: Sequence[str], hot: re.Pattern[str] | None) -> tuple[Survivor, ...]:
         """Survivors by line. Statements without a line that `hot` matches are not looked into."""
         self._hot = [number for number, line in enumerate(lines, 1) if hot is not None and hot.search(line)]
         self._imported = set(_imported(tree.body))
+        self._tree = tree
         self.block(tree.body)
         return tuple(sorted(self._found.values(), key=lambda s: (s.line, s.kind, s.text)))
 
@@ -62,6 +72,10 @@ class Scanner(Expressions):
                     self.imported(alias.lineno, source, alias, alias.name)
             case ast.Expr(value=ast.Constant(value=str())):
                 pass
+            case ast.If() if (found := chosen(node)) is not None and found[0] in self._flags:
+                # What the command line would take by `choices` alike.
+                self.visit(node.test, "test")
+                self.visit(found[1], "choices")
             case ast.If() | ast.While():
                 self.visit(node.test, "test")
                 self.block(node.body)
@@ -85,11 +99,16 @@ class Scanner(Expressions):
                 self.visit(node.subject, "test")
                 for case in node.cases:
                     self.visit(case.pattern, "comparison")
+                    self.never(node.subject, case.pattern, "comparison")
                     if case.guard is not None:
                         self.visit(case.guard, "test")
                     self.block(case.body)
             case _:
                 self.parts(node, "value")
+
+    @cached_property
+    def _flags(self) -> frozenset[str]:
+        return frozenset(parsed_flags(self._tree))
 
     def definition(self, node: Definition) -> None:
         outer, in_class = self._where, self._in_class
@@ -125,6 +144,8 @@ class Scanner(Expressions):
                 self.visit(target, "assignment")
         if value is not None:
             self.visit(value, assigned_value(targets) or "value")
+            for target in targets:
+                self.never(target, value, "value")
 
     def imported(self, line: int, source: str, alias: ast.alias, name: str | None) -> None:
         whole = f"{source}.{name}" if name else source

@@ -8,13 +8,15 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from shrinker.ruleset import Ruleset
-from shrinker.ruleset.match import module_matches
+from shrinker.ruleset.match import any_name_matches, module_matches
+from shrinker.ruleset.models import Domain
 from shrinker.values.survivors import Kind
 
 _WORDS = re.compile(r"\w+")
 _PARTS = re.compile(r"[A-Za-z0-9]+")
 # `ROCm` is one word by the first split and two by this one; `NPUEnv` the other way round.
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+")
+_EVERYWHERE = re.compile(r"sglang\.\*\*\.[\w*]+")
 _CONSTANT = re.compile(r"^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$")
 _PREDICATE = re.compile(
     r"^_*(?:is|are|use|uses|has|have|can|should|support|supports|enable|enabled|with|need|needs)_\w+$"
@@ -70,19 +72,23 @@ class Vocabulary:
     variables: frozenset[str]
     """Environment variables that a fact names."""
     texts: frozenset[str]
-    """Texts that a domain never is."""
+    """Texts that a domain never is which speaks of a name wherever it stands: they are traces wherever they stand."""
     absent: tuple[str, ...]
     removed: tuple[tuple[str, tuple[str, ...]], ...]
     """Module pattern of each `remove` rule with its exceptions."""
     foreign: Words
     own: Words
     """Of the platform that is served, and of what every platform has."""
+    spoken: tuple[tuple[tuple[str, ...], frozenset[str]], ...] = ()
+    """Of each domain that speaks of certain places only (the device of the server, not any device): these, and the texts
+    that it never is there. Anywhere else such a text says nothing (tensors live on the CPU)."""
     _others: frozenset[str] = frozenset()
     """Further words by which a line is looked at: parts of names outside the tree, of texts and of absent modules."""
 
     def __post_init__(self) -> None:
         texts = (
             *self.texts,
+            *(text for _, never in self.spoken for text in never),
             *(m.partition(".")[0] for m in self.absent),
             *(n.rpartition(".")[2] for n in self.outside),
         )
@@ -135,6 +141,12 @@ class Vocabulary:
             return None
         return "environment" if is_constant(text) else "strings"
 
+    def never(self, place: str) -> frozenset[str]:
+        """Texts that are a trace because of their place: what is written so below its module, or is called so, never is
+        one of them."""
+        found = (never for patterns, never in self.spoken if any_name_matches(patterns, place))
+        return frozenset[str]().union(*found)
+
     def is_absent(self, module: str) -> bool:
         """True for a module that an `absent` rule says is not installed."""
         return any(module == name or module.startswith(name + ".") for name in self.absent)
@@ -163,16 +175,27 @@ def build_vocabulary(rules: Ruleset) -> Vocabulary:
     calls = {pattern for fact in decided for pattern in fact.calls}
     stated = {p for fact in facts if not fact.value for p in (*fact.names, *fact.attributes)}
     named = {p for p in calls | stated if p.startswith((".", "sglang."))}
+    domains = [(_places(domain), domain) for domain in rules.domains if domain.id not in rules.scope]
     return Vocabulary(
         predicates=frozenset(_last(named)) | {p for platform in rules.platforms for p in platform.predicates},
         outside=frozenset(p for p in (calls | stated) - named if "*" not in p),
         variables=frozenset(v for fact in facts for v in fact.environment),
-        texts=frozenset(t for domain in rules.domains if domain.id not in rules.scope for t in domain.never),
+        texts=frozenset(t for places, domain in domains if _is_everywhere(places) for t in domain.never),
         absent=tuple(sorted({m for rule in rules.absents for m in rule.modules})),
         removed=tuple((pattern, rule.unless) for rule in rules.removes for pattern in rule.modules),
         foreign=Words.of(word for platform in rules.platforms if not platform.own for word in platform.words),
         own=Words.of(word for platform in rules.platforms if platform.own for word in platform.words),
+        spoken=tuple((p, frozenset(d.never)) for p, d in domains if d.never and not _is_everywhere(p)),
     )
+
+
+def _places(domain: Domain) -> tuple[str, ...]:
+    return (*domain.names, *domain.lists, *domain.calls, *domain.tables, *domain.registers)
+
+
+def _is_everywhere(places: Iterable[str]) -> bool:
+    """True for a domain that speaks of some name in all modules."""
+    return any(map(_EVERYWHERE.fullmatch, places))
 
 
 def _last(patterns: Iterable[str]) -> set[str]:
