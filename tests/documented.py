@@ -66,6 +66,13 @@ ROWS = (
         says="form: passed",
         then="rm -rf dist/sglang_deepseek && make shrink",
     ),
+    Row(
+        "pip install .",
+        "{simulated} -m pip install --quiet --no-deps --target {tmp}/tool . && cd {tmp} && PYTHONPATH={tmp}/tool"
+        " {tmp}/checkout/.venv/bin/python -m shrinker.cli profiles",
+        "beside the environment, not in it",
+        says="tool/shrinker/rules/profiles/deepseek.toml",
+    ),
     Row("make upstream", "make --dry-run upstream", _GITHUB, says="submodule update"),
     Row(".venv/bin/shrinker why sglang.srt.layers.moe.topk", says="module:sglang.srt.layers.moe.topk"),
     Row(".venv/bin/shrinker why RadixCache.match_prefix", says="RadixCache.match_prefix"),
@@ -121,7 +128,7 @@ ROWS = (
         "make bump RELEASE=0.5.14 SUMMARY=dist/summary.md && test -s dist/summary.md",
         _GITHUB,
         slow=True,
-        writes=(*REPORTS, "upstream.toml"),
+        writes=(*REPORTS, "shrinker/upstream.toml"),
         then="make shrink",
     ),
     Row(
