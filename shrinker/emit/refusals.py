@@ -30,6 +30,7 @@ def refusals_module(
     features: Mapping[str, str] | None = None,
     endpoints: Iterable[Gone] = (),
     options: Iterable[GoneOption] = (),
+    names: Iterable[tuple[str, str]] = (),
 ) -> str | None:
     """Text of the module; None when no kept function looks and no kept module guards imports.
 
@@ -42,6 +43,7 @@ def refusals_module(
         features: rule to the feature that it removes.
         endpoints: what the server no longer answers.
         options: flags and choices that command lines no longer take.
+        names: words of the table of lost names, with their rules, in the order of the table; for a guard of imports.
     """
     kept = sorted(kept)
     rows: dict[str, None] = {}
@@ -65,6 +67,11 @@ def refusals_module(
             "GONE",
             "tuple[tuple[str, str, str], ...]",
             _by_rule((rule, f"{(features or {}).get(rule, '')!a}, ", word) for word, rule in _in_packages(modules)),
+        ),
+        (
+            "NAMES",
+            "tuple[tuple[str, str, str], ...]",
+            _by_rule((rule, f"{(features or {}).get(rule, '')!a}, ", word) for word, rule in names) if guards else [],
         ),
     ):
         empty = f"{name}: {kind} = ()"

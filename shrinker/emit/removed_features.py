@@ -1,12 +1,15 @@
 """Refuse runs that ask for what is not part of this server. Written by shrinker; see NOTICE and SHRINK.json.
 
 Each row of `REFUSALS` names the function that looks, the attributes it looks at, and what is refused there. `GONE`
-names the modules that went: importing one ends with the same error. `ENDPOINTS` names the paths that went: the server
+names the modules that went: importing one ends with the same error. `NAMES` names what modules that stay have lost: they
+answer for it in the same way. `ENDPOINTS` names the paths that went: the server
 answers them with it. `OPTIONS` names the flags and choices that went: the command line's own error tells of them.
 """
 
 import argparse
+import dis
 import functools
+import importlib.machinery
 import os
 import re
 import sys
@@ -32,9 +35,22 @@ class Refusal(NamedTuple):
 class RemovedFeatureError(ValueError):
     """The run asks for something that was removed from this server.
 
-    No ImportError, also where a module is imported: what catches that error would go on without the feature, as if it
-    were not installed. No code of this server imports such a module, so that none of it relied on the ImportError.
+    No ImportError where code of this server asks, or called who asks: what catches that error would go on without the
+    feature, as if it were not installed. Programs that hold this server in their process look whether a module or name is
+    there by catching the error that Python has for that: they get one of the three below.
     """
+
+
+class RemovedModuleError(RemovedFeatureError, ModuleNotFoundError):
+    """Code outside imports a module that was removed."""
+
+
+class RemovedNameError(RemovedFeatureError, ImportError):
+    """Code outside imports a name that a module has lost."""
+
+
+class RemovedAttributeError(RemovedFeatureError, AttributeError):
+    """Code outside looks up a name that a module has lost."""
 
 
 REFUSALS: tuple[Refusal, ...] = ()
@@ -77,6 +93,9 @@ GONE: tuple[tuple[str, str, str], ...] = ()
 """Rule, what it removed in words, and what went by it: a package, with a colon, and the modules and packages in it; what is below
 one went with it. Those of the rule `unreachable` went because nothing that is left of the server uses them."""
 
+NAMES: tuple[tuple[str, str, str], ...] = ()
+"""The same of what modules that stay have lost: a module, with a colon, and public names of it."""
+
 
 def _modules(words: str) -> Iterator[str]:
     package = ""
@@ -88,7 +107,9 @@ def _modules(words: str) -> Iterator[str]:
 
 
 MODULES = {module: rule for rule, _, words in GONE for module in _modules(words)}
-FEATURES = {rule: feature for rule, feature, _ in GONE}
+LOST = {name: rule for rule, _, words in NAMES for name in _modules(words)}
+LOSERS = {name.rpartition(".")[0] for name in LOST}
+FEATURES = {rule: feature for rule, feature, _ in (*GONE, *NAMES)}
 
 
 class _Guard:
@@ -97,8 +118,8 @@ class _Guard:
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
         """Raises RemovedFeatureError where a removed module is imported; None where one only looks whether it exists."""
         # The machinery of imports asks for both in the same way; only who called it differs.
-        who = _callers()
-        if next(who, "") == "importlib.util" and next(who, "") != "runpy":
+        who = [frame.f_globals.get("__name__", "") for frame in _callers()]
+        if who[:1] == ["importlib.util"] and who[1:2] != ["runpy"]:
             return
         module = name
         while module and module not in MODULES:
@@ -106,13 +127,72 @@ class _Guard:
         if not module:
             return
         rule = MODULES[module]
-        raise RemovedFeatureError(_told(f"the module {name}", FEATURES.get(rule, ""), rule))
+        # Without the name of the module: the machinery passes over an error that names a submodule it looked for by itself.
+        raise _probed(RemovedModuleError)(_told(f"the module {name}", FEATURES.get(rule, ""), rule))
 
 
-def _told(subject: str, feature: str, rule: str, instead: str = "") -> str:
+class _Answering:
+    """Stands first among the finders: a module that lost names answers for them once it is loaded."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        """What the other finders find."""
+        if name not in LOSERS:
+            return None
+        asked = (f.find_spec(name, path, target) for f in sys.meta_path if type(f) not in (_Answering, _Guard))
+        spec = next(filter(None, asked), None)
+        loader = getattr(spec, "loader", None)
+        if isinstance(loader, importlib.machinery.SourceFileLoader | importlib.machinery.SourcelessFileLoader):
+            load = loader.exec_module
+
+            def exec_module(module: Any) -> None:
+                load(module)
+                _answer_for(module)
+
+            # There is one loader for each module of a file.
+            loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
+
+
+def _answer_for(module: Any) -> None:
+    """Let a module tell of the names that it has lost (PEP 562), after its own answer where it has one."""
+    own = vars(module).get("__getattr__")
+
+    def __getattr__(name: str) -> Any:
+        rule = LOST.get(f"{module.__name__}.{name}")
+        if rule is None or own is not None:
+            try:
+                if own is not None:
+                    return own(name)
+                raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}", name=name, obj=module)
+            except AttributeError:
+                if rule is None:
+                    raise
+        frame = next(_callers(machinery=True))
+        imports = dis.opname[frame.f_code.co_code[frame.f_lasti]] == "IMPORT_FROM"
+        what = f"the name {name} of the module {module.__name__}"
+        raise _probed(RemovedNameError if imports else RemovedAttributeError)(
+            _told(what, FEATURES.get(rule, ""), rule, "", "api")
+        )
+
+    module.__getattr__ = __getattr__
+
+
+def _probed(error: type[RemovedFeatureError]) -> type[RemovedFeatureError]:
+    """The error for who asks: `error` where only code outside of this server may catch it."""
+    package = __name__.partition(".")[0]
+    for frame in _callers():
+        spec = frame.f_globals.get("__spec__")
+        # A program of the package is called `__main__`.
+        name = getattr(spec, "name", None) or frame.f_globals.get("__name__", "")
+        if name.partition(".")[0] == package:
+            return RemovedFeatureError
+    return error
+
+
+def _told(subject: str, feature: str, rule: str, instead: str = "", kind: str = "keep") -> str:
     """What is not there, the feature, the rule that removed it and the way to get it back."""
     if rule == "unreachable":
-        why, back = "unreachable: nothing kept uses it", "name it in a [[keep]] rule of the profile"
+        why, back = "unreachable: nothing kept uses it", f"name it in a [[{kind}]] rule of the profile"
     else:
         why, back = f"removed by rule {rule}", f"take rule {rule} out of the profile"
     why = f"{feature}, {why}" if feature else why
@@ -120,13 +200,13 @@ def _told(subject: str, feature: str, rule: str, instead: str = "") -> str:
     return " ".join(filter(None, (text, instead, f"To get it back, {back} and run `make shrink`.")))
 
 
-def _callers() -> Iterator[str]:
-    """Modules that asked for an import, nearest first, the machinery itself left out."""
+def _callers(machinery: bool = False) -> Iterator[Any]:
+    """Frames that asked for something, nearest first, this module left out, and the machinery of imports unless it is asked for."""
     frame: Any = sys._getframe(1)
     while frame is not None:
         name = frame.f_globals.get("__name__", "")
-        if name not in ("importlib._bootstrap", "_frozen_importlib", __name__):
-            yield name
+        if name != __name__ and (machinery or name not in ("importlib._bootstrap", "_frozen_importlib")):
+            yield frame
         frame = frame.f_back
 
 
@@ -134,6 +214,10 @@ def guard() -> None:
     """Look at imports, and at what command lines do not take, from now on."""
     if not any(type(finder) is _Guard for finder in sys.meta_path):
         sys.meta_path.append(_Guard())
+        sys.meta_path.insert(0, _Answering())
+        # The package itself is being loaded.
+        if (package := __name__.partition(".")[0]) in LOSERS:
+            _answer_for(sys.modules[package])
     if OPTIONS and not hasattr(argparse.ArgumentParser.error, "__wrapped__"):
         argparse.ArgumentParser.error = _telling(argparse.ArgumentParser.error)  # type: ignore[method-assign]
 
@@ -194,8 +278,6 @@ def _answer(application: Any, rows: list[Endpoint]) -> None:
     The answer is 404, as of any server that lacks a path, since clients do not ask again then, as they do after 501. It is
     no part of the OpenAPI document.
     """
-    import importlib
-
     json_response = importlib.import_module("starlette.responses").JSONResponse
     route_of = importlib.import_module("starlette.routing").Route
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from shrinker.cache import Cache, turns
 from shrinker.emit.endpoints import removed_endpoints
+from shrinker.emit.names import lost_names, words_of
 from shrinker.emit.notice import HEADER, notice
 from shrinker.emit.offered import Comparison
 from shrinker.emit.options import removed_options
@@ -22,6 +23,7 @@ from shrinker.emit.package import pyproject, version_module
 from shrinker.emit.refusals import refusals_module
 from shrinker.emit.staging import install, staging_folder
 from shrinker.emit.workers import Rewritten, Task, Unwritable, rewrite_all
+from shrinker.graph.definitions import Definition
 from shrinker.project import PACKAGE
 from shrinker.ruleset.models import Ruleset
 from shrinker.values.contents import MANIFEST
@@ -51,6 +53,8 @@ class Emitted:
     manifest: Manifest
     interface: Interface
     """What the command lines and servers of the tree take and answer otherwise than upstream's."""
+    lost: Mapping[str, Mapping[Definition, str]]
+    """By path of each kept module its public names that are gone, with the rule."""
 
 
 def emit_tree(
@@ -120,7 +124,9 @@ def emit_tree(
         writer.put(result.path, result.content, before=before, like=tree.root / result.path, digest=digest)
         advance()
     features = {rule.id: rule.feature for rule in rules.removes}
-    interface = comparison.interface({file.path: file.sha256 for file in writer.files if module_name(file.path)})
+    modules = {file.path: file.sha256 for file in writer.files if module_name(file.path)}
+    interface = comparison.interface(modules)
+    lost = lost_names(tree, rules, folded, modules, writer.read, cache or Cache.off())
     refused = refusals_module(
         rules.refusals,
         _switches(rules),
@@ -130,6 +136,7 @@ def emit_tree(
         features,
         removed_endpoints(comparison.upstream, comparison.written, rules, folded, graph),
         removed_options(interface, rules),
+        words_of(lost, folded),
     )
     if refused is not None:
         own[_REFUSALS_PATH] = refused.encode()
@@ -144,7 +151,7 @@ def emit_tree(
         tuple(sorted({(rule.text, rule.by) for rule in rules.defaults})),
     )
     writer.write(MANIFEST, manifest.to_json().encode())
-    return Emitted(manifest, interface)
+    return Emitted(manifest, interface, lost)
 
 
 def _rewrite(

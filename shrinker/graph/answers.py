@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from shrinker.graph.saved import load_graph
-from shrinker.graph.symbols.why import Dropped, Symbols, load_symbols
+from shrinker.graph.symbols.why import Dropped, Site, Symbols, load_symbols
 from shrinker.graph.why import Chain, Unreached, explain, explain_removed, names_file
 from shrinker.values.errors import InputError
+from shrinker.values.upstream import module_name
 
 SYMBOLS = "symbols.json"
 """Beside the saved graph."""
@@ -37,7 +38,7 @@ def why(graph: Path, query: str, *, every: bool = False) -> list[Chain]:
     went = _decided_at(data, query)
     if kept and not went:
         return [chain for number in kept for chain in symbols.explain(number, every=every)]
-    if found or went or symbols.gone(query) or _removed_module(data, query):
+    if found or went or symbols.gone(query) or _removed_module(data, query) or _defined_in_removed(data, query):
         raise InputError(f"{query} is not in the generated tree", f"ask `shrinker why-not {query}`")
     _refuse_line(data, query)
     return explain(data, query, every=every)
@@ -65,6 +66,8 @@ def why_not(graph: Path, query: str, *, alive: bool = False) -> list[Unreached |
     if found:
         raise InputError(f"{query} is kept", f"ask `shrinker why {query}`")
     _refuse_line(data, query)
+    if defined := _defined_in_removed(data, query):
+        return [*defined]
     return [*explain_removed(data, _removed_module(data, query) or query)]
 
 
@@ -130,6 +133,22 @@ def _removed_module(data: Mapping[str, Any], query: str) -> str:
             return name
         name = name.rpartition(".")[0]
     return ""
+
+
+def _defined_in_removed(data: Mapping[str, Any], query: str) -> list[Dropped]:
+    """Functions and classes of removed modules with this name, or whose member has it: ``Class``, ``Class.method`` or more of the path."""
+    whole = query.strip().removeprefix("symbol:")
+    found: list[Dropped] = []
+    for name in (whole, whole.rpartition(".")[0]):
+        for path, line in data.get("gone", {}).get(name.rpartition(".")[2], ()):
+            symbol = f"{module_name(path)}.{name.rpartition('.')[2]}"
+            if symbol == name or symbol.endswith(f".{name}"):
+                rule, reason = data["removed"][path]
+                sites = (Site(by, at, by, fate) for by, at, fate in data["importers"].get(path, ()))
+                found.append(Dropped(symbol, path, line, rule, f"its module goes: {reason}", tuple(sites)))
+        if found:
+            break
+    return found
 
 
 __all__ = ["Dropped", "Symbols", "sample", "why", "why_not"]

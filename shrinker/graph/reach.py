@@ -100,6 +100,10 @@ class Search:
             for rule in rules:
                 for node in rule_targets(rule, self.index, self._paths):
                     self.add(f"root:{rule.id}", "", Found(node, kind, 0))
+        for api in self._rules.apis:
+            for module in api.modules:
+                if module in self.index.paths:
+                    self.add(f"root:{api.id}", "", Found(module_node(module), "api", 0))
 
     def _visit(self, name: str, module: FoldedModule) -> None:
         self.modules[name] = module

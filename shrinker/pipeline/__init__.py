@@ -212,6 +212,7 @@ def _begin_reports(
         written=decided.written,
         distributions=decided.distributions,
         interface=emitted.interface,
+        lost=emitted.lost,
     )
 
 

@@ -210,6 +210,7 @@ class AnalysisMemory:
         rules = self._rules
         patterns = [pattern for root in rules.roots for pattern in root.modules]
         patterns += [pattern for keep in rules.keeps for pattern in keep.modules]
+        patterns += [module for api in rules.apis for module in api.modules]
         if any(name_matches(pattern, name) for pattern in patterns for name in other):
             return False
         if any(_matched((*rules.roots, *rules.keeps, *rules.assets), [*came, *went])):

@@ -19,6 +19,7 @@ LOCK = "shrink.lock.json"
 WRITTEN = (
     "DEPENDENCIES.md",
     "REMOVED_FILES.md",
+    "api.md",
     "dependencies.json",
     "dependencies.svg",
     "errors.txt",

@@ -16,6 +16,7 @@ from shrinker.graph.nodes import module_node
 from shrinker.graph.saved import graph_data
 from shrinker.graph.symbols.saved import NO_SYMBOLS, SymbolData, symbol_data
 from shrinker.graph.written import Written
+from shrinker.report.api import ApiPage, Lost, api_page, definitions_data, removed_definitions
 from shrinker.report.dependencies import dependencies
 from shrinker.report.distributions import distributions_data, extras_text
 from shrinker.report.effects import RuleEffect, rule_effects
@@ -65,6 +66,7 @@ def begin_reports(
     written: Written,
     distributions: Distributions,
     interface: Interface | None = None,
+    lost: Lost | None = None,
 ) -> Begun:
     """Write lists, pages and graph.
 
@@ -75,6 +77,7 @@ def begin_reports(
         written: imports of all of upstream.
         distributions: what the generated package requires.
         interface: what the command lines and servers take and answer otherwise than upstream's; by default nothing.
+        lost: public names that kept modules have lost; by default none.
 
     Returns:
         What `finish_reports` goes on with.
@@ -87,6 +90,7 @@ def begin_reports(
     files = measure(tree, manifest)
     effects = rule_effects(rules, graph, folded, files)
     summary = build_summary(manifest, graph, folded, files)
+    gone = removed_definitions(tree, graph, cache)
     data = graph_data(
         graph,
         folded,
@@ -96,7 +100,9 @@ def begin_reports(
         distributions=distributions,
         dropped=dropped_importers(distributions, graph, folded),
     )
+    data["gone"] = definitions_data(gone)
     pairs = package_edges(graph)
+    api = api_page(tree, graph, lost or {}, gone, written)
     texts = {
         "keep.txt": keep_list(graph, files),
         "remove.txt": remove_list(graph, files),
@@ -106,7 +112,7 @@ def begin_reports(
         "interface.json": json.dumps(interface_data(interface), indent=1, sort_keys=True) + "\n",
         "rules.json": json.dumps(_rules_data(rules, effects), indent=1, sort_keys=True) + "\n",
         "graph.json": json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n",
-        **_pages(rules, effects, graph, folded, manifest, files, mermaid(pairs), cache, distributions, interface),
+        **_pages(rules, effects, graph, folded, manifest, files, mermaid(pairs), cache, distributions, interface, api),
     }
     _write(folder, {name: text.encode() for name, text in texts.items()})
     picture = graphviz_svg(pairs)
@@ -184,6 +190,7 @@ def _pages(
     cache: Cache,
     distributions: Distributions,
     interface: Interface,
+    api: ApiPage,
 ) -> dict[str, str]:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -226,6 +233,7 @@ def _pages(
             cycles=cycles(found),
             dominators=dominators(found, lines),
         ),
+        "api.md": environment.get_template("api.md.jinja").render(head, page=api),
         "interface.md": environment.get_template("interface.md.jinja").render(head, interface=interface),
         "rules.md": environment.get_template("rules.md.jinja").render(
             head, effects=effects, unreachable=_total(unreachable)

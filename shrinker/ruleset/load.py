@@ -16,6 +16,7 @@ from shrinker.ruleset.contradictions import refuse_contradictions
 from shrinker.ruleset.models import (
     Absent,
     Answer,
+    Api,
     Asset,
     Companion,
     Default,
@@ -66,6 +67,7 @@ _KINDS: dict[str, tuple[str, type[Rule]]] = {
     "survivor": ("survivors", Survivor),
     "protocol": ("protocols", Protocol),
     "outside": ("outsides", Outside),
+    "api": ("apis", Api),
     "reach": ("reaches", Reach),
 }
 

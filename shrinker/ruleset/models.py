@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
 
+from shrinker.ruleset.match import any_name_matches
 from shrinker.values.survivors import Kind, Position
 
 
@@ -320,6 +321,34 @@ class Outside(Rule):
     """Classes of the tree whose objects people's own code holds: patterns over qualified names. Their public members stay."""
 
 
+class Api(Rule):
+    """What code outside the tree takes from it by name: documented helpers, extension points, decoders of what the server
+    answers. It stays with its module, and the public members of classes with them, unless a `remove` rule takes it."""
+
+    users: str = Field(min_length=5)
+    """Who takes it: a page of upstream's documentation, a program, a distribution of the package index."""
+    names: tuple[str, ...] = Field(min_length=1)
+    """Qualified names of the module level; the last one may have stars, which stand for public definitions
+    (``sglang.srt.weight_sync.utils.*``)."""
+
+    @model_validator(mode="after")
+    def _whole_modules(self) -> Api:
+        for name in self.names:
+            if "*" in name.rpartition(".")[0]:
+                raise ValueError(f"the module of {name} is to be written in full")
+        return self
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """Modules that hold the names."""
+        return tuple(dict.fromkeys(name.rpartition(".")[0] for name in self.names))
+
+    def takes(self, module: str, name: str) -> bool:
+        """True for a name of a module that code outside takes."""
+        whole = f"{module}.{name}"
+        return whole in self.names or (not name.startswith("_") and any_name_matches(self.names, whole))
+
+
 class Reach(Rule):
     """What the profile is for: names that the graph must reach from a definition. `shrinker kernels` looks for them."""
 
@@ -370,6 +399,7 @@ class Ruleset(BaseModel):
     survivors: tuple[Survivor, ...] = ()
     protocols: tuple[Protocol, ...] = ()
     outsides: tuple[Outside, ...] = ()
+    apis: tuple[Api, ...] = ()
     reaches: tuple[Reach, ...] = ()
     scope: tuple[str, ...] = ()
     """Ids of rules about what is served, see `Profile.scope`."""
@@ -415,6 +445,7 @@ class Ruleset(BaseModel):
             *self.companions,
             *self.guards,
             *self.answers,
+            *self.apis,
         )
 
 

@@ -45,6 +45,50 @@ ROWS = {
     "sglang.srt.models.llama": "models",
     "sglang.vision": "vision",
 }
+NAMES = [
+    ("sglang:", "vision"),
+    ("OpenEye", "vision"),
+    ("sglang.mixed.kept:", "unreachable"),
+    ("helper", "unreachable"),
+    ("Tool", "unreachable"),
+    ("sglang.srt:", "unreachable"),
+    ("handed_on", "unreachable"),
+]
+OWN = """\
+def __getattr__(name):
+    if name in ("Tool", "early"):
+        return name
+    raise AttributeError(name)
+"""
+"""Of a module that answers for names itself, one of them lost."""
+ASKING = """\
+import sglang.mixed.kept as kept
+
+
+def by_import():
+    try:
+        from sglang.mixed.kept import helper
+    except ImportError:
+        return None
+
+
+def by_attribute():
+    return getattr(kept, "helper", None)
+
+
+def by_pickle():
+    import pickle
+
+    return pickle.loads(b"csglang.mixed.kept\\nhelper\\n.")
+
+
+def by_module():
+    try:
+        import sglang.vision
+    except ImportError:
+        return None
+"""
+"""A module of the tree that would go on without what it asks for."""
 SOURCE = '"""The package."""\n\nfrom __future__ import annotations\n\n# First.\nVERSION = 1\n'
 
 
@@ -57,12 +101,13 @@ def _folded() -> dict[str, FoldedModule]:
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     folded = _folded()
-    text = refusals_module([], [], folded, KEPT, REMOVED, {"models": "other models", "vision": "vision models"})
+    features = {"models": "other models", "vision": "vision models"}
+    text = refusals_module([], [], folded, KEPT, REMOVED, features, names=NAMES)
     assert text is not None
     written = rewrite_file(SOURCE.encode(), folded[KEPT[0]].edits).decode()
     for path in KEPT:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(written if path == KEPT[0] else "")
+        (tmp_path / path).write_text({KEPT[0]: written, KEPT[-1]: OWN, KEPT[-2]: ASKING}.get(path, ""))
     (tmp_path / P / "removed_features.py").write_text(text)
     return tmp_path / "python"
 
@@ -118,14 +163,79 @@ print("fine")
         ("import sglang.plain.lost", "the module sglang.plain is"),
         ("import sglang.lost", "(unreachable: nothing kept uses it)"),
         ("import sglang.mixed.lost", "[[keep]] rule"),
-        ("import sglang\ntry:\n    import sglang.lost\nexcept ImportError:\n    pass", "RemovedFeatureError"),
         ("import pickle; pickle.loads(b'csglang.lost\\nThing\\n.')", "the module sglang.lost is"),
     ],
 )
 def test_the_named_error(tree: Path, code: str, said: str) -> None:
     status, text = run(tree, code)
-    assert status == 1 and "RemovedFeatureError: shrinker: " in text and said in text
+    assert status == 1 and "RemovedModuleError: shrinker: " in text and said in text
     assert "ModuleNotFoundError" not in text
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (
+            "from sglang.mixed.kept import helper",
+            "RemovedNameError: shrinker: the name helper of the module sglang.mixed.kept is",
+        ),
+        ("from sglang.mixed.kept import helper", "(unreachable: nothing kept uses it)"),
+        ("from sglang.mixed.kept import helper", "[[api]] rule"),
+        ("from sglang import OpenEye", "RemovedNameError: shrinker: the name OpenEye of the module sglang is"),
+        ("import sglang; sglang.OpenEye", "RemovedAttributeError"),
+        (
+            "import sglang; sglang.OpenEye",
+            "(vision models, removed by rule vision). To get it back, take rule vision out",
+        ),
+        ("from sglang.srt import handed_on", "RemovedNameError"),
+        ("import importlib, sglang.mixed.kept as m; importlib.reload(m).helper", "RemovedAttributeError"),
+        # Code of the tree, and what it calls.
+        ("import sglang.srt.models.one as m; m.by_import()", "RemovedFeatureError: shrinker: the name helper"),
+        ("import sglang.srt.models.one as m; m.by_attribute()", "RemovedFeatureError: shrinker: the name helper"),
+        ("import sglang.srt.models.one as m; m.by_pickle()", "RemovedFeatureError: shrinker: the name helper"),
+        ("import sglang.srt.models.one as m; m.by_module()", "RemovedFeatureError: shrinker: the module sglang.vision"),
+    ],
+)
+def test_the_named_error_of_names(tree: Path, code: str, said: str) -> None:
+    status, text = run(tree, code)
+    assert status == 1 and said in text
+
+
+def test_code_outside_may_look_whether_it_is_there(tree: Path) -> None:
+    code = """
+import sys
+import sglang, sglang.mixed.kept as kept
+from sglang.removed_features import RemovedFeatureError
+for ask in ("import sglang.lost", "from sglang.vision import Encoder", "from sglang.srt.models import llama", "from sglang import OpenEye"):
+    try:
+        exec(ask)
+    except ImportError as error:
+        assert isinstance(error, RemovedFeatureError), ask
+    else:
+        raise AssertionError(ask)
+try:
+    import sglang.lost
+except ModuleNotFoundError:
+    pass
+assert not hasattr(sglang, "OpenEye") and getattr(kept, "helper", 1) == 1
+# What a module answers for itself, what nobody ever had, and what the machinery looks for.
+assert kept.Tool == "Tool" and kept.early == "early"
+for name in ("nothing", "__path__", "_helper"):
+    assert not hasattr(kept, name) and not hasattr(sglang.mixed, name.replace("__path__", "x")), name
+    try:
+        getattr(sglang, name.replace("__path__", "y"))
+    except AttributeError as error:
+        assert not isinstance(error, RemovedFeatureError)
+try:
+    from sglang.mixed.kept import nothing
+except ImportError as error:
+    assert "cannot import name" in str(error) and not isinstance(error, RemovedFeatureError)
+from sglang.mixed.kept import *
+import inspect
+assert "def __getattr__" in inspect.getsource(kept)
+print("fine")
+"""
+    assert run(tree, code) == (0, "fine\n")
 
 
 @pytest.mark.parametrize(

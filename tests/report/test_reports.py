@@ -104,6 +104,7 @@ def test_files_written(reports: Path) -> None:
         "uncertain.txt",
         "errors.txt",
         "REMOVED_FILES.md",
+        "api.md",
         "DEPENDENCIES.md",
         "dependencies.json",
         "interface.json",

@@ -110,8 +110,16 @@ class Surroundings:
         roots = frozenset(
             m.module for m in found for r in self._rules.roots if any(name_matches(p, m.module) for p in r.modules)
         )
+        taken = frozenset(
+            name
+            for m in found
+            for r in self._rules.apis
+            if m.module in r.modules
+            for name, _ in m.defines
+            if r.takes(m.module, name)
+        )
         named = frozenset().union(*self._named)
-        return World(found, environment, self._hierarchy, roots, named, self._asked, self._named)
+        return World(found, environment, self._hierarchy, roots, named, self._asked, self._named, taken)
 
 
 def asked_names(tree: UpstreamTree, removed: Iterable[str], cache: Cache) -> frozenset[str]:

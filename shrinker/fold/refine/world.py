@@ -65,6 +65,7 @@ class World:
         named_outside: frozenset[str],
         asked_by_removed: frozenset[str],
         outside: Iterable[frozenset[str]] = (),
+        taken: frozenset[str] = frozenset(),
     ) -> None:
         """
         Args:
@@ -75,6 +76,7 @@ class World:
             named_outside: words of kept files that are no module of the package.
             asked_by_removed: names that removed modules import from the tree.
             outside: words of each such file that is kept.
+            taken: names that rules say code outside takes: as public as what root modules export.
         """
         self.modules = tuple(modules)
         self.environment = environment
@@ -89,7 +91,7 @@ class World:
         self.reads: set[str] = set()
         self._outside = tuple(outside)
         self.texts: set[str] = set()
-        self.public: set[str] = set()
+        self.public: set[str] = set(taken)
         self.imported: set[tuple[str, str]] = set()
         self.subclassed: set[str] = set()
         self._own_stores: list[tuple[re.Pattern[str], str]] = []

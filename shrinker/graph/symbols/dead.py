@@ -147,6 +147,7 @@ def _outside(
         frozenset(more),
         named or (lambda names: named_places(tree, names)),
         rules.labels,
+        rules.apis,
     )
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 from shrinker.graph.symbols.program import Key
 from shrinker.ruleset.match import name_matches
-from shrinker.ruleset.models import Label
+from shrinker.ruleset.models import Api, Label
 
 Node = Key | str
 """A unit; or ``module:``, ``name:`` and ``root:`` with what they are of."""
@@ -42,6 +42,8 @@ class Outside:
     """Of some names, those that any code of upstream looks up or spells, removed or not, with path and line of a place."""
     labels: tuple[Label, ...] = ()
     """Rules that say of texts that they are shown or counted, and name nothing."""
+    apis: tuple[Api, ...] = ()
+    """Rules that say what code outside takes from modules by name."""
 
     def is_label(self, module: str, text: str) -> bool:
         """True for a text of a module, computed or not, that a rule says names nothing."""

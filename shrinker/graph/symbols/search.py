@@ -12,15 +12,19 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from shrinker.graph.symbols.mixins import Mixins
+from shrinker.graph.symbols.pickled import unpickles
 from shrinker.graph.symbols.program import Key, Module, Program
 from shrinker.graph.symbols.reasons import Node, Outside, Protocols, Reason
 from shrinker.graph.symbols.settle import release_imports, release_names, settle_imports, settle_unnamed
 from shrinker.graph.symbols.types import Found, Touch, Types, ordered
+from shrinker.ruleset.models import Api
 from shrinker.values.units import Unit
 
 _LAST = chr(sys.maxunicode)
 """A letter after which no other comes."""
 _LETTERS = re.compile(r"[A-Za-z]")
+_DEFINED = frozenset({"function", "class", "assign"})
+"""Kinds of units that a star of an `api` rule stands for."""
 _FEWEST = 3
 """Letters that a computed text must spell out to name something by itself."""
 
@@ -75,6 +79,9 @@ class Search:
                 reason = Reason(self.outside.roots[module], "root")
                 self._load(module, reason)
                 self._public(self.program.modules[module], reason)
+        for api in self.outside.apis:
+            for module in api.modules:
+                self._offer(module, api, Reason(f"root:{api.id}", "api"))
         for module in sorted(self.outside.stay):
             reason = Reason("root:file graph", "file")
             self._load(module, reason)
@@ -157,6 +164,22 @@ class Search:
             names.update(module.symbols)
         for name in sorted(names):
             found = self.types.imported(module.name, name)
+            self._touch(found, reason)
+            for value in ordered(found.values):
+                if value.kind == "class":
+                    self._open(value.key, reason)
+
+    def _offer(self, name: str, api: Api, reason: Reason) -> None:
+        """What code outside takes from a module, with the public members of classes."""
+        if name not in self.program.modules:
+            return
+        self._load(name, reason)
+        module = self.program.modules[name]
+        for symbol, numbers in module.symbols.items():
+            spelled = f"{name}.{symbol}" in api.names or any(module.units[n].kind in _DEFINED for n in numbers)
+            if not spelled or not api.takes(name, symbol):
+                continue
+            found = self.types.imported(name, symbol)
             self._touch(found, reason)
             for value in ordered(found.values):
                 if value.kind == "class":
@@ -398,6 +421,14 @@ class Search:
                     self.awaited[base] = (key[0], number)
         for member, reason in self._needed(key):
             self.keep(member, reason)
+        if unpickles(self.program, self.types, key):
+            # What comes in names any class below it, and clients write it with what the classes have for that.
+            reason = Reason(key, "unpickled")
+            for each in (key, *(k for k in self.types.hierarchy.below(key) if k[1] >= 0)):
+                self._open(each, reason)
+                self._heirs.setdefault(each[0], []).append(each)
+                if each[0] in self.loaded:
+                    self.keep(each, reason)
 
     def _needed(self, key: Key) -> Iterator[tuple[Key, Reason]]:
         """Members that live as soon as their class does."""

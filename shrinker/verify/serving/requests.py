@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -32,6 +33,7 @@ _TOOL = {
     },
 }
 _GRAMMAR, _TOOLS, _REASONING = frozenset({"grammar"}), frozenset({"tools"}), frozenset({"reasoning"})
+_PROCESSORS = frozenset({"processors"})
 
 
 def requests(scale: Scale, model: str) -> tuple[Request, ...]:
@@ -83,6 +85,22 @@ def _native(scale: Scale) -> tuple[Request, ...]:
         generate("generate_top_k_one", {"temperature": 0.7, "top_k": 1}, text=_PROMPTS[0], return_logprob=True),
         generate("generate_stop_token", {"stop_token_ids": [1], "ignore_eos": False}, text=_PROMPTS[0]),
         generate("generate_logprob_ids", text=_PROMPTS[1], return_logprob=True, token_ids_logprob=[1, 2, 3]),
+        generate(
+            "thinking_budget",
+            {"custom_params": {"thinking_budget": 1}},
+            _PROCESSORS,
+            # What opens a thought, and two tokens of it.
+            input_ids=[5, 9, 128798, 23, 51],
+            custom_logit_processor=_processor("DeepSeekR1ThinkingBudgetLogitProcessor"),
+            return_logprob=True,
+        ),
+        generate(
+            "disallowed_tokens",
+            {"custom_params": {"token_ids": list(range(0, 129280, 2))}},
+            _PROCESSORS,
+            text=_PROMPTS[0],
+            custom_logit_processor=_processor("DisallowedTokensLogitsProcessor"),
+        ),
         generate("prompt_in_chunks", input_ids=long_ids, needs=frozenset({"chunks"}), return_logprob=True),
         generate("prompt_long", input_ids=long_ids, needs=frozenset({"long"}), return_logprob=True),
         generate("prompt_long_again", input_ids=[*long_ids, 7], needs=frozenset({"long"}), return_logprob=True),
@@ -91,6 +109,11 @@ def _native(scale: Scale) -> tuple[Request, ...]:
         Request("flush_cache", "/flush_cache", generates=False),
         generate("generate_after_flush", text=_PROMPTS[0], return_logprob=True, logprob_start_len=0),
     )
+
+
+def _processor(name: str) -> str:
+    """One of upstream's logit processors as a client sends it: pickled by reference (protocol 0)."""
+    return json.dumps({"callable": f"csglang.srt.sampling.custom_logit_processor\n{name}\n.".encode().hex()})
 
 
 def _openai(scale: Scale, model: str) -> tuple[Request, ...]:

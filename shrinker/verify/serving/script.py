@@ -20,7 +20,7 @@ class Request:
         method: HTTP method.
         needs: what the server must be started with for it: `grammar`, `tools`, `reasoning`, `long` (room for a prompt
             of some thousand tokens), `chunks` (a prompt that is longer than a chunk of prefill), `administration` (a server
-            that nobody else uses).
+            that nobody else uses), `processors` (`--enable-custom-logit-processor`).
         generates: whether it makes tokens (slow in a simulation).
     """
 

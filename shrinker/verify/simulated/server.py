@@ -40,9 +40,9 @@ _OPTIONS = (
     *("--tool-call-parser", "deepseekv3", "--reasoning-parser", "deepseek-r1", "--enable-metrics"),
     *("--disable-cuda-graph", "--context-length", "512", "--max-total-tokens", "2048", "--max-running-requests", "4"),
     *("--served-model-name", "served", "--random-seed", "1", "--watchdog-timeout", "900", "--host", "127.0.0.1"),
-    *("--chunked-prefill-size", "32"),
+    *("--chunked-prefill-size", "32", "--enable-custom-logit-processor"),
 )
-_FEATURES = frozenset({"grammar", "tools", "reasoning", "chunks", "administration"})
+_FEATURES = frozenset({"grammar", "tools", "reasoning", "chunks", "administration", "processors"})
 _MOST = 8
 _WHOLE = frozenset({"json_schema", "tools_required"})
 """Requests whose answer says something only when it is whole."""

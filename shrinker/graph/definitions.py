@@ -1,0 +1,90 @@
+"""Public names of modules: what they define at module level, and what they hand on from other modules of the package."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from shrinker.cache import Cache, pack, unpack
+from shrinker.facts.bindings import absolute
+from shrinker.values.upstream import module_name
+
+
+class Definition(NamedTuple):
+    """A public name of a module."""
+
+    name: str
+    kind: str
+    """``function``, ``class``, ``assign`` or ``import``; ``star`` for all names of the module that `name` is."""
+    line: int
+    end_line: int
+    guarded: bool = False
+    """True in a branch, which facts may refute."""
+
+
+def public_definitions(
+    hashes: Mapping[str, str], read: Callable[[str], bytes], cache: Cache
+) -> dict[str, tuple[Definition, ...]]:
+    """Public names by path, in the order of the lines; a name that is bound twice with its first place.
+
+    Args:
+        hashes: SHA-256 of each module's file, by path.
+        read: bytes of a file.
+        cache: of earlier runs.
+    """
+    layer = cache.layer("definitions")
+    keys = {path: layer.key(path, sha256) for path, sha256 in hashes.items()}
+    packed = layer.load(keys)
+    fresh = {path: pack(_definitions(path, read(path))) for path in hashes if path not in packed}
+    layer.save(keys, fresh)
+    packed |= fresh
+    return {path: unpack(packed[path]) for path in hashes}
+
+
+def _definitions(path: str, data: bytes) -> tuple[Definition, ...]:
+    try:
+        tree = ast.parse(data)
+    except (SyntaxError, ValueError):
+        return ()
+    name = module_name(path) or ""
+    package = name if path.endswith("/__init__.py") else name.rpartition(".")[0]
+    found: dict[str, Definition] = {}
+    for one in _bound(tree.body, package):
+        # Nobody takes a module's own logger from it.
+        if not one.name.startswith("_") and one.name != "logger":
+            found.setdefault(one.name, one)
+    return tuple(found.values())
+
+
+def _bound(body: list[ast.stmt], package: str) -> Iterator[Definition]:
+    for node in body:
+        lines = (node.lineno, node.end_lineno or node.lineno)
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                yield Definition(node.name, "function", *lines)
+            case ast.ClassDef():
+                yield Definition(node.name, "class", *lines)
+            case ast.Assign(targets=targets):
+                for target in targets:
+                    for name in ast.walk(target):
+                        if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
+                            yield Definition(name.id, "assign", *lines)
+            case ast.AnnAssign(target=ast.Name(id=bound), value=ast.expr()):
+                yield Definition(bound, "assign", *lines)
+            case ast.ImportFrom():
+                source = absolute(node.module, node.level, package)
+                if source.partition(".")[0] == package.partition(".")[0]:
+                    for alias in node.names:
+                        if alias.name == "*":
+                            yield Definition(source, "star", *lines)
+                        else:
+                            yield Definition(alias.asname or alias.name, "import", alias.lineno, alias.lineno)
+            case ast.If():
+                inside = [*node.body, *node.orelse]
+                yield from (one._replace(guarded=True) for one in _bound(inside, package))
+            case ast.Try():
+                inside = [*node.body, *(s for h in node.handlers for s in h.body), *node.orelse]
+                yield from (one._replace(guarded=True) for one in _bound(inside, package))
+            case ast.With():
+                yield from _bound(node.body, package)

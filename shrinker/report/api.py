@@ -1,0 +1,118 @@
+"""Public names of upstream that are not in the generated tree, by module, and why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from shrinker.cache import Cache
+from shrinker.graph.definitions import Definition, public_definitions
+from shrinker.graph.written import Written
+from shrinker.values.graph import Graph
+from shrinker.values.upstream import UpstreamTree, module_name
+
+UNREACHABLE = "unreachable"
+Lost = Mapping[str, Mapping[Definition, str]]
+"""By path of a module its public names that are gone, with the rule that removed them or ``unreachable``."""
+
+
+@dataclass(slots=True)
+class ApiPage:
+    """What the page shows; each row is a module, and names of it in the order of the alphabet."""
+
+    ruled: list[tuple[str, str, list[str]]] = field(default_factory=list)
+    """With the rule."""
+    unnamed: list[tuple[str, list[str]]] = field(default_factory=list)
+    """Names that nothing in upstream says but where they are defined."""
+    inside: list[tuple[str, list[str]]] = field(default_factory=list)
+    """Names that only their own module says, in upstream."""
+    followed: list[tuple[str, list[str]]] = field(default_factory=list)
+    """Names that other modules import in code that is gone."""
+    handed: int = 0
+    """Names that a module only handed on from another one."""
+
+    @staticmethod
+    def count(rows: list[tuple[str, list[str]]] | list[tuple[str, str, list[str]]]) -> int:
+        """Names of some rows."""
+        return sum(len(row[-1]) for row in rows)
+
+
+def removed_definitions(tree: UpstreamTree, graph: Graph, cache: Cache) -> dict[str, tuple[Definition, ...]]:
+    """Public names of modules that are not in the tree, by path."""
+    hashes = {path: tree.by_path[path].sha256 for path in sorted(graph.removed) if module_name(path) is not None}
+    return public_definitions(hashes, tree.read, cache)
+
+
+def api_page(
+    tree: UpstreamTree,
+    graph: Graph,
+    lost: Lost,
+    gone: Mapping[str, tuple[Definition, ...]],
+    written: Written,
+) -> ApiPage:
+    """Sort the names by why they went.
+
+    Args:
+        tree: upstream.
+        graph: of the files that stay.
+        lost: of kept modules.
+        gone: of removed modules, as `removed_definitions` gives them.
+        written: imports of all of upstream.
+    """
+    page = ApiPage()
+    imported: dict[str, set[str]] = {}
+    for path, rows in written.items():
+        for _, dotted in rows:
+            imported.setdefault(dotted, set()).add(path)
+    names: dict[str, Mapping[Definition, str]] = dict(lost)
+    names |= {path: dict.fromkeys(found, graph.removed[path].rule) for path, found in gone.items() if found}
+    for path in sorted(names, key=lambda path: module_name(path) or path):
+        module = module_name(path) or path
+        by_rule: dict[str, list[str]] = {}
+        unreachable: list[Definition] = []
+        for one, rule in names[path].items():
+            if one.kind in ("import", "star"):
+                page.handed += path in lost
+            elif rule == UNREACHABLE:
+                unreachable.append(one)
+            else:
+                by_rule.setdefault(rule, []).append(one.name)
+        page.ruled += [(module, rule, sorted(found)) for rule, found in sorted(by_rule.items())]
+        if not unreachable:
+            continue
+        text = tree.read(path).decode("utf-8", "replace")
+        said = {one for one in unreachable if _says(text, one)}
+        users = {one for one in unreachable if imported.get(f"{module}.{one.name}", set()) - {path}}
+        for listed, kind in (
+            (page.followed, users),
+            (page.inside, said - users),
+            (page.unnamed, set(unreachable) - said - users),
+        ):
+            if kind:
+                listed.append((module, sorted(_shown(one) for one in kind)))
+    return page
+
+
+def _shown(one: Definition) -> str:
+    return one.name if one.kind == "assign" else f"{one.name}()" if one.kind == "function" else f"class {one.name}"
+
+
+def _says(text: str, one: Definition) -> bool:
+    """True when a module says a name outside of the lines that define it, comments left out."""
+    lines = text.split("\n")
+    outside = "\n".join(line.partition("#")[0] for line in (*lines[: one.line - 1], *lines[one.end_line :]))
+    return re.search(rf"\b{re.escape(one.name)}\b", outside) is not None
+
+
+def definitions_data(gone: Mapping[str, tuple[Definition, ...]]) -> dict[str, list[list[str | int]]]:
+    """Path and line of each function and class of removed modules, by its name, for `why-not`."""
+    found: dict[str, list[list[str | int]]] = {}
+    for name, path, line in _defined(gone):
+        found.setdefault(name, []).append([path, line])
+    return found
+
+
+def _defined(gone: Mapping[str, tuple[Definition, ...]]) -> Iterator[tuple[str, str, int]]:
+    for path, names in gone.items():
+        yield from ((one.name, path, one.line) for one in names if one.kind in ("function", "class"))

@@ -1,0 +1,196 @@
+"""What clients, plug-ins, training frameworks and operators take of the default release: there, or a named error that is true.
+
+Both trees are asked the same: what upstream does not have is no case.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from shrinker.ruleset import load_profile
+from shrinker.simulate.environment import Simulation
+from shrinker.simulate.settings import Settings
+from shrinker.source import open_upstream
+from tests.integration.shrunk import REPOSITORY, Shrunk
+from tests.simulations import simulation_python
+
+pytestmark = pytest.mark.network
+
+
+@pytest.fixture(scope="module")
+def upstream() -> Path:
+    return open_upstream("release:0.5.15.post1", repository=REPOSITORY).root / "python"
+
+
+def _bound(tree: Path, module: str) -> set[str]:
+    """Names of the module level of a module that is there."""
+    path = tree / (module.replace(".", "/") + ".py")
+    if not path.is_file():
+        path = path.with_suffix("") / "__init__.py"
+    nodes = ast.walk(ast.parse(path.read_bytes())) if path.is_file() else ()
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.ImportFrom):
+            found.update(alias.asname or alias.name for alias in node.names)
+    return found
+
+
+def _run(tree: Path, code: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    made = Simulation(simulation_python(), Settings())
+    environment = made.variables(tree, variables)
+    return subprocess.run(
+        [made.python, "-c", code], env=environment, capture_output=True, text=True, timeout=300, cwd=tree, check=False
+    )
+
+
+GRPC = {
+    "sglang.srt.managers.io_struct": "AbortReq BatchEmbeddingOutput BatchTokenIDOutput FlushCacheReqOutput "
+    "GetInternalStateReqOutput HealthCheckOutput ProfileReqOutput TokenizedEmbeddingReqInput TokenizedGenerateReqInput",
+    "sglang.srt.managers.schedule_batch": "Modality MultimodalDataItem MultimodalInputs MultimodalProcessorOutput",
+}
+TAKEN = {
+    "sglang.utils": "async_stream_and_merge stream_and_merge wait_for_server print_highlight terminate_process "
+    "launch_server_cmd trim_overlap read_jsonl",
+    "sglang.srt.state_capturer.routed_experts": "extract_routed_experts_from_meta_info",
+    "sglang.srt.state_capturer.indexer_topk": "extract_indexer_topk_from_meta_info",
+    "sglang.srt.observability.forward_pass_metrics": "decode encode",
+    "sglang.srt.observability.ray_wrappers": "RaySchedulerMetricsCollector RayTokenizerMetricsCollector",
+    "sglang.srt.constrained.base_grammar_backend": "register_grammar_backend",
+    "sglang.srt.server_args": "add_attention_backend_choices add_quantization_method_choices add_load_format_choices "
+    "add_grammar_backend_choices add_moe_runner_backend_choices",
+    "sglang.srt.weight_sync.utils": "update_weights _preprocess_tensor_for_update_weights",
+    "sglang.srt.entrypoints.http_server_engine": "HttpServerEngineAdapter launch_server_process",
+    "sglang.srt.sampling.custom_logit_processor": "CustomLogitProcessor DisallowedTokensLogitsProcessor "
+    "ThinkingBudgetLogitProcessor DeepSeekR1ThinkingBudgetLogitProcessor",
+}
+
+
+@pytest.mark.parametrize("module", TAKEN)
+def test_what_code_outside_takes_is_there(newest: Shrunk, narrower: Shrunk, upstream: Path, module: str) -> None:
+    names = set(TAKEN[module].split())
+    assert names <= _bound(upstream, module)
+    for shrunk in (newest, narrower):
+        assert names <= _bound(shrunk.out / "python", module), shrunk.profile
+
+
+@pytest.mark.parametrize("module", GRPC)
+def test_what_the_server_of_grpc_imports_is_there(newest: Shrunk, upstream: Path, module: str) -> None:
+    names = set(GRPC[module].split())
+    assert names <= _bound(upstream, module)
+    assert names <= _bound(newest.out / "python", module)
+
+
+@pytest.mark.parametrize("profile", ["deepseek", "deepseek-r1-nvfp4"])
+def test_every_name_of_a_rule_is_there(newest: Shrunk, narrower: Shrunk, upstream: Path, profile: str) -> None:
+    tree = {"deepseek": newest, "deepseek-r1-nvfp4": narrower}[profile].out / "python"
+    for rule in load_profile(profile).apis:
+        for module in rule.modules:
+            before = {name for name in _bound(upstream, module) if rule.takes(module, name)}
+            here = {name for name in before if any(name == n.rpartition(".")[2] for n in rule.names)}
+            assert before, f"{rule.id}: {module}"
+            assert here <= _bound(tree, module), rule.id
+
+
+PROCESSORS = """
+import dill, json, torch
+from sglang.srt.sampling.custom_logit_processor import CustomLogitProcessor, DeepSeekR1ThinkingBudgetLogitProcessor as Budget
+
+text = Budget.to_str()
+class Req:
+    origin_input_ids, output_ids = [128798, 5, 6, 7], []
+made = CustomLogitProcessor.from_str(text)
+logits = made(torch.zeros(1, 129280), [{"thinking_budget": 2, "__req__": Req}])
+print(text, type(made).__name__, logits.argmax().item(), int(logits.isinf().sum()))
+"""
+
+
+def test_a_processor_of_logits_travels_by_reference(newest: Shrunk, narrower: Shrunk, upstream: Path) -> None:
+    said = [_run(tree, PROCESSORS) for tree in (upstream, newest.out / "python", narrower.out / "python")]
+    assert said[0].returncode == 0 and "DeepSeekR1ThinkingBudgetLogitProcessor 201 129279" in said[0].stdout
+    assert [done.stdout for done in said] == [said[0].stdout] * 3, said[-1].stderr[-2000:]
+
+
+PROBED = """
+import sglang
+from sglang.removed_features import RemovedFeatureError
+for ask in ("from sglang import OpenAI", "from sglang.lang.backend.openai import OpenAI", "from sglang.srt.models import qwen3"):
+    try:
+        exec(ask)
+    except ImportError as error:
+        assert isinstance(error, RemovedFeatureError) and "To get it back" in str(error), ask
+    else:
+        raise AssertionError(ask)
+try:
+    from sglang import OpenAI
+except ImportError as error:
+    assert "removed by rule remove-vendor-clients" in str(error), error
+assert not hasattr(sglang, "OpenAI")
+from sglang.srt import server_args
+server_args.add_attention_backend_choices(["mine"])
+assert "mine" in server_args.ATTENTION_BACKEND_CHOICES
+from sglang.srt.constrained import base_grammar_backend as grammar
+grammar.register_grammar_backend("mine", len)
+assert grammar.GRAMMAR_BACKEND_REGISTRY["mine"] is len
+print("fine")
+"""
+
+
+def test_programs_that_hold_the_server_may_probe(newest: Shrunk) -> None:
+    done = _run(newest.out / "python", PROBED)
+    assert done.stdout.endswith("fine\n"), done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("algorithm", ["EAGLE3", "DFLASH"])
+def test_a_draft_of_another_architecture_is_refused_with_its_flag(
+    newest: Shrunk, narrower: Shrunk, algorithm: str
+) -> None:
+    code = f"from sglang.srt.server_args import ServerArgs\nServerArgs(model_path='none', speculative_algorithm={algorithm!r})"
+    for shrunk in (newest, narrower):
+        done = _run(shrunk.out / "python", code)
+        assert f"speculative_algorithm={algorithm} is not part of this server" in done.stderr, done.stderr[-2000:]
+        assert "Choose EAGLE or NEXTN" in done.stderr
+    refused = {
+        text
+        for rule in load_profile("deepseek").refusals
+        if "speculative_algorithm" in rule.attributes
+        for text in rule.values
+    }
+    assert refused.isdisjoint({"EAGLE", "NEXTN"})
+
+
+def test_continuous_integration_may_start_it(newest: Shrunk, narrower: Shrunk, upstream: Path) -> None:
+    code = "from sglang.utils import is_in_ci\nfrom sglang.removed_features import refuse\nrefuse('nowhere', None)\nprint(is_in_ci())"
+    for shrunk in (newest, narrower):
+        assert _run(shrunk.out / "python", code, SGLANG_IS_IN_CI="true").stdout.endswith("True\n")
+
+
+def test_checkpoints_of_auto_round(newest: Shrunk, narrower: Shrunk, upstream: Path) -> None:
+    code = (
+        "from sglang.srt.layers.quantization import get_quantization_config as get\nprint(get('auto-round').__name__)"
+    )
+    said = [_run(tree, code) for tree in (upstream, newest.out / "python")]
+    assert [done.stdout.split()[-1:] for done in said] == [["AutoRoundConfig"]] * 2, said[-1].stderr[-2000:]
+    rules = load_profile("deepseek-r1-nvfp4")
+    assert any("auto-round" in rule.values and "AutoRound" in rule.feature for rule in rules.refusals)
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("AscendAttnBackend", "remove-npu"),
+        ("DFlashWorkerV2", "remove-other-drafts"),
+        ("lang.backend.openai.OpenAI.generate", "remove-vendor-clients"),
+    ],
+)
+def test_why_not_finds_what_removed_files_define(newest: Shrunk, name: str, rule: str) -> None:
+    (answer,) = newest.ask("why-not", name)
+    assert any(part == answer["symbol"].rpartition(".")[2] for part in name.split("."))
+    assert answer["rule"] == rule and answer["line"] > 0 and answer["path"].endswith(".py")
