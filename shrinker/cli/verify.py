@@ -40,7 +40,7 @@ def verify(
     level: Annotated[
         list[str] | None,
         typer.Option(
-            help="form, references, imports, model, server, trace; may be given again; or gpu alone. "
+            help="form, references, embedders, imports, model, server, trace; may be given again; or gpu alone. "
             "Default: form and references."
         ),
     ] = None,
@@ -77,10 +77,11 @@ def verify(
     from shrinker.pipeline import reports_folder
     from shrinker.report.verification import amended, verification, write_verification
     from shrinker.values.errors import InputError
+    from shrinker.verify.embedders import LEVEL as EMBEDDERS
     from shrinker.verify.levels import EVIDENCE_LEVELS
     from shrinker.verify.simulated import SIMULATED_LEVELS
 
-    known = [*EVIDENCE_LEVELS, *SIMULATED_LEVELS]
+    known = [*EVIDENCE_LEVELS, EMBEDDERS, *SIMULATED_LEVELS]
     levels = level or (known if everything else list(EVIDENCE_LEVELS))
     if levels == [GPU_LEVEL]:
         raise typer.Exit(verify_on_gpus(out, upstream, absolute(reports), rest or []))
@@ -102,6 +103,8 @@ def verify(
             if setting is not None:
                 setting = replace(setting, where_upstream_runs=where_upstream_runs)
             results = _static(tree, out, levels, jobs, absolute(reports), progress)
+            if EMBEDDERS in levels:
+                results.append(_embedders(tree, out, manifest, jobs, progress))
             for name in simulated:
                 progress.phase(f"verify {name}")
                 results.append(SIMULATED_LEVELS[name](tree.root / "python", out.absolute() / "python", setting))
@@ -192,6 +195,31 @@ def _static(
     if "form" in levels:
         results.insert(0, LevelResult(lock_evidence(out.absolute(), manifest, reports)))
     return results
+
+
+def _embedders(tree: UpstreamTree, out: Path, manifest: Manifest, jobs: int, progress: Progress) -> LevelResult:
+    from shrinker.cache import Cache
+    from shrinker.cli.places import REPOSITORY, recorded_rules
+    from shrinker.source.cache import default_folder
+    from shrinker.source.wheels import load_wheels, open_wheel
+    from shrinker.values.errors import InputError
+    from shrinker.verify.embedders import Read, verify_embedders
+
+    progress.phase("verify embedders")
+    folder = default_folder().absolute()
+    here: list[Read] = []
+    missing: list[str] = []
+    for wheel in load_wheels(REPOSITORY):
+        try:
+            here.append(Read(wheel.name, wheel.sha256, open_wheel(wheel, folder, progress.note)))
+        except InputError as error:
+            progress.note(f"{wheel.name}: {error}")
+            missing.append(wheel.name)
+    rules = recorded_rules(manifest)
+    same = rules is not None and rules.digest == manifest.rules_hash
+    return verify_embedders(
+        tree, out, manifest, here, missing, jobs=jobs, cache=Cache(folder), rules=rules if same else None
+    )
 
 
 def _plain(result: LevelResult) -> Any:
