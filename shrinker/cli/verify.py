@@ -199,27 +199,14 @@ def _static(
 
 def _embedders(tree: UpstreamTree, out: Path, manifest: Manifest, jobs: int, progress: Progress) -> LevelResult:
     from shrinker.cache import Cache
-    from shrinker.cli.places import REPOSITORY, recorded_rules
+    from shrinker.cli.places import recorded_rules
+    from shrinker.pipeline import embedders_evidence
     from shrinker.source.cache import default_folder
-    from shrinker.source.wheels import load_wheels, open_wheel
-    from shrinker.values.errors import InputError
-    from shrinker.verify.embedders import Read, verify_embedders
 
     progress.phase("verify embedders")
-    folder = default_folder().absolute()
-    here: list[Read] = []
-    missing: list[str] = []
-    for wheel in load_wheels(REPOSITORY):
-        try:
-            here.append(Read(wheel.name, wheel.sha256, open_wheel(wheel, folder, progress.note)))
-        except InputError as error:
-            progress.note(f"{wheel.name}: {error}")
-            missing.append(wheel.name)
+    cache = Cache(default_folder().absolute())
     rules = recorded_rules(manifest)
-    same = rules is not None and rules.digest == manifest.rules_hash
-    return verify_embedders(
-        tree, out, manifest, here, missing, jobs=jobs, cache=Cache(folder), rules=rules if same else None
-    )
+    return embedders_evidence(tree, out, manifest, jobs, progress, cache, rules, download=True)
 
 
 def _plain(result: LevelResult) -> Any:

@@ -69,6 +69,8 @@ _KINDS: dict[str, tuple[str, type[Rule]]] = {
     "outside": ("outsides", Outside),
     "reach": ("reaches", Reach),
 }
+MODELS: dict[str, type[Rule]] = dict(_KINDS.values())
+"""By field of the ruleset."""
 
 
 def load_profile(name: str, folder: Path = RULES_FOLDER) -> Ruleset:
