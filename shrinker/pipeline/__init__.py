@@ -19,7 +19,7 @@ from shrinker.emit.tree import Emitted, emit_tree
 from shrinker.emit.workers import Unwritable
 from shrinker.graph.build import missing_roots
 from shrinker.pipeline.analysis import Decided, analyse
-from shrinker.pipeline.outside import embedders_evidence
+from shrinker.pipeline.outside import EMBEDDERS, embedders_evidence
 from shrinker.pipeline.progress import Progress, timed
 from shrinker.pipeline.reporting import Reporting
 from shrinker.pipeline.spare import SpareTime
@@ -165,7 +165,11 @@ def shrink(request: Request, progress: Progress) -> Result:
             progress.note("other symbols are dead than in the run before: decided anew")
             clear(staging)
             suppose = False
-        for item in evidence:
+        with timed(f"verify {EMBEDDERS}", timings, progress):
+            outside = embedders_evidence(
+                tree, staging, manifest, request.jobs, progress, cache, rules, folder=request.cache
+            )
+        for item in (*evidence, outside.evidence):
             _refuse(item.findings, f"evidence level {item.level!r}")
         with timed("report", timings, progress):
             if request.frozen:
