@@ -50,7 +50,7 @@ workflows: $(READY) ## actionlint on the workflows; its package downloads it fro
 	$(BIN)/actionlint .github/workflows/*.yml
 
 # The levels that run the trees need an environment of their own; one static level alone does not.
-verify: $(READY) $(if $(filter form references,$(LEVEL)),,$(SIMULATION)) ## all evidence without a GPU for OUT; LEVEL=form, references, imports, model, server or trace for one level
+verify: $(READY) $(if $(filter form references embedders,$(LEVEL)),,$(SIMULATION)) ## all evidence without a GPU for OUT; LEVEL=form, references, embedders, imports, model, server or trace for one level
 	$(BIN)/shrinker verify --out '$(OUT)' $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(if $(LEVEL),--level '$(LEVEL)',--all)
 
 simulation: $(SIMULATION) ## the environment in which trees run without a GPU (2 GB; TORCH_INDEX: an index with PyTorch's CPU build)

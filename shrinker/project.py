@@ -28,10 +28,10 @@ def rules_folder() -> Path:
     return own if (own / "profiles").is_dir() else RULES_FOLDER
 
 
-def pins_file(project: Path) -> Path:
-    """What says where a project's upstream is: its own `upstream.toml`, else that of the package."""
-    own = project / PINS
-    return own if own.is_file() else PACKAGE / PINS
+def pins_file(project: Path, name: str = PINS) -> Path:
+    """What pins a project's upstream (or, by another name, something else): a file of its own, else that of the package."""
+    own = project / name
+    return own if own.is_file() else PACKAGE / name
 
 
 def own_pins_file(project: Path) -> Path:

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parents[1]
-_DATA = frozenset({"rules", "upstream.toml"})
+_DATA = frozenset({"rules", "upstream.toml", "embedders.toml"})
 """What lies in the package and is input: results that depend on it say so themselves."""
 
 

@@ -39,6 +39,15 @@ def mutate(
     breakages: Annotated[
         bool, typer.Option("--breakages", help="Instead of drawn faults: what broke by hand. Fails when one survives.")
     ] = False,
+    rules: Annotated[
+        bool,
+        typer.Option(
+            "--rules", help="Instead: wrong rules, each planted among the right ones; a tree is made with each."
+        ),
+    ] = False,
+    anew: Annotated[
+        bool, typer.Option("--anew", help="With --rules: begin again where the reports hold a run of other arguments.")
+    ] = False,
     level: Annotated[
         list[str] | None,
         typer.Option(help="Ask these, in this order. Default: form, references.", autocompletion=level_names),
@@ -55,7 +64,16 @@ def mutate(
     minutes for each fault that comes so far, and need the environment that `make simulation` makes. Writes mutation.json and
     mutation.md (breakages.json, breakages.md) beside the tree's other reports; into OUT.reports where these have what was asked for otherwise. A tree in which a level finds fault by itself
     is refused.
+
+    With --rules, wrong rules are drawn from upstream's own names within the kept code, the tree is generated with each, and all that a
+    default run asks is asked: a minute or more for each. Written after each to mutation-rules.json and mutation-rules.md; the same
+    command goes on where it was cut off.
     """
+    if rules:
+        from shrinker.cli.planted import mutate_rules
+
+        mutate_rules(out, count, (seed or [0])[0], upstream, absolute(reports), jobs, anew=anew, as_json=as_json)
+        return
     from shrinker.cli.places import open_recorded, read_manifest
     from shrinker.cli.progress import console_progress
     from shrinker.cli.verify import open_setting

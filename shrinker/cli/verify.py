@@ -41,7 +41,7 @@ def verify(
     level: Annotated[
         list[str] | None,
         typer.Option(
-            help="form, references, imports, model, server, trace; may be given again; or gpu alone. "
+            help="form, references, embedders, imports, model, server, trace; may be given again; or gpu alone. "
             "Default: form and references.",
             autocompletion=level_names,
         ),
@@ -79,10 +79,11 @@ def verify(
     from shrinker.report.place import evidence_folder, reports_of
     from shrinker.report.verification import JSON_NAME, amended, verification, write_verification
     from shrinker.values.errors import InputError
+    from shrinker.verify.embedders import LEVEL as EMBEDDERS
     from shrinker.verify.levels import EVIDENCE_LEVELS
     from shrinker.verify.simulated import SIMULATED_LEVELS
 
-    known = [*EVIDENCE_LEVELS, *SIMULATED_LEVELS]
+    known = [*EVIDENCE_LEVELS, EMBEDDERS, *SIMULATED_LEVELS]
     levels = level or (known if everything else list(EVIDENCE_LEVELS))
     if levels == [GPU_LEVEL]:
         raise typer.Exit(verify_on_gpus(out, upstream, absolute(reports), rest or []))
@@ -115,6 +116,8 @@ def verify(
             if setting is not None:
                 setting = replace(setting, where_upstream_runs=where_upstream_runs)
             results = _static(tree, out, levels, jobs, absolute(reports), progress)
+            if EMBEDDERS in levels:
+                results.append(_embedders(tree, out, manifest, jobs, progress))
             for name in simulated:
                 progress.phase(f"verify {name}")
                 results.append(SIMULATED_LEVELS[name](tree.root / "python", out.absolute() / "python", setting))
@@ -207,6 +210,18 @@ def _static(
     if "form" in levels:
         results.insert(0, LevelResult(lock_evidence(out.absolute(), manifest, reports)))
     return results
+
+
+def _embedders(tree: UpstreamTree, out: Path, manifest: Manifest, jobs: int, progress: Progress) -> LevelResult:
+    from shrinker.cache import Cache
+    from shrinker.cli.places import recorded_rules
+    from shrinker.pipeline import embedders_evidence
+    from shrinker.source.cache import default_folder
+
+    progress.phase("verify embedders")
+    cache = Cache(default_folder().absolute())
+    rules = recorded_rules(manifest)
+    return embedders_evidence(tree, out, manifest, jobs, progress, cache, rules, download=True)
 
 
 def _plain(result: LevelResult) -> Any:

@@ -19,6 +19,7 @@ from shrinker.emit.tree import Emitted, emit_tree
 from shrinker.emit.workers import Unwritable
 from shrinker.graph.build import missing_roots
 from shrinker.pipeline.analysis import Decided, analyse
+from shrinker.pipeline.outside import EMBEDDERS, embedders_evidence
 from shrinker.pipeline.progress import Progress, timed
 from shrinker.pipeline.reporting import Reporting
 from shrinker.pipeline.spare import SpareTime
@@ -175,7 +176,11 @@ def shrink(request: Request, progress: Progress) -> Result:
             progress.note("other symbols are dead than in the run before: decided anew")
             clear(staging)
             suppose = False
-        for item in evidence:
+        with timed(f"verify {EMBEDDERS}", timings, progress):
+            outside = embedders_evidence(
+                tree, staging, manifest, request.jobs, progress, cache, rules, folder=request.cache
+            )
+        for item in (*evidence, outside.evidence):
             _refuse(item.findings, f"evidence level {item.level!r}")
         with timed("report", timings, progress):
             if request.frozen:
@@ -214,6 +219,25 @@ def _begin_reports(
         interface=emitted.interface,
         lost=emitted.lost,
     )
+
+
+def generate(tree: UpstreamTree, rules: Ruleset, out: Path, jobs: int, progress: Progress, cache: Cache) -> Manifest:
+    """Write a tree into an empty folder: neither judged nor reported, nor put in any place.
+
+    Raises:
+        InputError: rules and upstream cannot be brought together.
+    """
+    with without_gc(), ExitStack():
+        _, emitted = _decide_and_emit(tree, rules, out, jobs, {}, progress, cache, symbols=True)
+    return emitted.manifest
+
+
+def default_evidence(
+    tree: UpstreamTree, out: Path, manifest: Manifest, jobs: int, progress: Progress, cache: Cache, rules: Ruleset
+) -> tuple[Evidence, ...]:
+    """What `shrink` asks of every tree that it generates."""
+    levels = verify_tree(tree, out, manifest, EVIDENCE_LEVELS, jobs, {}, progress, cache, rules)
+    return (*levels, embedders_evidence(tree, out, manifest, jobs, progress, cache, rules).evidence)
 
 
 def _decide_and_emit(
@@ -353,4 +377,16 @@ def _refuse(findings: Sequence[Finding], what: str, most: int = _SHOWN_FINDINGS)
     )
 
 
-__all__ = ["Decided", "Progress", "Request", "Result", "analyse", "lock_evidence", "shrink", "verify_tree"]
+__all__ = [
+    "Decided",
+    "Progress",
+    "Request",
+    "Result",
+    "analyse",
+    "default_evidence",
+    "embedders_evidence",
+    "generate",
+    "lock_evidence",
+    "shrink",
+    "verify_tree",
+]

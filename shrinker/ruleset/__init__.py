@@ -18,7 +18,7 @@ from shrinker.ruleset.models import (
     Survivor,
     Walk,
 )
-from shrinker.ruleset.without import without
+from shrinker.ruleset.without import with_rule, without
 
 __all__ = [
     "Absent",
@@ -38,5 +38,6 @@ __all__ = [
     "load_profile",
     "module_matches",
     "path_matches",
+    "with_rule",
     "without",
 ]

@@ -70,6 +70,8 @@ _KINDS: dict[str, tuple[str, type[Rule]]] = {
     "api": ("apis", Api),
     "reach": ("reaches", Reach),
 }
+MODELS: dict[str, type[Rule]] = dict(_KINDS.values())
+"""By field of the ruleset."""
 
 
 def load_profile(name: str, folder: Path | None = None) -> Ruleset:

@@ -1,12 +1,14 @@
-"""The rules of a profile but for some of them: what a rule does is what differs without it."""
+"""The rules of a profile but for some of them, or with one more: what a rule does is what differs without it."""
 
 from __future__ import annotations
 
 import difflib
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
+from shrinker.ruleset.contradictions import refuse_contradictions
+from shrinker.ruleset.load import MODELS
 from shrinker.ruleset.models import Rule, Ruleset
 from shrinker.values.errors import InputError
 
@@ -43,3 +45,31 @@ def without(rules: Ruleset, ids: Collection[str]) -> Ruleset:
     left["places"] = {name: place for name, place in rules.places.items() if name not in ids}
     left["scope"] = tuple(name for name in rules.scope if name not in ids)
     return rules.model_copy(update=left)
+
+
+def with_rule(rules: Ruleset, table: str, row: Mapping[str, Any]) -> Ruleset:
+    """The ruleset as if this rule had been written, too.
+
+    Args:
+        rules: of a profile.
+        table: field of the ruleset: ``facts``, ``domains`` ….
+        row: what a file of rules would say.
+
+    Returns:
+        A ruleset with a digest of its own.
+
+    Raises:
+        InputError: the rule contradicts another one.
+        pydantic.ValidationError: it is no rule of that kind.
+    """
+    rule = MODELS[table].model_validate(row)
+    salt = "\0".join([rules.digest, "with", table, rule.model_dump_json()])
+    more = rules.model_copy(
+        update={
+            table: (*getattr(rules, table), rule),
+            "digest": hashlib.sha256(salt.encode()).hexdigest(),
+            "places": {**rules.places, rule.id: "planted"},
+        }
+    )
+    refuse_contradictions(more)
+    return more

@@ -72,13 +72,14 @@ def _downloaded(version: str, folder: Path, progress: Callable[[str], None]) -> 
         layout.checked_path(chosen.filename, "index")
         file = folder / "downloads" / chosen.sha256 / chosen.filename
         if not (file.is_file() and cache.sha256_of(file) == chosen.sha256):
-            _download(chosen, file, progress)
+            download(chosen, file, progress)
         with cache.replacing(record) as new:
             new.write_text(json.dumps({"filename": chosen.filename, "sha256": chosen.sha256}), "utf-8")
     return file, chosen.sha256
 
 
-def _download(chosen: index.IndexFile, file: Path, progress: Callable[[str], None]) -> None:
+def download(chosen: index.IndexFile, file: Path, progress: Callable[[str], None]) -> None:
+    """Put a file of the index in its place, once its bytes have the hash that is said of it. Raises InputError."""
     progress(f"downloading {chosen.filename}")
     _, body, _ = index.fetch(chosen.url)
     found = hashlib.sha256(body).hexdigest()

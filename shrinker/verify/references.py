@@ -96,7 +96,7 @@ def verify_references(
         # By the bytes that are there, not by what the manifest says of them: it may be the file that is wrong.
         hashes = {path: _sha256(out / path) for path in paths}
         lines = {entry.path: entry.lines_after for entry in entries}
-        kept = _read_all(out, hashes, lines, jobs, cache or Cache.off(), meanwhile)
+        kept = read_all(out, hashes, lines, jobs, cache or Cache.off(), meanwhile)
         undefined = ruff.result()
     finally:
         ruff.stop()
@@ -116,7 +116,7 @@ def verify_references(
     path_count, dangling = dangling_paths(kept, generated, upstream)
     file_count, missing = DataFiles(tree.by_path, (f.path for f in manifest.files)).missing(kept)
     fewer = {e.path: e for e in entries if e.changed and e.path in tree.by_path}
-    theirs = _read_all(
+    theirs = read_all(
         tree.root,
         {path: tree.by_path[path].sha256 for path in fewer},
         {path: entry.lines_before for path, entry in fewer.items()},
@@ -184,7 +184,7 @@ def verify_references(
     )
 
 
-def _read_all(
+def read_all(
     out: Path,
     hashes: Mapping[str, str],
     lines: Mapping[str, int],

@@ -13,6 +13,7 @@ from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding, LevelResult
 from shrinker.values.upstream import Identity
+from shrinker.verify.embedders import LEVEL as EMBEDDERS
 from shrinker.verify.levels import EVIDENCE_LEVELS
 from shrinker.verify.simulated import SIMULATED_LEVELS
 
@@ -77,7 +78,7 @@ def test_a_level_that_was_judged_again_takes_its_place(tmp_path: Path) -> None:
 
 
 def test_the_page_knows_the_order_of_every_level() -> None:
-    assert ("lock", *EVIDENCE_LEVELS, *SIMULATED_LEVELS) == _ORDER
+    assert ("lock", *EVIDENCE_LEVELS, EMBEDDERS, *SIMULATED_LEVELS) == _ORDER
 
 
 def test_evidence_of_another_tree_or_rules_is_not_amended(tmp_path: Path) -> None:

@@ -1,0 +1,68 @@
+"""The level *embedders*, as runs ask it: with the wheels that are here, or with those that the package index gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from shrinker.cache import Cache
+from shrinker.pipeline.progress import Progress
+from shrinker.project import project_folder
+from shrinker.ruleset import Ruleset
+from shrinker.source.cache import default_folder
+from shrinker.source.wheels import cached_wheel, load_wheels, open_wheel
+from shrinker.values.errors import InputError
+from shrinker.values.manifest import Manifest
+from shrinker.values.outcome import LevelResult
+from shrinker.values.upstream import UpstreamTree
+from shrinker.verify.embedders import LEVEL as EMBEDDERS
+from shrinker.verify.embedders import Read, verify_embedders
+
+_GET_WHEELS = "(not in the cache; `shrinker verify --level embedders` downloads them)"
+
+
+def embedders_evidence(
+    tree: UpstreamTree,
+    out: Path,
+    manifest: Manifest,
+    jobs: int,
+    progress: Progress,
+    cache: Cache,
+    rules: Ruleset | None,
+    *,
+    folder: Path | None = None,
+    download: bool = False,
+) -> LevelResult:
+    """Judge a tree by what programs outside use of it.
+
+    Args:
+        tree: upstream.
+        out: the generated tree.
+        manifest: of that tree.
+        jobs: number of processes.
+        progress: told which wheels are not here, and how to get them.
+        cache: of results.
+        rules: of the profile; those of another tree say nothing.
+        folder: the cache folder, which holds the wheels.
+        download: whether what is not there is asked of the package index.
+    """
+    place = (folder or default_folder()).absolute()
+    here: list[Read] = []
+    missing: list[str] = []
+    for wheel in load_wheels(project_folder()):
+        try:
+            file = open_wheel(wheel, place, progress.note) if download else cached_wheel(wheel, place)
+        except InputError as error:
+            progress.note(f"{wheel.file} cannot be had: {error}")
+            file = None
+        if file is not None:
+            here.append(Read(wheel.name, wheel.sha256, file))
+        else:
+            missing.append(wheel.file)
+    if missing and not download:
+        which = f"for {len(missing)} of {len(missing) + len(here)} wheels" if here else ""
+        progress.note(" ".join(filter(None, (f"{EMBEDDERS}: not run", which, _GET_WHEELS))))
+    same = rules is not None and rules.digest == manifest.rules_hash
+    return verify_embedders(tree, out, manifest, here, missing, jobs=jobs, cache=cache, rules=rules if same else None)
+
+
+__all__ = ["EMBEDDERS", "embedders_evidence"]

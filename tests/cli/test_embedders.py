@@ -1,0 +1,59 @@
+"""What `shrink` and `verify` do with the wheels of programs outside."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from shrinker.source.wheels import Wheel
+from tests.cli.small import World
+
+PINS = "shrinker.pipeline.outside.load_wheels"
+
+
+def pin(monkeypatch: pytest.MonkeyPatch, cache: Path, program: str, *, here: bool = True) -> None:
+    """A wheel of one file is pinned, and lies in the cache or does not."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        archive.writestr("program.py", program)
+    wheel = Wheel("program", "program-1.0-py3-none-any.whl", hashlib.sha256(data.getvalue()).hexdigest(), "Tests.")
+    monkeypatch.setattr(PINS, lambda repository: (wheel,))
+    if here:
+        file = cache / "downloads" / wheel.sha256 / wheel.file
+        file.parent.mkdir(parents=True)
+        file.write_bytes(data.getvalue())
+
+
+def test_a_loss_ends_the_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    pin(monkeypatch, world.folder / "cache", "from sglang.srt.orphan import LOST\n")
+    done = world.shrink()
+    assert done.code == 1 and "program.py:1: [imports] upstream has sglang.srt.orphan.LOST" in done.err
+    assert world.left() == {}
+
+
+def test_what_a_rule_removes_ends_no_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    pin(
+        monkeypatch,
+        world.folder / "cache",
+        "from sglang.srt.npu import start\nfrom sglang.srt.cuda import start as other\n",
+    )
+    assert world.shrink().code == 0
+    done = world.run(
+        ["verify", "--level", "embedders", "--out", str(world.out), "--upstream", f"path:{world.upstream}"]
+    )
+    # The rules of this world are no profile of the repository: no removal has a name there.
+    assert done.code == 1 and "sglang.srt.npu.start" in done.out and "cuda" not in done.out
+
+
+def test_without_wheels_it_is_said(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    pin(monkeypatch, world.folder / "cache", "from sglang.srt.orphan import LOST\n", here=False)
+    done = world.shrink()
+    assert done.code == 0 and "embedders: not run" in done.err and "--level embedders" in done.err
+    done = world.run(
+        ["verify", "--level", "embedders", "--out", str(world.out), "--upstream", f"path:{world.upstream}"]
+    )
+    assert done.code == 0 and "embedders: not run" in done.out and "not shown" in done.out and "passed" not in done.out
