@@ -8,7 +8,7 @@ this package needs the standard library only (`checkpoint` needs torch, which th
     span.py        one request over many runs      verdict.py     all servers of a cell judged
     turns.py       pairs of runs, a copy beside    throughput.py  what is timed
     load.py        a client that loads a server    interval.py    ratios and how sure they are
-    table.py       gpu.json and gpu.md
+    table.py       gpu.json and gpu.md             bundle.py      packages for a machine without network
 """
 
 from __future__ import annotations
