@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from shrinker.values.manifest import Manifest
@@ -42,12 +43,27 @@ def mark_stale(reports: Path, manifest: Manifest) -> Sequence[str]:
 
 def _other(data: Any, manifest: Manifest) -> str:
     """What a document is evidence of, where that is not this tree; else nothing."""
+    ran = data.get("hardware", {}).get("trees", {}).get("generated")
+    if ran is not None:
+        # The runner on GPUs knows Python files alone, and no manifest.
+        return "" if ran == _python_digest(manifest) else f"a tree whose Python is {ran}"
     tree, upstream = data.get("tree"), data.get("upstream", "")
     rules = data.get("rules_hash", "")
     known = tree == manifest.tree if tree else (upstream, rules) == (manifest.upstream.spec, manifest.rules_hash)
     if known:
         return ""
     return f"the tree {tree[:12]} of {upstream}" if tree else f"{upstream} by rules {rules[:12]}"
+
+
+def _python_digest(manifest: Manifest) -> str:
+    """As `shrinker.verify.gpu` names a tree: by path and content of every Python file below `python/`."""
+    files = [(PurePosixPath(f.path).relative_to("python"), f.sha256) for f in manifest.files if _is_python(f.path)]
+    rows = (f"{path.as_posix()}\0{sha256}\n" for path, sha256 in sorted(files))
+    return hashlib.sha256("".join(rows).encode()).hexdigest()[:16]
+
+
+def _is_python(path: str) -> bool:
+    return path.startswith("python/") and path.endswith(".py")
 
 
 def _marked(text: str, mark: str) -> str:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from shrinker.report.stale import mark_stale
 from shrinker.values.manifest import Manifest
+from shrinker.values.outcome import EmittedFile
 from shrinker.values.upstream import Identity
+from shrinker.verify.gpu.trees import Tree
 
 MANIFEST = Manifest("1", "deepseek", "abc", Identity("release", "release:1.0", "1.0", None, False), ())
 PAGE = "# Evidence\n\nEvery level passed.\n\nMore.\n"
@@ -25,6 +29,25 @@ def test_evidence_of_this_tree_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "summary.json").write_text("{}")
     assert mark_stale(tmp_path, MANIFEST) == []
     assert {file.read_text() for file in tmp_path.glob("*.md")} == {PAGE}
+
+
+def test_evidence_of_gpus_names_the_tree_by_its_python(tmp_path: Path) -> None:
+    texts = {
+        "python/sglang/a.py": "a = 1\n",
+        "python/sglang/a/b.py": "",
+        "python/sglang/x.json": "{}",
+        "sgl-kernel/c.py": "",
+    }
+    for path, text in texts.items():
+        (tmp_path / "tree" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "tree" / path).write_text(text)
+    listed = [EmittedFile(p, hashlib.sha256(t.encode()).hexdigest(), 1, 1, False, None) for p, t in texts.items()]
+    manifest = replace(MANIFEST, files=tuple(listed))
+    seen = Tree("generated", tmp_path / "tree/python").digest()
+    (tmp_path / "gpu.md").write_text(PAGE)
+    for digest, stale in ((seen, []), ("0" * 16, ["gpu.md: a tree whose Python is 0000000000000000"])):
+        (tmp_path / "gpu.json").write_text(json.dumps({"hardware": {"trees": {"generated": digest}}}))
+        assert mark_stale(tmp_path, manifest) == stale
 
 
 def test_evidence_of_another_tree_is_marked_once_and_freed_again(tmp_path: Path) -> None:

@@ -5,8 +5,10 @@ this package needs the standard library only (`checkpoint` needs torch, which th
 
     cells.py       what is run, as data            observe.py     one server of one cell, everything seen of it
     trees.py       the two trees and environment   schedule.py    many of them, in time, resumable
-    verdict.py     two observations judged         throughput.py  upstream's benchmarks, A B A B
-    imports.py     import time and memory          table.py       gpu.json and gpu.md
+    span.py        one request over many runs      verdict.py     all servers of a cell judged
+    turns.py       pairs of runs, a copy beside    throughput.py  what is timed
+    load.py        a client that loads a server    interval.py    ratios and how sure they are
+    table.py       gpu.json and gpu.md             bundle.py      packages for a machine without network
 """
 
 from __future__ import annotations

@@ -45,7 +45,12 @@ def parser() -> argparse.ArgumentParser:
     add("--stagger", type=float, default=15.0, help="seconds between two starts, with --at-once")
     add("--no-profile", action="store_true", help="do not list GPU kernels")
     add("--reports", type=Path, help="folder that gets gpu.json and gpu.md, too")
-    add("--report-only", action="store_true", help="run nothing: judge and write again what --out holds")
+    add(
+        "--report-only",
+        action="store_true",
+        help="run nothing: judge and write again what --out holds, whichever trees it was seen of",
+    )
+    add("--servers", type=int, default=2, help="servers of each tree and cell; one more where a verdict is in doubt")
     add("--retry", action="store_true", help="run again what failed before")
     return result
 
@@ -71,13 +76,15 @@ def main(arguments: list[str] | None = None) -> int:
         given.checkpoints.absolute(),
         given.out.absolute(),
         [CELLS[name] for name in given.cell or CELLS],
-        0.0 if given.report_only else given.seconds,
+        given.seconds,
         given.cell_seconds,
         [int(gpu) for gpu in given.gpus.split(",")],
         given.at_once,
         given.stagger,
         not given.no_profile,
         given.retry,
+        given.servers,
+        given.report_only,
     )
     rows = run(plan)
     found = document(rows, _hardware(given.out / "hardware.json", environment, trees, known=given.report_only))

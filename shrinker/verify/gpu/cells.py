@@ -16,6 +16,8 @@ and with it the schedule; two servers may share a GPU."""
 _PARSERS = "--tool-call-parser deepseekv3 --reasoning-parser deepseek-r1"
 _ALL = frozenset({"grammar", "tools", "reasoning", "long"})
 _NO_DEEP_GEMM = {"SGLANG_ENABLE_JIT_DEEPGEMM": "0"}
+_GRAPHS = "--cuda-graph-max-bs 16"
+"""CUDA graphs for all requests that may run: without one, the host's processor decides."""
 _EAGLE = "--speculative-algorithm EAGLE --speculative-num-steps 3 --speculative-eagle-topk 1 --speculative-num-draft-tokens 4"
 
 
@@ -32,8 +34,9 @@ class Cell:
         gpus: how many GPUs one server takes.
         nodes: server processes, one a "node", each with its share of the GPUs.
         tokens: tokens a generating request makes.
-        kind: `answers`: both trees are asked the script. `serving`, `one_batch`, `offline`: upstream's benchmark of
-            that name runs in both trees by turns. `startup`: servers are started by turns. `import`: the server's modules are imported by turns.
+        kind: `answers`: both trees are asked the script. The others are times, taken by turns: `serving` of servers
+            under load (`load`), `one_batch` and `offline` of upstream's benchmarks of these names, `startup` of starting a
+            server, `import` of importing its modules.
         why: what the cell is for.
     """
 
@@ -166,14 +169,20 @@ def _cells() -> Sequence[Cell]:
             kind="startup",
             why="time until the server is ready, and its host memory",
         ),
-        Cell("serving-triton-bf16", "v3-bf16", "--attention-backend triton", kind="serving", why="bench_serving"),
+        Cell(
+            "serving-triton-bf16",
+            "v3-bf16",
+            f"--attention-backend triton {_GRAPHS}",
+            kind="serving",
+            why="servers under load: 1, 8 and 16 requests at a time",
+        ),
         Cell(
             "serving-triton-fp8",
             "v3-fp8",
-            "--attention-backend triton",
+            f"--attention-backend triton {_GRAPHS}",
             _NO_DEEP_GEMM,
             kind="serving",
-            why="bench_serving",
+            why="the same with FP8 weights",
         ),
         Cell("one-batch", "v3-bf16", "--attention-backend triton", kind="one_batch", why="bench_one_batch"),
         Cell("offline", "v3-bf16", "--attention-backend triton", kind="offline", why="bench_offline_throughput"),

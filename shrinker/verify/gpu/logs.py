@@ -7,6 +7,7 @@ from typing import Any
 
 _CLASS = re.compile(r"Load weight end\..*?\btype=([A-Za-z0-9_]+)")
 _STAMP = re.compile(r"^\[?\d{4}-\d\d-\d\d[ T][\d:,.]+(?P<rank>( [A-Z]+\d+)*)\]?\s*")
+_BEHIND = re.compile(r"(?<=[^\n])(?=\[\d{4}-\d\d-\d\d [\d:,.]+(?: [A-Z]+\d+)*\] )")
 _CHOICES = re.compile(
     r"backend|Using .* as|fusion|CUDA graph|cuda graph|KV Cache is allocated|max_total_num_tokens|Tree cache|"
     r"chunked prefix|DeepGEMM|quantiz|[Ss]peculative|MoE|dtype",
@@ -33,7 +34,8 @@ def loaded_classes(log: str) -> list[str]:
 def choices(log: str) -> list[str]:
     """The lines that speak of a choice, without stamps, sizes and places, sorted, each once."""
     found = set()
-    for line in log.splitlines():
+    # A line of a progress bar has no end of its own: what another process says next stands behind it.
+    for line in _BEHIND.sub(r"\n", log).splitlines():
         text = _STAMP.sub(r"\g<rank> ", line).strip()
         if not text or _NOISE.search(text) or not _CHOICES.search(text) or len(text) > 500:
             continue
@@ -53,6 +55,7 @@ SETTINGS_VOLATILE = frozenset(
     {
         "port", "nccl_port", "base_gpu_id", "dist_init_addr", "internal_states", "log_requests_target", "random_seed_source",
         "url", "file_storage_path", "kv_events", "weight_version", "disaggregation_bootstrap_port",
+        "scheduler_pids",
     }
 )  # fmt: skip
 """Settings that say where a server runs, not what it does."""

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from shrinker.verify.gpu import kernels, logs
 from shrinker.verify.gpu.cells import Cell
@@ -64,33 +64,43 @@ def launches(
     return result
 
 
-def not_ready(tree: Tree, error: NotReady) -> dict[str, Any]:
-    """The document of a measurement whose server did not start."""
-    return {"result": f"fails in {tree.name}", "error": str(error), "tail": error.tail.splitlines()[-15:]}
+class Where(Protocol):
+    """What an observation needs of a plan."""
+
+    @property
+    def environment(self) -> Environment: ...
+    @property
+    def checkpoints(self) -> Path: ...
+    @property
+    def out(self) -> Path: ...
+    @property
+    def profile(self) -> bool: ...
 
 
 def observe(
     cell: Cell,
     tree: Tree,
-    environment: Environment,
-    checkpoints: Path,
-    out: Path,
+    where: Where,
     gpus: Sequence[int],
+    name: str,
     limit: float,
+    ready: Callable[[], None],
     progress: Callable[[str], None],
-    profile: bool = True,
 ) -> dict[str, Any]:
     """Serve the cell with one tree and ask the script twice.
 
     Args:
+        name: of the server's files.
         limit: when to be done, by `time.monotonic()`.
+        ready: called once the server is.
 
     Returns:
         A document: `ready_seconds`, `classes`, `choices`, `settings`, `passes` (two records), `kernels`,
         `peak_host_bytes`; with `error` and `tail` where the server did not get ready.
     """
-    log = out / "logs" / f"{cell.name}.{tree.name}.log"
+    log = where.out / "logs" / f"{name}.log"
     port = free_port()
+    environment, checkpoints = where.environment, where.checkpoints
     starts = launches(cell, tree, environment, checkpoints, port, log, gpus, limit - time.monotonic() - _AFTER_READY)
     address = f"http://127.0.0.1:{port}"
     scale = Scale(tokens=cell.tokens, features=cell.features)
@@ -103,7 +113,8 @@ def observe(
         servers = [stack.enter_context(Server(start)) for start in starts]
         try:
             seen["ready_seconds"] = round(servers[0].wait_ready(), 2)
-            progress(f"{starts[0].name}: ready after {seen['ready_seconds']} s")
+            ready()
+            progress(f"{name}: ready after {seen['ready_seconds']} s")
             flush = Request("flush", "/flush_cache")
             passes = []
             for _ in range(2):
@@ -114,8 +125,8 @@ def observe(
             seen["passes"] = passes
             info = send(address, Request("info", "/server_info", None, "GET"), 30)
             seen["settings"] = logs.settings(info.body)
-            if profile and limit - time.monotonic() > 10:
-                folder = out / "traces" / f"{cell.name}.{tree.name}"
+            if where.profile and limit - time.monotonic() > 10:
+                folder = where.out / "traces" / name
                 seen["kernels"] = kernels.profile(address, folder, min(60.0, limit - time.monotonic() - 5))
                 shutil.rmtree(folder, ignore_errors=True)
         except NotReady as error:
@@ -123,5 +134,5 @@ def observe(
         seen["peak_host_bytes"] = sum(server.peak_memory() for server in servers)
     text = "\n".join(server.text() for server in servers)
     seen.update(classes=logs.loaded_classes(text), choices=logs.choices(text), errors=logs.errors(text))
-    progress(f"{starts[0].name}: {seen.get('error', 'done')}")
+    progress(f"{name}: {seen.get('error', 'done')}")
     return seen

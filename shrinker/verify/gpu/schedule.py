@@ -10,13 +10,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from shrinker.verify.gpu import imports, startup, throughput
+from shrinker.verify.gpu import throughput, turns
 from shrinker.verify.gpu.cells import Cell
 from shrinker.verify.gpu.observe import observe
 from shrinker.verify.gpu.trees import Environment, Tree
-from shrinker.verify.gpu.verdict import judge_cell
+from shrinker.verify.gpu.verdict import in_doubt, judge_cell
 
-FORMAT = 1
+FORMAT = {"answers": 1}
+"""Of what is kept, by kind of cell."""
+_TIMES = 2
 _SMALLEST = 40.0
 """Seconds below which no server is started any more."""
 
@@ -38,6 +40,8 @@ class Plan:
         stagger: seconds between two starts, where several run at once.
         profile: whether kernels are listed.
         retry: run again what failed in an earlier run.
+        servers: of each tree and cell; the second of upstream's is the control. One more of each where a verdict is in doubt.
+        recorded: judge what `out` holds, whichever trees it was seen of, and run nothing.
     """
 
     trees: tuple[Tree, Tree]
@@ -52,19 +56,22 @@ class Plan:
     stagger: float = 15.0
     profile: bool = True
     retry: bool = False
+    servers: int = 2
+    recorded: bool = False
     progress: Callable[[str], None] = field(default=lambda text: print(text, flush=True))
 
 
 class _Run:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.end = time.monotonic() + plan.seconds
+        self.end = time.monotonic() + (0.0 if plan.recorded else plan.seconds)
         self.digests = {tree.name: tree.digest() for tree in plan.trees}
         self.lock = threading.Lock()
         self.starting = threading.Lock()
         self.used = dict.fromkeys(plan.gpus, 0)
         self.last_start = 0.0
         self.begin = time.monotonic()
+        self.warm = {cell.name: threading.Event() for cell in plan.cells}
 
     def note(self, text: str) -> None:
         """Progress, with the seconds since the start."""
@@ -77,7 +84,10 @@ class _Run:
             document = json.loads(path.read_text("utf-8"))
         except (OSError, ValueError):
             return None
-        return document if isinstance(document, dict) and document.get("key") == key else None
+        if not isinstance(document, dict) or not isinstance(document.get("key"), dict):
+            return None
+        free = {"trees": None} if self.plan.recorded else {}
+        return document if {**document["key"], **free} == {**key, **free} else None
 
     def _settled(self, name: str, key: dict[str, Any]) -> bool:
         found = self.kept(name, key)
@@ -95,7 +105,7 @@ class _Run:
     def key(self, cell: Cell, names: Sequence[str]) -> dict[str, Any]:
         """What an observation depends on."""
         return {
-            "format": FORMAT,
+            "format": FORMAT.get(cell.kind, _TIMES),
             "trees": {name: self.digests[name] for name in names},
             "arguments": cell.server_arguments(),
             "environment": dict(cell.environment),
@@ -105,11 +115,23 @@ class _Run:
             "nodes": cell.nodes,
         }
 
-    def one(self, cell: Cell, tree: Tree) -> None:
-        """One server of one cell, unless it was seen before or the time is over."""
-        name, key = f"{cell.name}.{tree.name}", self.key(cell, [tree.name])
-        if self._settled(name, key):
-            return
+    def one(self, cell: Cell, tree: Tree, number: int) -> None:
+        """The server of that number of one cell and tree, unless it was seen before or the time is over.
+
+        Upstream's first one warms the caches of compiled kernels; the others of the cell wait until it is ready.
+        """
+        name, key = server_name(cell, tree, number), self.key(cell, [tree.name])
+        warms = number == 1 and tree is self.plan.trees[0]
+        try:
+            if not self._settled(name, key):
+                if not warms:
+                    self.warm[cell.name].wait(max(0.0, self.end - time.monotonic()))
+                self._observe(cell, tree, name, key, warms)
+        finally:
+            if warms:
+                self.warm[cell.name].set()
+
+    def _observe(self, cell: Cell, tree: Tree, name: str, key: dict[str, Any], warms: bool) -> None:
         gpus = self._take(cell.gpus)
         try:
             self._wait_turn()
@@ -117,20 +139,18 @@ class _Run:
             if limit - time.monotonic() < _SMALLEST:
                 return
             self.note(f"{name}: starting on GPU {', '.join(map(str, gpus))}")
-            plan = self.plan
-            seen = observe(
-                cell, tree, plan.environment, plan.checkpoints, plan.out, gpus, limit, self.note, plan.profile
-            )
+            ready = self.warm[cell.name].set if warms else lambda: None
+            seen = observe(cell, tree, self.plan, gpus, name, limit, ready, self.note)
             if "error" in seen and "not ready after" in seen["error"] and limit >= self.end:
                 # The time of the whole run ended it: that says nothing about the cell.
-                _write(plan.out / "cut" / f"{name}.json", seen)
+                _write(self.plan.out / "cut" / f"{name}.json", seen)
                 return
-            self.keep(name, key, {**seen, "at_once": plan.at_once})
+            self.keep(name, key, {**seen, "at_once": self.plan.at_once, "warms": warms})
         finally:
             self._give(gpus)
 
-    def pair(self, cell: Cell) -> None:
-        """A cell in which both trees take turns."""
+    def pair(self, cell: Cell, others: Sequence[Tree]) -> None:
+        """A cell in which the trees take turns."""
         key = self.key(cell, list(self.digests))
         if self._settled(cell.name, key):
             return
@@ -139,16 +159,17 @@ class _Run:
             return
         self.note(f"{cell.name}: starting")
         plan = self.plan
-        gpus = self._take(cell.gpus)
+        gpus = self._take(min(2 * cell.gpus, len(plan.gpus)))
+        setting = turns.Setting(cell, plan.environment, plan.checkpoints, plan.out, gpus, limit, self.note)
         try:
-            if cell.kind == "import":
-                seen = imports.measure(plan.trees, plan.environment, limit, self.note)
-            else:
-                measure = startup.measure if cell.kind == "startup" else throughput.measure
-                seen = measure(cell, plan.trees, plan.environment, plan.checkpoints, plan.out, gpus, limit, self.note)
+            seen = throughput.measure(setting, plan.trees[0], others)
         finally:
             self._give(gpus)
         self.keep(cell.name, key, seen)
+
+    def all(self, tasks: Sequence[tuple[Cell, Tree, int]]) -> None:
+        """Servers of cells, as many at once as the plan says."""
+        _parallel([lambda task=task: self.one(*task) for task in tasks], self.plan.at_once, self.note)  # type: ignore[misc]
 
     def _take(self, count: int) -> list[int]:
         with self.lock:
@@ -169,17 +190,36 @@ class _Run:
             self.last_start = time.monotonic()
 
 
+def server_name(cell: Cell, tree: Tree, number: int) -> str:
+    """What the files of one server are called: the first of a tree has no number."""
+    return f"{cell.name}.{tree.name}" + (f".{number}" if number > 1 else "")
+
+
 def run(plan: Plan) -> list[dict[str, Any]]:
     """Run what is not there yet and judge all cells; returns the rows, one a cell, in the plan's order."""
     state = _Run(plan)
-    answers = [cell for cell in plan.cells if cell.kind == "answers" and cell.gpus <= len(plan.gpus)]
-    tasks = [(cell, tree) for cell in answers for tree in plan.trees]
-    _parallel([lambda c=c, t=t: state.one(c, t) for c, t in tasks], plan.at_once, state.note)  # type: ignore[misc]
-    for cell in plan.cells:
+    possible = [cell for cell in plan.cells if cell.gpus <= len(plan.gpus)]
+    answers = [cell for cell in possible if cell.kind == "answers"]
+    if not plan.recorded:
+        # All that warm come first, so that none waits in a slot that one of these needs.
+        tasks = [(c, plan.trees[0], 1) for c in answers] + [(c, plan.trees[1], 1) for c in answers]
+        for number in range(2, plan.servers + 1):
+            tasks += _turn(plan, answers, number)
+        state.all(tasks)
+        state.all(_turn(plan, [c for c in answers if in_doubt(_row(state, c))], plan.servers + 1))
+        timed = [cell for cell in possible if cell.kind != "answers"]
         # Times are taken with nothing else running.
-        if cell.kind != "answers" and cell.gpus <= len(plan.gpus):
-            state.pair(cell)
+        if timed and state.end - time.monotonic() > _SMALLEST:
+            others = (plan.trees[1], turns.control(plan.trees[0], plan.out / "copy"))
+            for cell in timed:
+                state.pair(cell, others)
     return [_row(state, cell) for cell in plan.cells]
+
+
+def _turn(plan: Plan, cells: Sequence[Cell], number: int) -> list[tuple[Cell, Tree, int]]:
+    """One more server of each tree for all cells; who comes first alternates, so that no tree always gets the same GPU."""
+    trees = plan.trees if number % 2 else plan.trees[::-1]
+    return [(cell, tree, number) for cell in cells for tree in trees]
 
 
 def _row(state: _Run, cell: Cell) -> dict[str, Any]:
@@ -189,14 +229,18 @@ def _row(state: _Run, cell: Cell) -> dict[str, Any]:
         seen = state.kept(cell.name, state.key(cell, list(state.digests)))
         row |= {"result": "not run"} if seen is None else {k: v for k, v in seen.items() if k != "key"}
     else:
-        both = [state.kept(f"{cell.name}.{t.name}", state.key(cell, [t.name])) for t in state.plan.trees]
-        upstream, generated = both
-        if upstream is None or generated is None:
+        sides = []
+        for tree in state.plan.trees:
+            names = [server_name(cell, tree, number) for number in range(1, state.plan.servers + 2)]
+            found = [state.kept(name, state.key(cell, [tree.name])) for name in names]
+            sides.append([seen for seen in found if seen is not None])
+        if not all(sides):
             row["result"] = "not run"
         else:
-            row |= judge_cell(upstream, generated)
+            row |= judge_cell(*sides)
             for name in ("ready_seconds", "peak_host_bytes", "at_once"):
-                row[name] = [upstream.get(name), generated.get(name)]
+                # The last server of each tree: the caches are warm.
+                row[name] = [side[-1].get(name) for side in sides]
     _write(state.plan.out / "cells" / f"{cell.name}.json", row)
     return row
 

@@ -1,130 +1,207 @@
-"""Upstream's own benchmarks in both trees, by turns (A B A B), as ratios with their spread."""
+"""What is measured of a cell: imports, starts, upstream's benchmarks without a server, and servers under load."""
 
 from __future__ import annotations
 
 import json
 import re
-import time
-from collections.abc import Callable, Sequence
+import sys
+import threading
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-from statistics import median
 from typing import Any
 
-from shrinker.verify.gpu.cells import Cell
-from shrinker.verify.gpu.observe import launches, not_ready
+from shrinker.verify.gpu.observe import launches
 from shrinker.verify.gpu.running import complete
-from shrinker.verify.gpu.trees import Environment, Tree
-from shrinker.verify.serving import NotReady, Server, free_port
+from shrinker.verify.gpu.trees import Tree
+from shrinker.verify.gpu.turns import Block, Broken, Numbers, Setting, blocks, both, document
+from shrinker.verify.serving import NotReady, Request, Server, free_port
+from shrinker.verify.serving.client import send
 
-_ROUNDS = 4
-_SERVING = (
-    "--backend sglang --dataset-name random-ids --random-input-len 256 --random-output-len 64 --random-range-ratio 1"
-)
-_PROMPTS = 256
+ROUNDS = 5
+"""Rounds of each block of servers, after one that warms up."""
+BLOCKS = 10
+"""Blocks at most: of servers half as many are enough, since each has rounds."""
+
+PART = 1.0
+"""Of the requests of each round."""
+
 _ONE_BATCH = "--batch-size 1 8 --input-len 256 --output-len 64"
 _OFFLINE = (
     "--dataset-name generated-shared-prefix --gsp-num-groups 8 --gsp-prompts-per-group 16 "
     "--gsp-system-prompt-len 128 --gsp-question-len 64 --gsp-output-len 64"
 )
+_IMPORT = """
+import json, resource, sys, time
+begin = time.perf_counter()
+import sglang.srt.entrypoints.http_server
+took = time.perf_counter() - begin
+own = [m for m in sys.modules if m == "sglang" or m.startswith("sglang.")]
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+print("\\n@" + json.dumps(dict(seconds=took, peak_bytes=peak, own_modules=len(own), modules=len(sys.modules))), flush=True)
+import os
+os._exit(0)
+"""
 
-_HIGHER = ("request_throughput", "output_throughput", "total_throughput", "median_ttft_ms", "median_tpot_ms")
-"""What is read of a result of `bench_serving`."""
+
+def measure(setting: Setting, upstream: Tree, others: Sequence[Tree]) -> dict[str, Any]:
+    """The row of a timed cell: as many blocks as the time allows, `BLOCKS` at most."""
+    taken: list[tuple[Block, Mapping[str, Numbers]]] = []
+    serving = setting.cell.kind == "serving"
+    try:
+        for block in blocks(setting, upstream, others):
+            warms = not serving and block.number < len(others)
+            longest = 30.0 if setting.cell.kind == "import" else 75.0
+            if block.number >= (BLOCKS // 2 if serving else BLOCKS + len(others)) or setting.left() < longest:
+                break
+            if serving:
+                taken += _serve(setting, block)
+                continue
+            pair = both(setting, block, partial(_one, setting, block.number))
+            setting.progress(f"{setting.cell.name} ({block.number}): {_told(pair)}{' (warms up)' if warms else ''}")
+            if not warms and all(pair.values()):
+                taken.append((block, pair))
+    except Broken as error:
+        return {"result": str(error), "tail": error.tail}
+    return document(setting, taken, "at once, no GPU" if setting.cell.kind == "import" else "")
 
 
-def measure(
-    cell: Cell,
-    trees: Sequence[Tree],
-    environment: Environment,
-    checkpoints: Path,
-    out: Path,
-    gpus: Sequence[int],
-    limit: float,
-    progress: Callable[[str], None],
-) -> dict[str, Any]:
-    """Run the cell's benchmark by turns until `_ROUNDS` rounds or the time are over; the first round warms up."""
-    values: dict[str, list[dict[str, float]]] = {tree.name: [] for tree in trees}
+def _one(setting: Setting, turn: int, tree: Tree, gpus: Sequence[int]) -> Numbers:
+    """One run that has no server under load; empty where the time ended it."""
+    cell, environment = setting.cell, setting.environment
+    log = setting.out / "logs" / f"{cell.name}.{tree.name}.{turn}.log"
+    if cell.kind == "startup":
+        start = launches(
+            cell, tree, environment, setting.checkpoints, free_port(), log, gpus, max(1.0, setting.left() - 20)
+        )[0]
+        with Server(start) as server:
+            seconds = _ready(setting, tree, server)
+        return {"ready_seconds": round(seconds, 2), "peak_host_bytes": server.peak_memory()} if seconds else {}
+    result = setting.out / "bench" / f"{cell.name}.{tree.name}.{turn}.jsonl"
+    result.parent.mkdir(parents=True, exist_ok=True)
+    result.unlink(missing_ok=True)
+    if cell.kind == "import":
+        command, overlay = environment.command("-c", _IMPORT), environment.overlay(tree)
+    else:
+        engine = ["--model-path", str(setting.checkpoints / cell.checkpoint), *cell.server_arguments()]
+        what = (("bench_one_batch", _ONE_BATCH), ("bench_offline_throughput", _OFFLINE))[cell.kind == "offline"]
+        command = environment.command(
+            "-m", f"sglang.{what[0]}", *engine, *what[1].split(), "--result-filename", str(result)
+        )
+        overlay = {**environment.overlay(tree, gpus), **cell.environment}
+    done = complete(f"{cell.name}/{tree.name}/{turn}", command, overlay, log, max(1.0, setting.left()))
+    if done.code is None:
+        return {}
+    numbers = _printed(done.text) if cell.kind == "import" else _read(cell.kind, result)
+    if done.code != 0 or not numbers:
+        raise Broken(tree.name, done.text.splitlines()[-15:])
+    return numbers
+
+
+def _ready(setting: Setting, tree: Tree, server: Server) -> float:
+    """Seconds until the server was there; 0 where the time of the whole run ended it."""
+    try:
+        return server.wait_ready()
+    except NotReady as error:
+        if setting.left() < 30:
+            return 0.0
+        raise Broken(tree.name, error.tail.splitlines()[-15:]) from error
+
+
+def _serve(setting: Setting, block: Block) -> list[tuple[Block, Mapping[str, Numbers]]]:
+    """One block of two servers: how long they took to start, then rounds of load, the first of which is dropped."""
+    cell, taken = setting.cell, []
+    ports = [free_port() for _ in block.trees]
     with ExitStack() as stack:
-        ports: dict[str, int] = {}
-        servers: list[tuple[Tree, Server]] = []
-        if cell.kind == "serving":
-            for tree in trees:
-                ports[tree.name] = free_port()
-                log = out / "logs" / f"{cell.name}.{tree.name}.log"
-                left = limit - time.monotonic() - 30
-                start = launches(cell, tree, environment, checkpoints, ports[tree.name], log, gpus, left)[0]
-                servers.append((tree, stack.enter_context(Server(start))))
-            for tree, server in servers:
-                try:
-                    server.wait_ready()
-                except NotReady as error:
-                    return not_ready(tree, error)
-        for turn in range(_ROUNDS + 1):
-            # Every second round begins with the other tree, so that no tree always runs on a warmer chip.
-            for tree in trees if turn % 2 == 0 else tuple(reversed(trees)):
-                left = limit - time.monotonic()
-                if left < 15:
-                    break
-                result = out / "bench" / f"{cell.name}.{tree.name}.{turn}.jsonl"
-                result.parent.mkdir(parents=True, exist_ok=True)
-                result.unlink(missing_ok=True)
-                command = _command(cell, environment, checkpoints, result, ports.get(tree.name, 0))
-                overlay = {**environment.overlay(tree, gpus), **cell.environment}
-                log = out / "logs" / f"{cell.name}.{tree.name}.{turn}.bench.log"
-                done = complete(f"{cell.name}/{tree.name}/{turn}", command, overlay, log, left)
-                if done.code is None:
-                    break
-                found = _read(cell.kind, result, done.text)
-                if done.code != 0 or not found:
-                    return {"result": f"fails in {tree.name}", "tail": done.text.splitlines()[-15:]}
-                values[tree.name].append(found)
-                progress(f"{cell.name} {tree.name} ({turn}): {found}")
-    return summary([tree.name for tree in trees], values)
+        servers = []
+        for tree, gpus, port in zip(block.trees, block.gpus, ports, strict=True):
+            log = setting.out / "logs" / f"{cell.name}.{block.number}.{tree.name}.log"
+            patience = max(1.0, setting.left() - 20)
+            start = launches(cell, tree, setting.environment, setting.checkpoints, port, log, gpus, patience)[0]
+            servers.append(stack.enter_context(Server(start)))
+        # Waited for at once: a server that is asked late would seem to start late.
+        ready = [0.0, 0.0]
+        broken: list[Broken] = []
 
+        def wait(index: int) -> None:
+            try:
+                ready[index] = _ready(setting, block.trees[index], servers[index])
+            except Broken as error:
+                broken.append(error)
 
-def summary(names: Sequence[str], values: dict[str, list[dict[str, float]]]) -> dict[str, Any]:
-    """Medians, the ratio of the second tree's to the first's, and the spread of each: largest over smallest.
-
-    Each tree's first run, which warms up, does not count.
-    """
-    rounds = min(len(values[name]) for name in names) - 1
-    if rounds < 1:
-        return {"result": "not run"}
-    quantities = sorted(values[names[0]][1].keys() & values[names[1]][1].keys())
-    rows = {}
-    for quantity in quantities:
-        first, second = ([run[quantity] for run in values[name][1 : rounds + 1]] for name in names)
-        if min(*first, *second) <= 0:
-            continue
-        rows[quantity] = {
-            names[0]: first,
-            names[1]: second,
-            "ratio": round(median(second) / median(first), 4),
-            "spread": [round(max(runs) / min(runs), 4) for runs in (first, second)],
+        threads = [threading.Thread(target=wait, args=(index,)) for index in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if broken:
+            raise broken[0]
+        if not all(ready):
+            return []
+        starts = {
+            tree.name: {"ready_seconds": round(seconds, 2)} for tree, seconds in zip(block.trees, ready, strict=True)
         }
-    return {"result": "measured", "rounds": rounds, "measured": rows}
+        setting.progress(f"{cell.name} ({block.number}): {_told(starts)}")
+        for turn in range(ROUNDS + 1):
+            order = (0, 1) if turn % 2 == 0 else (1, 0)
+            pair: dict[str, Numbers] = {}
+            for index in order:
+                seed = 1000 * block.number + turn
+                pair[block.trees[index].name] = _load(
+                    setting, block.trees[index], ports[index], seed, f"{block.number}.{turn}"
+                )
+            if not all(pair.values()):
+                break
+            setting.progress(f"{cell.name} ({block.number}.{turn}): {_told(pair)}")
+            if turn:
+                taken.append((block, pair))
+        starts = {
+            tree.name: {**starts[tree.name], "peak_host_bytes": float(server.peak_memory())}
+            for tree, server in zip(block.trees, servers, strict=True)
+        }
+    return [*taken, (block, starts)]
 
 
-def _command(cell: Cell, environment: Environment, checkpoints: Path, result: Path, port: int) -> list[str]:
-    model = str(checkpoints / cell.checkpoint)
-    if cell.kind == "serving":
-        return environment.command(
-            *("-m", "sglang.bench_serving", "--host", "127.0.0.1", "--port", str(port), "--model", model),
-            *(*_SERVING.split(), "--num-prompts", str(_PROMPTS), "--seed", "1", "--output-file", str(result)),
-            "--flush-cache",
-        )
-    engine = ["--model-path", model, *cell.server_arguments()]
-    if cell.kind == "one_batch":
-        return environment.command(
-            "-m", "sglang.bench_one_batch", *engine, *_ONE_BATCH.split(), "--result-filename", str(result)
-        )
-    return environment.command(
-        "-m", "sglang.bench_offline_throughput", *engine, *_OFFLINE.split(), "--result-filename", str(result)
+def _load(setting: Setting, tree: Tree, port: int, seed: int, turn: str) -> Numbers:
+    """The numbers of one round of `shrinker.verify.gpu.load`; empty where the time ended it."""
+    if setting.left() < 10:
+        return {}
+    send(f"http://127.0.0.1:{port}", Request("flush", "/flush_cache"), 30)
+    here = str(Path(__file__).parents[3])
+    command = [
+        sys.executable,
+        "-m",
+        "shrinker.verify.gpu.load",
+        "--port",
+        str(port),
+        "--seed",
+        str(seed),
+        "--part",
+        str(PART),
+    ]
+    log = setting.out / "logs" / f"{setting.cell.name}.{turn}.{tree.name}.load.log"
+    done = complete(f"load/{tree.name}", command, {"PYTHONPATH": here}, log, setting.left())
+    numbers = _printed(done.text)
+    if done.code is not None and (done.code != 0 or not numbers):
+        raise Broken(tree.name, done.text.splitlines()[-15:])
+    return numbers
+
+
+def _printed(text: str) -> dict[str, float]:
+    lines = [line for line in text.splitlines() if line.startswith("@{")]
+    return {name: float(value) for name, value in json.loads(lines[-1][1:]).items()} if lines else {}
+
+
+def _told(pair: Mapping[str, Numbers]) -> str:
+    return "; ".join(
+        f"{tree} " + ", ".join(f"{name} {value:.4g}" for name, value in numbers.items())
+        for tree, numbers in pair.items()
     )
 
 
-def _read(kind: str, result: Path, text: str) -> dict[str, float]:
-    """The numbers of one run, by name; empty when it left none."""
+def _read(kind: str, result: Path) -> dict[str, float]:
+    """The numbers of one run of upstream's benchmark, by name; empty when it left none."""
     try:
         rows = [json.loads(line) for line in result.read_text("utf-8").splitlines() if line.strip()]
     except (OSError, ValueError):
@@ -138,5 +215,5 @@ def _read(kind: str, result: Path, text: str) -> dict[str, float]:
             for name in ("overall_throughput", "median_decode_throughput", "prefill_latency")
             if name in row
         }
-    names = _HIGHER if kind == "serving" else tuple(k for k in rows[-1] if re.search("throughput", k))
-    return {name: float(rows[-1][name]) for name in names if isinstance(rows[-1].get(name), (int, float))}
+    found = {name: value for name, value in rows[-1].items() if re.search("throughput", name)}
+    return {name: float(value) for name, value in found.items() if isinstance(value, (int, float))}

@@ -36,6 +36,7 @@ VOLATILE: dict[str, str] = {
     "prefill_launch_latency": "a duration",
     "prefill_finished_ts": "a time",
     "modified_at": "a time",
+    "dp_rank": "whichever worker was free",
 }
 """Name of a field, wherever it stands → why its value says nothing. The field itself must still be there."""
 

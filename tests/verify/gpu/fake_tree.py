@@ -8,7 +8,7 @@ _SERVER = """
 import gzip, json, os, sys, time, uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-TOKEN, KERNELS, FAILS = {token!r}, {kernels!r}, {fails!r}
+TOKEN, KERNELS, FAILS, PAUSE = {token!r}, {kernels!r}, {fails!r}, {pause!r}
 arguments = dict(zip(sys.argv[1:], sys.argv[2:]))
 folder = [""]
 
@@ -28,7 +28,18 @@ class Handler(BaseHTTPRequestHandler):
             events = [{{"cat": "kernel", "name": name}} for name in KERNELS] + [{{"cat": "cpu_op", "name": "x"}}]
             with gzip.open(os.path.join(folder[0], "a.trace.json.gz"), "wt") as file:
                 json.dump({{"traceEvents": events}}, file)
+        if body.get("stream") and "input_ids" in body:
+            return self.stream(body["sampling_params"]["max_new_tokens"])
         self.say({{"output_ids": [TOKEN], "meta_info": {{"id": uuid.uuid4().hex, "completion_tokens": 1}}}})
+
+    def stream(self, tokens):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        for _ in range(tokens):
+            time.sleep(PAUSE)
+            self.wfile.write(b"data: {{}}\\n\\n")
+        self.wfile.write(b"data: [DONE]\\n\\n")
 
     def say(self, body):
         data = json.dumps(body).encode()
@@ -51,8 +62,8 @@ server.serve_forever()
 _BENCH = """
 import json, sys
 arguments = dict(zip(sys.argv[1:], sys.argv[2:]))
-with open(arguments["--output-file"], "a") as file:
-    json.dump({{"request_throughput": {throughput}, "output_throughput": 100.0, "accept_length": None}}, file)
+with open(arguments["--result-filename"], "a") as file:
+    json.dump({{"last_throughput": {throughput}, "accept_length": None}}, file)
 """
 
 
@@ -62,6 +73,7 @@ def write_tree(
     kernels: tuple[str, ...] = ("mla", "moe"),
     fails: bool = False,
     throughput: float = 10.0,
+    pause: float = 0.0,
 ) -> Path:
     """Write the package below `root`; returns `root`."""
     package = root / "sglang"
@@ -70,6 +82,6 @@ def write_tree(
     for folder in (package, package / "srt", entry):
         (folder / "__init__.py").write_text("")
     (entry / "http_server.py").write_text("import json\n")
-    (package / "launch_server.py").write_text(_SERVER.format(token=token, kernels=kernels, fails=fails))
-    (package / "bench_serving.py").write_text(_BENCH.format(throughput=throughput))
+    (package / "launch_server.py").write_text(_SERVER.format(token=token, kernels=kernels, fails=fails, pause=pause))
+    (package / "bench_offline_throughput.py").write_text(_BENCH.format(throughput=throughput))
     return root
