@@ -94,6 +94,13 @@ ROWS = (
     Row(".venv/bin/shrinker survivors", slow=True),
     Row(".venv/bin/shrinker diff release:0.5.14 release:0.5.15.post1", slow=True, code=1, says="0.5.15.post1"),
     Row(".venv/bin/shrinker verify --level form --level references", says="references: passed"),
+    Row(
+        "shrinker verify --level embedders",
+        ".venv/bin/shrinker verify --level embedders",
+        "in the environment",
+        slow=True,
+        says="embedders: passed",
+    ),
     Row(".venv/bin/shrinker verify --all", slow=True, says="trace: passed", writes=REPORTS),
     Row(
         ".venv/bin/shrinker mutate --count 200 --seed 0 --seed 1",

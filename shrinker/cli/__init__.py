@@ -84,7 +84,7 @@ def shrink(
         bool, typer.Option("--symbols/--no-symbols", help="Remove definitions and statements that nothing names, too.")
     ] = True,
     force: Annotated[
-        bool, typer.Option("--force", help="Where OUT holds what shrinker did not write: move that to OUT.backup-…")
+        bool, typer.Option("--force", help="Move what shrinker did not write in OUT to OUT.backup-TIME.")
     ] = False,
     as_json: Json = False,
 ) -> None:

@@ -16,6 +16,7 @@ import typer.main
 from shrinker.cli import app
 from shrinker.cli.help import EXAMPLES
 from shrinker.cli.options import LEVELS
+from shrinker.verify.embedders import LEVEL as EMBEDDERS
 from shrinker.verify.levels import EVIDENCE_LEVELS
 from shrinker.verify.simulated import SIMULATED_LEVELS
 from tests.cli.small import World
@@ -176,7 +177,11 @@ def _completed(world: World, line: str) -> list[str]:
 
 def test_completion(world: World) -> None:
     assert _completed(world, "shrinker why") == ["why", "why-not"]
+    # The rules of the project, which this folder is; without it those of the package.
+    assert _completed(world, "shrinker shrink --profile sm") == ["small"]
+    world.rules.rename(world.folder / "elsewhere")
     assert _completed(world, "shrinker shrink --profile deepseek-r1-m") == ["deepseek-r1-minimal"]
+    (world.folder / "elsewhere").rename(world.rules)
     assert _completed(world, "shrinker shrink --rules rules --profile ") == ["small"]
     assert _completed(world, "shrinker verify --level ") == list(LEVELS)
     assert _completed(world, "shrinker mutate --level re") == ["references"]
@@ -185,7 +190,7 @@ def test_completion(world: World) -> None:
 
 
 def test_levels_offered_are_those_that_there_are() -> None:
-    assert (*EVIDENCE_LEVELS, *SIMULATED_LEVELS, "gpu") == LEVELS
+    assert (*EVIDENCE_LEVELS, EMBEDDERS, *SIMULATED_LEVELS, "gpu") == LEVELS
 
 
 def test_completion_is_installed_in_the_home_folder_only(world: World) -> None:
