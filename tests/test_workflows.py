@@ -73,7 +73,7 @@ def test_environments_are_kept_by_what_they_are_made_of(text: str) -> None:
     """A file that a key names and that is not there counts for nothing: the key would never change."""
     keys = re.findall(r"key: (.*)", text)
     assert any(key.startswith("environment-") and "'uv.lock'" in key for key in keys)
-    assert any(key.startswith("shrinker-") and "'upstream.toml'" in key for key in keys)
+    assert any(key.startswith("shrinker-") and "'shrinker/**'" in key for key in keys)
     for pattern in re.findall(r"'([^']+)'", "".join(re.findall(r"hashFiles\((.*?)\)", text))):
         assert any(REPOSITORY.glob(pattern)), pattern
 
@@ -104,7 +104,8 @@ def checkout(tmp_path: Path) -> Path:
     )
     gh.chmod(0o755)
     shutil.copy(REPOSITORY / ".ci/propose", root / ".ci")
-    for name in ("upstream.toml", "README.md", "reports/lock.json"):
+    for name in ("shrinker/upstream.toml", "README.md", "reports/lock.json"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text('default_release = "1.0"\n')
     git(tmp_path, "init", "-q", "--bare", "remote.git")
     git(root, "init", "-q", "-b", "main")
@@ -126,7 +127,7 @@ def _propose(checkout: Path, code: int = 0, **more: str) -> str:
 def _moved(checkout: Path, commit: str = "a" * 40) -> str:
     """Move the pin as a bump does; the branch that is to hold it."""
     git(checkout, "switch", "-q", "main")
-    (checkout / "upstream.toml").write_text(f'default_release = "1.0"\ndefault_commit = "{commit}"\n')
+    (checkout / "shrinker/upstream.toml").write_text(f'default_release = "1.0"\ndefault_commit = "{commit}"\n')
     return f"bump/{commit[:12]}"
 
 
@@ -136,14 +137,14 @@ def _asked(checkout: Path) -> list[str]:
 
 def test_a_bump_is_proposed_once(checkout: Path) -> None:
     assert "newest already" in _propose(checkout)
-    (checkout / "upstream.toml").write_text(f'default_release = "1.0"\ndefault_commit = "{"a" * 40}"\n')
+    (checkout / "shrinker/upstream.toml").write_text(f'default_release = "1.0"\ndefault_commit = "{"a" * 40}"\n')
     (checkout / "reports/new.json").write_text("{}\n")
     (checkout / "scratch.txt").write_text("not mine to commit\n")
     _propose(checkout)
     remote = checkout.parent / "remote.git"
     branch = f"bump/{'a' * 12}"
     changed = git(remote, "show", "--name-only", "--format=%s", branch).split()
-    assert changed == ["Upstream", "a" * 12, "reports/new.json", "upstream.toml"]
+    assert changed == ["Upstream", "a" * 12, "reports/new.json", "shrinker/upstream.toml"]
     asked = (checkout.parent / "asked").read_text()
     assert f"pr create --base main --head {branch} --title Upstream {'a' * 12} --body-file summary.md" in asked
     before = git(remote, "rev-parse", branch)
