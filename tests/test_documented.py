@@ -73,8 +73,8 @@ def test_what_a_command_should_not_do_is_seen(clone: Clone) -> None:
     assert wrong("true") == []
     assert wrong("exit 1") == ["ends with 1 instead of 0"]
     assert wrong("echo a", says="b") == ["does not say 'b'"]
-    assert wrong("echo '' >> upstream.toml; touch new.txt") == [
-        "leaves upstream.toml changed",
+    assert wrong("echo '' >> shrinker/upstream.toml; touch new.txt") == [
+        "leaves shrinker/upstream.toml changed",
         "leaves new.txt changed",
     ]
     assert wrong("echo '' >> reports/deepseek/keep.txt; git rm -q LICENSE", writes=("reports/",)) == [
