@@ -45,7 +45,12 @@ def test_what_a_rule_removes_ends_no_run(world: World, monkeypatch: pytest.Monke
     done = world.run(
         ["verify", "--level", "embedders", "--out", str(world.out), "--upstream", f"path:{world.upstream}"]
     )
-    # The rules of this world are no profile of the repository: no removal has a name there.
+    # By the rules of the project, which this folder is.
+    assert done.code == 0 and "sglang.srt.npu.start (remove-npu)" in done.out and "cuda" not in done.out
+    world.rules.rename(world.folder / "elsewhere")
+    done = world.run(
+        ["verify", "--level", "embedders", "--out", str(world.out), "--upstream", f"path:{world.upstream}"]
+    )
     assert done.code == 1 and "sglang.srt.npu.start" in done.out and "cuda" not in done.out
 
 
