@@ -60,7 +60,7 @@ def rules(
     is kept. Rules that only judge a tree (survivor, platform, reach …) or tell of packages have none. A rule that did nothing
     may still be needed by another upstream; `shrinker effect` says what one does alone.
     """
-    from shrinker.project import rules_folder
+    from shrinker.project import default_out, rules_folder
     from shrinker.ruleset import load_profile, without
 
     folder = absolute(rules) or rules_folder()
@@ -68,7 +68,7 @@ def rules(
     for name in names or ():
         # Says which one is the nearest.
         without(loaded, (name,))
-    tree = out or Path("dist") / f"sglang_{profile.replace('-', '_')}"
+    tree = out or default_out(profile)
     effects, note = _effects(tree, absolute(reports), loaded)
     if unused and not effects:
         raise InputError(f"nothing says what the rules did: {note}", "generate the tree with `make shrink`")

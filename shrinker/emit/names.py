@@ -9,9 +9,8 @@ from shrinker.graph.definitions import Definition, public_definitions
 from shrinker.graph.interface.reasons import rule_of
 from shrinker.ruleset import Ruleset
 from shrinker.values.folded import FoldedModule
+from shrinker.values.graph import UNREACHABLE
 from shrinker.values.upstream import UpstreamTree
-
-UNREACHABLE = "unreachable"
 
 
 def lost_names(

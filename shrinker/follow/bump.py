@@ -24,7 +24,7 @@ from shrinker.ruleset.load import load_profile
 from shrinker.source import open_upstream
 from shrinker.source.pins import Pins, load_pins
 from shrinker.source.repository import git
-from shrinker.values.contents import foreign
+from shrinker.values.contents import MANIFEST, foreign
 from shrinker.values.errors import EvidenceError, InputError
 from shrinker.verify.levels import EVIDENCE_LEVELS
 
@@ -166,7 +166,7 @@ def _old_side(asked: Bump, pins: Pins, spec: str, kept: Path, progress: Progress
     """The tree of the pin as it was: the one in place, where it is that; else generated; else its lock alone, when upstream cannot be had."""
     tree = kept / asked.out.name
     try:
-        if (tree / "SHRINK.json").is_file() and (kept / asked.reports.name / LOCK).is_file():
+        if (tree / MANIFEST).is_file() and (kept / asked.reports.name / LOCK).is_file():
             side = recorded_side(spec, tree, spec, progress, kept / asked.reports.name)
             if side.reports is not None and pins.is_pinned(side.manifest.upstream):
                 return side

@@ -21,6 +21,7 @@ from shrinker.report.place import LOCK, reports_beside
 from shrinker.ruleset import load_profile
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder, locked
+from shrinker.values.contents import MANIFEST
 from shrinker.values.errors import EvidenceError, InputError
 from shrinker.values.upstream import UpstreamTree
 
@@ -42,7 +43,7 @@ class Wanted:
     @property
     def ready(self) -> bool:
         """True when it is there, whole: the lock is put in place last."""
-        lock, manifest = self.reports / LOCK, self.place / "SHRINK.json"
+        lock, manifest = self.reports / LOCK, self.place / MANIFEST
         with contextlib.suppress(OSError):
             return lock.read_bytes() == manifest.read_bytes()
         return False

@@ -22,12 +22,12 @@ from shrinker.source import open_upstream
 from shrinker.source.history import Told, history
 from shrinker.source.layout import NEEDED
 from shrinker.source.spec import GitSpec, parse_spec
+from shrinker.values.contents import MANIFEST
 from shrinker.values.errors import InputError, ShrinkerError
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import UpstreamTree
 from shrinker.verify.survivors import find_survivors
 
-MANIFEST = "SHRINK.json"
 _KINDS = ("release:", "git:", "path:")
 
 

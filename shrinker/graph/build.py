@@ -13,7 +13,7 @@ from shrinker.graph.reach import Fold, Progress, Search
 from shrinker.graph.removals import removed_by_rule
 from shrinker.ruleset import Remove, Ruleset
 from shrinker.values.folded import Escape, FoldedModule, Uncertain
-from shrinker.values.graph import Edge, Graph, Removal
+from shrinker.values.graph import UNREACHABLE, Edge, Graph, Removal
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
 
 
@@ -119,11 +119,11 @@ def _removals(paths: list[str], kept: Mapping[str, str], removed: Mapping[str, R
         if rule is not None:
             out[path] = Removal(rule.id, f"{rule.feature} is removed")
         elif not path.startswith(PACKAGE_PREFIX):
-            out[path] = Removal("unreachable", "out of scope: outside the package and named by no rule")
+            out[path] = Removal(UNREACHABLE, "out of scope: outside the package and named by no rule")
         elif path.endswith(".py"):
-            out[path] = Removal("unreachable", "no kept module imports or names it")
+            out[path] = Removal(UNREACHABLE, "no kept module imports or names it")
         else:
-            out[path] = Removal("unreachable", "no kept module or source names it")
+            out[path] = Removal(UNREACHABLE, "no kept module or source names it")
     return out
 
 

@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from shrinker.cache import Cache
 from shrinker.graph.definitions import Definition, public_definitions
 from shrinker.graph.written import Written
-from shrinker.values.graph import Graph
+from shrinker.values.graph import UNREACHABLE, Graph
 from shrinker.values.upstream import UpstreamTree, module_name
 
-UNREACHABLE = "unreachable"
 Lost = Mapping[str, Mapping[Definition, str]]
 """By path of a module its public names that are gone, with the rule that removed them or ``unreachable``."""
 

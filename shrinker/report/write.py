@@ -31,7 +31,7 @@ from shrinker.ruleset import Remove, Ruleset
 from shrinker.values.distributions import Distributions
 from shrinker.values.errors import InputError
 from shrinker.values.folded import FoldedModule
-from shrinker.values.graph import Graph
+from shrinker.values.graph import UNREACHABLE, Graph
 from shrinker.values.interface import Interface
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence
@@ -213,7 +213,7 @@ def _pages(
     removed = [file for file in files if file.path in graph.removed]
     by_rule = tally(removed, lambda file: graph.removed[file.path].rule)
     features = {rule.id: rule.feature for rule in rules.removes if isinstance(rule, Remove)}
-    unreachable = [file for file in removed if graph.removed[file.path].rule == "unreachable"]
+    unreachable = [file for file in removed if graph.removed[file.path].rule == UNREACHABLE]
     folders = tally(unreachable, lambda file: _folder(file.path))
     return {
         "REMOVED_FILES.md": environment.get_template("REMOVED_FILES.md.jinja").render(

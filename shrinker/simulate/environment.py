@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from shrinker.project import project_folder
+from shrinker.project import PACKAGE, project_folder
 from shrinker.simulate.settings import SWITCH, Settings
 from shrinker.simulate.versions import declared_versions
 from shrinker.values.errors import InputError
@@ -86,7 +86,8 @@ def find_python() -> Path:
     Raises:
         InputError: there is none, or it cannot import torch.
     """
-    python = Path(os.environ.get(VARIABLE) or project_folder() / ".venv-simulate" / "bin" / "python")
+    places = [folder / ".venv-simulate/bin/python" for folder in (project_folder(), PACKAGE.parent)]
+    python = Path(os.environ.get(VARIABLE) or next((place for place in places if place.is_file()), places[0]))
     if not python.is_file():
         raise InputError(f"the environment for simulated runs is missing: {python}", _NEXT)
     try:

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from shrinker.values.folded import Uncertain
 
+UNREACHABLE = "unreachable"
+"""What stands in the place of a rule where nothing kept names something."""
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edge:
@@ -30,7 +33,7 @@ class Removal:
     """Why a file is not in the generated tree."""
 
     rule: str
-    """Rule id, or ``unreachable``."""
+    """Rule id, or `UNREACHABLE`."""
     reason: str
     """One sentence."""
 
@@ -51,4 +54,4 @@ class Graph:
     @property
     def ruled_out(self) -> list[str]:
         """Paths that rules remove, in the order of `removed`; the rest of it nothing kept names."""
-        return [path for path, removal in self.removed.items() if removal.rule != "unreachable"]
+        return [path for path, removal in self.removed.items() if removal.rule != UNREACHABLE]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from shrinker.source.wheels import Wheel
-from tests.cli.small import World
+from tests.cli.small import Done, World
 
 PINS = "shrinker.pipeline.outside.load_wheels"
 
@@ -28,6 +28,12 @@ def pin(monkeypatch: pytest.MonkeyPatch, cache: Path, program: str, *, here: boo
         file.write_bytes(data.getvalue())
 
 
+def _asked(world: World) -> Done:
+    return world.run(
+        ["verify", "--level", "embedders", "--out", str(world.out), "--upstream", f"path:{world.upstream}"]
+    )
+
+
 def test_a_loss_ends_the_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     pin(monkeypatch, world.folder / "cache", "from sglang.srt.orphan import LOST\n")
     done = world.shrink()
@@ -42,15 +48,11 @@ def test_what_a_rule_removes_ends_no_run(world: World, monkeypatch: pytest.Monke
         "from sglang.srt.npu import start\nfrom sglang.srt.cuda import start as other\n",
     )
     assert world.shrink().code == 0
-    done = world.run(
-        ["verify", "--level", "embedders", "--out", str(world.out), "--upstream", f"path:{world.upstream}"]
-    )
+    done = _asked(world)
     # By the rules of the project, which this folder is.
     assert done.code == 0 and "sglang.srt.npu.start (remove-npu)" in done.out and "cuda" not in done.out
     world.rules.rename(world.folder / "elsewhere")
-    done = world.run(
-        ["verify", "--level", "embedders", "--out", str(world.out), "--upstream", f"path:{world.upstream}"]
-    )
+    done = _asked(world)
     assert done.code == 1 and "sglang.srt.npu.start" in done.out and "cuda" not in done.out
 
 
@@ -58,7 +60,5 @@ def test_without_wheels_it_is_said(world: World, monkeypatch: pytest.MonkeyPatch
     pin(monkeypatch, world.folder / "cache", "from sglang.srt.orphan import LOST\n", here=False)
     done = world.shrink()
     assert done.code == 0 and "embedders: not run" in done.err and "--level embedders" in done.err
-    done = world.run(
-        ["verify", "--level", "embedders", "--out", str(world.out), "--upstream", f"path:{world.upstream}"]
-    )
+    done = _asked(world)
     assert done.code == 0 and "embedders: not run" in done.out and "not shown" in done.out and "passed" not in done.out

@@ -30,6 +30,24 @@ def test_only_exact_pins_are_versions() -> None:
     assert declared_versions(pins) == {"sglang-kernel": "0.4.4", "flashinfer-python": "0.6.12"}
 
 
+def test_a_project_without_an_environment_has_that_of_the_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project, checkout = tmp_path / "project", tmp_path / "checkout"
+    for folder in (project, checkout):
+        python = folder / ".venv-simulate/bin/python"
+        python.parent.mkdir(parents=True)
+        python.write_text("#!/bin/sh\n")
+        python.chmod(0o755)
+    (project / "upstream.toml").touch()
+    monkeypatch.delenv("SHRINKER_SIMULATION_PYTHON", raising=False)
+    monkeypatch.setattr("shrinker.simulate.environment.PACKAGE", checkout / "shrinker")
+    monkeypatch.chdir(project)
+    assert find_python() == project / ".venv-simulate/bin/python"
+    (project / ".venv-simulate/bin/python").unlink()
+    assert find_python() == checkout / ".venv-simulate/bin/python"
+
+
 def test_nothing_of_the_surroundings_enters(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SGLANG_ENABLE_SOMETHING", "1")
     monkeypatch.setenv("PYTHONPATH", "/elsewhere")
