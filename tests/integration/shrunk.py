@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
@@ -10,9 +11,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from shrinker.ruleset.models import Api
 from shrinker.values.manifest import Manifest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+
+EARLIER = "api-earlier-places"
+"""The rule whose names are those of earlier releases: the older release has them, the newest has not."""
 
 
 def command(*arguments: str, timeout: int = 600) -> subprocess.CompletedProcess[str]:
@@ -75,3 +80,29 @@ class Shrunk:
         done = command(verb, name, *places, "--json")
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
+
+
+def bound(tree: Path, module: str) -> set[str]:
+    """Names of the module level of a module that is there."""
+    path = tree / (module.replace(".", "/") + ".py")
+    if not path.is_file():
+        path = path.with_suffix("") / "__init__.py"
+    nodes = ast.walk(ast.parse(path.read_bytes())) if path.is_file() else ()
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.ImportFrom):
+            found.update(alias.asname or alias.name for alias in node.names)
+    return found
+
+
+def check_api(rule: Api, upstream: Path, tree: Path) -> None:
+    """Every name that a rule takes from a module that upstream has is in the tree, and upstream has some of each module."""
+    for module in rule.modules:
+        before = {name for name in bound(upstream, module) if rule.takes(module, name)}
+        here = {name for name in before if any(name == n.rpartition(".")[2] for n in rule.names)}
+        assert before, f"{rule.id}: {module}"
+        assert here <= bound(tree, module), rule.id

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from shrinker.ruleset import load_profile
 from shrinker.source import open_upstream
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import PACKAGE_PREFIX
 from tests.integration.removed import check
-from tests.integration.shrunk import REPOSITORY, Shrunk, command
+from tests.integration.shrunk import EARLIER, REPOSITORY, Shrunk, check_api, command
 
 pytestmark = pytest.mark.network
 
@@ -24,6 +25,12 @@ MOST_KEPT = 0.57
 
 def test_nothing_of_another_platform_or_model_is_left(older: Shrunk) -> None:
     check(older, list(open_upstream(f"release:{older.release}", repository=REPOSITORY).by_path))
+
+
+def test_what_code_outside_takes_from_earlier_places_is_there(older: Shrunk) -> None:
+    upstream = open_upstream(f"release:{older.release}", repository=REPOSITORY)
+    [rule] = [rule for rule in load_profile(older.profile).apis if rule.id == EARLIER]
+    check_api(rule, upstream.root / "python", older.out / "python")
 
 
 def test_kept_lines(older: Shrunk, record_property: Callable[[str, object], None]) -> None:
