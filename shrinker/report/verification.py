@@ -15,7 +15,7 @@ from shrinker.values.outcome import Evidence, Finding, LevelResult
 JSON_NAME, PAGE_NAME = "verify.json", "verify.md"
 _FORMAT = 1
 _SHOWN = 40
-_ORDER = ("lock", "form", "references", "embedders", "imports", "model", "server", "trace")
+_ORDER = ("lock", "form", "references", "capabilities", "embedders", "imports", "model", "server", "trace")
 """Of the levels on the page."""
 _DIGITS = 12
 """Of a tree's hash, as shown on the page."""

@@ -18,10 +18,12 @@ from shrinker.ruleset.models import (
     Answer,
     Api,
     Asset,
+    Capability,
     Companion,
     Default,
     Distribution,
     Domain,
+    Dropped,
     Fact,
     Guard,
     Inventory,
@@ -69,6 +71,8 @@ _KINDS: dict[str, tuple[str, type[Rule]]] = {
     "outside": ("outsides", Outside),
     "api": ("apis", Api),
     "reach": ("reaches", Reach),
+    "capability": ("capabilities", Capability),
+    "dropped": ("dropped", Dropped),
 }
 MODELS: dict[str, type[Rule]] = dict(_KINDS.values())
 """By field of the ruleset."""

@@ -359,6 +359,29 @@ class Reach(Rule):
     library has them in this upstream."""
 
 
+class Capability(Rule):
+    """Something that the profile keeps, whatever all other rules say: level `capabilities` looks for it without reading them."""
+
+    hardware: str = ""
+    """The NVIDIA GPUs that it is for; empty for all."""
+    names: tuple[str, ...] = ()
+    """What it is asked for by: fields of arguments, environment variables, endpoints, values. Each that upstream's package writes is
+    written in the tree, too."""
+    modules: tuple[str, ...] = ()
+    """Modules that carry it: each one of upstream stands."""
+    definitions: tuple[str, ...] = ()
+    """Functions and classes that carry it, by qualified name: each one of upstream stands."""
+
+
+class Dropped(Rule):
+    """Something that the profile does not serve, by the words that upstream's code has for it."""
+
+    words: tuple[str, ...] = ()
+    """Patterns of identifiers and short texts, found anywhere in one, in any case. What is tested by one of these may be gone."""
+    holds: tuple[str, ...] = ()
+    """The other way round: what is tested by one of these may be gone where the test fails (``is_cuda``)."""
+
+
 class Budget(BaseModel):
     """What a profile's tree may come to when upstream moves; a bump that exceeds it fails."""
 
@@ -401,6 +424,8 @@ class Ruleset(BaseModel):
     outsides: tuple[Outside, ...] = ()
     apis: tuple[Api, ...] = ()
     reaches: tuple[Reach, ...] = ()
+    capabilities: tuple[Capability, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
     scope: tuple[str, ...] = ()
     """Ids of rules about what is served, see `Profile.scope`."""
     budget: Budget = Budget()
@@ -426,7 +451,7 @@ class Ruleset(BaseModel):
         """Every rule that decides something about the tree, in the order of the kinds.
 
         `platforms` and `survivors` decide nothing: they judge what was generated. `protocols` and `outsides` tell of what
-        is not in the tree, `reaches` what must be in it, `distributions` and `listings` of the package index, whatever this upstream declares.
+        is not in the tree, `reaches` and `capabilities` what must be in it, `distributions` and `listings` of the package index, whatever this upstream declares.
         """
         return (
             *self.facts,

@@ -12,6 +12,7 @@ from shrinker.ruleset import Ruleset
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence
 from shrinker.values.upstream import UpstreamTree
+from shrinker.verify.capabilities import CAPABILITIES, verify_capabilities
 from shrinker.verify.form import verify_form
 from shrinker.verify.references import verify_references
 
@@ -33,7 +34,9 @@ class Level(Protocol):
     ) -> Evidence: ...
 
 
-EVIDENCE_LEVELS: Mapping[str, Level] = MappingProxyType({"form": verify_form, "references": verify_references})
-"""The levels by name, each stricter than the one before; a new level is added here."""
+EVIDENCE_LEVELS: Mapping[str, Level] = MappingProxyType(
+    {"form": verify_form, "references": verify_references, CAPABILITIES: verify_capabilities}
+)
+"""The levels by name; a new level is added here."""
 
-__all__ = ["EVIDENCE_LEVELS", "Level", "verify_form", "verify_references"]
+__all__ = ["EVIDENCE_LEVELS", "Level", "verify_capabilities", "verify_form", "verify_references"]

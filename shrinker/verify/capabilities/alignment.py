@@ -1,0 +1,241 @@
+"""Which statement of upstream became which of the generated tree: statements only go, get shorter, or take the place of what was around them.
+
+Each list of statements is aligned by dynamic programming: as many statements as can be have a partner, and of such alignments the one that
+needs the fewest tests with a value that nobody explains. A statement may pair with one of its kind whose tokens are some of its own; the suite
+of an `if`, `try` or `with` may stand where the statement stood.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+_WRITTEN = frozenset({"None", "False", "True", "pass"})
+"""Tokens that may stand in the place of others."""
+Definition = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+Pairs = dict[int, ast.stmt]
+"""By the identity of a statement of upstream, its partner."""
+
+
+class Aligner:
+    """Aligns bodies of one file with each other.
+
+    Args:
+        explained: whether a test of upstream may have a value, as far as anybody knows.
+        names: that the generated file reads.
+    """
+
+    def __init__(self, explained: Callable[[ast.expr, bool], bool], names: Collection[str]) -> None:
+        self._explained = explained
+        self._names = names
+        self._heads: dict[int, str] = {}
+        self._whole: dict[int, tuple[object, ...]] = {}
+
+    def pairs(self, ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt]) -> Pairs:
+        """Partners of upstream's statements (`ours`) on every level below definitions.
+
+        Args:
+            ours, theirs: a body in upstream, and what is left of it.
+        """
+        found: Pairs = {}
+        self._align(ours, theirs, found)
+        return found
+
+    def same(self, one: ast.stmt, other: ast.stmt) -> bool:
+        """Whether both are the same, with all that is in them but for definitions' bodies."""
+        return self._key(one) == self._key(other)
+
+    def head(self, node: ast.stmt) -> str:
+        """A statement without its suites, as text."""
+        found = self._heads.get(id(node))
+        if found is None:
+            found = self._heads[id(node)] = _head(node)
+        return found
+
+    def is_idle(self, body: Sequence[ast.stmt]) -> bool:
+        """Whether a suite does nothing but to bind names that the generated file does not read."""
+        return all(isinstance(node, ast.Pass) or self._binds(node).isdisjoint(self._names) for node in body)
+
+    def _binds(self, node: ast.stmt) -> set[str]:
+        """The names that a statement binds, if it does nothing else; some name that is read if it does more."""
+        match node:
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                return {alias.asname or alias.name.partition(".")[0] for alias in names}
+            case ast.Assign(targets=[ast.Name(id=name)]):
+                return {name}
+        return {*self._names}
+
+    def _key(self, node: ast.stmt) -> tuple[object, ...]:
+        found = self._whole.get(id(node))
+        if found is None:
+            suites = tuple(tuple(map(self._key, suite)) for suite in suites_of(node))
+            found = self._whole[id(node)] = (self.head(node), suites)
+        return found
+
+    def _alike(self, one: ast.stmt, other: ast.stmt) -> bool:
+        """Whether the head of the second may be what is left of the first's."""
+        if type(one) is not type(other):
+            return False
+        a, b = self.head(one), self.head(other)
+        if a == b:
+            return True
+        if isinstance(one, (*Definition, ast.Try)):
+            return isinstance(one, ast.Try)
+        return is_part(b, a)
+
+    def _align(self, ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt], found: Pairs) -> int:
+        """Pair what can be paired; how many have a partner."""
+        count, first = 0, 0
+        while first < min(len(ours), len(theirs)) and self.same(ours[first], theirs[first]):
+            count += self._take(ours[first], theirs[first], found)
+            first += 1
+        ours, theirs = ours[first:], theirs[first:]
+        if not ours or not theirs:
+            return count * _PARTNER
+        cells: list[_Cell] = []
+        start = self._file(ours, 0, cells)
+        width = len(theirs)
+        best = [[0] * (width + 1)]
+        steps: list[list[_Step]] = []
+        memo: dict[tuple[int, int], tuple[int, Pairs]] = {}
+        for node, following, suites in cells:
+            after = best[following]
+            gone = isinstance(node, ast.If) and not self.is_idle(node.body) and not self._explained(node.test, False)
+            row, line = [0] * (width + 1), [_END] * (width + 1)
+            for j in range(width, -1, -1):
+                score, step = after[j] - gone, _Step(following, j)
+                for suite, price in suites:
+                    if best[suite][j] - price > score:
+                        score, step = best[suite][j] - price, _Step(suite, j)
+                if j < width:
+                    if row[j + 1] > score:
+                        score, step = row[j + 1], _Step(len(best), j + 1)
+                    if self._alike(node, theirs[j]):
+                        within, pairs = self._within(node, theirs[j], memo)
+                        if within + after[j + 1] >= score:
+                            score, step = within + after[j + 1], _Step(following, j + 1, pairs)
+                row[j], line[j] = score, step
+            best.append(row)
+            steps.append(line)
+        at, j = start, 0
+        while at and j < width:
+            step = steps[at - 1][j]
+            if step.pairs is not None:
+                found[id(cells[at - 1][0])] = theirs[j]
+                found.update(step.pairs)
+            at, j = step.at, step.their
+        return count * _PARTNER + best[start][0]
+
+    def _file(self, body: Sequence[ast.stmt], following: int, cells: list[_Cell]) -> int:
+        """Append statements, the last one first, so that what follows has its place by then; place 0 is the end. The place of the first."""
+        for node in reversed(body):
+            starts: list[tuple[int, int]] = []
+            if isinstance(node, ast.If):
+                for suite, value in ((node.body, True), (node.orelse, False)):
+                    if suite:
+                        price = not self._explained(node.test, value)
+                        starts.append((self._file(suite, following, cells), price))
+            elif isinstance(node, ast.Try | ast.With):
+                starts = [(self._file(suite, following, cells), 0) for suite in suites_of(node) if suite]
+            cells.append((node, following, starts))
+            following = len(cells)
+        return following
+
+    def _take(self, one: ast.stmt, other: ast.stmt, found: Pairs) -> int:
+        found[id(one)] = other
+        suites = zip(suites_of(one), suites_of(other), strict=True)
+        return 2 + sum(self._take(a, b, found) for mine, its in suites for a, b in zip(mine, its, strict=True))
+
+    def _within(
+        self, one: ast.stmt, other: ast.stmt, memo: dict[tuple[int, int], tuple[int, Pairs]]
+    ) -> tuple[int, Pairs]:
+        """The score of two partners with all that is in them: half as much for one of which something is gone."""
+        key = id(one), id(other)
+        if key not in memo:
+            pairs: Pairs = {}
+            if self.same(one, other):
+                score = _PARTNER * self._take(one, other, pairs)
+                if isinstance(one, Definition) and isinstance(other, Definition):
+                    # Of several of one name the one with most of the body in common.
+                    score += self._align(one.body, other.body, {})
+            else:
+                score = _PARTNER * (2 if self.head(one) == self.head(other) else 1)
+                score += sum(self._align(mine, its, pairs) for mine, its in _matching_suites(one, other))
+            memo[key] = score, pairs
+        return memo[key]
+
+
+class _Step(NamedTuple):
+    """Where the best alignment goes on from a statement of upstream and one of the generated tree."""
+
+    at: int
+    their: int
+    pairs: Pairs | None = None
+    """Of the two when they are partners."""
+
+
+_Cell = tuple[ast.stmt, int, list[tuple[int, int]]]
+"""A statement, the place of what follows it, and of the first ones of suites that may stand where it stood, with the price."""
+_PARTNER = 1000
+"""What a partner is worth: more than all prices of a function."""
+_END = _Step(0, 0)
+
+
+def is_part(text: str, whole: str) -> bool:
+    """Whether what is written may be what is left of the whole, by the tokens; literals may stand in the place of others."""
+    rest = iter(_split(whole))
+    return all(token in rest for token in _split(text) if token not in _WRITTEN)
+
+
+@lru_cache(maxsize=65536)
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(_TOKEN.findall(text))
+
+
+def suites_of(node: ast.stmt) -> Iterator[list[ast.stmt]]:
+    """Lists of statements within one that is no definition, empty ones too, in an order of their own for each kind."""
+    if isinstance(node, Definition):
+        return
+    if isinstance(node, ast.Match):
+        yield from (case.body for case in node.cases)
+        return
+    for name in ("body", "orelse", "finalbody"):
+        if hasattr(node, name):
+            yield getattr(node, name)
+    yield from (handler.body for handler in getattr(node, "handlers", ()))
+
+
+def _matching_suites(one: ast.stmt, other: ast.stmt) -> Iterator[tuple[list[ast.stmt], list[ast.stmt]]]:
+    match one, other:
+        case ast.Match(), ast.Match():
+            rest = {ast.dump(case.pattern): case.body for case in other.cases}
+            yield from ((case.body, rest[dumped]) for case in one.cases if (dumped := ast.dump(case.pattern)) in rest)
+        case ast.Try(), ast.Try():
+            yield from ((one.body, other.body), (one.orelse, other.orelse), (one.finalbody, other.finalbody))
+            left = {_caught(handler): handler.body for handler in other.handlers}
+            yield from ((h.body, left[_caught(h)]) for h in one.handlers if _caught(h) in left)
+        case _:
+            yield from zip(suites_of(one), suites_of(other), strict=False)
+
+
+def _caught(handler: ast.ExceptHandler) -> str:
+    return ast.dump(handler.type) if handler.type else ""
+
+
+def _head(node: ast.stmt) -> str:
+    match node:
+        case ast.If(test=test) | ast.While(test=test):
+            return f"{type(node).__name__} {ast.unparse(test)}"
+        case ast.For(target=target, iter=items) | ast.AsyncFor(target=target, iter=items):
+            return f"for {ast.unparse(target)} in {ast.unparse(items)}"
+        case ast.With(items=managers) | ast.AsyncWith(items=managers):
+            return "with " + ", ".join(map(ast.unparse, managers))
+        case ast.Match(subject=subject):
+            return f"match {ast.unparse(subject)}"
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return f"definition {name}"
+    return "try" if isinstance(node, ast.Try) else ast.unparse(node)
