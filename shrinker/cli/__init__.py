@@ -88,7 +88,7 @@ def shrink(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Generate a tree, prove it at the levels form and references, and write its lock and reports."""
+    """Generate a tree, prove it at the levels form, references and capabilities, and write its lock and reports."""
     from shrinker.cli.progress import console_progress
     from shrinker.pipeline import Request
     from shrinker.pipeline import shrink as generate

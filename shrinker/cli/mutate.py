@@ -50,7 +50,9 @@ def mutate(
     ] = False,
     level: Annotated[
         list[str] | None,
-        typer.Option(help="Ask these, in this order. Default: form, references.", autocompletion=level_names),
+        typer.Option(
+            help="Ask these, in this order. Default: form, references, capabilities.", autocompletion=level_names
+        ),
     ] = None,
     upstream: RecordedUpstream = None,
     reports: Reports = None,
@@ -60,7 +62,7 @@ def mutate(
 ) -> None:
     """Put faults into copies of a tree and ask each level, from the cheapest on, whether it notices them.
 
-    Without --level the levels form and references are asked, which takes two seconds a fault; imports, model, server and trace take
+    Without --level the levels form, references and capabilities are asked, which takes two seconds a fault; imports, model, server and trace take
     minutes for each fault that comes so far, and need the environment that `make simulation` makes. Writes mutation.json and
     mutation.md (breakages.json, breakages.md) beside the tree's other reports; into OUT.reports where these have what was asked for otherwise. A tree in which a level finds fault by itself
     is refused.
@@ -71,7 +73,10 @@ def mutate(
     """
     if rules:
         from shrinker.cli.planted import mutate_rules
+        from shrinker.values.errors import InputError
 
+        if seed and len(seed) > 1:
+            raise InputError("--rules draws by one --seed", "give one; --count says how many are drawn")
         mutate_rules(out, count, (seed or [0])[0], upstream, absolute(reports), jobs, anew=anew, as_json=as_json)
         return
     from shrinker.cli.places import open_recorded, read_manifest

@@ -41,8 +41,8 @@ def verify(
     level: Annotated[
         list[str] | None,
         typer.Option(
-            help="form, references, embedders, imports, model, server, trace; may be given again; or gpu alone. "
-            "Default: form and references.",
+            help="form, references, capabilities, embedders, imports, model, server, trace; may be given again; or gpu alone. "
+            "Default: form, references and capabilities.",
             autocompletion=level_names,
         ),
     ] = None,

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shrinker.cache import Cache
-from shrinker.pipeline import Progress, default_evidence, generate
+from shrinker.pipeline import Progress, generate, verify_tree
+from shrinker.pipeline.outside import embedders_evidence
 from shrinker.ruleset import Ruleset, with_rule
 from shrinker.source.cache import default_folder
 from shrinker.values.errors import EvidenceError, InputError
@@ -18,6 +19,8 @@ from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
 from shrinker.values.upstream import UpstreamTree
 from shrinker.verify.allowances import OWN_FILES
+from shrinker.verify.capabilities import CAPABILITIES
+from shrinker.verify.levels import EVIDENCE_LEVELS
 from shrinker.verify.mutation.wrong_rules import WrongRule
 
 _SHOWN = 12
@@ -67,8 +70,13 @@ def plant(
     cache = Cache(default_folder().absolute())
     with tempfile.TemporaryDirectory(prefix="shrinker-planted-") as scratch:
         progress.note("generating with the right rules")
-        base, evidence = _judged(tree, rules, Path(scratch) / "right", jobs, progress, cache)
-        known = {(item.level, finding) for item in evidence for finding in item.findings}
+        right = Path(scratch) / "right"
+        base = _generated(tree, rules, right, jobs, progress, cache)
+        known = {
+            (item.level, found)
+            for item in _judged(tree, right, base, rules, jobs, progress, cache)
+            for found in item.findings
+        }
         for number, one in enumerate(left):
             start = time.monotonic()
             out = Path(scratch) / f"wrong-{number}"
@@ -76,11 +84,14 @@ def plant(
             changed: tuple[str, ...] = ()
             try:
                 planted = with_rule(rules, one.table, one.data())
-                manifest, found = _judged(tree, planted, out, jobs, progress, cache)
+                manifest = _generated(tree, planted, out, jobs, progress, cache)
                 changed = _changed(base, manifest)
-                new = [(item.level, f) for item in found for f in item.findings if (item.level, f) not in known]
-                if new and changed:
-                    caught, said = new[0][0], _line(new[0][1])
+                # A tree that is as before has the evidence of before.
+                for item in _judged(tree, out, manifest, planted, jobs, progress, cache) if changed else ():
+                    new = [finding for finding in item.findings if (item.level, finding) not in known]
+                    if new:
+                        caught, said = item.level, _line(new[0])
+                        break
             except (InputError, EvidenceError) as error:
                 caught, said, changed = REFUSED, str(error).splitlines()[0], ("?",)
             finally:
@@ -91,12 +102,18 @@ def plant(
             yield outcome
 
 
-def _judged(
-    tree: UpstreamTree, rules: Ruleset, out: Path, jobs: int, progress: Progress, cache: Cache
-) -> tuple[Manifest, tuple[Evidence, ...]]:
+def _generated(tree: UpstreamTree, rules: Ruleset, out: Path, jobs: int, progress: Progress, cache: Cache) -> Manifest:
     out.mkdir()
-    emitted = generate(tree, rules, out, jobs, progress, cache)
-    return emitted, default_evidence(tree, out, emitted, jobs, progress, cache, rules)
+    return generate(tree, rules, out, jobs, progress, cache)
+
+
+def _judged(
+    tree: UpstreamTree, out: Path, manifest: Manifest, rules: Ruleset, jobs: int, progress: Progress, cache: Cache
+) -> Iterator[Evidence]:
+    """Each level of a default run, when asked for; the one that believes no rule first."""
+    for name in sorted(EVIDENCE_LEVELS, key=lambda name: name != CAPABILITIES):
+        yield from verify_tree(tree, out, manifest, [name], jobs, {}, progress, cache, rules)
+    yield embedders_evidence(tree, out, manifest, jobs, progress, cache, rules).evidence
 
 
 def _changed(base: Manifest, other: Manifest) -> tuple[str, ...]:

@@ -232,14 +232,6 @@ def generate(tree: UpstreamTree, rules: Ruleset, out: Path, jobs: int, progress:
     return emitted.manifest
 
 
-def default_evidence(
-    tree: UpstreamTree, out: Path, manifest: Manifest, jobs: int, progress: Progress, cache: Cache, rules: Ruleset
-) -> tuple[Evidence, ...]:
-    """What `shrink` asks of every tree that it generates."""
-    levels = verify_tree(tree, out, manifest, EVIDENCE_LEVELS, jobs, {}, progress, cache, rules)
-    return (*levels, embedders_evidence(tree, out, manifest, jobs, progress, cache, rules).evidence)
-
-
 def _decide_and_emit(
     tree: UpstreamTree,
     rules: Ruleset,
@@ -383,7 +375,6 @@ __all__ = [
     "Request",
     "Result",
     "analyse",
-    "default_evidence",
     "embedders_evidence",
     "generate",
     "lock_evidence",

@@ -61,7 +61,7 @@ def test_one_process_gives_the_same_bytes(older: Shrunk, tmp_path: Path) -> None
 def test_verify_passes(older: Shrunk) -> None:
     done = _verify(older.out, older.reports)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert [item["level"] for item in json.loads(done.stdout)] == ["lock", "form", "references"]
+    assert [item["level"] for item in json.loads(done.stdout)] == ["lock", "form", "references", "capabilities"]
 
 
 def test_one_byte_is_seen(older: Shrunk, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.network
 
 def test_evidence_passed(newest: Shrunk) -> None:
     evidence = {item["level"]: item for item in newest.result["summary"]["evidence"]}
-    assert evidence.keys() == {"form", "references"}
+    assert evidence.keys() == {"form", "references", "capabilities"}
     assert all(item["passed"] for item in evidence.values())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -16,6 +17,7 @@ from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
 from shrinker.verify.allowances import OWN_FILES
+from shrinker.verify.capabilities.formula import Atom
 from shrinker.verify.capabilities.losses import Loss, losses
 from shrinker.verify.capabilities.vocabulary import Vocabulary
 from shrinker.verify.parsing import parsed
@@ -57,13 +59,15 @@ def verify_capabilities(
         return Evidence(LEVEL, True, (), (), ())
     vocabulary = Vocabulary(rules.dropped)
     found = list(_losses(tree, out, manifest, vocabulary, jobs, cache or Cache.off(), meanwhile))
-    findings = [
-        Finding("losses", path, loss.line, f"{loss.where or 'the module'}: {loss.what}")
-        for path, loss in found
+    findings: list[Finding] = []
+    reasons: Counter[str] = Counter()
+    for path, loss in found:
         # What is within something dropped needs no further word.
-        if not vocabulary.permits(loss.test, loss.value)
-        and not vocabulary.drops((*path.split("/"), *loss.where.split(".")))
-    ]
+        within = Atom((*path.split("/"), *loss.where.split(".")))
+        reason = vocabulary.reason(loss.test, loss.value) or vocabulary.reason(within, False)
+        if reason is None:
+            findings.append(Finding("losses", path, loss.line, f"{loss.where or 'the module'}: {loss.what}"))
+        reasons[f"explained by {reason}" if reason else "losses that no word explains"] += 1
     kept = {entry.path for entry in manifest.files}
     modules = definitions = 0
     for capability in rules.capabilities:
@@ -78,7 +82,7 @@ def verify_capabilities(
         findings += missing
     findings += (nameless := _Names(tree, out, kept)).findings(rules.capabilities)
     progress(f"{LEVEL}: {len(found)} losses, {len(findings)} findings")
-    checks = (("losses", len(found)), ("modules", modules), ("definitions", definitions), ("names", nameless.count))
+    checks = (*sorted(reasons.items()), ("modules", modules), ("definitions", definitions), ("names", nameless.count))
     order = sorted(set(findings), key=lambda f: (f.path, f.line, f.check, f.message))
     return Evidence(LEVEL, not order, checks, tuple(order), ())
 

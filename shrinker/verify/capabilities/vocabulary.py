@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
 from collections.abc import Iterable
 
 from shrinker.ruleset.models import Dropped
@@ -22,32 +21,24 @@ class Vocabulary:
         self.digest = hashlib.sha256(said.encode()).hexdigest()
         """Equal ones say the same."""
         self._said: dict[tuple[str, bool], str | None] = {}
-        self.rested: Counter[str] = Counter()
-        """By row, how much of what is gone rests on it."""
 
     def permits(self, test: Formula, value: bool) -> bool:
         """Whether words alone let a test have this value, whatever all else in it is."""
+        return self.reason(test, value) is not None
+
+    def reason(self, test: Formula, value: bool) -> str | None:
+        """The row whose words let a test have this value; of several the first one. None for none."""
         match test:
             case bool():
-                return test is value
+                return "a constant" if test is value else None
             case Not(of=inner):
-                return self.permits(inner, not value)
+                return self.reason(inner, not value)
             case Each(of=parts, every=every):
-                return (all if every is value else any)([self.permits(part, value) for part in parts])
+                reasons = [self.reason(part, value) for part in parts]
+                found = [reason for reason in reasons if reason is not None]
+                return found[0] if found and (every is not value or len(found) == len(reasons)) else None
             case Atom(words=words):
-                return self._find(words, value)
-
-    def drops(self, words: Iterable[str]) -> bool:
-        """Whether any of these is a word of something that is dropped."""
-        return self._find(words, False)
-
-    def _find(self, words: Iterable[str], value: bool) -> bool:
-        for word in words:
-            row = self._row(word, value)
-            if row is not None:
-                self.rested[row] += 1
-                return True
-        return False
+                return next((row for word in words if (row := self._row(word, value)) is not None), None)
 
     def _row(self, word: str, value: bool) -> str | None:
         """The row that says that what this word stands for has this value."""
