@@ -237,6 +237,8 @@ def _print(results: list[LevelResult]) -> None:
         for finding in item.findings:
             place = f"{finding.path}:{finding.line}: " if finding.path else ""
             print(f"  {place}[{finding.check}] {finding.message}")
+        for finding in item.open:
+            print(f"  open: {finding.path}:{finding.line}: [{finding.check}] {finding.message}")
         if item.inherited:
             print(f"  {len(item.inherited)} finding(s) that upstream has too")
         for name, value in result.figures:

@@ -112,7 +112,8 @@ def _judged(
 ) -> Iterator[Evidence]:
     """Each level of a default run, when asked for; the one that believes no rule first."""
     for name in sorted(EVIDENCE_LEVELS, key=lambda name: name != CAPABILITIES):
-        yield from verify_tree(tree, out, manifest, [name], jobs, {}, progress, cache, rules)
+        for evidence in verify_tree(tree, out, manifest, [name], jobs, {}, progress, cache, rules):
+            yield evidence.held()
     yield embedders_evidence(tree, out, manifest, jobs, progress, cache, rules).evidence
 
 

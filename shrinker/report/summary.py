@@ -60,6 +60,7 @@ def evidence_data(evidence: Sequence[Evidence]) -> list[dict[str, Any]]:
             "checks": dict(item.checks),
             "findings": len(item.findings),
             "inherited": len(item.inherited),
+            "open": len(item.open),
         }
         for item in evidence
     ]
@@ -88,9 +89,8 @@ def summary_table(summary: Mapping[str, Any]) -> Table:
     for item in summary["evidence"]:
         looked = sum(item["checks"].values())
         outcome = "passed" if item["passed"] else f"FAILED: {item['findings']:,} findings"
-        table.add_row(
-            f"evidence: {item['level']}", outcome, f"{looked:,} checked", f"{item['inherited']:,} as upstream"
-        )
+        beside = f"{item['open']:,} open" if item["open"] else f"{item['inherited']:,} as upstream"
+        table.add_row(f"evidence: {item['level']}", outcome, f"{looked:,} checked", beside)
     return table
 
 

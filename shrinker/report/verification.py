@@ -65,6 +65,7 @@ def _level(result: LevelResult) -> dict[str, Any]:
         "checks": dict(evidence.checks),
         "findings": [asdict(finding) for finding in evidence.findings],
         "inherited": [asdict(finding) for finding in evidence.inherited],
+        "open": [asdict(finding) for finding in evidence.open],
         "figures": dict(result.figures),
         "limits": list(result.limits),
         "seconds": round(result.seconds, 1),
@@ -101,12 +102,13 @@ def page(manifest: Manifest, results: Sequence[LevelResult], *, where_upstream_r
 
 def _section(result: LevelResult) -> list[str]:
     evidence = result.evidence
-    if not (evidence.findings or evidence.inherited or result.figures or result.limits):
+    if not (evidence.findings or evidence.inherited or evidence.open or result.figures or result.limits):
         return []
     lines = ["", f"## Level {evidence.level}", ""]
     lines += [f"- {name}: {value}" for name, value in result.figures]
     lines += [f"- Not shown: {sentence}" for sentence in result.limits]
     lines += _listed("Findings", evidence.findings)
+    lines += _listed("Open: nothing says why they may be gone", evidence.open)
     lines += _listed("The same in upstream, so not held against the tree", evidence.inherited)
     return lines
 
@@ -161,8 +163,9 @@ def amended(
 
 
 def _read_level(name: str, level: Mapping[str, Any]) -> LevelResult:
-    findings, inherited = (tuple(Finding(**each) for each in level[key]) for key in ("findings", "inherited"))
-    evidence = Evidence(name, level["passed"], tuple(level["checks"].items()), findings, inherited)
+    kinds = ("findings", "inherited", "open")
+    found = [tuple(Finding(**each) for each in level.get(key, ())) for key in kinds]
+    evidence = Evidence(name, level["passed"], tuple(level["checks"].items()), *found)
     return LevelResult(evidence, tuple(level["figures"].items()), tuple(level["limits"]), level["seconds"])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,12 @@ class Evidence:
     """Why it failed; empty when passed."""
     inherited: tuple[Finding, ...]
     """What is wrong in upstream in the same place too, and so is not held against the tree."""
+    open: tuple[Finding, ...] = ()
+    """What a person has to say something about: held against the tree only where somebody answers for the upstream, see `held`."""
+
+    def held(self) -> Evidence:
+        """The same, with what is open held against the tree."""
+        return replace(self, passed=self.passed and not self.open, findings=(*self.findings, *self.open), open=())
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,8 @@ def static_level(name: str, tree: UpstreamTree, rules: Ruleset | None, jobs: int
     level = EVIDENCE_LEVELS[name]
 
     def ask(folder: Path, manifest: Manifest, fault: Fault | None) -> str:
-        return _first(level(tree, folder, manifest, jobs=jobs, progress=lambda line: None, cache=cache, rules=rules))
+        evidence = level(tree, folder, manifest, jobs=jobs, progress=lambda line: None, cache=cache, rules=rules)
+        return _first(evidence.held())
 
     return ask
 
