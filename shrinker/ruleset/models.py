@@ -365,8 +365,8 @@ class Capability(Rule):
     hardware: str = ""
     """The NVIDIA GPUs that it is for; empty for all."""
     names: tuple[str, ...] = ()
-    """What it is asked for by: fields of arguments, environment variables, endpoints, values. Each that upstream's package writes is
-    written in the tree, too."""
+    """What it is asked for by: fields of arguments, environment variables, endpoints, values. Each that upstream writes in a kept
+    file is written in the tree, too."""
     modules: tuple[str, ...] = ()
     """Modules that carry it: each one of upstream stands."""
     definitions: tuple[str, ...] = ()
