@@ -189,6 +189,8 @@ class Refusal(Rule):
     """Values that are not refused: all others are, but None, false and the empty text."""
     set: bool = False
     """True: any value but None, false and the empty text is refused."""
+    any_case: bool = False
+    """True: small and capital letters count alike, as where upstream asks for the capital ones."""
     domain: str = ""
     """Id of a `domain` rule: what it says is never chosen is refused, or all but what it says may be."""
     instead: str = Field(min_length=10)
