@@ -52,7 +52,8 @@ def refusals_module(
         for place in looks:
             if any_name_matches(rule.functions, place):
                 fields = (place, rule.attributes, rule.values, rule.only, rule.feature, rule.id, rule.instead)
-                rows[f"    Refusal({', '.join(map(ascii, fields))}),\n"] = None
+                more = ", True" if rule.any_case else ""
+                rows[f"    Refusal({', '.join(map(ascii, fields))}{more}),\n"] = None
     guards = any(isinstance(edit, Guard) for path in kept if path in folded for edit in folded[path].edits)
     if not looks and not guards:
         return None

@@ -30,6 +30,14 @@ class Refusal(NamedTuple):
     feature: str
     rule: str
     instead: str
+    any_case: bool = False
+    """Small and capital letters of values count alike."""
+
+    def refuses(self, value: str) -> bool:
+        """Whether one value is refused."""
+        written = str.upper if self.any_case else str
+        texts = [written(text) for text in self.only or self.values]
+        return not texts or (written(value) in texts) is not bool(self.only)
 
 
 class RemovedFeatureError(ValueError):
@@ -56,7 +64,8 @@ class RemovedAttributeError(RemovedFeatureError, AttributeError):
 REFUSALS: tuple[Refusal, ...] = ()
 
 SWITCHES: tuple[tuple[str, str], ...] = ()
-"""Rule, and the environment variables of which it says that no run of this server sets them."""
+"""Rule, and the environment variables of which it says that no run of this server sets them: any text is refused where an equals
+sign follows, else those that mean yes."""
 
 
 class Endpoint(NamedTuple):
@@ -252,9 +261,10 @@ def refuse(place: str, argument: Any) -> None:
         RemovedFeatureError: the first row that refuses.
     """
     for name, rule in [(name, rule) for rule, names in SWITCHES for name in names.split()]:
-        if os.environ.get(name, "").strip().lower() in ("1", "true", "yes", "y", "on"):
+        text = os.environ.get(name.rstrip("="), "").strip().lower()
+        if text if name.endswith("=") else text in ("1", "true", "yes", "y", "on"):
             raise RemovedFeatureError(
-                f"shrinker: the switch {name} asks for code that is not part of this server (rule {rule}). "
+                f"shrinker: the switch {name.rstrip('=')} asks for code that is not part of this server (rule {rule}). "
                 f"Unset it. To get the code back, take rule {rule} out of the profile and run `make shrink`."
             )
     looks = [(row, attribute) for row in REFUSALS if row.place == place for attribute in row.attributes]
@@ -263,7 +273,7 @@ def refuse(place: str, argument: Any) -> None:
         for part in filter(None, attribute.split(".")):
             value = value.get(part) if isinstance(value, dict) else getattr(value, part, None)
         for one in _values(value):
-            if one not in row.only if row.only else not row.values or one in row.values:
+            if row.refuses(one):
                 name = attribute.rpartition(".")[2] or row.place.rpartition(".")[2]
                 raise RemovedFeatureError(_told(f"{name}={one}", row.feature, row.rule, row.instead))
 

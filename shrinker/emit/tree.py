@@ -197,8 +197,9 @@ def _call_all(calls: Iterable[Callable[[], object]]) -> None:
 
 
 def _switches(rules: Ruleset) -> list[tuple[str, str]]:
-    """Environment variables that the facts say are off, and the rule."""
-    return sorted((name, fact.id) for fact in rules.facts for name in fact.environment if fact.value is False)
+    """Environment variables that the facts say are off, and the rule; with an equals sign where they are never set."""
+    never = [(name, fact) for fact in rules.facts for name in fact.environment if not fact.value]
+    return sorted((name if fact.value is False else f"{name}=", fact.id) for name, fact in never)
 
 
 def count_lines(data: bytes) -> int:

@@ -41,6 +41,7 @@ from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
 from shrinker.values.survivors import Survivors
 from shrinker.values.upstream import UpstreamTree
+from shrinker.verify.entries import judge_entries
 from shrinker.verify.levels import EVIDENCE_LEVELS
 
 _SHOWN_FINDINGS = 20
@@ -155,7 +156,7 @@ def shrink(request: Request, progress: Progress) -> Result:
             searching = decided.proof is not None and decided.symbols is None
             # Where little is to be judged, no other process is at work then: reports get one.
             alone = decided.again and not searching and request.jobs > 1
-            begin = partial(_begin_reports, staged, tree, rules, decided, emitted)
+            begin = partial(_begin_reports, staged, staging, tree, rules, decided, emitted)
             reporting = Reporting(begin, cache, stack, alone=alone)
             evidence = verify_tree(
                 tree,
@@ -203,7 +204,13 @@ def shrink(request: Request, progress: Progress) -> Result:
 
 
 def _begin_reports(
-    staged: Path, tree: UpstreamTree, rules: Ruleset, decided: Decided, emitted: Emitted, cache: Cache
+    staged: Path,
+    out: Path,
+    tree: UpstreamTree,
+    rules: Ruleset,
+    decided: Decided,
+    emitted: Emitted,
+    cache: Cache,
 ) -> Begun:
     if decided.proof is None or decided.symbols is not None:
         write_symbols(staged, decided.symbols, decided.graph, decided.written)
@@ -219,6 +226,7 @@ def _begin_reports(
         distributions=decided.distributions,
         interface=emitted.interface,
         lost=emitted.lost,
+        entries=judge_entries(tree, out, emitted.manifest, rules, jobs=1, cache=cache),
     )
 
 

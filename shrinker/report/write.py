@@ -29,6 +29,7 @@ from shrinker.report.structure import cycles, dominators, structure
 from shrinker.report.summary import build_summary, evidence_data
 from shrinker.ruleset import Remove, Ruleset
 from shrinker.values.distributions import Distributions
+from shrinker.values.entries import Entries
 from shrinker.values.errors import InputError
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import UNREACHABLE, Graph
@@ -67,6 +68,7 @@ def begin_reports(
     distributions: Distributions,
     interface: Interface | None = None,
     lost: Lost | None = None,
+    entries: Entries | None = None,
 ) -> Begun:
     """Write lists, pages and graph.
 
@@ -78,6 +80,7 @@ def begin_reports(
         distributions: what the generated package requires.
         interface: what the command lines and servers take and answer otherwise than upstream's; by default nothing.
         lost: public names that kept modules have lost; by default none.
+        entries: where the claims of the rules come in, and what became of flags; by default nothing.
 
     Returns:
         What `finish_reports` goes on with.
@@ -87,6 +90,7 @@ def begin_reports(
     """
     cache = cache or Cache.off()
     interface = interface or Interface()
+    entries = entries or Entries()
     files = measure(tree, manifest)
     effects = rule_effects(rules, graph, folded, files)
     summary = build_summary(manifest, graph, folded, files)
@@ -109,10 +113,23 @@ def begin_reports(
         "uncertain.txt": uncertain_list(graph),
         "errors.txt": errors_list(folded),
         "dependencies.json": json.dumps(distributions_data(distributions), indent=1, sort_keys=True) + "\n",
-        "interface.json": json.dumps(interface_data(interface), indent=1, sort_keys=True) + "\n",
+        "interface.json": json.dumps(interface_data(interface, entries), indent=1, sort_keys=True) + "\n",
         "rules.json": json.dumps(_rules_data(rules, effects), indent=1, sort_keys=True) + "\n",
         "graph.json": json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n",
-        **_pages(rules, effects, graph, folded, manifest, files, mermaid(pairs), cache, distributions, interface, api),
+        **_pages(
+            rules,
+            effects,
+            graph,
+            folded,
+            manifest,
+            files,
+            mermaid(pairs),
+            cache,
+            distributions,
+            interface,
+            api,
+            entries,
+        ),
     }
     _write(folder, {name: text.encode() for name, text in texts.items()})
     picture = graphviz_svg(pairs)
@@ -191,6 +208,7 @@ def _pages(
     distributions: Distributions,
     interface: Interface,
     api: ApiPage,
+    entries: Entries,
 ) -> dict[str, str]:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -234,9 +252,14 @@ def _pages(
             dominators=dominators(found, lines),
         ),
         "api.md": environment.get_template("api.md.jinja").render(head, page=api),
-        "interface.md": environment.get_template("interface.md.jinja").render(head, interface=interface),
+        "interface.md": environment.get_template("interface.md.jinja").render(
+            head, interface=interface, flags=entries.flags
+        ),
         "rules.md": environment.get_template("rules.md.jinja").render(
-            head, effects=effects, unreachable=_total(unreachable)
+            head,
+            effects=effects,
+            unreachable=_total(unreachable),
+            enters={claim.rule: "; ".join(claim.enters) for claim in entries.claims},
         ),
     }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
 
 from shrinker.ruleset.match import any_name_matches
@@ -20,7 +22,17 @@ class Rule(BaseModel):
     """True for a rule that need not match every upstream (names come and go); strict mode then says nothing."""
 
 
-class Fact(Rule):
+class Claim(Rule):
+    """What is said of the closed world, and why nothing that a run is given can make it false."""
+
+    follows: tuple[str, ...] = ()
+    """Ids of refusals, removals and other claims from which a person found that this follows. What is said of a flag itself
+    needs a refusal all the same."""
+    machine: bool = False
+    """True: about the machine, its driver and what is installed on it. No run sets that."""
+
+
+class Fact(Claim):
     """Something that has one value in the closed world.
 
     Patterns name definitions by qualified name (``sglang.**.is_hip``), never bare text.
@@ -43,7 +55,7 @@ class Fact(Rule):
     """False: only the truth of the value is known (a version string, a handle); it is never written as a literal."""
 
 
-class Domain(Rule):
+class Domain(Claim):
     """Texts that something never is in the closed world (``ServerArgs.device`` is never ``"npu"``), or all that it may be."""
 
     names: tuple[str, ...] = ()
@@ -189,6 +201,8 @@ class Refusal(Rule):
     """Values that are not refused: all others are, but None, false and the empty text."""
     set: bool = False
     """True: any value but None, false and the empty text is refused."""
+    any_case: bool = False
+    """True: small and capital letters count alike, as where upstream asks for the capital ones."""
     domain: str = ""
     """Id of a `domain` rule: what it says is never chosen is refused, or all but what it says may be."""
     instead: str = Field(min_length=10)
@@ -209,6 +223,28 @@ class Refusal(Rule):
     def attributes(self) -> tuple[str, ...]:
         """What is looked at."""
         return (self.attribute,) if isinstance(self.attribute, str) else self.attribute
+
+
+class Entry(Rule):
+    """Where something comes in from outside: a fact about it needs a refusal. Profiles without such rules are not asked for any."""
+
+    kind: Literal["flag", "request"]
+    classes: tuple[str, ...] = Field(min_length=1)
+    """Patterns over classes: the fields that their bodies annotate are what is set."""
+    held: tuple[str, ...] = ()
+    """Last names of what holds an object of a class of flags (``server_args``), with ``()`` where a call gives it."""
+    apart: tuple[str, ...] = ()
+    """Modules that run no such server, submodules included: that they read a flag does not count."""
+
+
+class Dependent(Rule):
+    """Flags of which upstream reads nothing unless something else was asked for, which is refused: without it they do nothing
+    there either, so that no run loses what they do."""
+
+    flags: tuple[str, ...] = Field(min_length=1)
+    """Fields of a class of flags; a star stands for any text."""
+    on: tuple[str, ...] = Field(min_length=1)
+    """Ids of those refusals."""
 
 
 class Guard(Rule):
@@ -365,8 +401,8 @@ class Capability(Rule):
     hardware: str = ""
     """The NVIDIA GPUs that it is for; empty for all."""
     names: tuple[str, ...] = ()
-    """What it is asked for by: fields of arguments, environment variables, endpoints, values. Each that upstream's package writes is
-    written in the tree, too."""
+    """What it is asked for by: fields of arguments, environment variables, endpoints, values. Each that upstream writes in a kept
+    file is written in the tree, too."""
     modules: tuple[str, ...] = ()
     """Modules that carry it: each one of upstream stands."""
     definitions: tuple[str, ...] = ()
@@ -413,6 +449,8 @@ class Ruleset(BaseModel):
     assets: tuple[Asset, ...] = ()
     defaults: tuple[Default, ...] = ()
     refusals: tuple[Refusal, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    dependents: tuple[Dependent, ...] = ()
     companions: tuple[Companion, ...] = ()
     guards: tuple[Guard, ...] = ()
     answers: tuple[Answer, ...] = ()
@@ -451,7 +489,8 @@ class Ruleset(BaseModel):
         """Every rule that decides something about the tree, in the order of the kinds.
 
         `platforms` and `survivors` decide nothing: they judge what was generated. `protocols` and `outsides` tell of what
-        is not in the tree, `reaches` and `capabilities` what must be in it, `distributions` and `listings` of the package index, whatever this upstream declares.
+        is not in the tree, `entries` and `dependents` what the judge of claims asks, `reaches` and `capabilities` what must be in it,
+        `distributions` and `listings` of the package index, whatever this upstream declares.
         """
         return (
             *self.facts,

@@ -15,6 +15,7 @@ Checks:
     includes, build lists, operators: what native sources include, what their builds name, what they register.
     commands: what installing the package makes calls something that is there.
     companions: imports of packages that travel beside the served one.
+    unenforced, flags without effect: what the rules say of flags, requests and variables is refused where it comes in (`entries`).
     rows: of tables and lists of the same files, and calls that register, whose value is still there, or whose key is a class that is.
     bases: of kept classes, in files that are not as upstream wrote them: nothing that kept code looks up came from one that is gone.
     members: methods and attributes that kept classes of upstream lost, looked for among the names that kept code looks up; fields of
@@ -35,6 +36,7 @@ from pathlib import Path
 
 from shrinker.cache import Cache, pack, unpack
 from shrinker.ruleset import Ruleset
+from shrinker.values.entries import Entries
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
 from shrinker.values.refusals import FILE as REFUSALS_FILE
@@ -43,6 +45,7 @@ from shrinker.verify.bases import lost_bases
 from shrinker.verify.claims import read_claims
 from shrinker.verify.commands import lost_commands
 from shrinker.verify.companions import Companions, lost_imports
+from shrinker.verify.entries import judge_entries
 from shrinker.verify.families import Families
 from shrinker.verify.loaded import lost_imports_of_loops
 from shrinker.verify.members import Refused, lost_decorators, lost_dispatches, lost_members, lost_rows, read_refused
@@ -146,7 +149,9 @@ def verify_references(
         "commands": lost_commands(out, tree.declared.scripts, generated, upstream),
         "companions": lost_imports(kept, Companions.of(out, paths, kept), Companions.of(tree.root, tree.by_path)),
     }
+    entered = judge_entries(tree, out, manifest, rules, jobs=jobs, cache=cache or Cache.off()) if rules else Entries()
     lost = (
+        *entered.findings,
         *members,
         *bases,
         *decorators,
@@ -174,6 +179,8 @@ def verify_references(
         "names by text": text_count,
         "tables": table_count,
         **{name: count for name, (count, _) in checks.items()},
+        "claims enforced": len(entered.claims),
+        "effects of flags": len(entered.flags),
     }
     return Evidence(
         level="references",

@@ -55,6 +55,26 @@ RULES = [
         values=("old",),
         instead="Take a new kind.",
     ),
+    Refusal(
+        id="refuse-any-case",
+        why="A test of values that upstream writes in capital letters.",
+        feature="other drafts",
+        function=PLACE,
+        attribute="algorithm",
+        values=("EAGLE3",),
+        any_case=True,
+        instead="Take another one.",
+    ),
+    Refusal(
+        id="refuse-others-in-any-case",
+        why="A test of allowed values that upstream writes in capital letters.",
+        feature="other drafts",
+        function=PLACE,
+        attribute="draft",
+        only=("Eagle",),
+        any_case=True,
+        instead="Take another one.",
+    ),
 ]
 
 
@@ -81,7 +101,7 @@ def _folded(*edits: Refuse) -> dict[str, FoldedModule]:
 @pytest.fixture
 def refuse() -> Iterator[Callable[..., None]]:
     folded = _folded(Refuse(Span(1, 0, 1, 0), PLACE, "self"))
-    text = refusals_module(RULES, [("USE_OTHER", "switch-other")], folded, folded)
+    text = refusals_module(RULES, [("USE_OTHER", "switch-other"), ("OTHER_PATH=", "never-set")], folded, folded)
     assert text is not None
     module = types.ModuleType("removed_features")
     exec(compile(text, "removed_features.py", "exec"), module.__dict__)
@@ -102,6 +122,10 @@ def refuse() -> Iterator[Callable[..., None]]:
         {"encoder_only": False},
         {"encoder_only": ""},
         {"kind": "new"},
+        {"backend": "NPU"},
+        {"algorithm": "EAGLE"},
+        {"algorithm": "eagle33"},
+        {"draft": "eagle"},
         {"config": types.SimpleNamespace(names=None, table={"kind": "new", "old": 1})},
         {"config": types.SimpleNamespace(names=None, table={})},
     ],
@@ -121,6 +145,9 @@ def test_passes(refuse: Callable[..., None], values: dict[str, Any]) -> None:
         ({"config": types.SimpleNamespace(names=["One", "Other"])}, "refuse-model", "names=Other"),
         ({"encoder_only": True}, "refuse-flag", "encoder_only=True"),
         ({"kind": "old"}, "refuse-keys", "kind=old"),
+        ({"algorithm": "Eagle3"}, "refuse-any-case", "algorithm=Eagle3"),
+        ({"algorithm": "EAGLE3"}, "refuse-any-case", "algorithm=EAGLE3"),
+        ({"draft": "eagle3"}, "refuse-others-in-any-case", "draft=eagle3"),
         ({"config": types.SimpleNamespace(names=None, table={"kind": "old"})}, "refuse-keys", "kind=old"),
     ],
     ids=str,
@@ -136,6 +163,15 @@ def test_refuses(refuse: Callable[..., None], values: dict[str, Any], rule: str,
 def test_switch(refuse: Callable[..., None], monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv("USE_OTHER", value)
     with pytest.raises(ValueError, match=r"USE_OTHER.*switch-other"):
+        refuse()
+
+
+@pytest.mark.parametrize("value", ["0", "some/path", "no"])
+def test_any_text_of_a_variable_that_is_never_set(
+    refuse: Callable[..., None], monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.setenv("OTHER_PATH", value)
+    with pytest.raises(ValueError, match=r"switch OTHER_PATH asks.*never-set"):
         refuse()
 
 
@@ -176,7 +212,9 @@ def test_the_judge_knows_replaced_defaults() -> None:
 def test_the_argument_itself(argument: object) -> None:
     place = "sglang.args.choose"
     folded = _folded(Refuse(Span(1, 0, 1, 0), place, "kind"))
-    rule = RULES[-1].model_copy(update={"function": place, "argument": "kind", "attribute": ""})
+    rule = next(r for r in RULES if r.id == "refuse-keys").model_copy(
+        update={"function": place, "argument": "kind", "attribute": ""}
+    )
     text = refusals_module([rule], [], folded, folded)
     assert text is not None
     module = types.ModuleType("removed_features")

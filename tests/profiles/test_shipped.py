@@ -17,6 +17,8 @@ REMOVED_BY = {
     "refuse-reasoning-parsers": ("reasoning-parsers",),
     "refuse-tool-call-parsers": ("tool-call-parsers",),
     "refuse-rope-types": ("rope-types",),
+    "refuse-minimal-moe-runners": ("minimal-moe-runners",),
+    "refuse-chosen-moe-runners": ("minimal-moe-runners",),
 }
 """Refusals in whose words no `remove` rule speaks, and the rules that take away what they refuse."""
 

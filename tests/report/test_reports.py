@@ -18,6 +18,7 @@ from shrinker.report.measure import area, count_lines, language
 from shrinker.report.summary import summary_table
 from shrinker.report.write import GENERATED_ONLY, begin_reports, finish_reports, write_symbols
 from shrinker.ruleset import Fact, Remove, Root, Ruleset, Walk
+from shrinker.values.entries import GONE, KEPT, NEVER, Effect, Entries, Judged
 from shrinker.values.errors import InputError
 from shrinker.values.folded import Decision, FoldedModule
 from shrinker.values.graph import Graph
@@ -44,6 +45,10 @@ RULES = Ruleset(
     roots=(Root(id="entry", why=WHY, modules=("sglang.launch_server",)),),
     removes=(Remove(id="models", why=WHY, feature="other models", modules=("sglang.srt.models.llama",)),),
     walks=(Walk(id="idle", why=WHY, package="sglang.none"),),
+)
+ENTRIES = Entries(
+    (Judged("no-hip", ("another platform", "flag --hip (refused by refuse-hip)")),),
+    (Effect("fast", KEPT), Effect("use_hip", GONE, "refuse-hip"), Effect("old", NEVER)),
 )
 EVIDENCE = (
     Evidence("form", True, (("files", 5),), (), ()),
@@ -83,6 +88,7 @@ def run(
         manifest,
         written=written,
         distributions=decide_distributions(tree, RULES, graph, folded, written),
+        entries=ENTRIES,
     )
     write_symbols(out, None, graph, written)
     summary = finish_reports(begun, EVIDENCE, {"fold": seconds}, 1024)
@@ -155,9 +161,20 @@ def test_dependencies(reports: Path) -> None:
 
 def test_rules(reports: Path) -> None:
     page = reports.joinpath("rules.md").read_text()
-    assert "| `no-hip` | fact | 1 | 1 | 0 | 0 | 0 | a rule of a \\| test |" in page
+    assert (
+        "| `no-hip` | fact | 1 | 1 | 0 | 0 | 0 | another platform; flag --hip (refused by refuse-hip) | a rule of a \\| test |"
+        in page
+    )
     assert "| `models` | remove | 0 | 0 | 1 | 10 | 0 |" in page
     assert "These rules did nothing in this tree: `idle`." in page
+
+
+def test_what_flags_do(reports: Path) -> None:
+    page = reports.joinpath("interface.md").read_text()
+    assert "Of 3 flags that the server still takes, 1 are read as in upstream." in page
+    assert "| `--use-hip` | gone | `refuse-hip` |\n| `--old` | none in upstream |  |" in page and "--fast" not in page
+    effects = json.loads(reports.joinpath("interface.json").read_text())["effects"]
+    assert [(row["flag"], row["effect"]) for row in effects] == [("use_hip", "gone"), ("old", "none in upstream")]
 
 
 def test_removed_page(reports: Path) -> None:

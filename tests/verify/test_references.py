@@ -270,6 +270,8 @@ def test_the_checks_say_what_they_saw(case: Build) -> None:
         "imports of loops": 0,
         "commands": 0,
         "companions": 0,
+        "claims enforced": 0,
+        "effects of flags": 0,
     }
 
 

@@ -158,12 +158,12 @@ def _definitions(capability: Capability, tree: UpstreamTree, out: Path) -> tuple
 
 
 class _Names:
-    """Whether names are written anywhere in the package: upstream's, and what is left of it."""
+    """Whether names are written anywhere in the kept files: as upstream has them, and as they are now."""
 
     def __init__(self, tree: UpstreamTree, out: Path, kept: Collection[str]) -> None:
         package = [path for path in tree.by_path if path.startswith(PACKAGE_PREFIX) and path.endswith(".py")]
-        self._ours = (tree.root, package)
-        self._theirs = (out, [path for path in package if path in kept and (out / path).is_file()])
+        here = [path for path in package if path in kept and (out / path).is_file()]
+        self._ours, self._theirs = (tree.root, here), (out, here)
         self.count = 0
         """Of names that upstream writes."""
 

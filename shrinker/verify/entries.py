@@ -1,0 +1,85 @@
+"""What the rules say of what comes in from outside, judged over two trees: claims that nothing enforces, flags whose effect is gone."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from functools import cache as remembered
+from functools import partial
+from pathlib import Path
+
+from shrinker.cache import Cache, pack, unpack
+from shrinker.ruleset import Ruleset
+from shrinker.ruleset.match import overlap
+from shrinker.ruleset.models import Entry
+from shrinker.values.entries import Entries
+from shrinker.values.manifest import Manifest
+from shrinker.values.refusals import FILE as REFUSALS_FILE
+from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
+from shrinker.verify.enforced import judge_claims, unenforced
+from shrinker.verify.entered import ENTERED, Entered, read_entered
+from shrinker.verify.idle_flags import flag_effects, without_effect
+from shrinker.verify.outside import Outside, read_placed
+from shrinker.verify.workers import map_files
+
+
+def judge_entries(
+    tree: UpstreamTree, out: Path, manifest: Manifest, rules: Ruleset, *, jobs: int, cache: Cache
+) -> Entries:
+    """Nothing for rules without an `[[entry]]`.
+
+    Args:
+        tree: upstream.
+        out: the generated tree.
+        manifest: of that tree.
+        rules: by which it was made.
+        jobs: number of processes.
+        cache: what was read of the same files.
+    """
+    if not rules.entries:
+        return Entries()
+    kept = [entry.path for entry in manifest.files if entry.path in tree.by_path and module_name(entry.path)]
+    theirs = _read_all(tree.root, {path: tree.by_path[path].sha256 for path in kept}, rules, jobs, cache)
+    ours = _read_all(out, {path: _sha256(out / path) for path in kept if (out / path).is_file()}, rules, jobs, cache)
+    table = out / f"{PACKAGE_PREFIX}{REFUSALS_FILE}"
+    placed = read_placed(table.read_text("utf-8")) if table.is_file() else frozenset()
+
+    @remembered
+    def text(path: str) -> bytes:
+        return tree.read(path)
+
+    def written(pattern: str) -> bool:
+        word = pattern.rpartition(".")[2].strip("*").encode()
+        return any(
+            word in text(path)
+            for path in kept
+            if pattern.startswith(".") or overlap(pattern, f"{module_name(path)}.**")
+        )
+
+    outside = Outside(rules, theirs, placed, written)
+    claims = judge_claims(outside)
+    modules = [(module, path) for path in tree.by_path if (module := module_name(path)) is not None]
+    effects = flag_effects(outside, ours, modules, tree.read)
+    findings = (*unenforced(claims, rules), *without_effect(effects, outside))
+    return Entries(tuple(claims), tuple(effects), findings)
+
+
+def _read_all(root: Path, hashes: Mapping[str, str], rules: Ruleset, jobs: int, cache: Cache) -> list[Entered]:
+    layer = cache.layer(ENTERED)
+    said = hashlib.sha256(repr(rules.entries).encode()).hexdigest()
+    keys = {path: layer.key(path, sha256, said) for path, sha256 in hashes.items()}
+    packed = layer.load(keys)
+    missing = [path for path in hashes if path not in packed]
+    sizes = [(root / path).stat().st_size for path in missing]
+    read = map_files(partial(_read, root, rules.entries), missing, sizes, jobs=jobs)
+    fresh = dict(zip(missing, read, strict=True))
+    layer.save(keys, fresh)
+    return [unpack((packed | fresh)[path]) for path in hashes]
+
+
+def _read(root: Path, entries: tuple[Entry, ...], path: str) -> bytes:
+    return pack(read_entered((root / path).read_bytes(), path, entries))
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
