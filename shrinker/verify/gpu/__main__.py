@@ -37,7 +37,13 @@ def parser() -> argparse.ArgumentParser:
         "--packages", type=Path, action="append", default=[], help="folder of packages behind the tree; may be repeated"
     )
     add("--set", action="append", default=[], metavar="NAME=VALUE", help="environment variable of every server")
-    add("--cell", action="append", default=[], metavar="NAME", help=f"only these; of {', '.join(CELLS)}")
+    add(
+        "--cell",
+        action="append",
+        default=[],
+        metavar="NAME[:N]",
+        help=f"only these, with N servers of each tree; of {', '.join(CELLS)}",
+    )
     add("--gpus", default="0", help="ids of GPUs, with commas")
     add("--seconds", type=float, default=4 * 3600.0, help="time for all")
     add("--cell-seconds", type=float, default=900.0, help="time for one server")
@@ -58,7 +64,8 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: list[str] | None = None) -> int:
     """Run, print the table, write gpu.json and gpu.md; returns the exit code."""
     given = parser().parse_args(arguments)
-    unknown = [name for name in given.cell if name not in CELLS]
+    chosen = dict(name.partition(":")[::2] for name in given.cell)
+    unknown = [name for name in chosen if name not in CELLS]
     if unknown:
         print(f"error: no cell {', '.join(unknown)}; cells: {', '.join(CELLS)}", file=sys.stderr)
         return 2
@@ -75,7 +82,7 @@ def main(arguments: list[str] | None = None) -> int:
         environment,
         given.checkpoints.absolute(),
         given.out.absolute(),
-        [CELLS[name] for name in given.cell or CELLS],
+        [CELLS[name] for name in chosen or CELLS],
         given.seconds,
         given.cell_seconds,
         [int(gpu) for gpu in given.gpus.split(",")],
@@ -85,6 +92,7 @@ def main(arguments: list[str] | None = None) -> int:
         given.retry,
         given.servers,
         given.report_only,
+        {name: int(count) for name, count in chosen.items() if count},
     )
     rows = run(plan)
     found = document(rows, _hardware(given.out / "hardware.json", environment, trees, known=given.report_only))

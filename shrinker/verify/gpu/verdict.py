@@ -39,6 +39,7 @@ def judge_cell(upstream: Sequence[dict[str, Any]], generated: Sequence[dict[str,
         "settings_gone": sorted(_known(first["settings"]).keys() - other["settings"].keys()),
         "choices_only_upstream": _only(whole[0], whole[1]),
         "choices_only_generated": _only(whole[1], whole[0]),
+        **_files(first.get("written"), other.get("written")),
         **_kernels(_profiled(whole[0]), _profiled(whole[1])),
     }
     result = "same"
@@ -120,6 +121,14 @@ def _kernels(upstream: dict[str, int], generated: dict[str, int]) -> dict[str, A
         "kernels_only_upstream": sorted(upstream.keys() - generated.keys()),
         "kernels_only_generated": sorted(generated.keys() - upstream.keys()),
     }
+
+
+def _files(upstream: dict[str, int] | None, generated: dict[str, int] | None) -> dict[str, Any]:
+    """How many files the first server of each tree wrote, and how many of them the other one wrote, too."""
+    if upstream is None or generated is None:
+        return {}
+    both = sum(min(count, generated.get(name, 0)) for name, count in upstream.items())
+    return {"files": [sum(upstream.values()), sum(generated.values()), both]}
 
 
 def _tokens(body: Any) -> int:

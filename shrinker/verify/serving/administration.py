@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from shrinker.verify.serving.script import Request, Scale
 
 _NEEDS = frozenset({"administration"})
+TENSORS = "tensors.base64"
+"""In a checkpoint's folder: some of its tensors, serialized as `/update_weights_from_tensor` takes them."""
 _TEXT = "The capital of France is"
 
 
@@ -52,11 +55,67 @@ def administration(scale: Scale, model: str) -> tuple[Request, ...]:
         post("weights_unknown", "/get_weights_by_name", {"name": "no.such.weight", "truncate_size": 8}),
         post("weights_missing", "/update_weights_from_disk", {"model_path": "no-such-folder"}),
         *(
+            [
+                post("weights_of_another", "/update_weights_from_disk", {"model_path": scale.other}),
+                generate("after_weights_of_another"),
+            ]
+            if scale.other
+            else []
+        ),
+        *(
             [post("weights_from_disk", "/update_weights_from_disk", {"model_path": scale.checkpoint})]
             if scale.checkpoint
             else []
         ),
         generate("after_weights"),
+        *(
+            request
+            for name, folder in (("another", scale.other), ("own", scale.checkpoint))
+            if scale.other
+            for request in (
+                post(f"tensor_of_{name}", "/update_weights_from_tensor", _tensors(folder)),
+                generate(f"after_tensor_of_{name}"),
+            )
+        ),
         post("weight_version", "/update_weight_version", {"new_version": "second", "abort_all_requests": True}),
         generate("after_version"),
     )
+
+
+def _tensors(folder: str) -> dict[str, Any]:
+    """The tensors that whoever made the checkpoint wrote for this, as upstream's clients send them."""
+    return {"serialized_named_tensors": [(Path(folder) / TENSORS).read_text("ascii")]}
+
+
+def adapters(scale: Scale) -> tuple[Request, ...]:
+    """With the adapter `first` that the server was started with, with none, and with the same one under a second name."""
+    needs = frozenset({"adapters"})
+
+    def generate(name: str, **body: Any) -> Request:
+        params = {"temperature": 0, "max_new_tokens": scale.tokens, "ignore_eos": True}
+        return Request(
+            name, "/generate", {"text": _TEXT, "sampling_params": params, "return_logprob": True, **body}, needs=needs
+        )
+
+    second = {"lora_name": "second", "lora_path": scale.adapter}
+    return (
+        generate("adapter_first", lora_path="first"),
+        generate("adapter_none"),
+        Request("adapter_load", "/load_lora_adapter", second, needs=needs, generates=False),
+        generate("adapter_second", lora_path="second"),
+        Request("adapter_unload", "/unload_lora_adapter", {"lora_name": "second"}, needs=needs, generates=False),
+        generate("adapter_gone", lora_path="second"),
+        generate("adapter_first_again", lora_path="first"),
+    )
+
+
+def experts(scale: Scale) -> tuple[Request, ...]:
+    """Record which experts a request asks, and have it written."""
+    needs = frozenset({"experts"})
+    params = {"temperature": 0, "max_new_tokens": scale.tokens, "ignore_eos": True}
+    steps = [
+        Request(f"experts_{what}", f"/{what}_expert_distribution_record", {}, needs=needs, generates=False)
+        for what in ("start", "stop", "dump")
+    ]
+    asked = Request("experts_asked", "/generate", {"text": _TEXT, "sampling_params": params}, needs=needs)
+    return (steps[0], asked, *steps[1:])

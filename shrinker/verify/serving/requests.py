@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from shrinker.verify.serving.administration import administration
+from shrinker.verify.serving.administration import adapters, administration, experts
 from shrinker.verify.serving.script import Request, Scale
 
 _PROMPTS = (
@@ -45,6 +45,8 @@ def requests(scale: Scale, model: str) -> tuple[Request, ...]:
         *_grammar(scale, model),
         *_parsers(scale, model),
         *administration(scale, model),
+        *adapters(scale),
+        *experts(scale),
         *_bad(),
     )
 

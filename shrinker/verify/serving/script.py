@@ -20,7 +20,8 @@ class Request:
         method: HTTP method.
         needs: what the server must be started with for it: `grammar`, `tools`, `reasoning`, `long` (room for a prompt
             of some thousand tokens), `chunks` (a prompt that is longer than a chunk of prefill), `administration` (a server
-            that nobody else uses), `processors` (`--enable-custom-logit-processor`).
+            that nobody else uses), `processors` (`--enable-custom-logit-processor`), `adapters` (an adapter that
+            is called `first`), `experts` (a recorder of which ones are asked).
         generates: whether it makes tokens (slow in a simulation).
     """
 
@@ -42,6 +43,8 @@ class Scale:
         features: of what requests need, what this server has.
         leave_out: names of requests that this cell does not send.
         checkpoint: folder of the checkpoint that is served, to load its weights again; empty: that is not asked.
+        other: folder of another checkpoint of the same shape, whose weights are loaded before; empty: that is not asked.
+        adapter: folder of an adapter, to load it under a second name.
     """
 
     tokens: int = 16
@@ -49,6 +52,8 @@ class Scale:
     features: frozenset[str] = field(default_factory=frozenset)
     leave_out: frozenset[str] = frozenset()
     checkpoint: str = ""
+    other: str = ""
+    adapter: str = ""
 
 
 def script(scale: Scale) -> tuple[Request, ...]:
