@@ -229,3 +229,29 @@ def test_the_level_needs_the_standard_library_only(module):
     code = f"import sys, {module}; print(sorted({{m.split('.')[0] for m in sys.modules}}))"
     done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert set(eval(done.stdout)) - {"shrinker", "__main__", "__mp_main__"} <= sys.stdlib_module_names
+
+
+def test_roles_are_servers_apart_with_a_router_before_them(tmp_path):
+    cell = Cell("pd", "v3-bf16", gpus=2, roles=("--role a", "--role b"), environment={"KEEP": "{own}/x"})
+    starts = launches(cell, Tree("upstream", tmp_path), Environment(), tmp_path, 21000, tmp_path / "x.log", [4, 5], 60)
+    assert [start.environment.get("CUDA_VISIBLE_DEVICES") for start in starts] == ["4", "5", None]
+    assert [start.command[-3] for start in starts[:2]] == ["a", "b"]
+    ports = [start.command[start.command.index("--port") + 1] for start in starts]
+    assert ports[2] == "21000" and len(set(ports)) == 3
+    assert all(f"http://127.0.0.1:{port}" in starts[2].command for port in ports[:2])
+    assert starts[0].environment["KEEP"] == f"{tmp_path / 'x'}/x"
+
+
+def test_what_a_cell_lacks_is_told(tmp_path):
+    (row,) = run(plan(tmp_path, replace(CELL, gpus=4, needs=("no_such_module", "json"))))
+    assert (row["result"], row["lacks"]) == ("not run", "takes 4 GPUs, no_such_module")
+    assert "one (takes 4 GPUs, no_such_module)" in page(document([row], {"date": "d"}), "Title")
+
+
+def test_a_trees_servers_stand_on_all_gpus_in_turn(tmp_path):
+    run(replace(plan(tmp_path), gpus=(0, 1), counts={"one": 2}))
+    found = [
+        json.loads((tmp_path / f"out/seen/one.{name}.json").read_text())["gpus"]
+        for name in ("upstream", "upstream.2", "generated", "generated.2")
+    ]
+    assert found == [[1], [0], [0], [1]]
