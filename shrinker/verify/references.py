@@ -15,7 +15,8 @@ Checks:
     includes, build lists, operators: what native sources include, what their builds name, what they register.
     commands: what installing the package makes calls something that is there.
     companions: imports of packages that travel beside the served one.
-    unenforced, flags without effect: what the rules say of flags, requests and variables is refused where it comes in (`entries`).
+    unenforced, flags without effect: what the rules say of flags, requests and variables is refused where it comes in (`entries`);
+        open questions about an upstream that nobody answers for.
     rows: of tables and lists of the same files, and calls that register, whose value is still there, or whose key is a class that is.
     bases: of kept classes, in files that are not as upstream wrote them: nothing that kept code looks up came from one that is gone.
     members: methods and attributes that kept classes of upstream lost, looked for among the names that kept code looks up; fields of
@@ -151,7 +152,6 @@ def verify_references(
     }
     entered = judge_entries(tree, out, manifest, rules, jobs=jobs, cache=cache or Cache.off()) if rules else Entries()
     lost = (
-        *entered.findings,
         *members,
         *bases,
         *decorators,
@@ -188,6 +188,7 @@ def verify_references(
         checks=tuple(counts.items()),
         findings=tuple(findings),
         inherited=tuple(inherited),
+        open=tuple(sorted(set(entered.findings), key=_order)),
     )
 
 

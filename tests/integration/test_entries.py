@@ -20,19 +20,22 @@ pytestmark = pytest.mark.network
 SEED = 28
 
 
-@pytest.fixture(scope="module", params=["newest", "narrower"])
-def judge(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Entries]:
+def _judge(shrunk: Shrunk, folder: Path) -> Callable[..., Entries]:
     """`judge(table, row)`: with one rule more than the profile has."""
-    shrunk: Shrunk = request.getfixturevalue(request.param)
     tree = open_upstream(f"release:{shrunk.release}", repository=REPOSITORY)
     rules = load_profile(shrunk.profile)
-    cache = Cache(tmp_path_factory.mktemp("cache"))
+    cache = Cache(folder)
 
     def run(table: str = "", row: dict[str, Any] | None = None) -> Entries:
         asked = with_rule(rules, table, row) if row is not None else rules
         return judge_entries(tree, shrunk.out, shrunk.manifest, asked, jobs=2, cache=cache)
 
     return run
+
+
+@pytest.fixture(scope="module", params=["newest", "narrower"])
+def judge(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Entries]:
+    return _judge(request.getfixturevalue(request.param), tmp_path_factory.mktemp("cache"))
 
 
 def test_the_rules_are_enforced(judge: Callable[..., Entries]) -> None:
@@ -44,17 +47,18 @@ def test_the_rules_are_enforced(judge: Callable[..., Entries]) -> None:
     assert (effects["kt_weight_path"].effect, effects["kt_weight_path"].rule) == (GONE, "refuse-ktransformers")
 
 
-def test_wrong_rules_about_flags(newest: Shrunk, judge: Callable[..., Entries]) -> None:
+def test_wrong_rules_about_flags(newest: Shrunk, tmp_path: Path) -> None:
     """Attributes and texts that are flags, and predicates that are made of one."""
+    judge = _judge(newest, tmp_path)
     tree = open_upstream(f"release:{newest.release}", repository=REPOSITORY)
     right = judge()
     flags = {each.flag for each in right.flags}
     known = {p for rule in load_profile("deepseek").facts if isinstance(rule, Fact) for p in rule.attributes}
-    drawn = [one for one in draw(tree, newest.out, newest.manifest, count=900, seed=SEED) if one.subject not in known]
+    drawn = [one for one in draw(tree, newest.out, newest.manifest, count=150, seed=SEED) if one.subject not in known]
     planted = [one for one in drawn if one.kind == ATTRIBUTE and one.subject[1:] in flags]
     planted += [one for one in drawn if one.kind == DOMAIN and one.subject.partition(":")[0] in flags]
     planted += [one for one in ALWAYS if one.kind in (ATTRIBUTE, PREDICATE)]
-    assert len(planted) > 30
+    assert len(planted) > 10
     missed: list[str] = []
     for one in planted:
         found = judge(one.table, one.data())
