@@ -237,7 +237,7 @@ def test_a_capability_that_is_gone(
 ) -> None:
     left = {name: other for name, other in WHOLE.items() if name != path}
     found = evidence(WHOLE, left if text is None else {**left, path: text})
-    said = [finding.message for finding in found.findings]
+    said = [finding.message for finding in found.held().findings]
     assert len(said) == len(messages) and all(any(m in line for line in said) for m in messages), said
 
 

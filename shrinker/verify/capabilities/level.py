@@ -50,8 +50,8 @@ def verify_capabilities(
         meanwhile: called in this process while others read files, if they are.
 
     Returns:
-        Evidence of level ``capabilities``; `findings` is empty exactly when it passed. Losses that no word explains are *open*: of an upstream
-        that nobody has read they are questions, of the pinned one they are faults.
+        Evidence of level ``capabilities``; what it found is *open*: questions about an upstream that nobody has read, faults of the pinned one's
+        tree.
 
     Raises:
         ShrinkerError: a worker process was killed.
@@ -61,14 +61,13 @@ def verify_capabilities(
     vocabulary = Vocabulary(rules.dropped)
     found = list(_losses(tree, out, manifest, vocabulary, jobs, cache or Cache.off(), meanwhile))
     findings: list[Finding] = []
-    unexplained: list[Finding] = []
     reasons: Counter[str] = Counter()
     for path, loss in found:
         # What is within something dropped needs no further word.
         within = Atom((*path.split("/"), *loss.where.split(".")))
         reason = vocabulary.reason(loss.test, loss.value) or vocabulary.reason(within, False)
         if reason is None:
-            unexplained.append(Finding("losses", path, loss.line, f"{loss.where or 'the module'}: {loss.what}"))
+            findings.append(Finding("losses", path, loss.line, f"{loss.where or 'the module'}: {loss.what}"))
         reasons[f"explained by {reason}" if reason else "losses that no word explains"] += 1
     kept = {entry.path for entry in manifest.files}
     modules = definitions = 0
@@ -83,13 +82,10 @@ def verify_capabilities(
         definitions += theirs
         findings += missing
     findings += (nameless := _Names(tree, out, kept)).findings(rules.capabilities)
-    progress(f"{LEVEL}: {len(found)} losses, {len(unexplained)} of them open, {len(findings)} findings")
+    progress(f"{LEVEL}: {len(found)} losses, {len(findings)} open")
     checks = (*sorted(reasons.items()), ("modules", modules), ("definitions", definitions), ("names", nameless.count))
-    return Evidence(LEVEL, not findings, checks, _sorted(findings), (), _sorted(unexplained))
-
-
-def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    return tuple(sorted(set(findings), key=lambda f: (f.path, f.line, f.check, f.message)))
+    order = sorted(set(findings), key=lambda f: (f.path, f.line, f.check, f.message))
+    return Evidence(LEVEL, True, checks, (), (), tuple(order))
 
 
 def _losses(

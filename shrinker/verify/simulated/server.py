@@ -7,7 +7,8 @@ Checks:
     model class: the class that the log says was loaded.
     kernels: the set of kernels that were called.
 
-Scenarios: the whole script on one device; ids and logprobs with a draft layer (MTP), and on two ranks.
+Scenarios: the whole script on one device; ids and logprobs with a draft layer (MTP), on two ranks, and with each feature of `SCENARIOS`. A feature
+that upstream's own server does not have in a simulation is *not shown*, which is counted and said.
 
 Limits: bf16 on simulated Hopper devices, attention by Triton, no CUDA graphs; no speed, no overlap of streams.
 """
@@ -51,6 +52,7 @@ _LEFT_OUT = frozenset({"openapi"})
 _LOADED = re.compile(r"Load weight end.*?type=(\w+)")
 _NUMBERS = frozenset({"model_info", "generate_0", "generate_1", "generate_repeated", "generate_stream", "chat"})
 """Requests of a scenario that asks whether the numbers are the same: ids and logprobs, more than once, streamed."""
+_RECORDED = frozenset({"experts_start", "experts_asked", "experts_stop", "experts_dump"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,10 @@ class Scenario:
     devices: int = 1
     tokens: int = 4
     """How many most requests generate."""
+    features: frozenset[str] = _FEATURES
+    """What the server is started with, for requests that need it."""
+    needed: bool = True
+    """Whether upstream's server has to start. Where one that need not does not, and the generated tree's ends alike, nothing is shown."""
 
 
 SCENARIOS = (
@@ -81,6 +87,29 @@ SCENARIOS = (
         asked=_NUMBERS,
     ),
     Scenario("two ranks", options=("--tp-size", "2"), asked=_NUMBERS, devices=2),
+    Scenario("pipeline", options=("--pp-size", "2"), asked=_NUMBERS, devices=2, needed=False),
+    Scenario("hierarchical cache", options=("--enable-hierarchical-cache",), asked=_NUMBERS, needed=False),
+    Scenario(
+        "n-grams",
+        options=("--speculative-algorithm", "NGRAM", "--speculative-num-draft-tokens", "4"),
+        asked=_NUMBERS,
+        needed=False,
+    ),
+    Scenario("priorities", options=("--enable-priority-scheduling",), asked=_NUMBERS, needed=False),
+    Scenario(
+        "recorder of experts",
+        options=("--expert-distribution-recorder-mode", "stat"),
+        asked=_NUMBERS | _RECORDED,
+        features=_FEATURES | {"experts"},
+        needed=False,
+    ),
+    Scenario("memory saver", options=("--enable-memory-saver",), asked=_NUMBERS, needed=False),
+    Scenario(
+        "prefill apart",
+        options=("--disaggregation-mode", "prefill", "--disaggregation-transfer-backend", "fake"),
+        asked=_NUMBERS,
+        needed=False,
+    ),
 )
 """What is served."""
 
@@ -113,6 +142,10 @@ def run(upstream: Path, generated: Path, setting: Setting, *, scenarios: Sequenc
         reasons = {side: [f.message.replace(f"{side}: ", "") for f in tried[side].findings] for side in SIDES}
         if setting.where_upstream_runs and not any(seen.values()) and reasons[UPSTREAM] == reasons[GENERATED]:
             ledger.inherit("server", "", f"upstream's own server does not start here: {' '.join(reasons[UPSTREAM])}")
+            continue
+        if not scenario.needed and not any(seen.values()) and reasons[UPSTREAM] == reasons[GENERATED]:
+            ledger.count("scenarios not shown")
+            ledger.limit(f"{scenario.name}: neither server starts in a simulation: {' '.join(reasons[UPSTREAM])}")
             continue
         for side in SIDES:
             ledger.findings += tried[side].findings
@@ -149,7 +182,11 @@ def _script(scenario: Scenario, setting: Setting, model: str = "") -> list[Reque
     """The requests of a scenario; none for what the profile removes or refuses, which is asked apart."""
     removed = removed_endpoints(setting.expected.endpoints)
     scale = Scale(
-        tokens=scenario.tokens, prompt=80, features=_FEATURES, leave_out=_LEFT_OUT, checkpoint=model or "the served one"
+        tokens=scenario.tokens,
+        prompt=80,
+        features=scenario.features,
+        leave_out=_LEFT_OUT,
+        checkpoint=model or "the served one",
     )
     return [
         _shorter(request)
