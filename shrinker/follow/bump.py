@@ -26,6 +26,7 @@ from shrinker.source.pins import Pins, load_pins
 from shrinker.source.repository import git
 from shrinker.values.contents import MANIFEST, foreign
 from shrinker.values.errors import EvidenceError, InputError
+from shrinker.values.outcome import Finding
 from shrinker.verify.levels import EVIDENCE_LEVELS
 
 
@@ -61,6 +62,8 @@ class Bumped:
     """What the rules do not know of the new upstream."""
     stale: tuple[str, ...]
     """Evidence that is of the tree before; to be made again."""
+    open: tuple[Finding, ...] = ()
+    """What evidence asks about the new upstream; a person answers by a word or a rule, since it is held against the tree of the pin."""
 
 
 def bump(asked: Bump, progress: Progress) -> Bumped:
@@ -111,7 +114,8 @@ def bump(asked: Bump, progress: Progress) -> Bumped:
                 f"the pin, the tree and its reports are as they were; add rules, or raise `budget` in profiles/{asked.profile}.toml",
             )
         unknown = diagnose(spec, before, asked.profile, asked.jobs, progress, asked.rules)
-        return Bumped(before, spec, compared, unknown, made.stale)
+        asks = tuple(finding for item in made.evidence for finding in item.open)
+        return Bumped(before, spec, compared, unknown, made.stale, asks)
 
 
 def bump_section(done: Bumped, most: int = 60) -> str:
@@ -124,6 +128,9 @@ def bump_section(done: Bumped, most: int = 60) -> str:
     lines = ["", f"## What the rules do not know of the new upstream ({len(symptoms)})", ""]
     lines += [f"- {SECTIONS.get(each.section, each.section)}: `{each.name}`: {each.text}" for each in symptoms[:most]]
     lines += [f"- and {len(symptoms) - most} more: `shrinker doctor {done.after}`"] if len(symptoms) > most else []
+    lines += ["", f"## Open, until a word of `[[dropped]]` or a rule answers ({len(done.open)})", ""]
+    lines += [f"- {each.path}:{each.line}: [{each.check}] {each.message}" for each in done.open[:most]]
+    lines += [f"- and {len(done.open) - most} more: `shrinker verify`"] if len(done.open) > most else []
     lines += ["", f"## Evidence to be made again ({len(done.stale)})", "", *(f"- {each}" for each in done.stale)]
     return "\n".join(lines) + "\n"
 

@@ -114,7 +114,7 @@ def _judged(
     for name in sorted(EVIDENCE_LEVELS, key=lambda name: name != CAPABILITIES):
         for evidence in verify_tree(tree, out, manifest, [name], jobs, {}, progress, cache, rules):
             yield evidence.held()
-    yield embedders_evidence(tree, out, manifest, jobs, progress, cache, rules).evidence
+    yield embedders_evidence(tree, out, manifest, jobs, progress, cache, rules).evidence.held()
 
 
 def _changed(base: Manifest, other: Manifest) -> tuple[str, ...]:

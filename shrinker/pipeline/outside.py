@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from shrinker.cache import Cache
@@ -9,6 +10,7 @@ from shrinker.pipeline.progress import Progress
 from shrinker.project import project_folder
 from shrinker.ruleset import Ruleset
 from shrinker.source.cache import default_folder
+from shrinker.source.pins import load_pins
 from shrinker.source.wheels import cached_wheel, load_wheels, open_wheel
 from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
@@ -62,7 +64,10 @@ def embedders_evidence(
         which = f"for {len(missing)} of {len(missing) + len(here)} wheels" if here else ""
         progress.note(" ".join(filter(None, (f"{EMBEDDERS}: not run", which, _GET_WHEELS))))
     same = rules is not None and rules.digest == manifest.rules_hash
-    return verify_embedders(tree, out, manifest, here, missing, jobs=jobs, cache=cache, rules=rules if same else None)
+    found = verify_embedders(tree, out, manifest, here, missing, jobs=jobs, cache=cache, rules=rules if same else None)
+    # What an embedder takes from a release that nobody answers for is a question, as in `verify_tree`.
+    pinned = load_pins(project_folder()).is_pinned(manifest.upstream)
+    return found if pinned else replace(found, evidence=found.evidence.asked())
 
 
 __all__ = ["EMBEDDERS", "embedders_evidence"]

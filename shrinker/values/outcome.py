@@ -45,6 +45,10 @@ class Evidence:
     open: tuple[Finding, ...] = ()
     """What a person has to say something about: held against the tree only where somebody answers for the upstream, see `held`."""
 
+    def asked(self) -> Evidence:
+        """The same, with what was found as questions."""
+        return replace(self, passed=True, findings=(), open=(*self.findings, *self.open))
+
     def held(self) -> Evidence:
         """The same, with what is open held against the tree."""
         return replace(self, passed=self.passed and not self.open, findings=(*self.findings, *self.open), open=())

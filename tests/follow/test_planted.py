@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from shrinker.report.planted import NAME, page, read_outcomes, write_outcomes
+from shrinker.report.planted import GOAL, NAME, page, read_outcomes, write_outcomes
 from shrinker.ruleset import Ruleset, with_rule
 from shrinker.ruleset.load import MODELS
 from shrinker.values.errors import InputError
@@ -102,3 +103,13 @@ def test_what_changes_nothing_does_not_count(tmp_path: Path) -> None:
     assert data["table"] == [[KINDS[0], 3, 2, 1, 1], ["all", 3, 2, 1, 1]]
     assert "50.0 %" in page(data) and "`lives`" in page(data) and "idle" not in page(data)
     assert "seconds" not in (tmp_path / f"{NAME}.json").read_text()
+
+
+def test_the_committed_page_shows_what_a_default_run_notices() -> None:
+    """Made by `shrinker mutate --rules`: too long for a test."""
+    data = json.loads((Path(__file__).parents[2] / "reports/deepseek" / f"{NAME}.json").read_text())
+    caught = {row["subject"]: row["caught_by"] for row in data["rules"]}
+    assert all(caught[rule.subject] for rule in ALWAYS)
+    changing = [row for row in data["rules"] if row["files"]]
+    noticed = [row for row in changing if row["caught_by"]]
+    assert 100 * len(noticed) >= GOAL * len(changing)
