@@ -65,9 +65,14 @@ def embedders_evidence(
         progress.note(" ".join(filter(None, (f"{EMBEDDERS}: not run", which, _GET_WHEELS))))
     same = rules is not None and rules.digest == manifest.rules_hash
     found = verify_embedders(tree, out, manifest, here, missing, jobs=jobs, cache=cache, rules=rules if same else None)
-    # What an embedder takes from a release that nobody answers for is a question, as in `verify_tree`.
-    pinned = load_pins(project_folder()).is_pinned(manifest.upstream)
-    return found if pinned else replace(found, evidence=found.evidence.asked())
+    # What an embedder takes from a release that nobody answers for is a question, as in `verify_tree`, but for who asks for this level.
+    held = download or load_pins(project_folder()).is_pinned(manifest.upstream)
+    if held:
+        return found
+    asked = found.evidence.asked()
+    if asked.open:
+        progress.note(f"{EMBEDDERS}: {len(asked.open)} open, `shrinker verify --level {EMBEDDERS}` lists them")
+    return replace(found, evidence=asked)
 
 
 __all__ = ["EMBEDDERS", "embedders_evidence"]

@@ -34,9 +34,15 @@ def _asked(world: World) -> Done:
     )
 
 
-def test_a_loss_ends_the_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_loss_is_open_for_an_upstream_that_nobody_answers_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     pin(monkeypatch, world.folder / "cache", "from sglang.srt.orphan import LOST\n")
     done = world.shrink()
+    assert done.code == 0 and "embedders: 1 open, `shrinker verify --level embedders` lists them" in done.err
+
+
+def test_a_loss_ends_a_strict_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    pin(monkeypatch, world.folder / "cache", "from sglang.srt.orphan import LOST\n")
+    done = world.shrink("--strict")
     assert done.code == 1 and "program.py:1: [imports] upstream has sglang.srt.orphan.LOST" in done.err
     assert world.left() == {}
 
