@@ -123,6 +123,13 @@ EXPLAINED = {
         "if is_tpu():\n    def f(x):\n        return x.slow()\nelse:\n    def f(x):\n        return x.go()\n",
         "def f(x):\n    return x.go()\n",
     ),
+    "a statement": ("def f(x):\n    x.start_tpu()\n    x.go()\n", "def f(x):\n    x.go()\n"),
+    "a check": ("def f(x):\n    assert x.fast\n    x.go()\n", "def f(x):\n    x.go()\n"),
+    "a name that is bound and not read": ("def f(x):\n    y = x.b\n    x.go()\n", "def f(x):\n    x.go()\n"),
+    "what stands behind the end": (
+        "def f(x):\n    if x.fast:\n        return x.go()\n    x.slow()\n    return x.stop()\n",
+        "def f(x):\n    return x.go()\n",
+    ),
     "a handler": (
         "def f(x):\n    try:\n        x.go()\n    except TpuError:\n        x.stop()\n",
         "def f(x):\n    x.go()\n",
@@ -180,6 +187,12 @@ UNEXPLAINED = {
         'def f(x):\n    x.go()\n    raise RuntimeError("shrinker: loading is not part of this server")\n',
         "f: the named error stands for `load(x)`",
     ),
+    "a statement": (
+        "def f(x):\n    x.flush()\n    x.go()\n",
+        "def f(x):\n    x.go()\n",
+        "f: the statement `x.flush()`",
+    ),
+    "a check": ("def f(x):\n    assert x.b, x\n    x.go()\n", "def f(x):\n    x.go()\n", "f: the check `x.b`"),
     "a test below a test": (
         "def f(x):\n    for y in x:\n        if y.a:\n            if y.cache:\n                y.b()\n            y.c()\n",
         "def f(x):\n    for y in x:\n        if y.a:\n            y.c()\n",

@@ -6,7 +6,7 @@ rows alone, which say in upstream's own words what is kept and what is not. Each
 `vocabulary`).
 
 Checks:
-    losses: suites, operands, arms, entries of tables and named errors: each is explained by a word of `[[dropped]]`.
+    losses: suites, operands, arms, statements that do something, entries of tables and named errors: each is explained by a word of `[[dropped]]`.
     modules, definitions: those that carry a capability stand wherever upstream has them.
     names: flags, variables, endpoints and values that ask for a capability are written in kept files if upstream writes them there.
 

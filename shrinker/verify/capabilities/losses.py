@@ -128,6 +128,16 @@ class _Scope:
                 for suite in suites_of(node):
                     if self._stands(suite):
                         self._walk(suite)
+            elif partner is None:
+                self._statement(node)
+
+    def _statement(self, node: ast.stmt) -> None:
+        """One that did something, and is gone although what is around it stands."""
+        match node:
+            case ast.Assert(test=test):
+                self._lose(node, formula(test), True, "the check", ast.unparse(test))
+            case ast.Expr(value=ast.Call() | ast.Await()) | ast.Return() | ast.Raise() | ast.Delete() | ast.AugAssign():
+                self._lose(node, Atom(tuple(words(node))), False, "the statement", ast.unparse(node))
 
     def _decided(self, node: ast.If) -> bool:
         """What an `if` lost that is not there any more; whether nothing behind it can run."""
