@@ -50,6 +50,7 @@ def test_an_installed_shrinker_makes_the_tree_in_an_empty_folder(
     assert [(each["level"], each["passed"]) for each in document["summary"]["evidence"]] == [
         ("form", True),
         ("references", True),
+        ("capabilities", True),
     ]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dist", "reports"]
     out = tmp_path / "dist/sglang_deepseek"
