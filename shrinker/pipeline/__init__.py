@@ -19,7 +19,7 @@ from shrinker.emit.tree import Emitted, emit_tree
 from shrinker.emit.workers import Unwritable
 from shrinker.graph.build import missing_roots
 from shrinker.pipeline.analysis import Decided, analyse
-from shrinker.pipeline.outside import EMBEDDERS, embedders_evidence
+from shrinker.pipeline.outside import EMBEDDERS, embedders_evidence, is_pinned
 from shrinker.pipeline.progress import Progress, timed
 from shrinker.pipeline.reporting import Reporting
 from shrinker.pipeline.spare import SpareTime
@@ -34,7 +34,6 @@ from shrinker.report.write import Begun, begin_reports, finish_reports, write_sy
 from shrinker.ruleset import Ruleset, load_profile, without
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
-from shrinker.source.pins import load_pins
 from shrinker.values.errors import EvidenceError
 from shrinker.values.graph import Graph
 from shrinker.values.manifest import Manifest
@@ -322,8 +321,7 @@ def verify_tree(
     # Levels that follow each other share what they read of a file, if only in this run.
     cache = cache or Cache.off()
     found: list[Evidence] = []
-    # Somebody answers for the pinned upstream: there is nothing open about it.
-    held = load_pins(project_folder()).is_pinned(manifest.upstream)
+    held = is_pinned(manifest)
     for name in levels:
         with timed(f"verify {name}", timings, progress):
             evidence = EVIDENCE_LEVELS[name](

@@ -22,6 +22,11 @@ from shrinker.verify.embedders import Read, verify_embedders
 _GET_WHEELS = "(not in the cache; `shrinker verify --level embedders` downloads them)"
 
 
+def is_pinned(manifest: Manifest) -> bool:
+    """Whether somebody answers for this upstream: then nothing about it is open."""
+    return load_pins(project_folder()).is_pinned(manifest.upstream)
+
+
 def embedders_evidence(
     tree: UpstreamTree,
     out: Path,
@@ -66,8 +71,7 @@ def embedders_evidence(
     same = rules is not None and rules.digest == manifest.rules_hash
     found = verify_embedders(tree, out, manifest, here, missing, jobs=jobs, cache=cache, rules=rules if same else None)
     # What an embedder takes from a release that nobody answers for is a question, as in `verify_tree`, but for who asks for this level.
-    held = download or load_pins(project_folder()).is_pinned(manifest.upstream)
-    if held:
+    if download or is_pinned(manifest):
         return found
     asked = found.evidence.asked()
     if asked.open:
@@ -75,4 +79,4 @@ def embedders_evidence(
     return replace(found, evidence=asked)
 
 
-__all__ = ["EMBEDDERS", "embedders_evidence"]
+__all__ = ["EMBEDDERS", "embedders_evidence", "is_pinned"]

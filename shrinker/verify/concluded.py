@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from shrinker.cache import Cache, pack, unpack
+from shrinker.cache import Cache, pack
 from shrinker.values.upstream import module_name
 from shrinker.verify.claims import Claims
 from shrinker.verify.deciding import Decider
 from shrinker.verify.declared import last_name
 from shrinker.verify.tokens import split
-from shrinker.verify.workers import map_files
+from shrinker.verify.workers import map_cached
 
 _LINES = 12
 """A longer body does more than to ask and return."""
@@ -39,14 +39,10 @@ def conclude(root: Path, hashes: Mapping[str, str], claims: Claims, *, jobs: int
     """
     layer = cache.layer("concluded")
     keys = {path: layer.key(path, sha256, claims.digest) for path, sha256 in hashes.items()}
-    packed = layer.load(keys)
-    missing = [path for path in hashes if path not in packed]
-    sizes = [(root / path).stat().st_size for path in missing]
-    fresh = dict(zip(missing, map_files(partial(_conclude, root, claims), missing, sizes, jobs=jobs), strict=True))
-    layer.save(keys, fresh)
     found: dict[str, bool] = {}
-    for path in hashes:
-        found |= unpack((packed | fresh)[path])
+    call = partial(_conclude, root, claims)
+    for one in map_cached(call, layer, keys, lambda path: (root / path).stat().st_size, jobs=jobs).values():
+        found |= one
     return found
 
 

@@ -12,6 +12,7 @@ from shrinker.cache import Cache, pack, unpack
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import overlap
 from shrinker.ruleset.models import Entry
+from shrinker.source.cache import sha256_of
 from shrinker.values.entries import Entries
 from shrinker.values.manifest import Manifest
 from shrinker.values.refusals import FILE as REFUSALS_FILE
@@ -20,7 +21,7 @@ from shrinker.verify.enforced import judge_claims, unenforced
 from shrinker.verify.entered import ENTERED, Entered, read_entered
 from shrinker.verify.idle_flags import flag_effects, without_effect
 from shrinker.verify.outside import Outside, read_placed
-from shrinker.verify.workers import map_files
+from shrinker.verify.workers import map_cached
 
 
 def judge_entries(
@@ -39,9 +40,23 @@ def judge_entries(
     if not rules.entries:
         return Entries()
     kept = [entry.path for entry in manifest.files if entry.path in tree.by_path and module_name(entry.path)]
-    theirs = _read_all(tree.root, {path: tree.by_path[path].sha256 for path in kept}, rules, jobs, cache)
-    ours = _read_all(out, {path: _sha256(out / path) for path in kept if (out / path).is_file()}, rules, jobs, cache)
+    before = {path: tree.by_path[path].sha256 for path in kept}
+    after = {path: sha256_of(out / path) for path in kept if (out / path).is_file()}
     table = out / f"{PACKAGE_PREFIX}{REFUSALS_FILE}"
+    layer = cache.layer("entries judged")
+    # A run asks twice: its reports, and its evidence.
+    key = layer.key(
+        rules.digest,
+        sha256_of(table) if table.is_file() else "",
+        *(f"{file.path} {file.sha256}" for file in tree.files if file.path.endswith(".py")),
+        *(f"{path} {sha256}" for path, sha256 in after.items()),
+    )
+    known = layer.load({"": key})
+    if known:
+        judged: Entries = unpack(known[""])
+        return judged
+    theirs = _read_all(tree.root, before, rules, jobs, cache)
+    ours = _read_all(out, after, rules, jobs, cache)
     placed = read_placed(table.read_text("utf-8")) if table.is_file() else frozenset()
 
     @remembered
@@ -61,25 +76,18 @@ def judge_entries(
     modules = [(module, path) for path in tree.by_path if (module := module_name(path)) is not None]
     effects = flag_effects(outside, ours, modules, tree.read)
     findings = (*unenforced(claims, rules), *without_effect(effects, outside))
-    return Entries(tuple(claims), tuple(effects), findings)
+    judged = Entries(tuple(claims), tuple(effects), findings)
+    layer.save({"": key}, {"": pack(judged)})
+    return judged
 
 
 def _read_all(root: Path, hashes: Mapping[str, str], rules: Ruleset, jobs: int, cache: Cache) -> list[Entered]:
     layer = cache.layer(ENTERED)
     said = hashlib.sha256(repr(rules.entries).encode()).hexdigest()
     keys = {path: layer.key(path, sha256, said) for path, sha256 in hashes.items()}
-    packed = layer.load(keys)
-    missing = [path for path in hashes if path not in packed]
-    sizes = [(root / path).stat().st_size for path in missing]
-    read = map_files(partial(_read, root, rules.entries), missing, sizes, jobs=jobs)
-    fresh = dict(zip(missing, read, strict=True))
-    layer.save(keys, fresh)
-    return [unpack((packed | fresh)[path]) for path in hashes]
+    call = partial(_read, root, rules.entries)
+    return [*map_cached(call, layer, keys, lambda path: (root / path).stat().st_size, jobs=jobs).values()]
 
 
 def _read(root: Path, entries: tuple[Entry, ...], path: str) -> bytes:
     return pack(read_entered((root / path).read_bytes(), path, entries))
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -29,14 +29,14 @@ the level *imports* executes the modules.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache as remembered
 from functools import partial
 from pathlib import Path
 
-from shrinker.cache import Cache, pack, unpack
+from shrinker.cache import Cache, pack
 from shrinker.ruleset import Ruleset
+from shrinker.source.cache import sha256_of
 from shrinker.values.entries import Entries
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
@@ -59,7 +59,7 @@ from shrinker.verify.strings import DataFiles, dangling_paths
 from shrinker.verify.symbols import SYMBOLS, ModuleSymbols
 from shrinker.verify.tables import lost_tables
 from shrinker.verify.undefined import STAR, RuffRun, Undefined
-from shrinker.verify.workers import map_files
+from shrinker.verify.workers import map_cached
 
 
 def verify_references(
@@ -98,7 +98,7 @@ def verify_references(
     ruff = RuffRun(out, paths)
     try:
         # By the bytes that are there, not by what the manifest says of them: it may be the file that is wrong.
-        hashes = {path: _sha256(out / path) for path in paths}
+        hashes = {path: sha256_of(out / path) for path in paths}
         lines = {entry.path: entry.lines_after for entry in entries}
         kept = read_all(out, hashes, lines, jobs, cache or Cache.off(), meanwhile)
         undefined = ruff.result()
@@ -203,13 +203,7 @@ def read_all(
     """Symbols of these files, in their order."""
     layer = cache.layer(SYMBOLS)
     keys = {path: layer.key(path, sha256) for path, sha256 in hashes.items()}
-    packed = layer.load(keys)
-    missing = [path for path in hashes if path not in packed]
-    read = map_files(partial(_read, out), missing, [lines[path] for path in missing], jobs=jobs, meanwhile=meanwhile)
-    fresh = dict(zip(missing, read, strict=True))
-    layer.save(keys, fresh)
-    packed |= fresh
-    return [unpack(packed[path]) for path in hashes]
+    return [*map_cached(partial(_read, out), layer, keys, lines.__getitem__, jobs=jobs, meanwhile=meanwhile).values()]
 
 
 def _read(root: Path, path: str) -> bytes:
@@ -219,10 +213,6 @@ def _read(root: Path, path: str) -> bytes:
 def _refused(out: Path) -> Refused:
     table = out / f"{PACKAGE_PREFIX}{REFUSALS_FILE}"
     return read_refused(table.read_text("utf-8")) if table.is_file() else Refused()
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _order(finding: Finding) -> tuple[str, int, str, str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from shrinker.cache import Layer, unpack
 from shrinker.processes import WorkerPool, without_gc, worker_context
 from shrinker.values.errors import ShrinkerError
 
@@ -66,3 +67,33 @@ def map_files(
             "a verification worker was killed before it finished (often: out of memory)", "run again with fewer JOBS"
         ) from error
     return [results[i] for i in range(len(items))]
+
+
+def map_cached(
+    call: Callable[[str], bytes],
+    layer: Layer,
+    keys: Mapping[str, bytes],
+    weight: Callable[[str], int],
+    *,
+    jobs: int,
+    meanwhile: Callable[[], None] = lambda: None,
+) -> dict[str, Any]:
+    """What `call` packs for each path, unpacked, in the order of the paths; only what the layer does not hold is computed.
+
+    Args:
+        call: a module-level function, or a `functools.partial` of one.
+        layer: of the cache.
+        keys: by path, of all that the result depends on.
+        weight: cost of a path, in any unit.
+        jobs, meanwhile: as for `map_files`.
+
+    Raises:
+        ShrinkerError: a worker was killed.
+    """
+    packed = layer.load(keys)
+    missing = [path for path in keys if path not in packed]
+    read = map_files(call, missing, [weight(path) for path in missing], jobs=jobs, meanwhile=meanwhile)
+    fresh = dict(zip(missing, read, strict=True))
+    layer.save(keys, fresh)
+    packed |= fresh
+    return {path: unpack(packed[path]) for path in keys}

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ast
-import hashlib
+import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from shrinker.cache import Cache, pack, unpack
+from shrinker.cache import Cache, pack
 from shrinker.ruleset import Ruleset
-from shrinker.ruleset.match import any_module_matches, name_matches
+from shrinker.ruleset.match import any_module_matches, name_matches, overlap
 from shrinker.ruleset.models import Capability
+from shrinker.source.cache import sha256_of
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
@@ -21,7 +22,7 @@ from shrinker.verify.capabilities.formula import Atom
 from shrinker.verify.capabilities.losses import Loss, losses
 from shrinker.verify.capabilities.vocabulary import Vocabulary
 from shrinker.verify.parsing import parsed
-from shrinker.verify.workers import map_files
+from shrinker.verify.workers import map_cached
 
 LEVEL = "capabilities"
 
@@ -59,7 +60,7 @@ def verify_capabilities(
     if rules is None or not rules.dropped:
         return Evidence(LEVEL, True, (), (), ())
     vocabulary = Vocabulary(rules.dropped)
-    found = list(_losses(tree, out, manifest, vocabulary, jobs, cache or Cache.off(), meanwhile))
+    found = _losses(tree, out, manifest, vocabulary, jobs, cache or Cache.off(), meanwhile)
     findings: list[Finding] = []
     reasons: Counter[str] = Counter()
     for path, loss in found:
@@ -70,20 +71,15 @@ def verify_capabilities(
             findings.append(Finding("losses", path, loss.line, f"{loss.where or 'the module'}: {loss.what}"))
         reasons[f"explained by {reason}" if reason else "losses that no word explains"] += 1
     kept = {entry.path for entry in manifest.files}
-    modules = definitions = 0
-    for capability in rules.capabilities:
-        for path in tree.by_path:
-            module = module_name(path)
-            if module is not None and any_module_matches(capability.modules, module):
-                modules += 1
-                if path not in kept:
-                    findings.append(Finding("modules", path, 0, f"carries {capability.id}, and is not in the tree"))
-        theirs, missing = _definitions(capability, tree, out)
-        definitions += theirs
-        findings += missing
-    findings += (nameless := _Names(tree, out, kept)).findings(rules.capabilities)
+    counts, gone = _carried(rules.capabilities, tree, out, kept)
+    written, silent = _asked_for(rules.capabilities, tree, out, kept)
+    findings += (*gone, *silent)
     progress(f"{LEVEL}: {len(found)} losses, {len(findings)} open")
-    checks = (*sorted(reasons.items()), ("modules", modules), ("definitions", definitions), ("names", nameless.count))
+    checks = (
+        *sorted(reasons.items()),
+        *((name, counts[name]) for name in ("modules", "definitions")),
+        ("names", written),
+    )
     order = sorted(set(findings), key=lambda f: (f.path, f.line, f.check, f.message))
     return Evidence(LEVEL, True, checks, (), (), tuple(order))
 
@@ -96,96 +92,92 @@ def _losses(
     jobs: int,
     cache: Cache,
     meanwhile: Callable[[], None],
-) -> Iterator[tuple[str, Loss]]:
+) -> list[tuple[str, Loss]]:
     entries = {
         entry.path: entry
         for entry in manifest.files
         if entry.changed and entry.path.endswith(".py") and entry.path in tree.by_path and entry.path not in OWN_FILES
     }
     layer = cache.layer(LEVEL)
-    keys = {}
-    for path in entries:
+    keys = {
         # By the bytes that are there, not by what the manifest says of them.
-        data = (out / path).read_bytes() if (out / path).is_file() else b""
-        keys[path] = layer.key(path, hashlib.sha256(data).hexdigest(), tree.by_path[path].sha256, vocabulary.digest)
-    packed = layer.load(keys)
-    missing = [path for path in keys if path not in packed]
-    read = map_files(
-        partial(_of_file, tree.root, out, vocabulary),
-        missing,
-        [entries[path].lines_before for path in missing],
-        jobs=jobs,
-        meanwhile=meanwhile,
-    )
-    fresh = dict(zip(missing, read, strict=True))
-    layer.save(keys, fresh)
-    for path in keys:
-        for loss in unpack(packed.get(path) or fresh[path]):
-            yield path, loss
+        path: layer.key(path, sha256_of(out / path), tree.by_path[path].sha256, vocabulary.digest)
+        for path in entries
+        if (out / path).is_file()
+    }
+    call = partial(_of_file, tree.root, out, vocabulary)
+    weight = {path: entry.lines_before for path, entry in entries.items()}
+    found = map_cached(call, layer, keys, weight.__getitem__, jobs=jobs, meanwhile=meanwhile)
+    return [(path, loss) for path, some in found.items() for loss in some]
 
 
 def _of_file(root: Path, out: Path, vocabulary: Vocabulary, path: str) -> bytes:
-    ours, theirs = (
-        parsed(folder.read_bytes(), path) if (folder := base / path).is_file() else None for base in (root, out)
-    )
+    ours, theirs = (parsed((base / path).read_bytes(), path) for base in (root, out))
     return pack(losses(ours, theirs, vocabulary) if ours is not None and theirs is not None else [])
 
 
-def _definitions(capability: Capability, tree: UpstreamTree, out: Path) -> tuple[int, list[Finding]]:
-    """How many definitions of upstream carry it, and those that are gone."""
-    count, missing = 0, []
-    for path in tree.by_path if capability.definitions else ():
+def _carried(
+    capabilities: Sequence[Capability], tree: UpstreamTree, out: Path, kept: Collection[str]
+) -> tuple[Counter[str], list[Finding]]:
+    """How many modules and definitions of upstream carry a capability, and those that are gone."""
+    counts: Counter[str] = Counter()
+    findings: list[Finding] = []
+    patterns = [pattern for row in capabilities for pattern in row.definitions]
+    # Most modules may hold none of them, and most of the others define none: these are not read, or not parsed.
+    defined = re.compile(rb"\b(?:class|def) +(?:" + (b"|".join(map(_last, patterns)) or rb"(?!)") + rb")\b")
+    for path in tree.by_path:
         module = module_name(path)
         if module is None:
             continue
-        data = tree.read(path)
-        # Cheap, since most modules define none of them.
-        asked = [name for name in capability.definitions if name.rpartition(".")[2].encode() in data]
-        before = parsed(data, path) if asked else None
-        carried = [n for n in _names(before, module) if any(name_matches(p, n) for p in asked)] if before else []
-        if not carried:
+        carrying = [row for row in capabilities if row.modules and any_module_matches(row.modules, module)]
+        counts["modules"] += len(carrying)
+        if path not in kept:
+            findings += [Finding("modules", path, 0, f"carries {row.id}, and is not in the tree") for row in carrying]
+        data = tree.read(path) if any(overlap(pattern, f"{module}.**") for pattern in patterns) else b""
+        before = parsed(data, path) if defined.search(data) else None
+        if before is None:
             continue
-        count += len(carried)
         after = parsed((out / path).read_bytes(), path) if (out / path).is_file() else None
         left = set(_names(after, module)) if after else set()
-        gone = [name for name in carried if name not in left]
-        missing += [Finding("definitions", path, 0, f"{name} carries {capability.id}, and is gone") for name in gone]
-    return count, missing
+        for name in _names(before, module):
+            for row in capabilities:
+                if any(name_matches(pattern, name) for pattern in row.definitions):
+                    counts["definitions"] += 1
+                    if name not in left:
+                        findings.append(Finding("definitions", path, 0, f"{name} carries {row.id}, and is gone"))
+    return counts, findings
 
 
-class _Names:
-    """Whether names are written anywhere in the kept files: as upstream has them, and as they are now."""
+def _last(pattern: str) -> bytes:
+    return re.escape(pattern.rpartition(".")[2]).replace(r"\*", r"\w*").encode()
 
-    def __init__(self, tree: UpstreamTree, out: Path, kept: Collection[str]) -> None:
-        package = [path for path in tree.by_path if path.startswith(PACKAGE_PREFIX) and path.endswith(".py")]
-        here = [path for path in package if path in kept and (out / path).is_file()]
-        self._ours, self._theirs = (tree.root, here), (out, here)
-        self.count = 0
-        """Of names that upstream writes."""
 
-    def findings(self, capabilities: Iterable[Capability]) -> list[Finding]:
-        asked = {name: row.id for row in capabilities for name in row.names}
-        left = asked.keys() - self._written(*self._theirs, asked)
-        gone = sorted(left & self._written(*self._ours, left))
-        self.count = len(asked) - len(left) + len(gone)
-        return [
-            Finding("names", PACKAGE_PREFIX, 0, f"{name!r} asks for {asked[name]}, and nothing writes it")
-            for name in gone
-        ]
+def _asked_for(
+    capabilities: Sequence[Capability], tree: UpstreamTree, out: Path, kept: Collection[str]
+) -> tuple[int, list[Finding]]:
+    """How many names that ask for a capability upstream writes in kept files, and those that are not written there any more."""
+    asked = {name: row.id for row in capabilities for name in row.names}
+    package = [path for path in tree.by_path if path.startswith(PACKAGE_PREFIX) and path.endswith(".py")]
+    here = [path for path in package if path in kept and (out / path).is_file()]
+    left = asked.keys() - _written(out, here, asked)
+    gone = sorted(left & _written(tree.root, here, left))
+    return len(asked) - len(left) + len(gone), [
+        Finding("names", PACKAGE_PREFIX, 0, f"{name!r} asks for {asked[name]}, and nothing writes it") for name in gone
+    ]
 
-    @staticmethod
-    def _written(root: Path, paths: Iterable[str], names: Iterable[str]) -> set[str]:
-        left = {name: name.encode() for name in names}
-        found: set[str] = set()
-        for path in paths:
-            if not left:
-                break
-            data = (root / path).read_bytes()
-            here = [name for name, text in left.items() if text in data]
-            found.update(here)
-            for name in here:
-                del left[name]
-        return found
+
+def _written(root: Path, paths: Iterable[str], names: Iterable[str]) -> set[str]:
+    """Which of these names any of the files writes."""
+    left = {name: name.encode() for name in names}
+    found: set[str] = set()
+    for path in paths:
+        if not left:
+            break
+        data = (root / path).read_bytes()
+        here = {name for name, text in left.items() if text in data}
+        found |= here
+        left = {name: text for name, text in left.items() if name not in here}
+    return found
 
 
 def _names(tree: ast.Module, module: str) -> Iterator[str]:

@@ -203,15 +203,15 @@ class _Scope:
             case _:
                 for field, value in ast.iter_fields(ours):
                     if field not in _ELSEWHERE or (field == "body" and not isinstance(value, list)):
-                        self._field(value, getattr(theirs, field), ours)
+                        self._field(value, getattr(theirs, field))
 
-    def _field(self, ours: object, theirs: object, near: ast.AST) -> None:
+    def _field(self, ours: object, theirs: object) -> None:
         if isinstance(ours, ast.AST) and isinstance(theirs, ast.AST):
             self._piece(ours, theirs)
         elif isinstance(ours, list) and isinstance(theirs, list):
             for one, other in _matched(ours, theirs):
                 if other is not None:
-                    self._field(one, other, near)
+                    self._field(one, other)
 
     def _piece(self, ours: ast.AST, theirs: ast.AST) -> None:
         if ast.dump(ours) == ast.dump(theirs):
@@ -247,7 +247,7 @@ class _Scope:
                 self._lose(ours, formula(ours), bool(value), f"{value} stands for", ast.unparse(ours))
             case _ if type(ours) is type(theirs):
                 for field, value in ast.iter_fields(ours):
-                    self._field(value, getattr(theirs, field), ours)
+                    self._field(value, getattr(theirs, field))
 
     def _operands(self, ours: ast.BoolOp, theirs: ast.expr) -> None:
         if isinstance(theirs, ast.Constant) and isinstance(theirs.value, bool | None):

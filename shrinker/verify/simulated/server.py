@@ -140,10 +140,11 @@ def run(upstream: Path, generated: Path, setting: Setting, *, scenarios: Sequenc
         seen = {side: shown[side][0] for side in SIDES}
         tried = {side: shown[side][1] for side in SIDES}
         reasons = {side: [f.message.replace(f"{side}: ", "") for f in tried[side].findings] for side in SIDES}
-        if setting.where_upstream_runs and not any(seen.values()) and reasons[UPSTREAM] == reasons[GENERATED]:
+        alike = not any(seen.values()) and reasons[UPSTREAM] == reasons[GENERATED]
+        if alike and setting.where_upstream_runs:
             ledger.inherit("server", "", f"upstream's own server does not start here: {' '.join(reasons[UPSTREAM])}")
             continue
-        if not scenario.needed and not any(seen.values()) and reasons[UPSTREAM] == reasons[GENERATED]:
+        if alike and not scenario.needed:
             ledger.count("scenarios not shown")
             ledger.limit(f"{scenario.name}: neither server starts in a simulation: {' '.join(reasons[UPSTREAM])}")
             continue
