@@ -111,6 +111,10 @@ EXPLAINED = {
         "def f(x):\n    x.go()\n    load_tpu(x)\n    return x.a if x.b else x.c\n",
         'def f(x):\n    x.go()\n    raise RuntimeError("shrinker: TPU is not part of this server")\n',
     ),
+    "a named error at the first statement": (
+        "def f(x):\n    load_tpu(x)\n    return x.a\n",
+        'def f(x):\n    raise RuntimeError("shrinker: TPU is not part of this server")\n',
+    ),
     "what is within something dropped": (
         "def tpu_only(x):\n    if x.a:\n        x.one()\n    x.two()\n",
         "def tpu_only(x):\n    x.two()\n",
@@ -193,6 +197,11 @@ UNEXPLAINED = {
         "f: the statement `x.flush()`",
     ),
     "a check": ("def f(x):\n    assert x.b, x\n    x.go()\n", "def f(x):\n    x.go()\n", "f: the check `x.b`"),
+    "a function that was taken away, though it speaks of something dropped, too": (
+        "def f(x):\n    x.flush()\n    if x.tpu:\n        x.slow()\n",
+        'def f(x):\n    raise RuntimeError("shrinker: flushing is not part of this server")\n',
+        "f: the named error stands for `x.flush()`",
+    ),
     "a test below a test": (
         "def f(x):\n    for y in x:\n        if y.a:\n            if y.cache:\n                y.b()\n            y.c()\n",
         "def f(x):\n    for y in x:\n        if y.a:\n            y.c()\n",

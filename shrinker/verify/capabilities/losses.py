@@ -177,15 +177,18 @@ class _Scope:
                 for our in order[before + 1 :]:
                     if id(our) in self._pairs:
                         break
-                    gone.append(our)
+                    if not (isinstance(our, ast.Expr) and isinstance(our.value, ast.Constant)):
+                        gone.append(our)
                 self._cut.update(map(id, gone[:1]))
-                said = tuple(word for our in gone for word in words(our))
+                # Where nothing else is left it stands for the first one, or somebody took the whole function away.
+                meant = gone if self._pairs else gone[:1]
+                said = tuple(word for our in meant for word in words(our))
                 self._lose(
                     gone[0] if gone else node,
                     Atom((*said, self._name)),
                     False,
                     "the named error stands for",
-                    self._aligner.head(gone[0]) if gone else "?",
+                    self._aligner.head(gone[0]) if gone else self._name,
                 )
 
     def _within(self, ours: ast.stmt, theirs: ast.stmt) -> None:
