@@ -117,7 +117,7 @@ upstream: ## check the submodule upstream/ out at its commit
 clean: $(READY) ## remove generated trees and what the checks leave; the environment stays, and a tree with work of yours in it
 	$(BIN)/python -c 'from pathlib import Path; from shrinker.emit.staging import remove_trees; [print(f"{tree} stays: it holds what shrinker did not write") for tree in remove_trees(Path("dist"))]'
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
-	find shrinker tests benchmarks -type d -name __pycache__ -prune -exec rm -rf {} +
+	find shrinker equivalence tools tests benchmarks -type d -name __pycache__ -prune -exec rm -rf {} +
 
 clean-cache: $(READY) ## remove downloads and unpacked upstream trees ($SHRINKER_CACHE or ~/.cache/shrinker)
 	$(BIN)/python -c 'from shrinker.source.cache import clear, default_folder; clear(default_folder())'
@@ -131,6 +131,6 @@ $(BENCH_READY): $(READY)
 	sh .ci/environment --group bench
 	@touch $@
 
-$(SIMULATION): shrinker/simulate/requirements.txt .ci/simulation
+$(SIMULATION): equivalence/simulation/requirements.txt .ci/simulation
 	sh .ci/simulation
 	@touch $@

@@ -52,7 +52,7 @@ ROWS = (
     Row("make test", "make --dry-run test", "is what runs this"),
     Row(
         "PYTHONPATH=dist/sglang_deepseek/python python -m sglang.launch_server …",
-        "{simulated} -m shrinker.simulate dist/sglang_deepseek/python -- -m sglang.launch_server --help",
+        "{simulated} -m equivalence.simulation dist/sglang_deepseek/python -- -m sglang.launch_server --help",
         _GPUS,
         slow=True,
         says="--model-path",
@@ -178,8 +178,8 @@ ROWS = (
     Row("make verify", "make --dry-run verify", "is `shrinker verify --all`, which is run above", says="--all"),
     Row("make verify LEVEL=imports", slow=True, says="imports: passed"),
     Row(
-        "python -m shrinker.simulate TREE/python --capability 10.0 -- -m sglang.launch_server --help",
-        "{simulated} -m shrinker.simulate dist/sglang_deepseek/python --capability 10.0 -- -m sglang.launch_server --help",
+        "python -m equivalence.simulation TREE/python --capability 10.0 -- -m sglang.launch_server --help",
+        "{simulated} -m equivalence.simulation dist/sglang_deepseek/python --capability 10.0 -- -m sglang.launch_server --help",
         "in the environment of simulated runs",
         slow=True,
         says="--model-path",
@@ -196,10 +196,10 @@ ROWS = (
         "all that it requires is tens of gigabytes",
         slow=True,
     ),
-    Row("python -m shrinker.verify.gpu", ".venv/bin/python -m shrinker.verify.gpu --help", _GPUS, says="--checkpoints"),
+    Row("python -m equivalence.gpu", ".venv/bin/python -m equivalence.gpu --help", _GPUS, says="--checkpoints"),
     Row(
-        "python -m shrinker.verify.gpu.checkpoint --out DIR v3-bf16 v3-fp8 v32-bf16 v2-lite",
-        "{simulated} -m shrinker.verify.gpu.checkpoint --help",
+        "python -m equivalence.gpu.checkpoint --out DIR v3-bf16 v3-fp8 v32-bf16 v2-lite",
+        "{simulated} -m equivalence.gpu.checkpoint --help",
         "needs PyTorch for CUDA, and gigabytes",
         slow=True,
         says="--out",

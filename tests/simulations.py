@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.simulate.environment import find_python
+from equivalence.simulation.environment import find_python
 from shrinker.values.errors import InputError
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.processes import beside, forked, letter_box
+from shrinker.cache.workers import beside, forked, letter_box
 from shrinker.values.errors import InputError
 
 
@@ -61,7 +61,7 @@ def test_interrupting_the_group_is_answered_here_alone() -> None:
 
 
 def test_without_fork_it_is_called_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shrinker.processes.worker_context", lambda: multiprocessing.get_context("spawn"))
+    monkeypatch.setattr("shrinker.cache.workers.worker_context", lambda: multiprocessing.get_context("spawn"))
     with forked(os.getpid) as result:
         assert result() == os.getpid()
 
@@ -107,7 +107,7 @@ def test_what_goes_on_beside_is_told_to_end_and_ends_its_own(tmp_path: Path) -> 
 
 
 def test_beside_without_fork_it_is_called_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shrinker.processes.worker_context", lambda: multiprocessing.get_context("spawn"))
+    monkeypatch.setattr("shrinker.cache.workers.worker_context", lambda: multiprocessing.get_context("spawn"))
     with beside(os.getpid) as result:
         assert result() == os.getpid()
 
@@ -127,7 +127,7 @@ def test_a_letter_that_nobody_writes_any_more_is_not_waited_for() -> None:
 
 
 def test_without_fork_a_letter_is_read_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shrinker.processes.worker_context", lambda: multiprocessing.get_context("spawn"))
+    monkeypatch.setattr("shrinker.cache.workers.worker_context", lambda: multiprocessing.get_context("spawn"))
     with letter_box() as letters, beside(letters.read) as result:
         letters.write({"a": 1})
         assert result() == {"a": 1}

@@ -60,7 +60,7 @@ def run_one(
 def main(spec: str, profile: str, out: str, jobs: str, rules: str) -> None:
     """Print the row's own part as JSON."""
     from shrinker.cli.progress import LineProgress
-    from shrinker.follow.survey import survey
+    from shrinker.upgrade.survey import survey
     from shrinker.values.errors import ShrinkerError
 
     try:

@@ -1,4 +1,4 @@
-"""What every cached result depends on besides its input: this tool's own code, and the Python that runs it."""
+"""What every cached result depends on besides its input: this project's own code, and the Python that runs it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from collections.abc import Container
 from functools import cache
 from pathlib import Path
 
-_PACKAGE = Path(__file__).resolve().parents[1]
+_CHECKOUT = Path(__file__).resolve().parents[2]
+_PACKAGES = ("shrinker", "equivalence", "tools")
+"""Those of this project that are there: an installed one may lack the last."""
 _DATA = frozenset({"rules", "upstream.toml", "embedders.toml"})
 """What lies in the package and is input: results that depend on it say so themselves."""
 
@@ -32,6 +34,6 @@ def content_digest(folder: Path, without: Container[str] = ()) -> str:
 
 @cache
 def tool_identity() -> str:
-    """Changes with every change of shrinker's own files and with the Python version, to the build."""
-    code = content_digest(_PACKAGE, _DATA)
+    """Changes with every change of the project's own files and with the Python version, to the build."""
+    code = "\0".join(content_digest(_CHECKOUT / name, _DATA) for name in _PACKAGES)
     return hashlib.sha256(f"{code}\0{sys.implementation.name}\0{sys.version}".encode()).hexdigest()

@@ -52,7 +52,7 @@ from shrinker.cli.verify import verify
 from shrinker.values.errors import InputError
 
 if TYPE_CHECKING:
-    from shrinker.graph.why import Step
+    from shrinker.program.why import Step
 
 app = typer.Typer(
     cls=Commands,
@@ -89,10 +89,10 @@ def shrink(
     as_json: Json = False,
 ) -> None:
     """Generate a tree, prove it at the levels form, references and capabilities, and write its lock and reports."""
+    from shrinker.cache.workers import without_gc
     from shrinker.cli.progress import console_progress
     from shrinker.pipeline import Request
     from shrinker.pipeline import shrink as generate
-    from shrinker.processes import without_gc
     from shrinker.project import default_out
 
     target = out or default_out(profile)
@@ -155,7 +155,7 @@ def why(
     """Print the shortest chain from a root that keeps something in the tree."""
     from dataclasses import asdict
 
-    from shrinker.graph import answers
+    from shrinker.program import answers
 
     graph = _graph(out, reports)
     chains = [c for each in _asked(name, sample, seed, graph, live=True) for c in answers.why(graph, each, every=every)]
@@ -181,7 +181,7 @@ def why_not(
     """Print the rule, or the folded imports, that removed something."""
     from dataclasses import asdict
 
-    from shrinker.graph import answers
+    from shrinker.program import answers
 
     graph = _graph(out, reports)
     asked = _asked(name, sample, seed, graph, live=False)
@@ -212,7 +212,7 @@ def print_steps(steps: Iterable[Step]) -> None:
 
 
 def _asked(name: str | None, sample: int | None, seed: int, graph: Path, *, live: bool) -> list[str]:
-    from shrinker.graph import answers
+    from shrinker.program import answers
 
     if (name is None) == (sample is None):
         raise InputError("one name or --sample is needed", "ask `shrinker why NAME` or `shrinker why --sample 20`")

@@ -35,8 +35,8 @@ def cross_check(
     """
     from shrinker.cli.places import find_graph, open_recorded, read_manifest
     from shrinker.cli.progress import console_progress
-    from shrinker.crosscheck import cross_check as compare
-    from shrinker.crosscheck.lines import cross_check_lines
+    from tools.crosscheck import cross_check as compare
+    from tools.crosscheck.lines import cross_check_lines
 
     manifest = read_manifest(out)
     graph = json.loads(find_graph(out.absolute(), absolute(reports)).read_text("utf-8"))

@@ -46,10 +46,10 @@ def diff(
     What is newly kept or removed comes with its reason. An upstream is generated first, or taken from the cache.
     Prints the Markdown page unless it goes to a file. Exit 0: the generated files are the same, 1: they differ, 2: error.
     """
+    from shrinker.cache.workers import without_gc
     from shrinker.cli.progress import console_progress
-    from shrinker.follow.sides import Options, compare_sides, open_sides
-    from shrinker.processes import without_gc
-    from shrinker.review import pages
+    from shrinker.report.diff import pages
+    from shrinker.upgrade.sides import Options, compare_sides, open_sides
 
     place = absolute(rules)
     options = Options(profile, jobs, place, (old_upstream, new_upstream))

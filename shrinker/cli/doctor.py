@@ -26,9 +26,9 @@ def doctor(
     """
     from dataclasses import asdict
 
+    from shrinker.cache.workers import without_gc
     from shrinker.cli.progress import console_progress
-    from shrinker.follow.doctor import diagnose, doctor_lines
-    from shrinker.processes import without_gc
+    from shrinker.upgrade.check_upstream import diagnose, doctor_lines
 
     with without_gc(last=True), console_progress() as progress:
         found = diagnose(upstream, since, profile, jobs, progress, absolute(rules))

@@ -20,7 +20,7 @@ from shrinker.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from shrinker.follow.alone import Alone
+    from tools.ablation import Alone
 
 
 def effect(
@@ -41,7 +41,7 @@ def effect(
     from dataclasses import asdict
 
     from shrinker.cli.progress import console_progress
-    from shrinker.follow.alone import alone
+    from tools.ablation import alone
 
     found: list[Alone] = []
     with console_progress() as progress:

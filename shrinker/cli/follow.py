@@ -53,12 +53,12 @@ def bump(
     """
     from dataclasses import asdict
 
+    from shrinker.cache.workers import without_gc
     from shrinker.cli.progress import console_progress
-    from shrinker.follow.bump import Bump, bump_section
-    from shrinker.follow.bump import bump as move
-    from shrinker.processes import without_gc
     from shrinker.project import default_out, project_folder
-    from shrinker.review import pages
+    from shrinker.report.diff import pages
+    from shrinker.upgrade.bump import Bump, bump_section
+    from shrinker.upgrade.bump import bump as move
 
     root = absolute(repository) or project_folder()
     target = absolute(out) or root / default_out(profile)
@@ -103,7 +103,7 @@ def publish(
     from dataclasses import asdict
 
     from shrinker.cli.places import read_manifest
-    from shrinker.follow.publish import publish as push
+    from shrinker.upgrade.publish import publish as push
 
     place = out.absolute()
     done = push(place, read_manifest(place), remote, branch)

@@ -11,7 +11,7 @@ GPU_LEVEL = "gpu"
 
 
 def verify_on_gpus(out: Path, upstream: str | None, reports: Path | None, options: Sequence[str]) -> int:
-    """Run `python -m shrinker.verify.gpu` for a generated tree and the upstream that it was made from.
+    """Run `python -m equivalence.gpu` for a generated tree and the upstream that it was made from.
 
     Args:
         options: those of that command; `--upstream`, `--generated` and `--out` (`OUT.gpu`) are given already.
@@ -19,8 +19,8 @@ def verify_on_gpus(out: Path, upstream: str | None, reports: Path | None, option
     Returns:
         The exit code.
     """
+    from equivalence.gpu.__main__ import main
     from shrinker.cli.places import open_recorded, read_manifest
-    from shrinker.verify.gpu.__main__ import main
 
     if {"-h", "--help"} & set(options):
         main(["--help"])

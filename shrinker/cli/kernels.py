@@ -25,10 +25,10 @@ def kernels(
 
     from shrinker.cli import print_steps
     from shrinker.cli.places import find_graph, read_manifest
-    from shrinker.graph.answers import SYMBOLS
-    from shrinker.graph.reached import reached, taken
-    from shrinker.graph.saved import load_graph
-    from shrinker.graph.symbols.why import load_symbols
+    from shrinker.program.answers import SYMBOLS
+    from shrinker.program.reached import reached, taken
+    from shrinker.program.saved import load_graph
+    from shrinker.program.symbols.why import load_symbols
     from shrinker.ruleset import load_profile
     from shrinker.values.errors import InputError
 

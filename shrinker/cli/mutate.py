@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from shrinker.pipeline import Progress
     from shrinker.values.manifest import Manifest
     from shrinker.values.upstream import UpstreamTree
-    from shrinker.verify.mutation.faults import Fault
-    from shrinker.verify.mutation.judge import Asked, Judged
+    from tools.mutation.faults import Fault
+    from tools.mutation.judge import Asked, Judged
 
 
 def mutate(
@@ -72,23 +72,23 @@ def mutate(
     command goes on where it was cut off.
     """
     if rules:
-        from shrinker.cli.planted import mutate_rules
+        from shrinker.cli.planting import mutate_rules
         from shrinker.values.errors import InputError
 
         if seed and len(seed) > 1:
             raise InputError("--rules draws by one --seed", "give one; --count says how many are drawn")
         mutate_rules(out, count, (seed or [0])[0], upstream, absolute(reports), jobs, anew=anew, as_json=as_json)
         return
+    from equivalence.levels import SIMULATED_LEVELS
+    from shrinker.check.levels import EVIDENCE_LEVELS
     from shrinker.cli.places import open_recorded, read_manifest
     from shrinker.cli.progress import console_progress
     from shrinker.cli.verify import open_setting
     from shrinker.report.place import evidence_folder, reports_of
     from shrinker.values.errors import InputError
-    from shrinker.verify.levels import EVIDENCE_LEVELS
-    from shrinker.verify.mutation import choose, judge_all
-    from shrinker.verify.mutation.breakages import breakage_fault, declared, why_skipped
-    from shrinker.verify.mutation.page import arguments, breakages_data, breakages_page, mutation_data, mutation_page
-    from shrinker.verify.simulated import SIMULATED_LEVELS
+    from tools.mutation import choose, judge_all
+    from tools.mutation.breakages import breakage_fault, declared, why_skipped
+    from tools.mutation.page import arguments, breakages_data, breakages_page, mutation_data, mutation_page
 
     names = level or list(EVIDENCE_LEVELS)
     known = [*EVIDENCE_LEVELS, *SIMULATED_LEVELS]
@@ -146,11 +146,11 @@ def mutate(
 
 def _level(name: str, tree: UpstreamTree, manifest: Manifest, jobs: int, setting: Any, progress: Progress) -> Asked:
     """A level as `judge_all` asks it."""
+    from equivalence.levels import SIMULATED_LEVELS
     from shrinker.cache import Cache
     from shrinker.cli.places import recorded_rules
     from shrinker.source.cache import default_folder
-    from shrinker.verify.mutation.levels import simulated_level, static_level
-    from shrinker.verify.simulated import SIMULATED_LEVELS
+    from tools.mutation.levels import simulated_level, static_level
 
     if name in SIMULATED_LEVELS:
         return simulated_level(name, tree, setting, progress.note)

@@ -32,11 +32,11 @@ def survivors(
     modules, other names. A survivor is right when a [[survivor]] rule says why. Beside them what folding must not
     leave: conditions without a name, empty blocks, literals that fail, undefined names, orphaned imports.
     """
+    from shrinker.check.leftovers import find_survivors
     from shrinker.cli.places import open_recorded, read_manifest
     from shrinker.cli.progress import console_progress
-    from shrinker.report.survivors import survivors_data, survivors_lines
+    from shrinker.report.leftovers import survivors_data, survivors_lines
     from shrinker.ruleset import load_profile
-    from shrinker.verify.survivors import find_survivors
 
     manifest = read_manifest(out)
     profile = load_profile(manifest.profile, absolute(rules))

@@ -27,10 +27,10 @@ from shrinker.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from equivalence.levels import Expected, Following, LevelResult
     from shrinker.pipeline import Progress
     from shrinker.values.manifest import Manifest
     from shrinker.values.upstream import UpstreamTree
-    from shrinker.verify.simulated import Expected, Following, LevelResult
 
 
 def verify(
@@ -73,15 +73,15 @@ def verify(
 
     The levels that run the trees need the environment that `make simulation` makes, and no GPU.
     """
+    from equivalence.levels import SIMULATED_LEVELS
+    from shrinker.check.embedders import LEVEL as EMBEDDERS
+    from shrinker.check.levels import EVIDENCE_LEVELS
     from shrinker.cli.gpu import GPU_LEVEL, verify_on_gpus
     from shrinker.cli.places import open_recorded, read_manifest
     from shrinker.cli.progress import console_progress
     from shrinker.report.place import evidence_folder, reports_of
     from shrinker.report.verification import JSON_NAME, amended, verification, write_verification
     from shrinker.values.errors import InputError
-    from shrinker.verify.embedders import LEVEL as EMBEDDERS
-    from shrinker.verify.levels import EVIDENCE_LEVELS
-    from shrinker.verify.simulated import SIMULATED_LEVELS
 
     known = [*EVIDENCE_LEVELS, EMBEDDERS, *SIMULATED_LEVELS]
     levels = level or (known if everything else list(EVIDENCE_LEVELS))
@@ -150,9 +150,9 @@ def open_setting(
     progress: Progress,
 ) -> Iterator[Any]:
     """With what the simulated levels run; nothing where none is asked for."""
-    from shrinker.simulate.environment import simulation
+    from equivalence.levels import Expected, Setting
+    from equivalence.simulation.environment import simulation
     from shrinker.source.cache import default_folder
-    from shrinker.verify.simulated import Expected, Setting
 
     if not levels:
         yield None
@@ -168,14 +168,14 @@ def open_setting(
 
 def _following(tree: UpstreamTree, out: Path, manifest: Manifest, expected: Expected, work: Path) -> Following:
     """What follows upstream's lines, with what the profile says may be missing."""
+    from equivalence.levels import Following
+    from equivalence.trace import Stated
     from shrinker.cache import Cache, hash_of
+    from shrinker.check.allowances import default_tokens
+    from shrinker.check.inventory import judge_inventories
+    from shrinker.check.rule_index import read_claims
     from shrinker.ruleset import load_profile
     from shrinker.source.cache import default_folder
-    from shrinker.verify.allowances import default_tokens
-    from shrinker.verify.claims import read_claims
-    from shrinker.verify.executed import Stated
-    from shrinker.verify.inventory import judge_inventories
-    from shrinker.verify.simulated import Following
 
     rules = load_profile(manifest.profile)
     claims = read_claims(rules)
@@ -195,10 +195,10 @@ def _following(tree: UpstreamTree, out: Path, manifest: Manifest, expected: Expe
 def _static(
     tree: UpstreamTree, out: Path, levels: list[str], jobs: int, reports: Path | None, progress: Progress
 ) -> list[LevelResult]:
+    from equivalence.levels import LevelResult
+    from shrinker.check.levels import EVIDENCE_LEVELS
     from shrinker.cli.places import read_manifest, recorded_rules
     from shrinker.pipeline import lock_evidence, verify_tree
-    from shrinker.verify.levels import EVIDENCE_LEVELS
-    from shrinker.verify.simulated import LevelResult
 
     manifest = read_manifest(out)
     results = []

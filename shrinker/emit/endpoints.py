@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from shrinker.graph.interface.endpoints import Endpoint, served_by
-from shrinker.graph.interface.reasons import feature_of, rule_of
-from shrinker.graph.interface.syntax import Syntax
+from shrinker.program.interface.endpoints import Endpoint, served_by
+from shrinker.program.interface.reasons import feature_of, rule_of
+from shrinker.program.interface.syntax import Syntax
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import name_matches
 from shrinker.values.edits import Refuse

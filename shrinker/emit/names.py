@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from shrinker.cache import Cache
-from shrinker.graph.definitions import Definition, public_definitions
-from shrinker.graph.interface.reasons import rule_of
+from shrinker.program.definitions import Definition, public_definitions
+from shrinker.program.interface.reasons import rule_of
 from shrinker.ruleset import Ruleset
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import UNREACHABLE

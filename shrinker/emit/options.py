@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, replace
 
-from shrinker.graph.interface.reasons import feature_of
+from shrinker.program.interface.reasons import feature_of
 from shrinker.ruleset import Ruleset
 from shrinker.values.interface import UNEXPLAINED, Interface
 

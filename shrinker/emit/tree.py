@@ -23,7 +23,7 @@ from shrinker.emit.package import pyproject, version_module
 from shrinker.emit.refusals import refusals_module
 from shrinker.emit.staging import install, staging_folder
 from shrinker.emit.workers import Rewritten, Task, Unwritable, rewrite_all
-from shrinker.graph.definitions import Definition
+from shrinker.program.definitions import Definition
 from shrinker.project import PACKAGE
 from shrinker.ruleset.models import Ruleset
 from shrinker.values.contents import MANIFEST

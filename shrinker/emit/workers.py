@@ -9,7 +9,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 
-from shrinker.processes import WorkerPool, start_worker, starting_workers, without_gc, worker_context
+from shrinker.cache.workers import WorkerPool, start_worker, starting_workers, without_gc, worker_context
 from shrinker.values.edits import Edit
 from shrinker.values.errors import InputError, ShrinkerError
 

@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 
 from shrinker.cache import Cache, turns
+from shrinker.cache.workers import WorkerPool, without_gc, worker_context
 from shrinker.facts.environment import Environment, like
 from shrinker.facts.outline import Outline, outline
 from shrinker.facts.stored import restore, store
-from shrinker.processes import WorkerPool, without_gc, worker_context
 from shrinker.ruleset.models import Ruleset
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import UpstreamTree, module_name, modules_of

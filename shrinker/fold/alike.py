@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from shrinker.fold.imported_rows import LOADED
-from shrinker.fold.refine.calls import name_called
-from shrinker.fold.refine.refinement import Refinement
-from shrinker.fold.refine.said import RECORDED
-from shrinker.fold.refine.seen import seen
+from shrinker.fold.propagate.calls import name_called
+from shrinker.fold.propagate.refinement import Refinement
+from shrinker.fold.propagate.said import RECORDED
+from shrinker.fold.propagate.seen import seen
 from shrinker.values.edits import Span
 from shrinker.values.folded import FoldedModule
 from shrinker.values.units import Units

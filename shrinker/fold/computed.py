@@ -10,7 +10,7 @@ from itertools import chain
 
 from shrinker.facts.walk import walk
 from shrinker.fold.reading import Reading
-from shrinker.fold.spelled import Spelled
+from shrinker.fold.unroll import Spelled
 
 _FIELD = re.compile(r"\{[^{}]*\}")
 _LITERAL_CHARACTERS = 3

@@ -15,13 +15,13 @@ from shrinker.facts.environment import Environment, like
 from shrinker.facts.lattice import Removed
 from shrinker.fold.alike import Folding, Refolded
 from shrinker.fold.companions import fold_companions
+from shrinker.fold.dependency_tracker import Answers
 from shrinker.fold.imported_rows import LOADED
 from shrinker.fold.memory import Derived, FoldMemory
-from shrinker.fold.recorded import Answers
-from shrinker.fold.refine.recheck import BROKEN
-from shrinker.fold.refine.refinement import NOTHING, Refinement
-from shrinker.fold.refine.rounds import derive
-from shrinker.fold.refine.surroundings import Surroundings
+from shrinker.fold.propagate.recheck import BROKEN
+from shrinker.fold.propagate.refinement import NOTHING, Refinement
+from shrinker.fold.propagate.rounds import derive
+from shrinker.fold.propagate.surroundings import Surroundings
 from shrinker.fold.workers import FoldWorkers, Result, Wanted, World
 from shrinker.values.edits import Span
 from shrinker.values.errors import ShrinkerError

@@ -20,7 +20,7 @@ from shrinker.fold.idle import bound_name, described, idle_locals, module_import
 from shrinker.fold.inertia import is_inert
 from shrinker.fold.messages import is_message
 from shrinker.fold.reading import Reading
-from shrinker.fold.spelled import Spelled
+from shrinker.fold.unroll import Spelled
 from shrinker.values.edits import Span
 from shrinker.values.usage import Usage, pack
 

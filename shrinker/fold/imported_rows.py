@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from shrinker.facts.lattice import Removed
 from shrinker.facts.walk import walk
 from shrinker.fold.context import Context, span
-from shrinker.fold.spelled import Display, bind, rows_of, tables_of, text_of
+from shrinker.fold.unroll import Display, bind, rows_of, tables_of, text_of
 from shrinker.values.edits import DropElement
 
 LOADED = "loaded row"

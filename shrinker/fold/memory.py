@@ -15,9 +15,9 @@ from shrinker.cache import Cache, hash_of, pack, unpack
 from shrinker.facts.build import module_paths
 from shrinker.facts.environment import Environment
 from shrinker.facts.stored import POOLED, skeleton
-from shrinker.fold.recorded import Answers, Question, canonical
-from shrinker.fold.refine.refinement import Refinement
-from shrinker.fold.refine.seen import Seen, seen
+from shrinker.fold.dependency_tracker import Answers, Question, canonical
+from shrinker.fold.propagate.refinement import Refinement
+from shrinker.fold.propagate.seen import Seen, seen
 from shrinker.ruleset.models import Ruleset
 from shrinker.values.folded import FoldedModule
 from shrinker.values.upstream import UpstreamTree

@@ -13,26 +13,26 @@ from shrinker.facts.scopes import ModuleScope
 from shrinker.fold.cleanup import drop_unused
 from shrinker.fold.context import Context
 from shrinker.fold.defaults import replace_defaults
-from shrinker.fold.heat import heat
 from shrinker.fold.imported_rows import drop_removed_rows
+from shrinker.fold.prefilter import heat
+from shrinker.fold.propagate.attributes import decide_attributes, drop_stores
+from shrinker.fold.propagate.calls import call_shapes
+from shrinker.fold.propagate.dead_arguments import drop_parameters, unread_parameters
+from shrinker.fold.propagate.enum_escape import member_uses
+from shrinker.fold.propagate.instance_tests import decide_unmade
+from shrinker.fold.propagate.instantiated_types import class_uses
+from shrinker.fold.propagate.inventories import drop_unasked, inventory_uses
+from shrinker.fold.propagate.members import decide_members
+from shrinker.fold.propagate.orphans import drop_orphans
+from shrinker.fold.propagate.parameters import decide_parameters
+from shrinker.fold.propagate.refinement import NOTHING, Refinement
+from shrinker.fold.propagate.results import constant_results, decide_results
+from shrinker.fold.propagate.tables import drop_tables
 from shrinker.fold.reading import Reading
-from shrinker.fold.refine.attributes import decide_attributes, drop_stores
-from shrinker.fold.refine.calls import call_shapes
-from shrinker.fold.refine.inventories import drop_unasked, inventory_uses
-from shrinker.fold.refine.made import class_uses
-from shrinker.fold.refine.members import decide_members
-from shrinker.fold.refine.orphans import drop_orphans
-from shrinker.fold.refine.parameters import decide_parameters
-from shrinker.fold.refine.passing import drop_parameters, unread_parameters
-from shrinker.fold.refine.produced import member_uses
-from shrinker.fold.refine.refinement import NOTHING, Refinement
-from shrinker.fold.refine.results import constant_results, decide_results
-from shrinker.fold.refine.tables import drop_tables
-from shrinker.fold.refine.unmade import decide_unmade
 from shrinker.fold.refusals import Look, find_looks, place_looks
 from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
-from shrinker.fold.units import collect_units
+from shrinker.fold.symbols import collect_units
 from shrinker.fold.unreachable import drop_unreachable
 from shrinker.fold.unwritable import leave, opened
 from shrinker.values.edits import Literal

@@ -13,7 +13,7 @@ from shrinker.facts.bindings import absolute
 from shrinker.fold.computed import pattern_of
 from shrinker.fold.harvest import harvest
 from shrinker.fold.reading import Reading
-from shrinker.fold.spelled import Spelled
+from shrinker.fold.unroll import Spelled
 from shrinker.values.edits import Span
 from shrinker.values.folded import DynamicSite, ImportSite, StringSite
 from shrinker.values.usage import Usage

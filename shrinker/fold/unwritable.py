@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from shrinker.facts.walk import walk
 from shrinker.fold.context import Context
-from shrinker.fold.refine.calls import OPEN
+from shrinker.fold.propagate.calls import OPEN
 from shrinker.fold.whole import import_needs
 from shrinker.values.folded import Uncertain
 

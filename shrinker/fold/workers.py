@@ -9,13 +9,13 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from shrinker.cache import pack, unpack
+from shrinker.cache.workers import WorkerPool, worker_context
 from shrinker.facts.build import CHUNK_BYTES, chunks
 from shrinker.facts.environment import Environment
+from shrinker.fold.dependency_tracker import Answers, RecordingEnvironment
 from shrinker.fold.memory import Recorded, record
 from shrinker.fold.module import fold_source
-from shrinker.fold.recorded import Answers, RecordingEnvironment
-from shrinker.fold.refine.refinement import Refinement
-from shrinker.processes import WorkerPool, worker_context
+from shrinker.fold.propagate.refinement import Refinement
 from shrinker.values.errors import InputError
 from shrinker.values.folded import FoldedModule
 from shrinker.values.upstream import UpstreamTree, module_name

@@ -13,17 +13,19 @@ from typing import Any
 
 from shrinker import __version__
 from shrinker.cache import Cache
+from shrinker.cache.workers import without_gc
+from shrinker.check.entries import judge_entries
+from shrinker.check.levels import EVIDENCE_LEVELS
 from shrinker.emit.lock import compare, read_lock, write_lock
 from shrinker.emit.staging import clear, install, refuse_foreign, scratch_folder, staging_folder
 from shrinker.emit.tree import Emitted, emit_tree
 from shrinker.emit.workers import Unwritable
-from shrinker.graph.build import missing_roots
 from shrinker.pipeline.analysis import Decided, analyse
 from shrinker.pipeline.outside import EMBEDDERS, embedders_evidence, is_pinned
+from shrinker.pipeline.prefetch import SpareTime
 from shrinker.pipeline.progress import Progress, timed
 from shrinker.pipeline.reporting import Reporting
-from shrinker.pipeline.spare import SpareTime
-from shrinker.processes import without_gc
+from shrinker.program.build import missing_roots
 from shrinker.project import project_folder
 from shrinker.report.effects import rule_effects
 from shrinker.report.measure import measure
@@ -36,12 +38,10 @@ from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
 from shrinker.values.errors import EvidenceError
 from shrinker.values.graph import Graph
+from shrinker.values.leftovers import Survivors
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
-from shrinker.values.survivors import Survivors
 from shrinker.values.upstream import UpstreamTree
-from shrinker.verify.entries import judge_entries
-from shrinker.verify.levels import EVIDENCE_LEVELS
 
 _SHOWN_FINDINGS = 20
 _SHOWN_STRICT = 100
@@ -68,7 +68,7 @@ class Request:
     reuse: bool = True
     """Take results of earlier runs from the cache folder, and leave this run's there."""
     without: tuple[str, ...] = ()
-    """Ids of rules that are taken as not written; see `shrinker.follow.alone`."""
+    """Ids of rules that are taken as not written; see `tools.ablation`."""
     force: bool = False
     """Move aside what in `out` or among the reports no run wrote, where such a thing ends the run otherwise."""
     look: bool = False
@@ -143,7 +143,7 @@ def shrink(request: Request, progress: Progress) -> Result:
             left: Survivors | None = None
             if request.strict or request.look:
                 # Here and not above: only such a run looks for them.
-                from shrinker.verify.survivors import find_survivors
+                from shrinker.check.leftovers import find_survivors
 
                 with timed("survivors", timings, progress):
                     effects = rule_effects(rules, decided.graph, decided.folded, measure(tree, manifest))

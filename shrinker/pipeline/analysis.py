@@ -7,21 +7,21 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from shrinker.cache import Cache
+from shrinker.cache.workers import beside
 from shrinker.emit.workers import load_rewriting
 from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
-from shrinker.fold.refine.surroundings import Surroundings
-from shrinker.graph.ahead import import_leads
-from shrinker.graph.build import build_graph
-from shrinker.graph.distributions import decide_distributions, with_uncertain
-from shrinker.graph.symbols.dead import Searched, dead_spans, search_symbols
-from shrinker.graph.symbols.result import leave_out
-from shrinker.graph.symbols.saved import SymbolData, found_symbols
-from shrinker.graph.written import Written, written_imports
+from shrinker.fold.propagate.surroundings import Surroundings
+from shrinker.pipeline.analysis_cache import AnalysisMemory
 from shrinker.pipeline.kept import Analysed
 from shrinker.pipeline.progress import Progress, timed
-from shrinker.pipeline.remembered import AnalysisMemory
-from shrinker.processes import beside
+from shrinker.program.ahead import import_leads
+from shrinker.program.build import build_graph
+from shrinker.program.distributions import decide_distributions, with_uncertain
+from shrinker.program.symbols.dead import Searched, dead_spans, search_symbols
+from shrinker.program.symbols.result import leave_out
+from shrinker.program.symbols.saved import SymbolData, found_symbols
+from shrinker.program.written import Written, written_imports
 from shrinker.ruleset import Ruleset
 from shrinker.values.distributions import Distributions
 from shrinker.values.folded import FoldedModule

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from shrinker.fold.alike import Folding
-from shrinker.graph.symbols.saved import SymbolData
+from shrinker.program.symbols.saved import SymbolData
 from shrinker.values.folded import Escape, FoldedModule
 from shrinker.values.graph import Graph
 

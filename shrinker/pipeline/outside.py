@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from shrinker.cache import Cache
+from shrinker.check.embedders import LEVEL as EMBEDDERS
+from shrinker.check.embedders import Read, verify_embedders
 from shrinker.pipeline.progress import Progress
 from shrinker.project import project_folder
 from shrinker.ruleset import Ruleset
@@ -16,8 +18,6 @@ from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import LevelResult
 from shrinker.values.upstream import UpstreamTree
-from shrinker.verify.embedders import LEVEL as EMBEDDERS
-from shrinker.verify.embedders import Read, verify_embedders
 
 _GET_WHEELS = "(not in the cache; `shrinker verify --level embedders` downloads them)"
 

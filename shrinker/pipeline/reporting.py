@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 from shrinker.cache import Cache
-from shrinker.processes import forked
+from shrinker.cache.workers import forked
 from shrinker.report.write import Begun
 from shrinker.values.errors import ShrinkerError
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from shrinker.cache import Cache
-from shrinker.graph.definitions import Definition, public_definitions
-from shrinker.graph.written import Written
+from shrinker.program.definitions import Definition, public_definitions
+from shrinker.program.written import Written
 from shrinker.values.graph import UNREACHABLE, Graph
 from shrinker.values.upstream import UpstreamTree, module_name
 

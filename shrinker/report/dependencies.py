@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from shrinker.graph.edges.kernels import kernel_library
-from shrinker.graph.nodes import NATIVE_SUFFIXES, module_node, suffix
-from shrinker.graph.stdlib import is_standard
+from shrinker.program.edges.kernels import kernel_library
+from shrinker.program.nodes import NATIVE_SUFFIXES, module_node, suffix
+from shrinker.program.stdlib import is_standard
 from shrinker.report.chains import chain, outgoing, reached_from, short, show
 from shrinker.report.measure import Measured
 from shrinker.values.folded import FoldedModule

@@ -8,8 +8,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping
 
-from shrinker.graph.saved import Importer
-from shrinker.graph.written import Written
+from shrinker.program.saved import Importer
+from shrinker.program.written import Written
 from shrinker.values.distributions import Distributions
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph

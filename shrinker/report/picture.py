@@ -7,7 +7,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Mapping
 
-from shrinker.graph.edges.kernels import kernel_library
+from shrinker.program.edges.kernels import kernel_library
 from shrinker.report.dependencies import LAYERS, MODELS
 from shrinker.values.graph import Graph
 

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from shrinker.values.survivors import Kind, Survivor
+from shrinker.values.leftovers import Kind, Survivor
 from shrinker.values.upstream import module_name
 
 _INDENT = "    "

@@ -56,7 +56,7 @@ def _other(data: Any, manifest: Manifest) -> str:
 
 
 def _python_digest(manifest: Manifest) -> str:
-    """As `shrinker.verify.gpu` names a tree: by path and content of every Python file below `python/`."""
+    """As `equivalence.gpu` names a tree: by path and content of every Python file below `python/`."""
     files = [(PurePosixPath(f.path).relative_to("python"), f.sha256) for f in manifest.files if _is_python(f.path)]
     rows = (f"{path.as_posix()}\0{sha256}\n" for path, sha256 in sorted(files))
     return hashlib.sha256("".join(rows).encode()).hexdigest()[:16]

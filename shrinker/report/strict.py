@@ -15,9 +15,9 @@ from shrinker.report.proposals import propose_acceptance, propose_fact, propose_
 from shrinker.ruleset import Fact, Rule, Ruleset, Survivor, module_matches
 from shrinker.ruleset.models import Refusal
 from shrinker.values.folded import FoldedModule, Uncertain
+from shrinker.values.leftovers import KINDS, Kind, Survivors
+from shrinker.values.leftovers import Survivor as Found
 from shrinker.values.outcome import Finding
-from shrinker.values.survivors import KINDS, Kind, Survivors
-from shrinker.values.survivors import Survivor as Found
 from shrinker.values.upstream import UpstreamTree
 
 REFUSED: frozenset[Kind] = frozenset({"predicates", "flags", "environment", "absent imports"})

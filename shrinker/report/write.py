@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from shrinker.cache import Cache
-from shrinker.graph.nodes import module_node
-from shrinker.graph.saved import graph_data
-from shrinker.graph.symbols.saved import NO_SYMBOLS, SymbolData, symbol_data
-from shrinker.graph.written import Written
+from shrinker.program.nodes import module_node
+from shrinker.program.saved import graph_data
+from shrinker.program.symbols.saved import NO_SYMBOLS, SymbolData, symbol_data
+from shrinker.program.written import Written
 from shrinker.report.api import ApiPage, Lost, api_page, definitions_data, removed_definitions
 from shrinker.report.dependencies import dependencies
 from shrinker.report.distributions import distributions_data, extras_text

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
 
 from shrinker.ruleset.match import any_name_matches
-from shrinker.values.survivors import Kind, Position
+from shrinker.values.leftovers import Kind, Position
 
 
 class Rule(BaseModel):

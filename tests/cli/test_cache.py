@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from shrinker.graph.symbols.saved import found_symbols
+from shrinker.program.symbols.saved import found_symbols
 from shrinker.report.write import Begun, begin_reports
 from shrinker.values.errors import InputError
 from tests.cli.small import RULES, World, write
@@ -176,7 +176,7 @@ def test_a_search_that_is_killed_proves_nothing(world: World, monkeypatch: pytes
         os.kill(os.getpid(), signal.SIGKILL)
 
     with monkeypatch.context() as patched:
-        patched.setattr("shrinker.pipeline.carried.search_again", killed)
+        patched.setattr("shrinker.pipeline.rebase.search_again", killed)
         done = world.run(world.arguments())
     assert done.code == 0 and _ANEW in done.err
     warm = _outcome(world)

@@ -60,7 +60,7 @@ def test_a_rule_that_evidence_needs(world: World, monkeypatch: pytest.MonkeyPatc
             raise EvidenceError("level references found 1 thing wrong:\n  a.py:1: undefined", "look at it")
         return shrink(request, progress)
 
-    monkeypatch.setattr("shrinker.follow.alone.shrink", refuse)
+    monkeypatch.setattr("tools.ablation.shrink", refuse)
     row, other = _effect(world, "npu", "remove-npu")
     assert "a.py:1: undefined" in str(row["failed"]) and row["files"] == {"back": 0, "gone": 0}
     assert "a.py:1: undefined" in str(other["failed"])

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.processes import WorkerPool
+from shrinker.cache.workers import WorkerPool
 from tests.cli.small import FILES, RULES, World, large, write
 
 

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 import typer.main
 
+from equivalence.levels import SIMULATED_LEVELS
+from shrinker.check.embedders import LEVEL as EMBEDDERS
+from shrinker.check.levels import EVIDENCE_LEVELS
 from shrinker.cli import app
 from shrinker.cli.help import EXAMPLES
 from shrinker.cli.options import LEVELS
-from shrinker.verify.embedders import LEVEL as EMBEDDERS
-from shrinker.verify.levels import EVIDENCE_LEVELS
-from shrinker.verify.simulated import SIMULATED_LEVELS
 from tests.cli.small import World
 
 GROUP: Any = typer.main.get_command(app)

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from shrinker.check.allowances import default_tokens, is_refusal
+from shrinker.check.subsequence import align
+from shrinker.check.tokens import split
 from shrinker.emit.refusals import refusals_module
 from shrinker.ruleset.models import Refusal
 from shrinker.values.edits import Refuse, Span
 from shrinker.values.folded import FoldedModule
-from shrinker.verify.allowances import default_tokens, is_refusal
-from shrinker.verify.subsequence import align
-from shrinker.verify.tokens import split
 
 PLACE = "sglang.args.Args.__post_init__"
 RULES = [

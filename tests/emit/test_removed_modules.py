@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from shrinker.check.subsequence import align
+from shrinker.check.tokens import split
 from shrinker.emit.refusals import refusals_module, removed_modules
 from shrinker.emit.rewrite import rewrite_file
 from shrinker.values.edits import Guard, Span
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Removal
-from shrinker.verify.subsequence import align
-from shrinker.verify.tokens import split
 
 P = "python/sglang/"
 KEPT = [f"{P}__init__.py", f"{P}srt/__init__.py", f"{P}srt/models/one.py", f"{P}mixed/kept.py"]

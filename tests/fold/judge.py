@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from shrinker.check.allowances import default_tokens
+from shrinker.check.subsequence import align
+from shrinker.check.tokens import split
 from shrinker.emit.rewrite import rewrite_file
 from shrinker.ruleset import Ruleset
 from shrinker.values.edits import Edit
 from shrinker.values.folded import FoldedModule
 from shrinker.values.form import digest
-from shrinker.verify.allowances import default_tokens
-from shrinker.verify.subsequence import align
-from shrinker.verify.tokens import split
 from tests.fold.programs import fold_tree, make_tree, program_rules
 
 RULES = program_rules()

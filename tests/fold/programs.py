@@ -16,7 +16,7 @@ from types import MappingProxyType
 from shrinker.emit.rewrite import rewrite_file
 from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
-from shrinker.fold.refine.surroundings import Surroundings
+from shrinker.fold.propagate.surroundings import Surroundings
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.load import load_rules
 from shrinker.values.folded import FoldedModule

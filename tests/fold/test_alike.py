@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-import shrinker.fold.refine as refine
+import shrinker.fold.propagate as refine
 from shrinker.fold.alike import moved_spans, names_apart
-from shrinker.fold.refine.said import RECORDED, Said
+from shrinker.fold.propagate.said import RECORDED, Said
 from shrinker.values.edits import Span
 from shrinker.values.folded import DynamicSite, Escape, FoldedModule, ImportSite, StringSite
 from shrinker.values.units import Unit, Units

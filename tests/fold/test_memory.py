@@ -16,12 +16,12 @@ from shrinker.facts.build import build_environment
 from shrinker.facts.environment import Environment
 from shrinker.facts.outline import Outline, outline
 from shrinker.facts.stored import StoredOutline, restore, skeleton, store
-from shrinker.fold import recorded
+from shrinker.fold import dependency_tracker as recorded
+from shrinker.fold.dependency_tracker import Answers, RecordingEnvironment, canonical
 from shrinker.fold.engine import FoldEngine
 from shrinker.fold.memory import MADE_OF
-from shrinker.fold.recorded import Answers, RecordingEnvironment, canonical
-from shrinker.fold.refine.seen import seen
-from shrinker.fold.refine.surroundings import Surroundings
+from shrinker.fold.propagate.seen import seen
+from shrinker.fold.propagate.surroundings import Surroundings
 from shrinker.ruleset import Ruleset
 from shrinker.values.folded import FoldedModule
 from shrinker.values.upstream import UpstreamTree, module_name

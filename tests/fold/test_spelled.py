@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from shrinker.fold.reading import Reading
-from shrinker.fold.spelled import Spelled
+from shrinker.fold.unroll import Spelled
 
 
 def texts(source: str) -> tuple[str, ...] | None:

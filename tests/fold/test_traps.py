@@ -85,13 +85,13 @@ TRAPS: dict[str, tuple[str, ...]] = {
     ),
     "a package that kept code needs (NSA)": (
         "removed_eager_use",
-        "tests/graph/test_rules.py::test_rescued_module_stays_with_its_packages",
+        "tests/program/test_rules.py::test_rescued_module_stays_with_its_packages",
     ),
     # Found by other phases.
     "a registry that swallows import errors": (
-        "tests/graph/test_rules.py::test_a_walk_with_a_rule_finds_what_it_says",
+        "tests/program/test_rules.py::test_a_walk_with_a_rule_finds_what_it_says",
     ),
-    "modules that are chosen by a string": ("removed_by_string", "tests/graph/test_modules.py::test_edge"),
+    "modules that are chosen by a string": ("removed_by_string", "tests/program/test_modules.py::test_edge"),
 }
 """What upstream does to whoever changes it, to the programs (by name) and tests (by path) that show it handled."""
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from shrinker.cache import Cache
+from shrinker.check.entries import judge_entries
 from shrinker.ruleset import load_profile, with_rule
 from shrinker.ruleset.models import Fact
 from shrinker.source import open_upstream
 from shrinker.values.entries import GONE, KEPT, Entries
-from shrinker.verify.entries import judge_entries
-from shrinker.verify.mutation.wrong_rules import ALWAYS, ATTRIBUTE, DOMAIN, PREDICATE, draw
 from tests.integration.shrunk import REPOSITORY, Shrunk
+from tools.mutation.wrong_rules import ALWAYS, ATTRIBUTE, DOMAIN, PREDICATE, draw
 
 pytestmark = pytest.mark.network
 SEED = 28

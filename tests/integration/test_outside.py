@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from equivalence.simulation.environment import Simulation
+from equivalence.simulation.settings import Settings
 from shrinker.ruleset import load_profile
-from shrinker.simulate.environment import Simulation
-from shrinker.simulate.settings import Settings
 from shrinker.source import open_upstream
 from tests.integration.shrunk import EARLIER, REPOSITORY, Shrunk, bound, check_api
 from tests.simulations import simulation_python

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from equivalence.levels import Expected, Setting, imports, model, server
+from equivalence.levels.configurations import CONFIGURATIONS
+from equivalence.simulation.environment import simulation
 from shrinker.report.write import GENERATED_ONLY
-from shrinker.simulate.environment import simulation
 from shrinker.source import open_upstream
-from shrinker.verify.simulated import Expected, Setting, imports, model, server
-from shrinker.verify.simulated.configurations import CONFIGURATIONS
 from tests.integration.removed import check
 from tests.integration.shrunk import REPOSITORY, Shrunk, command
 from tests.simulations import simulation_python

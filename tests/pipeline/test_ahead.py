@@ -10,8 +10,8 @@ from shrinker.cache import Cache
 from shrinker.facts.build import build_environment, chunks
 from shrinker.fold import workers
 from shrinker.fold.engine import FoldEngine
-from shrinker.graph.ahead import import_leads
-from shrinker.graph.build import build_graph
+from shrinker.program.ahead import import_leads
+from shrinker.program.build import build_graph
 from shrinker.project import RULES_FOLDER
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.load import load_rules

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from shrinker.pipeline.progress import timed
-from tests.graph.symbols.test_programs import _Silent
+from tests.program.symbols.test_programs import _Silent
 
 
 def test_a_phase_within_another_counts_once() -> None:

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from shrinker.cache import Cache
+from shrinker.cache.workers import WorkerPool
 from shrinker.fold import workers
-from shrinker.graph.symbols.saved import symbol_data
 from shrinker.pipeline import analyse
-from shrinker.processes import WorkerPool
+from shrinker.program.symbols.saved import symbol_data
 from shrinker.project import RULES_FOLDER
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.load import load_rules
 from tests.fold.programs import make_tree, read_program
-from tests.graph.symbols.test_programs import _ROOT, ARCHIVES, _Silent
-from tests.graph.symbols.test_why import _MORE
+from tests.program.symbols.test_programs import _ROOT, ARCHIVES, _Silent
+from tests.program.symbols.test_why import _MORE
 
 _OWN = """
 [[keep]]

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from shrinker.cache import Cache
-from shrinker.graph.symbols.moved import moved_symbols
-from shrinker.graph.symbols.saved import symbol_data
 from shrinker.pipeline import analyse
 from shrinker.pipeline.analysis import Decided
+from shrinker.program.symbols.moved import moved_symbols
+from shrinker.program.symbols.saved import symbol_data
 from shrinker.ruleset import Ruleset
 from tests.fold.programs import make_tree, read_program
-from tests.graph.symbols.test_programs import ARCHIVES, _Silent
 from tests.pipeline.test_remembered import FILES as _FILES
 from tests.pipeline.test_remembered import LAUNCH, PARTS, _decided, _edits, _rules
+from tests.program.symbols.test_programs import ARCHIVES, _Silent
 
 FILES = _FILES | {
     PARTS: _FILES[PARTS].replace("self.inner() + 1", "self._inner() + len(TABLE)").replace("def inner", "def _inner")
@@ -46,7 +46,7 @@ def _outcome(
         moved.append(found is not None)
         return found
 
-    monkeypatch.setattr("shrinker.pipeline.carried.moved_symbols", spied)
+    monkeypatch.setattr("shrinker.pipeline.rebase.moved_symbols", spied)
     tree = make_tree(folder, files)
     with ExitStack() as stack:
         decided = analyse(tree, rules, 1, {}, _Silent(), Cache(folder.parent / "cache"), symbols=True, stack=stack)
@@ -197,6 +197,6 @@ def test_a_step_that_looks_otherwise_is_not_asked_for_twice(tmp_path: Path, monk
     _decided(tmp_path / "before", FILES, rules, Cache(tmp_path / "cache"))
     files = FILES | {LAUNCH: FILES[LAUNCH] + "# more\n"}
     answers = iter([False])
-    monkeypatch.setattr("shrinker.fold.again.FoldedAgain.looks_alike", lambda *_, **__: next(answers, True))
+    monkeypatch.setattr("shrinker.fold.reuse.FoldedAgain.looks_alike", lambda *_, **__: next(answers, True))
     cold = _decided(tmp_path / "cold", files, rules, None)
     assert _outcome(tmp_path / "warm", files, rules, cold, monkeypatch) == ANEW

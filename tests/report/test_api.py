@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from shrinker.cache import Cache
-from shrinker.graph.definitions import public_definitions
-from shrinker.graph.written import written_imports
+from shrinker.program.definitions import public_definitions
+from shrinker.program.written import written_imports
 from shrinker.report.api import api_page, definitions_data, removed_definitions
 from shrinker.values.graph import Graph, Removal
 from shrinker.values.upstream import UpstreamTree
-from tests.graph.small_tree import write_tree
+from tests.program.small_tree import write_tree
 
 P = "python/sglang/"
 KEPT = """\

@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 
 from shrinker.cache import Cache
-from shrinker.graph.interface.compare import compare_interfaces, read_offered
-from shrinker.graph.interface.endpoints import read_endpoints, served_by
-from shrinker.graph.interface.flags import read_flags
-from shrinker.graph.interface.syntax import Syntax
-from shrinker.graph.interface.words import WORDS, modules_with_words
+from shrinker.program.interface.compare import compare_interfaces, read_offered
+from shrinker.program.interface.endpoints import read_endpoints, served_by
+from shrinker.program.interface.flags import read_flags
+from shrinker.program.interface.syntax import Syntax
+from shrinker.program.interface.words import WORDS, modules_with_words
 from shrinker.ruleset import Ruleset
 from shrinker.values.graph import Graph
 from shrinker.values.interface import UNEXPLAINED
 from shrinker.values.upstream import modules_of
 from tests.cli.small import RULES as SMALL
 from tests.cli.small import World, write
-from tests.graph.small_tree import write_tree
+from tests.program.small_tree import write_tree
 
 FILES = {
     "LICENSE": "Apache License\n",
@@ -304,7 +304,7 @@ def test_strict_mode_refuses_what_is_unexplained(world: World, monkeypatch: pyte
     def looked(*_: object) -> str:
         return ""
 
-    monkeypatch.setattr("shrinker.graph.interface.compare.rule_of", looked)
+    monkeypatch.setattr("shrinker.program.interface.compare.rule_of", looked)
     done = world.run(world.arguments("--strict", "--no-cache"))
     assert done.code != 0
     assert "[interface] sglang.srt.args.Args: --npu-cards removed, and no rule says why" in done.err

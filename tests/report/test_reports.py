@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from shrinker.graph.build import build_graph
-from shrinker.graph.distributions import decide_distributions
-from shrinker.graph.written import written_imports
+from shrinker.program.build import build_graph
+from shrinker.program.distributions import decide_distributions
+from shrinker.program.written import written_imports
 from shrinker.report.importers import removed_importers
 from shrinker.report.measure import area, count_lines, language
 from shrinker.report.summary import summary_table
@@ -25,7 +25,7 @@ from shrinker.values.graph import Graph
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile, Evidence, Finding
 from shrinker.values.upstream import UpstreamTree
-from tests.graph.small_tree import plain_fold, write_tree
+from tests.program.small_tree import plain_fold, write_tree
 
 WHY = "a rule of a | test"
 SOURCES = {

@@ -7,11 +7,11 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from equivalence.gpu.trees import Tree
 from shrinker.report.stale import mark_stale
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile
 from shrinker.values.upstream import Identity
-from shrinker.verify.gpu.trees import Tree
 
 MANIFEST = Manifest("1", "deepseek", "abc", Identity("release", "release:1.0", "1.0", None, False), ())
 PAGE = "# Evidence\n\nEvery level passed.\n\nMore.\n"

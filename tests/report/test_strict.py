@@ -15,10 +15,10 @@ from shrinker.ruleset import Absent, Fact, Remove, Ruleset, Survivor
 from shrinker.ruleset.load import load_rules
 from shrinker.ruleset.models import Refusal
 from shrinker.values.folded import FoldedModule, Uncertain
+from shrinker.values.leftovers import Leftover, Survivors, Suspect
+from shrinker.values.leftovers import Survivor as Found
 from shrinker.values.outcome import Finding
-from shrinker.values.survivors import Leftover, Survivors, Suspect
-from shrinker.values.survivors import Survivor as Found
-from tests.verify.trees import upstream_tree, write
+from tests.check.trees import upstream_tree, write
 
 WHY = "A rule of a test."
 PATH = "python/sglang/srt/a.py"

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from equivalence.levels import SIMULATED_LEVELS
+from shrinker.check.embedders import LEVEL as EMBEDDERS
+from shrinker.check.levels import EVIDENCE_LEVELS
 from shrinker.report.verification import _ORDER, NOT_SHOWN, amended, write_verification
 from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding, LevelResult
 from shrinker.values.upstream import Identity
-from shrinker.verify.embedders import LEVEL as EMBEDDERS
-from shrinker.verify.levels import EVIDENCE_LEVELS
-from shrinker.verify.simulated import SIMULATED_LEVELS
 
 MANIFEST = Manifest("0.1.0", "deepseek", "0" * 64, Identity("release", "release:1.0", "1.0", None, False), ())
 

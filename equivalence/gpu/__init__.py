@@ -1,0 +1,20 @@
+"""Evidence on NVIDIA GPUs: upstream's server and the generated one, side by side, answer by answer.
+
+`python -m equivalence.gpu --help` runs it where nothing but Python and the servers' own environment is installed:
+this package needs the standard library only (`checkpoint` needs torch, which that environment has).
+
+    cells.py       what is run, as data            observe.py     one server of one cell, everything seen of it
+    trees.py       the two trees and environment   schedule.py    many of them, in time, resumable
+    span.py        one request over many runs      verdict.py     all servers of a cell judged
+    turns.py       pairs of runs, a copy beside    throughput.py  what is timed
+    load.py        a client that loads a server    interval.py    ratios and how sure they are
+    table.py       gpu.json and gpu.md             bundle.py      packages for a machine without network
+"""
+
+from __future__ import annotations
+
+from equivalence.gpu.cells import CELLS, Cell
+from equivalence.gpu.schedule import Plan, run
+from equivalence.gpu.trees import Environment, Tree
+
+__all__ = ["CELLS", "Cell", "Environment", "Plan", "Tree", "run"]

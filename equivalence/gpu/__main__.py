@@ -1,0 +1,118 @@
+"""`python -m equivalence.gpu`: see --help."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from equivalence.gpu.cells import CELLS
+from equivalence.gpu.hardware import describe
+from equivalence.gpu.schedule import Plan, run
+from equivalence.gpu.table import document, lines, page, passed
+from equivalence.gpu.trees import Environment, Tree
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    result = argparse.ArgumentParser(
+        prog="python -m equivalence.gpu",
+        description="Serve the same checkpoints with upstream's tree and the generated one, and compare. What --out holds "
+        "already is not run again. Exit code 1: a cell differs, or fails in one tree alone.",
+    )
+    add = result.add_argument
+    add("--upstream", type=Path, required=True, help="folder that holds upstream's package sglang")
+    add("--generated", type=Path, required=True, help="folder that holds the generated package sglang")
+    add(
+        "--checkpoints",
+        type=Path,
+        required=True,
+        help="folder of checkpoints (equivalence.gpu.checkpoint makes them)",
+    )
+    add("--out", type=Path, required=True, help="where results go")
+    add("--python", default=sys.executable, help="interpreter of the servers' environment")
+    add(
+        "--packages", type=Path, action="append", default=[], help="folder of packages behind the tree; may be repeated"
+    )
+    add("--set", action="append", default=[], metavar="NAME=VALUE", help="environment variable of every server")
+    add(
+        "--cell",
+        action="append",
+        default=[],
+        metavar="NAME[:N]",
+        help=f"only these, with N servers of each tree; of {', '.join(CELLS)}",
+    )
+    add("--gpus", default="0", help="ids of GPUs, with commas")
+    add("--seconds", type=float, default=4 * 3600.0, help="time for all")
+    add("--cell-seconds", type=float, default=900.0, help="time for one server")
+    add("--at-once", type=int, default=1, help="servers at a time; above 1 the times mean little")
+    add("--stagger", type=float, default=15.0, help="seconds between two starts, with --at-once")
+    add("--no-profile", action="store_true", help="do not list GPU kernels")
+    add("--reports", type=Path, help="folder that gets gpu.json and gpu.md, too")
+    add(
+        "--report-only",
+        action="store_true",
+        help="run nothing: judge and write again what --out holds, whichever trees it was seen of",
+    )
+    add("--servers", type=int, default=2, help="servers of each tree and cell; one more where a verdict is in doubt")
+    add("--retry", action="store_true", help="run again what failed before")
+    return result
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run, print the table, write gpu.json and gpu.md; returns the exit code."""
+    given = parser().parse_args(arguments)
+    chosen = dict(name.partition(":")[::2] for name in given.cell)
+    unknown = [name for name in chosen if name not in CELLS]
+    if unknown:
+        print(f"error: no cell {', '.join(unknown)}; cells: {', '.join(CELLS)}", file=sys.stderr)
+        return 2
+    for folder in (given.upstream, given.generated):
+        if not (folder / "sglang" / "__init__.py").is_file():
+            print(f"error: {folder} holds no package sglang", file=sys.stderr)
+            return 2
+    variables = dict(item.partition("=")[::2] for item in given.set)
+    packages = [path.absolute() for path in given.packages]
+    environment = Environment(given.python, packages, variables)
+    trees = (Tree("upstream", given.upstream.absolute()), Tree("generated", given.generated.absolute()))
+    plan = Plan(
+        trees,
+        environment,
+        given.checkpoints.absolute(),
+        given.out.absolute(),
+        [CELLS[name] for name in chosen or CELLS],
+        given.seconds,
+        given.cell_seconds,
+        [int(gpu) for gpu in given.gpus.split(",")],
+        given.at_once,
+        given.stagger,
+        not given.no_profile,
+        given.retry,
+        given.servers,
+        given.report_only,
+        {name: int(count) for name, count in chosen.items() if count},
+    )
+    rows = run(plan)
+    found = document(rows, _hardware(given.out / "hardware.json", environment, trees, known=given.report_only))
+    for folder in (given.out, *([given.reports] if given.reports else [])):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "gpu.json").write_text(json.dumps(found, indent=1, ensure_ascii=True) + "\n", "utf-8")
+        (folder / "gpu.md").write_text(page(found, "Evidence on GPUs"), "utf-8")
+    print("\n".join(lines(rows)))
+    return 0 if passed(rows) else 1
+
+
+def _hardware(path: Path, environment: Environment, trees: tuple[Tree, Tree], *, known: bool) -> dict[str, Any]:
+    """What the cells ran on; where nothing is run, what was written down when they did."""
+    if known and path.is_file():
+        return dict(json.loads(path.read_text("utf-8")))
+    found = describe(environment, trees)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

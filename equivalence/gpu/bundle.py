@@ -1,0 +1,214 @@
+"""Packages and folders for a machine without network, in pieces: `python -m equivalence.gpu.bundle pack|unpack`.
+
+`pack` asks pip for what is named, for the target's Python and platform, and cuts it into pieces of a size that can be carried;
+`unpack` on the other side needs nothing but Python: it checks every piece before it writes anything.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ensurepip
+import hashlib
+import importlib.util
+import io
+import json
+import lzma
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, cast
+
+_LIST = "bundle.json"
+_BLOCK = 1 << 20
+
+
+class _Pieces(io.RawIOBase):
+    """A file that is written on into the next piece once one is full."""
+
+    def __init__(self, folder: Path, most: int) -> None:
+        self.folder, self.most, self.names = folder, most, list[str]()
+        self._left = 0
+        self._file: io.BufferedWriter | None = None
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: object) -> int:
+        view = memoryview(data).cast("B")  # type: ignore[arg-type]
+        done = 0
+        while done < len(view):
+            if self._left == 0:
+                self.end()
+                self.names.append(f"piece{len(self.names):03}")
+                self._file, self._left = (self.folder / self.names[-1]).open("wb"), self.most
+            assert self._file is not None
+            part = view[done : done + self._left]
+            self._file.write(part)
+            done, self._left = done + len(part), self._left - len(part)
+        return done
+
+    def end(self) -> None:
+        """Close the piece that is being written."""
+        if self._file is not None:
+            self._file.close()
+
+
+def pack(
+    out: Path,
+    packages: Sequence[str],
+    folders: Sequence[Path],
+    python: str,
+    platforms: Sequence[str],
+    mib: float,
+    pip: Sequence[str],
+) -> list[Path]:
+    """Write the pieces and their list to `out`, an empty or new folder; returns the pieces.
+
+    Args:
+        packages: requirements, each named itself: none that they need is added.
+        folders: taken as they are, under their own names.
+        python, platforms: of the target, such as `3.12` and `manylinux_2_28_x86_64`.
+        mib: size of a piece at most, MiB.
+        pip: further options, such as those that name an index.
+
+    Raises:
+        FileExistsError: `out` holds something.
+        subprocess.CalledProcessError: pip found no wheel.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    if any(out.iterdir()):
+        raise FileExistsError(f"{out} is not empty")
+    with TemporaryDirectory(dir=out.parent) as work:
+        site = Path(work) / "site"
+        site.mkdir()
+        if packages:
+            command = [
+                *_pip(),
+                "install",
+                "-q",
+                "--no-deps",
+                "--no-compile",
+                "--only-binary",
+                ":all:",
+            ]
+            command += ["--target", str(site), "--python-version", python]
+            command += [word for platform in platforms for word in ("--platform", platform)]
+            subprocess.run([*command, *pip, *packages], check=True)
+        pieces = _Pieces(out, int(mib * _BLOCK))
+        with (
+            lzma.open(cast(IO[bytes], pieces), "wb", preset=3) as packed,
+            tarfile.open(fileobj=packed, mode="w|") as tar,
+        ):
+            for source in (site, *folders):
+                tar.add(source, source.name, filter=_without_caches)
+        pieces.end()
+    found = {name: _hash(out / name) for name in pieces.names}
+    (out / _LIST).write_text(json.dumps({"pieces": found}, indent=1) + "\n", "utf-8")
+    return [out / name for name in pieces.names]
+
+
+def unpack(pieces: Path, out: Path) -> None:
+    """Put what the pieces hold below `out`; the packages lie in its folder `site`.
+
+    Raises:
+        ValueError: a piece is missing or is not what was packed; nothing was written.
+    """
+    listed: dict[str, str] = json.loads((pieces / _LIST).read_text("utf-8"))["pieces"]
+    for name, digest in listed.items():
+        if not (pieces / name).is_file() or _hash(pieces / name) != digest:
+            raise ValueError(f"{pieces / name} is missing or is not what was packed")
+    out.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(fileobj=_Joined([pieces / name for name in listed]), mode="r|xz") as tar:
+        # Older Pythons have no filters; what is unpacked is what was packed, by its hash.
+        tar.extraction_filter = getattr(tarfile, "tar_filter", lambda member, _: member)
+        tar.extractall(out)
+
+
+def _pip() -> list[str]:
+    """A pip that can be run: this environment's, one on the path, or the wheel that Python brings along."""
+    if importlib.util.find_spec("pip"):
+        return [sys.executable, "-m", "pip"]
+    if found := shutil.which("pip"):
+        return [found]
+    wheels = sorted(Path(ensurepip.__file__).parent.glob("_bundled/pip-*.whl"))
+    if not wheels:
+        raise FileNotFoundError("no pip: install it for this Python")
+    return [sys.executable, str(wheels[-1] / "pip")]
+
+
+class _Joined(io.RawIOBase):
+    """Files one behind the other, as one that is read."""
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._blocks = self._read(paths)
+        self._kept = b""
+
+    @staticmethod
+    def _read(paths: Sequence[Path]) -> Iterator[bytes]:
+        for path in paths:
+            with path.open("rb") as file:
+                while block := file.read(_BLOCK):
+                    yield block
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        while len(self._kept) < size or size < 0:
+            block = next(self._blocks, b"")
+            if not block:
+                break
+            self._kept += block
+        end = len(self._kept) if size < 0 else size
+        found, self._kept = self._kept[:end], self._kept[end:]
+        return found
+
+
+def _without_caches(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    return None if Path(entry.name).name == "__pycache__" else entry
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m equivalence.gpu.bundle", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    add = (packing := commands.add_parser("pack")).add_argument
+    add("out", type=Path)
+    add("--package", action="append", default=[], help="a requirement such as sglang-kernel==0.4.4; may be repeated")
+    add("--requirements", type=Path, help="a file of requirements, one a line")
+    add("--folder", type=Path, action="append", default=[], help="taken along as it is; may be repeated")
+    add("--target-python", default="3.12")
+    add("--platform", action="append", default=[], help="of the target; may be repeated")
+    add("--mib", type=float, default=50.0, help="size of a piece at most")
+    add("--pip", action="append", default=[], metavar="OPTION", help="an option for pip, such as --pip=--index-url=URL")
+    packing.set_defaults(platform=[])
+    add = commands.add_parser("unpack").add_argument
+    add("pieces", type=Path)
+    add("out", type=Path)
+    given = parser.parse_args(arguments)
+    try:
+        if given.command == "unpack":
+            unpack(given.pieces, given.out)
+            return 0
+        lines = given.requirements.read_text("utf-8").split("\n") if given.requirements else []
+        packages = [*given.package, *(line.strip() for line in lines if line.strip() and not line.startswith("#"))]
+        platforms = given.platform or ["manylinux_2_28_x86_64", "manylinux2014_x86_64", "any"]
+        made = pack(given.out, packages, given.folder, given.target_python, platforms, given.mib, given.pip)
+    except (OSError, ValueError, subprocess.CalledProcessError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    print("\n".join(f"{path} {path.stat().st_size}" for path in made))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,145 @@
+"""A client that loads a server and tells tokens a second: `python -m equivalence.gpu.load`, standard library only.
+
+Upstream's own benchmark imports the package it measures, ten seconds a run; this one starts in a tenth, so that a lease has
+room for enough rounds. All requests stream, so that tokenizer, scheduler and detokenizer have all their work.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import socket
+import sys
+import threading
+import time
+from dataclasses import dataclass, replace
+from statistics import median
+
+_SMALLEST_ID, _LARGEST_ID = 1000, 100000
+"""Token ids that each of DeepSeek's vocabularies has."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """What is sent.
+
+    Attributes:
+        name: what the numbers are called by.
+        concurrency: requests at a time.
+        requests: in all.
+        prompt, new: tokens of each request.
+    """
+
+    name: str
+    concurrency: int
+    requests: int
+    prompt: int
+    new: int
+
+
+LOADS = (Load("one", 1, 3, 128, 128), Load("eight", 8, 48, 256, 64), Load("sixteen", 16, 128, 256, 64))
+"""One request at a time is the host's work and a graph of one row; sixteen are all that the cells' servers run at once."""
+
+HIGHER = frozenset({"tokens_per_second"})
+"""Quantities of which more is better; of all others less is."""
+
+
+def send(host: str, port: int, load: Load, seed: int, seconds: float) -> dict[str, float]:
+    """Send all requests of a load.
+
+    Returns:
+        `tokens_per_second` (new tokens over the time of all), `first_token_seconds` and `next_token_seconds` (medians over
+        requests).
+
+    Raises:
+        OSError: a request got no complete answer.
+    """
+    draw = random.Random(seed)
+    prompts = [[draw.randint(_SMALLEST_ID, _LARGEST_ID) for _ in range(load.prompt)] for _ in range(load.requests)]
+    waiting = [_body(prompt, load.new) for prompt in prompts]
+    times: list[list[float]] = []
+    failed: list[str] = []
+    lock = threading.Lock()
+
+    def work() -> None:
+        while True:
+            with lock:
+                if not waiting or failed:
+                    return
+                body = waiting.pop()
+            try:
+                found = _ask(host, port, body, seconds)
+                if len(found) < 3:
+                    raise OSError(f"{len(found)} events")
+            except OSError as error:
+                failed.append(f"{type(error).__name__}: {error}")
+                return
+            times.append(found)
+
+    threads = [threading.Thread(target=work) for _ in range(load.concurrency)]
+    begin = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    took = time.perf_counter() - begin
+    if failed:
+        raise OSError(failed[0])
+    return {
+        "tokens_per_second": load.requests * load.new / took,
+        "first_token_seconds": median(found[1] - found[0] for found in times),
+        "next_token_seconds": median((found[-1] - found[1]) / (load.new - 1) for found in times),
+    }
+
+
+def _body(prompt: list[int], new: int) -> bytes:
+    sampling = {"temperature": 0, "max_new_tokens": new, "ignore_eos": True}
+    return json.dumps({"input_ids": prompt, "sampling_params": sampling, "stream": True}).encode()
+
+
+def _ask(host: str, port: int, body: bytes, seconds: float) -> list[float]:
+    """When the request was sent and each event came; the events are not parsed, so that the client costs little."""
+    head = (
+        f"POST /generate HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+    )
+    with socket.create_connection((host, port), seconds) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        times = [time.perf_counter()]
+        connection.sendall(f"{head}Connection: close\r\n\r\n".encode() + body)
+        with connection.makefile("rb") as answer:
+            status = answer.readline().split()
+            if status[1:2] != [b"200"]:
+                raise OSError(f"status {b' '.join(status).decode()}")
+            for line in answer:
+                if line.startswith(b"data: [DONE]"):
+                    return times
+                if line.startswith(b"data: "):
+                    times.append(time.perf_counter())
+    raise OSError("the stream ended before it was done")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the numbers of every load as one line of JSON; 1 where a request fails."""
+    parser = argparse.ArgumentParser(prog="python -m equivalence.gpu.load", description=__doc__)
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--seed", type=int, default=0, help="of the prompts")
+    parser.add_argument("--part", type=float, default=1.0, help="of the requests that are sent")
+    parser.add_argument("--seconds", type=float, default=120.0, help="patience with one request")
+    given = parser.parse_args(arguments)
+    found: dict[str, float] = {}
+    for whole in LOADS:
+        load = replace(whole, requests=max(1, round(whole.requests * given.part)))
+        try:
+            numbers = send(given.host, given.port, load, given.seed, given.seconds)
+        except OSError as error:
+            print(f"error: {load.name}: {error}", file=sys.stderr)
+            return 1
+        found |= {f"{quantity}@{load.name}": value for quantity, value in numbers.items()}
+    print("@" + json.dumps(found), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,215 @@
+"""One server of one cell: started, asked twice, profiled, ended; everything seen of it as plain JSON."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import time
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Protocol
+
+from equivalence.gpu import kernels, logs
+from equivalence.gpu.cells import Cell
+from equivalence.gpu.trees import Environment, Tree
+from equivalence.serving import Launch, NotReady, Request, Scale, Server, free_port, perform, script
+from equivalence.serving.client import send
+
+_AFTER_READY = 30.0
+
+
+def launches(
+    cell: Cell,
+    tree: Tree,
+    environment: Environment,
+    checkpoints: Path,
+    port: int,
+    log: Path,
+    gpus: Sequence[int],
+    ready: float,
+) -> list[Launch]:
+    """How the cell's server is started: one launch a node, the one that answers first."""
+    join = free_port()
+    processes = len(cell.roles) or cell.nodes
+    share = len(gpus) // processes
+    # What a server keeps for itself lies beside its log.
+    own = log.with_suffix("").absolute()
+    places = {"{checkpoints}": str(checkpoints), "{own}": str(own)}
+    variables = {name: _placed(value, places) for name, value in cell.environment.items()}
+    ports = [free_port() for _ in cell.roles] or [port + node for node in range(cell.nodes)]
+    result = []
+    for node in range(processes):
+        arguments = [
+            "--model-path",
+            str(checkpoints / cell.checkpoint),
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(ports[node]),
+        ]
+        arguments += [_placed(argument, places) for argument in cell.server_arguments()]
+        if cell.roles:
+            arguments += [*cell.roles[node].split(), "--disaggregation-bootstrap-port", str(join)]
+        if cell.nodes > 1:
+            arguments += [
+                "--nnodes",
+                str(cell.nodes),
+                "--node-rank",
+                str(node),
+                "--dist-init-addr",
+                f"127.0.0.1:{join}",
+            ]
+        mine = gpus[node * share : (node + 1) * share]
+        result.append(
+            Launch(
+                f"{cell.name}/{tree.name}" + (f"/node{node}" if processes > 1 else ""),
+                environment.command("-m", "sglang.launch_server", *arguments),
+                {**environment.overlay(tree, mine), **variables},
+                log if node == 0 else log.with_suffix(f".node{node}.log"),
+                ready_seconds=ready,
+            )
+        )
+    if cell.roles:
+        result.append(_router(cell, tree, environment, port, ports, join, log.with_suffix(".router.log"), ready))
+    return result
+
+
+def _router(
+    cell: Cell,
+    tree: Tree,
+    environment: Environment,
+    port: int,
+    ports: Sequence[int],
+    join: int,
+    log: Path,
+    ready: float,
+) -> Launch:
+    """The gateway's router in Python, which answers at `port` for a server of prefill and one of decode."""
+    command = ["-m", "sglang_router.launch_router", "--pd-disaggregation", "--mini-lb"]
+    command += ["--host", "127.0.0.1", "--port", str(port)]
+    command += ["--prefill", f"http://127.0.0.1:{ports[0]}", str(join), "--decode", f"http://127.0.0.1:{ports[1]}"]
+    return Launch(
+        f"{cell.name}/{tree.name}/router",
+        environment.command(*command),
+        environment.overlay(tree),
+        log,
+        ready="Application startup complete",
+        ready_seconds=ready,
+    )
+
+
+def _placed(text: str, places: Mapping[str, str]) -> str:
+    for name, place in places.items():
+        text = text.replace(name, place)
+    return text
+
+
+def _written(folder: Path) -> dict[str, int]:
+    """Hash of what a server left in its folder → how many files have it; of torch's files the tensors alone, since names and
+    times stand beside them."""
+    found: Counter[str] = Counter()
+    for path in sorted(folder.rglob("*")):
+        total = hashlib.sha256()
+        if path.suffix == ".pt":
+            with zipfile.ZipFile(path) as packed:
+                for member in sorted(name for name in packed.namelist() if "/data/" in name):
+                    total.update(packed.read(member))
+        elif path.is_file():
+            total.update(path.read_bytes())
+        else:
+            continue
+        found[total.hexdigest()[:16]] += 1
+    return dict(sorted(found.items()))
+
+
+class Where(Protocol):
+    """What an observation needs of a plan."""
+
+    @property
+    def environment(self) -> Environment: ...
+    @property
+    def checkpoints(self) -> Path: ...
+    @property
+    def out(self) -> Path: ...
+    @property
+    def profile(self) -> bool: ...
+
+
+def observe(
+    cell: Cell,
+    tree: Tree,
+    where: Where,
+    gpus: Sequence[int],
+    name: str,
+    limit: float,
+    ready: Callable[[], None],
+    progress: Callable[[str], None],
+) -> dict[str, Any]:
+    """Serve the cell with one tree and ask the script twice.
+
+    Args:
+        name: of the server's files.
+        limit: when to be done, by `time.monotonic()`.
+        ready: called once the server is.
+
+    Returns:
+        A document: `ready_seconds`, `classes`, `choices`, `settings`, `passes` (two records), `kernels`,
+        `peak_host_bytes`; with `error` and `tail` where the server did not get ready.
+    """
+    log = where.out / "logs" / f"{name}.log"
+    port = free_port()
+    environment, checkpoints = where.environment, where.checkpoints
+    starts = launches(cell, tree, environment, checkpoints, port, log, gpus, limit - time.monotonic() - _AFTER_READY)
+    address = f"http://127.0.0.1:{port}"
+    scale = Scale(
+        tokens=cell.tokens,
+        features=cell.features,
+        # The script is asked twice, and the version would stay.
+        leave_out=frozenset({"weight_version"}),
+        checkpoint=str(checkpoints / cell.checkpoint),
+        other=str(checkpoints / cell.other) if cell.other else "",
+        adapter=str(checkpoints / f"{cell.checkpoint}-adapter"),
+    )
+    own = log.with_suffix("")
+    shutil.rmtree(own, ignore_errors=True)
+    own.mkdir(parents=True)
+    seen: dict[str, Any] = {
+        "gpus": list(gpus),
+        "command": list(starts[0].command),
+        "environment": dict(cell.environment),
+    }
+    with ExitStack() as stack:
+        servers = [stack.enter_context(Server(start)) for start in starts]
+        try:
+            seen["ready_seconds"] = round(
+                max(server.wait_ready() for server in (servers if cell.roles else servers[:1])), 2
+            )
+            ready()
+            progress(f"{name}: ready after {seen['ready_seconds']} s")
+            flush = Request("flush", "/flush_cache")
+            passes = []
+            for _ in range(2):
+                # What the server asked itself while starting, and the pass before, must not be in its cache.
+                send(address, flush, 30)
+                record = perform(address, script(scale), seconds=max(0.0, limit - time.monotonic() - 5), each=120)
+                passes.append(record.document())
+            seen["passes"] = passes
+            info = send(address, Request("info", "/server_info", None, "GET"), 30)
+            seen["settings"] = logs.settings(info.body)
+            if where.profile and limit - time.monotonic() > 10:
+                folder = where.out / "traces" / name
+                seen["kernels"] = kernels.profile(address, folder, min(60.0, limit - time.monotonic() - 5))
+                shutil.rmtree(folder, ignore_errors=True)
+        except NotReady as error:
+            seen.update(error=str(error), tail=error.tail)
+        seen["peak_host_bytes"] = sum(server.peak_memory() for server in servers)
+    if any("{own}" in value for value in cell.environment.values()):
+        seen["written"] = _written(own)
+    shutil.rmtree(own, ignore_errors=True)
+    text = "\n".join(server.text() for server in servers)
+    seen.update(classes=logs.loaded_classes(text), choices=logs.choices(text), errors=logs.errors(text))
+    progress(f"{name}: {seen.get('error', 'done')}")
+    return seen

@@ -1,0 +1,322 @@
+"""Many observations in the time there is: in order, some at once where asked, each kept in a file and not made twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from equivalence.gpu import throughput, turns
+from equivalence.gpu.cells import Cell
+from equivalence.gpu.observe import observe
+from equivalence.gpu.trees import Environment, Tree
+from equivalence.gpu.verdict import in_doubt, judge_cell
+
+FORMAT = {"answers": 1}
+"""Of what is kept, by kind of cell."""
+_TIMES = 2
+_SMALLEST = 40.0
+"""Seconds below which no server is started any more."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be run.
+
+    Attributes:
+        trees: upstream first, then the generated one.
+        environment: where both run.
+        checkpoints: folder of the cells' checkpoints.
+        out: where results go; what is there already is not run again unless tree or cell changed.
+        cells: in order.
+        seconds: time for all.
+        cell_seconds: time for one server, or one benchmark cell.
+        gpus: ids of the GPUs that may be used.
+        at_once: servers at a time; 1: one after the other, as times should be taken.
+        stagger: seconds between two starts, where several run at once.
+        profile: whether kernels are listed.
+        retry: run again what failed in an earlier run.
+        servers: of each tree and cell; the second of upstream's is the control. One more of each where a verdict is in doubt.
+        counts: another number of servers, by cell.
+        recorded: judge what `out` holds, whichever trees it was seen of, and run nothing.
+    """
+
+    trees: tuple[Tree, Tree]
+    environment: Environment
+    checkpoints: Path
+    out: Path
+    cells: Sequence[Cell]
+    seconds: float = 4 * 3600.0
+    cell_seconds: float = 900.0
+    gpus: Sequence[int] = (0,)
+    at_once: int = 1
+    stagger: float = 15.0
+    profile: bool = True
+    retry: bool = False
+    servers: int = 2
+    recorded: bool = False
+    counts: Mapping[str, int] = field(default_factory=dict)
+    progress: Callable[[str], None] = field(default=lambda text: print(text, flush=True))
+
+    def count(self, cell: Cell) -> int:
+        """How many servers of each tree a cell gets."""
+        return self.counts.get(cell.name, self.servers)
+
+
+class _Run:
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.end = time.monotonic() + (0.0 if plan.recorded else plan.seconds)
+        self.digests = {tree.name: tree.digest() for tree in plan.trees}
+        self.lock = threading.Lock()
+        self.starting = threading.Lock()
+        self.used = dict.fromkeys(plan.gpus, 0)
+        self.last_start = 0.0
+        self.begin = time.monotonic()
+        self.warm = {cell.name: threading.Event() for cell in plan.cells}
+
+    def note(self, text: str) -> None:
+        """Progress, with the seconds since the start."""
+        self.plan.progress(f"[{time.monotonic() - self.begin:6.1f}] {text}")
+
+    def kept(self, name: str, key: dict[str, Any]) -> dict[str, Any] | None:
+        """What an earlier run wrote for the same key."""
+        path = self.plan.out / "seen" / f"{name}.json"
+        try:
+            document = json.loads(path.read_text("utf-8"))
+        except (OSError, ValueError):
+            return None
+        if not isinstance(document, dict) or not isinstance(document.get("key"), dict):
+            return None
+        free = {"trees": None} if self.plan.recorded else {}
+        return document if {**document["key"], **free} == {**key, **free} else None
+
+    def _settled(self, name: str, key: dict[str, Any]) -> bool:
+        found = self.kept(name, key)
+        failed = found is not None and (
+            "error" in found or str(found.get("result", "")).startswith(("fails", "not run"))
+        )
+        return found is not None and not (failed and self.plan.retry)
+
+    def keep(self, name: str, key: dict[str, Any], seen: dict[str, Any]) -> dict[str, Any]:
+        """Write what was seen, at once, so that a run that is cut off loses one server at most."""
+        document = {"key": key, **seen}
+        _write(self.plan.out / "seen" / f"{name}.json", document)
+        return document
+
+    def key(self, cell: Cell, names: Sequence[str]) -> dict[str, Any]:
+        """What an observation depends on."""
+        return {
+            "format": FORMAT.get(cell.kind, _TIMES),
+            "trees": {name: self.digests[name] for name in names},
+            "arguments": cell.server_arguments(),
+            "environment": dict(cell.environment),
+            "checkpoint": cell.checkpoint,
+            "tokens": cell.tokens,
+            "features": sorted(cell.features),
+            "nodes": cell.nodes,
+        }
+
+    def one(self, cell: Cell, tree: Tree, number: int) -> None:
+        """The server of that number of one cell and tree, unless it was seen before or the time is over.
+
+        Upstream's first one warms the caches of compiled kernels; the others of the cell wait until it is ready.
+        """
+        name, key = server_name(cell, tree, number), self.key(cell, [tree.name])
+        warms = number == 1 and tree is self.plan.trees[0]
+        try:
+            if not self._settled(name, key):
+                if not warms:
+                    self.warm[cell.name].wait(max(0.0, self.end - time.monotonic()))
+                self._observe(cell, tree, number, key, warms)
+        finally:
+            if warms:
+                self.warm[cell.name].set()
+
+    def _observe(self, cell: Cell, tree: Tree, number: int, key: dict[str, Any], warms: bool) -> None:
+        name = server_name(cell, tree, number)
+        # Each tree's servers of a cell stand on all GPUs in turn, so that no tree always gets the same.
+        turn = self.plan.cells.index(cell) + number + self.plan.trees.index(tree)
+        gpus = self._take(cell.gpus, turn)
+        try:
+            self._wait_turn()
+            limit = min(self.end, time.monotonic() + self.plan.cell_seconds)
+            if limit - time.monotonic() < _SMALLEST:
+                return
+            self.note(f"{name}: starting on GPU {', '.join(map(str, gpus))}")
+            ready = self.warm[cell.name].set if warms else lambda: None
+            seen = observe(cell, tree, self.plan, gpus, name, limit, ready, self.note)
+            if "error" in seen and "not ready after" in seen["error"] and limit >= self.end:
+                # The time of the whole run ended it: that says nothing about the cell.
+                _write(self.plan.out / "cut" / f"{name}.json", seen)
+                return
+            self.keep(name, key, {**seen, "at_once": self.plan.at_once, "warms": warms})
+        finally:
+            self._give(gpus)
+
+    def pair(self, cell: Cell, others: Sequence[Tree]) -> None:
+        """A cell in which the trees take turns."""
+        key = self.key(cell, list(self.digests))
+        if self._settled(cell.name, key):
+            return
+        limit = min(self.end, time.monotonic() + self.plan.cell_seconds)
+        if limit - time.monotonic() < _SMALLEST:
+            return
+        self.note(f"{cell.name}: starting")
+        plan = self.plan
+        gpus = self._take(min(2 * cell.gpus, len(plan.gpus)))
+        setting = turns.Setting(cell, plan.environment, plan.checkpoints, plan.out, gpus, limit, self.note)
+        try:
+            seen = throughput.measure(setting, plan.trees[0], others)
+        finally:
+            self._give(gpus)
+        self.keep(cell.name, key, seen)
+
+    def all(self, tasks: Sequence[tuple[Cell, Tree, int]]) -> None:
+        """Servers of cells, as many at once as the plan says."""
+        _parallel([lambda task=task: self.one(*task) for task in tasks], self.plan.at_once, self.note)  # type: ignore[misc]
+
+    def _take(self, count: int, turn: int = 0) -> list[int]:
+        with self.lock:
+            free = sorted(self.used, key=lambda gpu: (self.used[gpu], gpu))
+            chosen = sorted([self.plan.gpus[turn % len(self.plan.gpus)]] if count == 1 else free[:count])
+            for gpu in chosen:
+                self.used[gpu] += 1
+            return chosen
+
+    def _give(self, gpus: Sequence[int]) -> None:
+        with self.lock:
+            for gpu in gpus:
+                self.used[gpu] -= 1
+
+    def _wait_turn(self) -> None:
+        with self.starting:
+            if self.plan.at_once > 1 and self.last_start:
+                time.sleep(max(0.0, self.last_start + self.plan.stagger - time.monotonic()))
+            self.last_start = time.monotonic()
+
+
+def server_name(cell: Cell, tree: Tree, number: int) -> str:
+    """What the files of one server are called: the first of a tree has no number."""
+    return f"{cell.name}.{tree.name}" + (f".{number}" if number > 1 else "")
+
+
+def run(plan: Plan) -> list[dict[str, Any]]:
+    """Run what is not there yet and judge all cells; returns the rows, one a cell, in the plan's order."""
+    state = _Run(plan)
+    lacks = _lacking(plan)
+    possible = [cell for cell in plan.cells if cell.name not in lacks]
+    answers = [cell for cell in possible if cell.kind == "answers"]
+    if not plan.recorded:
+        state.all(_order(plan, answers))
+        doubtful = [cell for cell in answers if in_doubt(_row(state, cell))]
+        state.all([task for cell in doubtful for task in _turn(plan, [cell], plan.count(cell) + 1)])
+        timed = [cell for cell in possible if cell.kind != "answers"]
+        # Times are taken with nothing else running.
+        if timed and state.end - time.monotonic() > _SMALLEST:
+            others = (plan.trees[1], turns.control(plan.trees[0], plan.out / "copy"))
+            for cell in timed:
+                state.pair(cell, others)
+    rows = [_row(state, cell) for cell in plan.cells]
+    return [
+        row | ({"lacks": lacks[row["cell"]]} if row["result"] == "not run" and lacks.get(row["cell"]) else {})
+        for row in rows
+    ]
+
+
+def _lacking(plan: Plan) -> dict[str, str]:
+    """Cells that cannot run here → what is missing."""
+    names = sorted({name for cell in plan.cells for name in cell.needs})
+    program = f"from importlib.util import find_spec; print(*(n for n in {names} if not find_spec(n)))"
+    done = names and subprocess.run(
+        plan.environment.command("-c", program),
+        env={**os.environ, **{k: v for k, v in plan.environment.overlay(plan.trees[0]).items() if v is not None}},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    missing = done.stdout.split() if done else []
+    found = {}
+    for cell in plan.cells:
+        lacks = [name for name in cell.needs if name in missing]
+        lacks = [f"{cell.gpus} GPUs"] * (cell.gpus > len(plan.gpus)) + lacks
+        if lacks:
+            found[cell.name] = "takes " + ", ".join(lacks)
+    return found
+
+
+def _order(plan: Plan, cells: Sequence[Cell]) -> list[tuple[Cell, Tree, int]]:
+    """All servers: as many cells at a time as there are slots, those that warm first, so that none waits in a slot that one
+    of these needs."""
+    tasks: list[tuple[Cell, Tree, int]] = []
+    for start in range(0, len(cells), plan.at_once):
+        some = cells[start : start + plan.at_once]
+        tasks += [(cell, tree, 1) for tree in plan.trees for cell in some]
+        for number in range(2, max(map(plan.count, some)) + 1):
+            tasks += _turn(plan, [cell for cell in some if number <= plan.count(cell)], number)
+    return tasks
+
+
+def _turn(plan: Plan, cells: Sequence[Cell], number: int) -> list[tuple[Cell, Tree, int]]:
+    """One more server of each tree for all cells; who comes first alternates, so that no tree always gets the same GPU."""
+    trees = plan.trees if number % 2 else plan.trees[::-1]
+    return [(cell, tree, number) for cell in cells for tree in trees]
+
+
+def _row(state: _Run, cell: Cell) -> dict[str, Any]:
+    row: dict[str, Any] = {"cell": cell.name, "kind": cell.kind, "checkpoint": cell.checkpoint, "why": cell.why}
+    row |= {"arguments": " ".join(cell.server_arguments()), "environment": dict(cell.environment), "gpus": cell.gpus}
+    if cell.kind != "answers":
+        seen = state.kept(cell.name, state.key(cell, list(state.digests)))
+        row |= {"result": "not run"} if seen is None else {k: v for k, v in seen.items() if k != "key"}
+    else:
+        sides = []
+        for tree in state.plan.trees:
+            names = [server_name(cell, tree, number) for number in range(1, state.plan.count(cell) + 2)]
+            found = [state.kept(name, state.key(cell, [tree.name])) for name in names]
+            sides.append([seen for seen in found if seen is not None])
+        if not all(sides):
+            row["result"] = "not run"
+        else:
+            row |= judge_cell(*sides)
+            for name in ("ready_seconds", "peak_host_bytes", "at_once"):
+                # The last server of each tree: the caches are warm.
+                row[name] = [side[-1].get(name) for side in sides]
+    _write(state.plan.out / "cells" / f"{cell.name}.json", row)
+    return row
+
+
+def _parallel(tasks: Sequence[Callable[[], None]], at_once: int, note: Callable[[str], None]) -> None:
+    waiting = list(tasks)
+    lock = threading.Lock()
+
+    def work() -> None:
+        while True:
+            with lock:
+                if not waiting:
+                    return
+                task = waiting.pop(0)
+            try:
+                task()
+            except Exception as error:
+                # One cell's trouble is not the others': it is told, and the cell has no row.
+                note(f"error: {type(error).__name__}: {error}")
+
+    threads = [threading.Thread(target=work) for _ in range(min(at_once, len(waiting)))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def _write(path: Path, document: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_suffix(".tmp")
+    aside.write_text(json.dumps(document, indent=1, ensure_ascii=True) + "\n", "utf-8")
+    aside.replace(path)

@@ -1,0 +1,193 @@
+"""One request's answers over many runs of both trees: equal, within what upstream's own runs span, or outside.
+
+A run is one pass of one server. Upstream's runs differ among themselves wherever a kernel adds in the order in which blocks
+happen to finish; what is asked is whether the generated tree's runs can be told from upstream's. Whether a request's runs
+differ is looked up first (equality, then set membership). Only where upstream differs from itself and no answer is met again
+an exact permutation test decides: if the trees were the same program, each assignment of the labels to the runs of one pass
+would be as likely as the one that was made.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from statistics import fmean, pstdev
+from typing import Literal
+
+from equivalence.serving import Answer, Difference, Record, differences
+
+LEVEL = 0.05
+"""Below this probability the runs are told apart."""
+
+CLEAR = 0.1
+"""From this probability on a cell's lone answers are chance."""
+
+Result = Literal["identical", "unanswered", "member", "span", "lone", "open", "outside"]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What all runs say of one request.
+
+    Attributes:
+        request: its name.
+        result: `identical`: every run of both trees; `unanswered` by all; `member`: each of the generated tree's answers is
+            one that upstream gave, too; `span`: upstream differs from itself, and the permutation test does not tell the
+            trees apart; `lone`: all of upstream's runs agree, and so do some of the generated tree's with them, but not all;
+            `open`: there are too few runs to say; `outside`: none of these.
+        own: the most fields in which two of upstream's runs differ.
+        probability: of the permutation test, adjusted for all requests of the cell; None where it was not asked.
+        differences: between the generated run that is furthest and the run of upstream's that is nearest to it.
+    """
+
+    request: str
+    result: Result
+    own: int
+    probability: float | None = None
+    differences: tuple[Difference, ...] = ()
+
+
+def judge_spans(upstream: Sequence[Sequence[Record]], generated: Sequence[Sequence[Record]]) -> tuple[Judgement, ...]:
+    """A judgement for each request of any run.
+
+    Args:
+        upstream: by server, its passes.
+        generated: likewise.
+    """
+    groups = [[len(server) for server in side] for side in (upstream, generated)]
+    runs = [record for side in (upstream, generated) for server in side for record in server]
+    passes = [index for side in groups for count in side for index in range(count)]
+    first = sum(groups[0])
+    labels = list(_labellings(passes, first))
+    names = dict.fromkeys(name for run in runs for name in run.answers)
+    tables = {name: _distances([run.answers.get(name) for run in runs], name) for name in names}
+    varied = {name: table for name, table in tables.items() if any(map(any, table.fields))}
+    adjusted = _adjusted(varied, labels, first) if len(labels) * LEVEL >= 1 else {}
+    return tuple(_judge(name, runs, table, first, adjusted.get(name)) for name, table in tables.items())
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Of each two runs of one request: in how many fields they differ, how far numbers are apart, and where."""
+
+    fields: list[list[int]]
+    numbers: list[list[float]]
+
+
+def _distances(answers: Sequence[Answer | None], name: str) -> _Table:
+    size = len(answers)
+    table = _Table([[0] * size for _ in range(size)], [[0.0] * size for _ in range(size)])
+    for a, b in combinations(range(size), 2):
+        found = differences(name, answers[a], answers[b])
+        table.fields[a][b] = table.fields[b][a] = len(found)
+        table.numbers[a][b] = table.numbers[b][a] = sum(d.distance or 0.0 for d in found)
+    return table
+
+
+def _labellings(passes: Sequence[int], first: int) -> Iterator[frozenset[int]]:
+    """All sets of runs that could have been upstream's: within each pass as many as there were. The true one comes first."""
+    strata = [[run for run, at in enumerate(passes) if at == index] for index in sorted(set(passes))]
+    choices = [combinations(stratum, sum(run < first for run in stratum)) for stratum in strata]
+    for chosen in product(*choices):
+        yield frozenset(run for part in chosen for run in part)
+
+
+@dataclass(frozen=True)
+class Alone:
+    """How often answers are not the most frequent one of their request, over a whole cell.
+
+    Attributes:
+        upstream, generated: such answers of each server, over its passes.
+        probability: that servers drawn at random have as many as the generated tree's; None where there are too few servers
+            for `LEVEL` to be reached.
+    """
+
+    upstream: tuple[int, ...]
+    generated: tuple[int, ...]
+    probability: float | None
+
+    @property
+    def chance(self) -> bool:
+        """Whether upstream's servers stand alone too, and the generated tree's no more than they would by chance."""
+        return sum(self.upstream) > 0 and self.probability is not None and self.probability >= CLEAR
+
+
+def alone(upstream: Sequence[Sequence[Record]], generated: Sequence[Sequence[Record]]) -> Alone:
+    """Count the answers that stand alone; the servers are what is permuted, since answers of one pass go astray together."""
+    servers = [*upstream, *generated]
+    names = dict.fromkeys(name for server in servers for run in server for name in run.answers)
+    totals = [0] * len(servers)
+    for name in names:
+        texts = [[_text(run.answers.get(name)) for run in server] for server in servers]
+        usual = Counter(text for server in texts for text in server).most_common(1)[0][0]
+        for index, server_texts in enumerate(texts):
+            totals[index] += sum(text != usual for text in server_texts)
+    mine, theirs = tuple(totals[: len(upstream)]), tuple(totals[len(upstream) :])
+    drawn = [sum(chosen) for chosen in combinations(totals, len(generated))]
+    share = sum(value >= sum(theirs) for value in drawn) / len(drawn)
+    return Alone(mine, theirs, share if len(drawn) * LEVEL >= 1 else None)
+
+
+def _text(answer: Answer | None) -> str:
+    if answer is None:
+        return ""
+    return json.dumps([answer.status, answer.content_type, answer.error, answer.body], sort_keys=True)
+
+
+def _adjusted(tables: dict[str, _Table], labels: Sequence[frozenset[int]], first: int) -> dict[str, float]:
+    """Name → probability that some request of the cell stands out as much under a labelling drawn at random.
+
+    The maximum over all requests (Westfall and Young) keeps the chance of one false alarm in a cell at `LEVEL`, however many
+    requests vary and however they depend on each other.
+    """
+    true = frozenset(range(first))
+    rows: list[tuple[str, list[float]]] = []
+    for name, table in tables.items():
+        for matrix in (table.fields, table.numbers):
+            raw = [_apart(matrix, chosen) for chosen in labels]
+            middle, width = fmean(raw), pstdev(raw)
+            if width > 0:
+                rows.append((name, [(value - middle) / width for value in raw]))
+    # Where every labelling gives the same number, nothing tells the trees apart.
+    found = dict.fromkeys(tables, 1.0)
+    if not rows:
+        return found
+    highest = [max(values[index] for _, values in rows) for index in range(len(labels))]
+    at = next(index for index, chosen in enumerate(labels) if chosen == true)
+    for name, values in rows:
+        share = sum(value >= values[at] - 1e-9 for value in highest) / len(labels)
+        found[name] = min(share, found[name])
+    return found
+
+
+def _apart(matrix: Sequence[Sequence[float]], chosen: frozenset[int]) -> float:
+    """How much further the two sides are from each other than from themselves."""
+    inside: list[float] = []
+    across: list[float] = []
+    for a, b in combinations(range(len(matrix)), 2):
+        (inside if (a in chosen) == (b in chosen) else across).append(matrix[a][b])
+    return (fmean(across) if across else 0.0) - (fmean(inside) if inside else 0.0)
+
+
+def _judge(name: str, runs: Sequence[Record], table: _Table, first: int, probability: float | None) -> Judgement:
+    mine, theirs = range(first), range(first, len(runs))
+    own = max((table.fields[a][b] for a, b in combinations(mine, 2)), default=0)
+    if not any(map(any, table.fields)):
+        answer = runs[0].answers.get(name)
+        return Judgement(name, "unanswered" if answer is None or answer.error else "identical", own)
+    nearest = {run: min(mine, key=lambda other: (table.fields[run][other], other)) for run in theirs}
+    worst = max(theirs, key=lambda run: (table.fields[run][nearest[run]], -run))
+    found = differences(name, runs[nearest[worst]].answers.get(name), runs[worst].answers.get(name))
+    met = [table.fields[run][nearest[run]] == 0 for run in theirs]
+    if all(met):
+        return Judgement(name, "member", own)
+    if not own:
+        # A fault shows in every run; where one of the tree's runs agrees with all of upstream's, it was chance: `alone` asks
+        # of the whole cell whether upstream has as much of it.
+        return Judgement(name, "lone" if any(met) else "outside", own, None, found)
+    if probability is None:
+        return Judgement(name, "open", own, None, found)
+    return Judgement(name, "outside" if probability < LEVEL else "span", own, probability, found)

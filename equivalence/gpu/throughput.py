@@ -1,0 +1,219 @@
+"""What is measured of a cell: imports, starts, upstream's benchmarks without a server, and servers under load."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from equivalence.gpu.observe import launches
+from equivalence.gpu.running import complete
+from equivalence.gpu.trees import Tree
+from equivalence.gpu.turns import Block, Broken, Numbers, Setting, blocks, both, document
+from equivalence.serving import NotReady, Request, Server, free_port
+from equivalence.serving.client import send
+
+ROUNDS = 5
+"""Rounds of each block of servers, after one that warms up."""
+BLOCKS = 10
+"""Blocks at most: of servers half as many are enough, since each has rounds."""
+
+PART = 1.0
+"""Of the requests of each round."""
+
+_ONE_BATCH = "--batch-size 1 8 --input-len 256 --output-len 64"
+_OFFLINE = (
+    "--dataset-name generated-shared-prefix --gsp-num-groups 8 --gsp-prompts-per-group 16 "
+    "--gsp-system-prompt-len 128 --gsp-question-len 64 --gsp-output-len 64"
+)
+_IMPORT = """
+import json, resource, sys, time
+begin = time.perf_counter()
+import sglang.srt.entrypoints.http_server
+took = time.perf_counter() - begin
+own = [m for m in sys.modules if m == "sglang" or m.startswith("sglang.")]
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+print("\\n@" + json.dumps(dict(seconds=took, peak_bytes=peak, own_modules=len(own), modules=len(sys.modules))), flush=True)
+import os
+os._exit(0)
+"""
+
+
+def measure(setting: Setting, upstream: Tree, others: Sequence[Tree]) -> dict[str, Any]:
+    """The row of a timed cell: as many blocks as the time allows, `BLOCKS` at most."""
+    taken: list[tuple[Block, Mapping[str, Numbers]]] = []
+    serving = setting.cell.kind == "serving"
+    try:
+        for block in blocks(setting, upstream, others):
+            warms = not serving and block.number < len(others)
+            longest = 30.0 if setting.cell.kind == "import" else 75.0
+            if block.number >= (BLOCKS // 2 if serving else BLOCKS + len(others)) or setting.left() < longest:
+                break
+            if serving:
+                taken += _serve(setting, block)
+                continue
+            pair = both(setting, block, partial(_one, setting, block.number))
+            setting.progress(f"{setting.cell.name} ({block.number}): {_told(pair)}{' (warms up)' if warms else ''}")
+            if not warms and all(pair.values()):
+                taken.append((block, pair))
+    except Broken as error:
+        return {"result": str(error), "tail": error.tail}
+    return document(setting, taken, "at once, no GPU" if setting.cell.kind == "import" else "")
+
+
+def _one(setting: Setting, turn: int, tree: Tree, gpus: Sequence[int]) -> Numbers:
+    """One run that has no server under load; empty where the time ended it."""
+    cell, environment = setting.cell, setting.environment
+    log = setting.out / "logs" / f"{cell.name}.{tree.name}.{turn}.log"
+    if cell.kind == "startup":
+        start = launches(
+            cell, tree, environment, setting.checkpoints, free_port(), log, gpus, max(1.0, setting.left() - 20)
+        )[0]
+        with Server(start) as server:
+            seconds = _ready(setting, tree, server)
+        return {"ready_seconds": round(seconds, 2), "peak_host_bytes": server.peak_memory()} if seconds else {}
+    result = setting.out / "bench" / f"{cell.name}.{tree.name}.{turn}.jsonl"
+    result.parent.mkdir(parents=True, exist_ok=True)
+    result.unlink(missing_ok=True)
+    if cell.kind == "import":
+        command, overlay = environment.command("-c", _IMPORT), environment.overlay(tree)
+    else:
+        engine = ["--model-path", str(setting.checkpoints / cell.checkpoint), *cell.server_arguments()]
+        what = (("bench_one_batch", _ONE_BATCH), ("bench_offline_throughput", _OFFLINE))[cell.kind == "offline"]
+        command = environment.command(
+            "-m", f"sglang.{what[0]}", *engine, *what[1].split(), "--result-filename", str(result)
+        )
+        overlay = {**environment.overlay(tree, gpus), **cell.environment}
+    done = complete(f"{cell.name}/{tree.name}/{turn}", command, overlay, log, max(1.0, setting.left()))
+    if done.code is None:
+        return {}
+    numbers = _printed(done.text) if cell.kind == "import" else _read(cell.kind, result)
+    if done.code != 0 or not numbers:
+        raise Broken(tree.name, done.text.splitlines()[-15:])
+    return numbers
+
+
+def _ready(setting: Setting, tree: Tree, server: Server) -> float:
+    """Seconds until the server was there; 0 where the time of the whole run ended it."""
+    try:
+        return server.wait_ready()
+    except NotReady as error:
+        if setting.left() < 30:
+            return 0.0
+        raise Broken(tree.name, error.tail.splitlines()[-15:]) from error
+
+
+def _serve(setting: Setting, block: Block) -> list[tuple[Block, Mapping[str, Numbers]]]:
+    """One block of two servers: how long they took to start, then rounds of load, the first of which is dropped."""
+    cell, taken = setting.cell, []
+    ports = [free_port() for _ in block.trees]
+    with ExitStack() as stack:
+        servers = []
+        for tree, gpus, port in zip(block.trees, block.gpus, ports, strict=True):
+            log = setting.out / "logs" / f"{cell.name}.{block.number}.{tree.name}.log"
+            patience = max(1.0, setting.left() - 20)
+            start = launches(cell, tree, setting.environment, setting.checkpoints, port, log, gpus, patience)[0]
+            servers.append(stack.enter_context(Server(start)))
+        # Waited for at once: a server that is asked late would seem to start late.
+        ready = [0.0, 0.0]
+        broken: list[Broken] = []
+
+        def wait(index: int) -> None:
+            try:
+                ready[index] = _ready(setting, block.trees[index], servers[index])
+            except Broken as error:
+                broken.append(error)
+
+        threads = [threading.Thread(target=wait, args=(index,)) for index in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if broken:
+            raise broken[0]
+        if not all(ready):
+            return []
+        starts = {
+            tree.name: {"ready_seconds": round(seconds, 2)} for tree, seconds in zip(block.trees, ready, strict=True)
+        }
+        setting.progress(f"{cell.name} ({block.number}): {_told(starts)}")
+        for turn in range(ROUNDS + 1):
+            order = (0, 1) if turn % 2 == 0 else (1, 0)
+            pair: dict[str, Numbers] = {}
+            for index in order:
+                seed = 1000 * block.number + turn
+                pair[block.trees[index].name] = _load(
+                    setting, block.trees[index], ports[index], seed, f"{block.number}.{turn}"
+                )
+            if not all(pair.values()):
+                break
+            setting.progress(f"{cell.name} ({block.number}.{turn}): {_told(pair)}")
+            if turn:
+                taken.append((block, pair))
+        starts = {
+            tree.name: {**starts[tree.name], "peak_host_bytes": float(server.peak_memory())}
+            for tree, server in zip(block.trees, servers, strict=True)
+        }
+    return [*taken, (block, starts)]
+
+
+def _load(setting: Setting, tree: Tree, port: int, seed: int, turn: str) -> Numbers:
+    """The numbers of one round of `equivalence.gpu.load`; empty where the time ended it."""
+    if setting.left() < 10:
+        return {}
+    send(f"http://127.0.0.1:{port}", Request("flush", "/flush_cache"), 30)
+    here = str(Path(__file__).parents[2])
+    command = [
+        sys.executable,
+        "-m",
+        "equivalence.gpu.load",
+        "--port",
+        str(port),
+        "--seed",
+        str(seed),
+        "--part",
+        str(PART),
+    ]
+    log = setting.out / "logs" / f"{setting.cell.name}.{turn}.{tree.name}.load.log"
+    done = complete(f"load/{tree.name}", command, {"PYTHONPATH": here}, log, setting.left())
+    numbers = _printed(done.text)
+    if done.code is not None and (done.code != 0 or not numbers):
+        raise Broken(tree.name, done.text.splitlines()[-15:])
+    return numbers
+
+
+def _printed(text: str) -> dict[str, float]:
+    lines = [line for line in text.splitlines() if line.startswith("@{")]
+    return {name: float(value) for name, value in json.loads(lines[-1][1:]).items()} if lines else {}
+
+
+def _told(pair: Mapping[str, Numbers]) -> str:
+    return "; ".join(
+        f"{tree} " + ", ".join(f"{name} {value:.4g}" for name, value in numbers.items())
+        for tree, numbers in pair.items()
+    )
+
+
+def _read(kind: str, result: Path) -> dict[str, float]:
+    """The numbers of one run of upstream's benchmark, by name; empty when it left none."""
+    try:
+        rows = [json.loads(line) for line in result.read_text("utf-8").splitlines() if line.strip()]
+    except (OSError, ValueError):
+        return {}
+    if not rows:
+        return {}
+    if kind == "one_batch":
+        return {
+            f"{name}@batch{row['batch_size']}": float(row[name])
+            for row in rows
+            for name in ("overall_throughput", "median_decode_throughput", "prefill_latency")
+            if name in row
+        }
+    found = {name: value for name, value in rows[-1].items() if re.search("throughput", name)}
+    return {name: float(value) for name, value in found.items() if isinstance(value, (int, float))}

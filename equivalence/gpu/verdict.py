@@ -1,0 +1,147 @@
+"""The observations of a cell, judged: answers, class, settings, choices, kernels."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from equivalence.gpu import logs
+from equivalence.gpu.span import Judgement, alone, judge_spans
+from equivalence.serving import Record, mask
+
+_SHOWN = 10
+_WITHIN = ("member", "span", "lone")
+
+
+def judge_cell(upstream: Sequence[dict[str, Any]], generated: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The verdict of a cell, from what was seen of each server of either tree (the first of each decides what ran).
+
+    `result` is `same` (every answer of every run identical), `spread` (identical, or within what upstream's own runs span),
+    `open` (upstream differs from itself, or one run stands alone, and too few runs were made to say), `differs`, `fails in
+    both` (the configuration does not run in upstream either), or `fails in generated`, `fails in upstream`.
+    """
+    whole = [[seen for seen in side if "error" not in seen] for side in (upstream, generated)]
+    if not all(whole):
+        broken = (not whole[0], not whole[1])
+        name = {(True, True): "fails in both", (False, True): "fails in generated", (True, False): "fails in upstream"}
+        errors = [None if good else _error(side[0]) for side, good in zip((upstream, generated), whole, strict=True)]
+        return {"result": name[broken], "upstream_error": errors[0], "generated_error": errors[1]}
+    sides = [[[_record(passed) for passed in seen["passes"]] for seen in side] for side in whole]
+    judgements = judge_spans(*sides)
+    lone = alone(*sides)
+    counts: Counter[str] = Counter(judgement.result for judgement in judgements)
+    first, other = whole[0][0], whole[1][0]
+    beside = {
+        "classes": all(seen["classes"] == first["classes"] for side in whole for seen in side),
+        "settings": _changed(first["settings"], other["settings"]),
+        "settings_gone": sorted(_known(first["settings"]).keys() - other["settings"].keys()),
+        "choices_only_upstream": _only(whole[0], whole[1]),
+        "choices_only_generated": _only(whole[1], whole[0]),
+        **_files(first.get("written"), other.get("written")),
+        **_kernels(_profiled(whole[0]), _profiled(whole[1])),
+    }
+    result = "same"
+    if counts["outside"] or not beside["classes"] or beside["settings"] or beside["kernels"] == "differ":
+        result = "differs"
+    elif counts["open"] or (counts["lone"] and not lone.chance):
+        result = "open"
+    elif counts["unanswered"]:
+        result = "differs"
+    elif any(counts[name] for name in _WITHIN):
+        result = "spread"
+    return {
+        "result": result,
+        "requests": dict(sorted(counts.items())),
+        "servers": [len(side) for side in whole],
+        "runs": [sum(map(len, side)) for side in sides],
+        "own_differences": sum(judgement.own > 0 for judgement in judgements),
+        "alone": [list(lone.upstream), list(lone.generated)],
+        "alone_probability": None if lone.probability is None else round(lone.probability, 4),
+        "tokens": sum(_tokens(answer.body) for answer in sides[0][0][0].answers.values()),
+        "class": ", ".join(first["classes"]),
+        **beside,
+        "differences": [_shown(judgement) for judgement in judgements if judgement.result != "identical"][:_SHOWN],
+    }
+
+
+def in_doubt(row: dict[str, Any]) -> bool:
+    """Whether another server of each tree could change the verdict."""
+    counts = row.get("requests", {})
+    return row["result"] == "open" or bool(counts.get("outside"))
+
+
+def _record(document: dict[str, Any]) -> Record:
+    """A pass, with the list of volatile fields of today, whatever it was when the pass was written down."""
+    record = Record.of(document)
+    return Record({name: replace(answer, body=mask(answer.body)) for name, answer in record.answers.items()})
+
+
+def _shown(judgement: Judgement) -> dict[str, Any]:
+    return {
+        "request": judgement.request,
+        "result": judgement.result,
+        "own": judgement.own,
+        "probability": None if judgement.probability is None else round(judgement.probability, 4),
+        "first": [asdict(difference) for difference in judgement.differences[:3]],
+        "count": len(judgement.differences),
+    }
+
+
+def _only(side: Sequence[dict[str, Any]], other: Sequence[dict[str, Any]]) -> list[str]:
+    """Choices that every server of one tree logs and none of the other's."""
+    every = set.intersection(*(set(seen["choices"]) for seen in side))
+    return sorted(every - set().union(*(seen["choices"] for seen in other)))
+
+
+def _known(settings: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in settings.items() if key not in logs.SETTINGS_VOLATILE}
+
+
+def _changed(upstream: dict[str, Any], generated: dict[str, Any]) -> dict[str, list[Any]]:
+    """Settings that both have, with values that differ."""
+    known = _known(upstream)
+    return {key: [known[key], generated[key]] for key in known if key in generated and known[key] != generated[key]}
+
+
+def _profiled(side: Sequence[dict[str, Any]]) -> dict[str, int]:
+    """The kernels of the last server that was profiled: the first one may still have been compiling."""
+    return next((dict(seen["kernels"]) for seen in reversed(side) if seen.get("kernels")), {})
+
+
+def _kernels(upstream: dict[str, int], generated: dict[str, int]) -> dict[str, Any]:
+    if not upstream or not generated:
+        return {"kernels": "not profiled", "kernel_names": len(upstream or generated)}
+    # Launches may differ by a step of the overlapping scheduler; names may not.
+    return {
+        "kernels": "same" if upstream.keys() == generated.keys() else "differ",
+        "kernel_names": len(upstream),
+        "kernel_launches": [sum(upstream.values()), sum(generated.values())],
+        "kernels_only_upstream": sorted(upstream.keys() - generated.keys()),
+        "kernels_only_generated": sorted(generated.keys() - upstream.keys()),
+    }
+
+
+def _files(upstream: dict[str, int] | None, generated: dict[str, int] | None) -> dict[str, Any]:
+    """How many files the first server of each tree wrote, and how many of them the other one wrote, too."""
+    if upstream is None or generated is None:
+        return {}
+    both = sum(min(count, generated.get(name, 0)) for name, count in upstream.items())
+    return {"files": [sum(upstream.values()), sum(generated.values()), both]}
+
+
+def _tokens(body: Any) -> int:
+    """New tokens of an answer: what a verdict of `same` speaks for."""
+    if isinstance(body, dict):
+        meta = body.get("meta_info") or body.get("usage") or {}
+        return int(meta.get("completion_tokens") or 0) if isinstance(meta, dict) else 0
+    return 0
+
+
+def _error(seen: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "message": seen["error"],
+        "errors": seen.get("errors", [])[-5:],
+        "tail": seen.get("tail", "").splitlines()[-15:],
+    }

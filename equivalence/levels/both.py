@@ -1,0 +1,74 @@
+"""One program on both trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from equivalence.levels.result import Ledger
+from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Outcome, Setting
+from shrinker.cache.workers import beside
+from shrinker.values.errors import ShrinkerError
+
+Shown = TypeVar("Shown")
+
+
+def show_both(
+    setting: Setting, name: str, show: Callable[[str, Setting], Shown], *, processes: int = 1
+) -> dict[str, Shown]:
+    """What each side shows, by side: at the same time where there are cores for both.
+
+    Args:
+        setting: with what to run.
+        name: of what is run, for people.
+        show: shows one side; its result travels between processes.
+        processes: how many cores one side needs.
+
+    Raises:
+        ShrinkerError: the process of one side was killed.
+    """
+    # What is remembered of earlier trees is remembered by this process.
+    if setting.jobs < 2 * processes or setting.memory is not None or setting.replay is not None:
+        found = {}
+        for side in SIDES:
+            setting.progress(f"{name}: {side}")
+            found[side] = show(side, setting)
+        return found
+    setting.progress(f"{name}: both trees")
+    silent = replace(setting, progress=lambda line: None)
+    with beside(lambda: show(GENERATED, silent)) as generated:
+        try:
+            return {UPSTREAM: show(UPSTREAM, setting), GENERATED: generated()}
+        except EOFError as error:
+            raise ShrinkerError(
+                f"{name}: the process that ran the generated tree was killed (often: out of memory)",
+                "run again with --jobs 1",
+            ) from error
+
+
+def both(trees: Mapping[str, Path], setting: Setting, ledger: Ledger, call: Call) -> dict[str, Outcome] | None:
+    """Run a program on both trees; None, and a finding, when one of them gives nothing.
+
+    Where only what upstream itself can run here is judged, an equal failure of both is no finding.
+    """
+    found = show_both(setting, call.name or call.program, lambda side, made: made.program(side, trees[side], call))
+    before, after = found[UPSTREAM].failure, found[GENERATED].failure
+    if before and after and setting.where_upstream_runs and _last(before) == _last(after):
+        ledger.inherit(call.name or call.program, "", f"upstream itself does not run here: {_last(before)}")
+    elif before and after:
+        ledger.find(call.name or call.program, "", f"upstream itself does not run here: {before}")
+    elif before:
+        ledger.find(call.name or call.program, "", f"runs on the generated tree and not on upstream: {before}")
+    elif after:
+        ledger.find(call.name or call.program, "", f"runs on upstream and not on the generated tree: {after}")
+    else:
+        return found
+    return None
+
+
+def _last(failure: str) -> str:
+    """The line that says what failed, without what differs from process to process."""
+    lines = [line.partition("]: ")[2] or line for line in failure.splitlines() if line.strip()]
+    return lines[-1].strip() if lines else failure

@@ -1,0 +1,75 @@
+"""The lines of upstream that the programs of the levels execute: each program is followed once, and remembered."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from equivalence.simulation import executed
+from equivalence.simulation.executed import Executed
+from equivalence.trace import Stated
+from shrinker.cache import Layer, pack, unpack
+
+_SECONDS = 120
+"""For the processes of a server to write, before `patience`."""
+
+
+@dataclass(slots=True)
+class Following:
+    """What is known of upstream's lines, and where they are written."""
+
+    work: Path
+    stated: Stated = field(default_factory=Stated)
+    """What may be missing because a person said so."""
+    layer: Layer | None = None
+    """Remembers from run to run; None: only this one."""
+    upstream: str = ""
+    """What upstream this is, for the key."""
+    _known: dict[str, Executed] = field(default_factory=dict)
+
+    def known(self, program: str) -> Executed | None:
+        """Lines of a program, in words that say all it depends on beside upstream; None when it was not followed."""
+        if program not in self._known and self.layer is not None:
+            found = self.layer.load({program: self._key(program)})
+            if program in found:
+                running, importing = unpack(found[program])
+                self._known[program] = Executed(running, importing)
+        return self._known.get(program)
+
+    def folder(self, program: str) -> Path:
+        """An empty folder for the processes of a program to write into."""
+        place = self.work / "executed" / hashlib.sha256(program.encode()).hexdigest()[:12]
+        executed.clear(place)
+        return place
+
+    def keep(self, program: str, folder: Path) -> None:
+        """Remember what was written."""
+        found = executed.read(folder)
+        self._known[program] = found
+        if self.layer is not None:
+            data = pack((dict(found.running), dict(found.importing)))
+            self.layer.save({program: self._key(program)}, {program: data})
+
+    def keep_living(self, program: str, folder: Path, patience: float) -> None:
+        """The same of processes that still run; nothing is remembered when one of them does not write."""
+        if executed.ask(folder, _SECONDS * patience):
+            self.keep(program, folder)
+
+    def _key(self, program: str) -> bytes:
+        assert self.layer is not None
+        return self.layer.key(self.upstream, program)
+
+
+def together(found: Sequence[Executed]) -> Executed:
+    """The lines of several programs."""
+    return Executed(_union(e.running for e in found), _union(e.importing for e in found))
+
+
+def _union(parts: Iterable[Mapping[str, frozenset[int]]]) -> dict[str, frozenset[int]]:
+    lines: dict[str, frozenset[int]] = {}
+    for part in parts:
+        for path, numbers in part.items():
+            lines[path] = lines.get(path, frozenset()) | numbers
+    return lines

@@ -1,0 +1,244 @@
+"""Level *imports*: with CUDA simulated, the generated tree loads and offers what upstream does.
+
+Checks:
+    modules: every module of the generated tree imports, or fails in upstream with the same error.
+    help: options of `--help` of the server, each benchmark and each installed command, equal but for listed differences.
+    openapi: operations of the HTTP server's document, equal but for listed endpoints.
+    routes: paths that the application serves, the undocumented ones included.
+    registry rows: rows of the generated tree's tables lead to the class that upstream's lead to.
+    architectures: each DeepSeek architecture resolves to upstream's own class for it.
+    loaded modules: what the server loads is loaded in upstream, too, and nothing that was removed is.
+
+Limits: modules are imported one after the other in one process, in both trees in the same order, so that a module that
+imports only because another was there before is not noticed; the server is started from nothing by the level *server*.
+"""
+
+from __future__ import annotations
+
+import time
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from equivalence.levels import helptext, openapi
+from equivalence.levels.both import both, show_both
+from equivalence.levels.configurations import ARCHITECTURE
+from equivalence.levels.result import Ledger, LevelResult
+from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Setting, modules
+from shrinker.check.allowances import ERROR_PREFIX
+
+SUBJECTS = Path(__file__).resolve().parent / "subjects.toml"
+_RUNS = 2
+_SECONDS = 120
+"""For the import of one module."""
+
+_REQUIRED = ("modules", "help", "openapi", "registry rows", "architectures", "loaded modules")
+
+
+def run(upstream: Path, generated: Path, setting: Setting) -> LevelResult:
+    """Compare what both trees load and offer.
+
+    Args:
+        upstream, generated: folders that hold the package `sglang`.
+        setting: with what to run.
+    """
+    start = time.monotonic()
+    trees = {UPSTREAM: upstream, GENERATED: generated}
+    subjects = tomllib.loads(SUBJECTS.read_text("utf-8"))
+    ledger = Ledger("imports")
+    _walk(trees, setting, ledger)
+    _interface(trees, subjects, setting, ledger)
+    _help(trees, subjects, setting, ledger)
+    _loading(trees, subjects, setting, ledger)
+    return ledger.result(time.monotonic() - start, _REQUIRED)
+
+
+def file_of(module: str, tree: Path) -> str:
+    """Path of a module in upstream's layout."""
+    relative = module.replace(".", "/")
+    package = (tree / relative).is_dir()
+    return f"python/{relative}/__init__.py" if package else f"python/{relative}.py"
+
+
+def _walk(trees: Mapping[str, Path], setting: Setting, ledger: Ledger) -> None:
+    ours = modules(trees[GENERATED])
+    known = set(modules(trees[UPSTREAM]))
+    arguments = {
+        UPSTREAM: {
+            "modules": [name for name in ours if name in known],
+            "root": str(trees[UPSTREAM]),
+            "seconds": _SECONDS,
+        },
+        GENERATED: {"modules": ours, "root": str(trees[GENERATED]), "seconds": _SECONDS},
+    }
+    found = both(trees, setting, ledger, Call("walk", arguments, 600))
+    if found is None:
+        return
+    before, after = (found[side].data["failed"] for side in SIDES)
+    ledger.count("modules", len(ours))
+    for name, error in after.items():
+        path = file_of(name, trees[GENERATED])
+        if name not in before:
+            ledger.find("modules", path, f"does not import, and does in upstream: {error}")
+        elif before[name] != error:
+            ledger.find("modules", path, f"fails otherwise than in upstream: {error}; upstream: {before[name]}")
+        else:
+            ledger.inherit("modules", path, error)
+    for name in before.keys() - after.keys():
+        ledger.inherit("modules", file_of(name, trees[UPSTREAM]), f"fails in upstream only: {before[name]}")
+    ledger.figure("modules imported", f"{len(ours) - len(after)} of {len(ours)}; {len(after)} need what is not here")
+
+
+def _interface(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Setting, ledger: Ledger) -> None:
+    arguments = {name: subjects[name] for name in ("registries", "architectures")}
+    found = both(trees, setting, ledger, Call("interface", dict.fromkeys(SIDES, arguments), 300))
+    if found is None:
+        return
+    before, after = (found[side].data for side in SIDES)
+    listed = setting.expected.endpoints
+    ledger.count("openapi", sum(len(methods) for methods in after["openapi"]["paths"].values()))
+    for place, message in openapi.compare(before["openapi"], after["openapi"], listed):
+        ledger.find("openapi", "", f"{place}: {message}")
+    removed = openapi.removed_endpoints(listed)
+    ledger.count("routes", len(after["routes"]))
+    for route in sorted({*before["routes"]} ^ {*after["routes"]}):
+        if route not in removed and not route.startswith("HEAD "):
+            side = "upstream" if route in before["routes"] else "the generated tree"
+            ledger.find("routes", "", f"only {side} serves {route}")
+    _registries(before, after, ledger)
+    for name, resolved in after["architectures"].items():
+        if refused := setting.expected.refuses([ARCHITECTURE, name]):
+            ledger.limit(f"{name}: the profile refuses {refused}.")
+            continue
+        ledger.count("architectures")
+        if resolved != before["architectures"][name]:
+            message = f"{name} resolves to {resolved}, in upstream to {before['architectures'][name]}"
+            ledger.find("architectures", "", message)
+        elif ".models.deepseek" not in resolved:
+            ledger.inherit("architectures", "", f"{name}: {resolved}")
+
+
+def _registries(before: Mapping[str, Any], after: Mapping[str, Any], ledger: Ledger) -> None:
+    for place, rows in after["registries"].items():
+        known = before["registries"][place]
+        if known is None:
+            ledger.limit(f"This release has no registry {place}.")
+        elif rows is None:
+            ledger.find("registry rows", "", f"{place} is not there")
+        else:
+            ledger.count("registry rows", len(rows))
+            ledger.figure(place.partition(":")[2], f"{len(rows)} of {len(known)} rows")
+            if known and not rows:
+                ledger.find("registry rows", "", f"{place} has no rows, upstream {len(known)}")
+            for key, value in rows.items():
+                if key not in known:
+                    ledger.find("registry rows", "", f"{place}[{key!r}] is {value}, and upstream has no such row")
+                elif known[key] != value:
+                    ledger.find("registry rows", "", f"{place}[{key!r}] is {value}, in upstream {known[key]}")
+
+
+def _help(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Setting, ledger: Ledger) -> None:
+    expected = setting.expected
+    for command in _commands(trees[GENERATED], subjects):
+        texts = show_both(setting, f"--help of {command.name}", partial(_told, trees, command))
+        path = command.path
+        if texts[UPSTREAM][0] != 0:
+            same = texts[UPSTREAM][0] == texts[GENERATED][0]
+            note = f"{command.name} --help ends with {texts[UPSTREAM][0]} in upstream, with {texts[GENERATED][0]} here"
+            (ledger.inherit if same else ledger.find)("help", path, note)
+            continue
+        if texts[GENERATED][0] != 0:
+            last = texts[GENERATED][1].strip().rpartition("\n")[2]
+            ledger.find("help", path, f"{command.name} --help ends with {texts[GENERATED][0]}: {last}")
+            continue
+        before, after = (_usage(texts[side][1]) for side in SIDES)
+        ledger.count("help", len(helptext.options(after)) - 1)
+        for option, message in helptext.compare(before, after, expected.flags, expected.refused):
+            ledger.find("help", path, f"{command.name} {option}: {message}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Command:
+    name: str
+    path: str
+    """Where it is, in upstream's layout."""
+    start: tuple[str, ...]
+    """Arguments of Python."""
+
+
+def _commands(tree: Path, subjects: Mapping[str, Any]) -> Iterator[_Command]:
+    """What people start: modules that are programs, and what installing the package makes."""
+    package = tree / "sglang"
+    for file in sorted({file for pattern in subjects["commands"] for file in package.glob(pattern)}):
+        path = file.relative_to(tree).with_suffix("")
+        module = ".".join(path.parts)
+        text = file.read_text("utf-8")
+        if "__main__" in text and f"{ERROR_PREFIX}the program {module} is not part" not in text:
+            yield _Command(module, f"python/{path.as_posix()}.py", ("-m", module))
+    declared = tree / "pyproject.toml"
+    project = tomllib.loads(declared.read_text("utf-8")).get("project", {}) if declared.is_file() else {}
+    for name in subjects["installed"]:
+        if (target := project.get("scripts", {}).get(name)) is None:
+            continue
+        module, _, called = target.partition(":")
+        start = f"import sys; sys.argv[0] = {name!r}; import {module}; sys.exit({module}.{called}())"
+        yield _Command(name, file_of(module, tree), ("-c", start))
+
+
+def _told(trees: Mapping[str, Path], command: _Command, side: str, setting: Setting) -> tuple[int | None, str]:
+    """How a command ends that is asked for help, and what it says."""
+    name = f"help-{command.name.rpartition('.')[2]}"
+    # A width at which no entry is broken by the length of its choices alone.
+    extra = {"COLUMNS": "200"}
+    finished, _ = setting.python(side, trees[side], name, [*command.start, "--help"], limit=180, extra=extra)
+    return finished.code, finished.output.read_text("utf-8", errors="replace")
+
+
+def _usage(text: str) -> str:
+    """The help itself, without what modules log while they are loaded."""
+    start = text.find("usage:")
+    return text[start:] if start >= 0 else text
+
+
+def _loading(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Setting, ledger: Ledger) -> None:
+    arguments = {"modules": subjects["server"]}
+    best: dict[str, Any] = {}
+    for attempt in range(_RUNS):
+        call = Call("loading", dict.fromkeys(SIDES, arguments), 180, f"loading-{attempt}")
+        # Alone: it is timed.
+        found = both(trees, replace(setting, jobs=1), ledger, call)
+        if found is None:
+            return
+        for side in SIDES:
+            data = found[side].data
+            if side not in best or data["seconds"] < best[side]["seconds"]:
+                best[side] = data
+    before, after = best[UPSTREAM], best[GENERATED]
+    ledger.count("loaded modules", len(after["modules"]))
+    own = set(modules(trees[GENERATED])) - set(modules(trees[UPSTREAM]))
+    for name in sorted({*after["modules"]} - {*before["modules"]} - own):
+        path = file_of(name, trees[GENERATED])
+        ledger.find("loaded modules", path, f"{name} is loaded by the generated server and not by upstream's")
+    for name in after["modules"]:
+        place = trees[GENERATED] / name.replace(".", "/")
+        # A folder without `__init__.py` is a package, too.
+        if not place.is_dir() and not place.with_suffix(".py").is_file():
+            ledger.find("loaded modules", "", f"{name} is loaded, and the generated tree has no such module")
+    ledger.count("loaded distributions", len(after["distributions"]))
+    for name in sorted({*after["distributions"]} - {*before["distributions"]}):
+        ledger.find("loaded distributions", "", f"{name} is loaded by the generated server and not by upstream's")
+    _figures(before, after, ledger)
+
+
+def _figures(before: Mapping[str, Any], after: Mapping[str, Any], ledger: Ledger) -> None:
+    for name, key, unit, scale in (
+        ("import of the server", "seconds", "s", 1.0),
+        ("processor time of it", "processor", "s", 1.0),
+        ("memory after it", "memory", "MiB", 2.0**20),
+    ):
+        ledger.figure(name, f"{after[key] / scale:.1f} {unit}, upstream {before[key] / scale:.1f} {unit}")
+    ledger.figure("modules of sglang loaded", f"{len(after['modules'])}, upstream {len(before['modules'])}")
+    ledger.figure("distributions loaded", f"{len(after['distributions'])}, upstream {len(before['distributions'])}")

@@ -1,0 +1,42 @@
+"""What a simulated process called: the set of kernels, and each stub.
+
+A process of a server may be killed at any time, so each name is written at once, when it is called first.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+from equivalence.simulation.settings import current
+
+KERNEL, STUB, LOADED, MODULE = "kernel", "stub", "loaded", "module"
+"""Kinds of lines: a reference or Triton kernel, a call of a stub, a JIT module that was built, a module that was looked for."""
+
+_seen: set[tuple[str, str]] = set()
+_lock = threading.Lock()
+
+
+def record(kind: str, name: str) -> None:
+    """Note that something was called; repeated calls cost a look into a set."""
+    if (kind, name) in _seen:
+        return
+    with _lock:
+        if (kind, name) in _seen:
+            return
+        _seen.add((kind, name))
+        folder = current().log
+        if folder:
+            with open(os.path.join(folder, f"{os.getpid()}.calls"), "a", encoding="utf-8") as file:
+                file.write(f"{kind}\t{name}\n")
+
+
+def read(folder: Path) -> dict[str, frozenset[str]]:
+    """Names by kind that all processes with this log folder called."""
+    found: dict[str, set[str]] = {KERNEL: set(), STUB: set(), LOADED: set()}
+    for file in sorted(folder.glob("*.calls")):
+        for line in file.read_text("utf-8").splitlines():
+            kind, _, name = line.partition("\t")
+            found.setdefault(kind, set()).add(name)
+    return {kind: frozenset(names) for kind, names in found.items()}

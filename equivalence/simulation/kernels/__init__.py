@@ -1,0 +1,38 @@
+"""References in plain PyTorch for the kernels that DeepSeek calls; one module a subject.
+
+A reference is written from what the kernel computes, never from its tiling, in float32 where the device accumulates
+in float32. `source` says where what it stands for is: a file of upstream's repository, or of the package that has it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+from equivalence.simulation.kernels.registry import attach
+
+_SUBJECTS = (
+    "attention",
+    "gemm",
+    "memory",
+    "moe",
+    "norm",
+    "quantization",
+    "rope",
+    "sampling",
+    "sparse",
+    "speculative",
+    "support",
+)
+
+
+def load() -> None:
+    """Import every subject, so that all references are registered."""
+    for name in _SUBJECTS:
+        importlib.import_module(f"{__name__}.{name}")
+
+
+def fill(module: ModuleType) -> None:
+    """Put the references of a stub module into it."""
+    load()
+    attach(module)

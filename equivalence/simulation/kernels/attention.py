@@ -1,0 +1,158 @@
+"""Attention of FlashAttention 3, and the merge of two parts of it."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from equivalence.simulation.kernels.registry import Tensor, kernel
+from equivalence.simulation.settings import current
+
+_FA3 = "flash-attention hopper/flash_attn_interface.py"
+
+
+def attend(
+    q: Tensor, k: Tensor, v: Tensor, scale: float, *, causal: bool, q_v: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """One sequence: q [queries, heads, width], k and v [keys, key heads, width] → output and log-sum-exp [heads, queries].
+
+    The causal mask is aligned at the end of the keys. `q_v` is a part of the query that meets the values (MLA).
+    """
+    import torch
+
+    groups = q.shape[1] // k.shape[1]
+    keys, values = (x.float().repeat_interleave(groups, 1) for x in (k, v))
+    scores = torch.einsum("qhd,khd->hqk", q.float(), keys)
+    if q_v is not None:
+        scores = scores + torch.einsum("qhd,khd->hqk", q_v.float(), values)
+    scores = scores * scale
+    if causal:
+        queries, length = scores.shape[1:]
+        hidden = torch.ones(queries, length, dtype=torch.bool).triu(length - queries + 1)
+        scores = scores.masked_fill(hidden, float("-inf"))
+    total = torch.logsumexp(scores, -1)
+    weights = torch.nan_to_num(torch.exp(scores - total[..., None]))
+    return torch.einsum("hqk,khd->qhd", weights, values).to(v.dtype), total
+
+
+@kernel("sgl_kernel.flash_attn", source=_FA3)
+def flash_attn_varlen_func(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    cu_seqlens_q: Tensor,
+    cu_seqlens_k: Tensor,
+    max_seqlen_q: Any = None,
+    max_seqlen_k: Any = None,
+    *,
+    softmax_scale: float | None = None,
+    causal: bool = False,
+    return_softmax_lse: bool = False,
+    out: Tensor | None = None,
+    **options: Any,
+) -> Any:
+    """Sequences packed one after the other."""
+    import torch
+
+    starts, key_starts = cu_seqlens_q.tolist(), cu_seqlens_k.tolist()
+    result = q.new_empty(q.shape[0], q.shape[1], v.shape[-1])
+    totals = torch.empty(q.shape[1], q.shape[0])
+    for i, (first, last) in enumerate(itertools.pairwise(starts)):
+        if last > first:
+            here = slice(key_starts[i], key_starts[i + 1])
+            scale = softmax_scale or q.shape[-1] ** -0.5
+            result[first:last], totals[:, first:last] = attend(q[first:last], k[here], v[here], scale, causal=causal)
+    return _answer(result, totals, out, return_softmax_lse)
+
+
+@kernel("sgl_kernel.flash_attn", source=_FA3)
+def flash_attn_with_kvcache(
+    q: Tensor,
+    k_cache: Tensor,
+    v_cache: Tensor,
+    k: Any = None,
+    v: Any = None,
+    qv: Tensor | None = None,
+    rotary_cos: Any = None,
+    rotary_sin: Any = None,
+    cache_seqlens: Tensor = None,
+    cache_batch_idx: Any = None,
+    cache_leftpad: Any = None,
+    page_table: Tensor = None,
+    cu_seqlens_q: Tensor | None = None,
+    cu_seqlens_k_new: Any = None,
+    max_seqlen_q: Any = None,
+    rotary_seqlens: Any = None,
+    q_descale: Any = None,
+    k_descale: Any = None,
+    v_descale: Any = None,
+    softmax_scale: float | None = None,
+    causal: bool = False,
+    window_size: tuple[int, int] = (-1, -1),
+    attention_chunk: int = 0,
+    softcap: float = 0.0,
+    rotary_interleaved: bool = True,
+    scheduler_metadata: Any = None,
+    num_splits: int = 0,
+    pack_gqa: Any = None,
+    only_qv: bool = False,
+    sm_margin: int = 0,
+    return_softmax_lse: bool = False,
+    sinks: Any = None,
+    out: Tensor | None = None,
+    **options: Any,
+) -> Any:
+    """Keys and values by the pages of a cache."""
+    import torch
+
+    assert k is None and page_table is not None and sinks is None and window_size == (-1, -1)
+    page, lengths = k_cache.shape[1], cache_seqlens.tolist()
+    queries = q.reshape(-1, *q.shape[-2:])
+    extra = None if qv is None else qv.reshape(-1, *qv.shape[-2:])
+    starts = [i * q.shape[1] for i in range(len(lengths) + 1)] if cu_seqlens_q is None else cu_seqlens_q.tolist()
+    keys, values = k_cache.flatten(0, 1), v_cache.flatten(0, 1)
+    width = q.shape[-1] + (qv.shape[-1] if qv is not None else 0)
+    scale = softmax_scale or width**-0.5
+    result = queries.new_empty(queries.shape[0], queries.shape[1], v_cache.shape[-1])
+    totals = torch.empty(queries.shape[1], queries.shape[0])
+    for i, length in enumerate(lengths):
+        here = slice(starts[i], starts[i + 1])
+        if starts[i + 1] > starts[i]:
+            slots = (page_table[i].long()[:, None] * page + torch.arange(page)).flatten()[:length]
+            part = None if extra is None else extra[here]
+            result[here], totals[:, here] = attend(
+                queries[here], keys[slots], values[slots], scale, causal=causal, q_v=part
+            )
+    return _answer(result.view(*q.shape[:-1], result.shape[-1]), totals, out, return_softmax_lse)
+
+
+def _answer(result: Tensor, totals: Tensor, out: Tensor | None, with_totals: bool) -> Any:
+    if out is not None:
+        out.copy_(result.view_as(out))
+        result = out
+    return (result, totals) if with_totals else result
+
+
+@kernel("sgl_kernel.flash_attn", source=_FA3)
+def is_fa3_supported(*args: Any, **kwargs: Any) -> bool:
+    """Hopper only, here."""
+    return current().capability[0] == 9
+
+
+@kernel("sgl_kernel", source="sgl-kernel/csrc/attention/merge_attn_states.cu")
+def merge_state_v2(
+    v_a: Tensor, s_a: Tensor, v_b: Tensor, s_b: Tensor, v_merged: Tensor | None = None, s_merged: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Attention over two sets of keys, from the outputs and log-sum-exps over each."""
+    import torch
+
+    most = torch.maximum(s_a, s_b)
+    most = torch.where(torch.isinf(most), torch.zeros_like(most), most)
+    a, b = torch.exp(s_a - most), torch.exp(s_b - most)
+    merged = ((v_a.float() * a[..., None] + v_b.float() * b[..., None]) / (a + b)[..., None]).to(v_a.dtype)
+    total = torch.log(a + b) + most
+    if v_merged is None or s_merged is None:
+        return merged, total
+    v_merged.copy_(merged)
+    s_merged.copy_(total)
+    return v_merged, s_merged

@@ -1,0 +1,114 @@
+"""Routing of tokens to experts, and their sums."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from equivalence.simulation.kernels.registry import Tensor, jit, kernel
+
+
+@kernel("sgl_kernel", source="sgl-kernel/csrc/moe/moe_align_kernel.cu")
+def moe_align_block_size(
+    topk_ids: Tensor,
+    num_experts: int,
+    block_size: int,
+    sorted_token_ids: Tensor,
+    experts_ids: Tensor,
+    num_tokens_post_pad: Tensor,
+    cumsum_buffer: Tensor,
+    pad_sorted_token_ids: bool = False,
+) -> None:
+    """Sort token slots by expert, each expert's padded to whole blocks.
+
+    `num_experts` counts one more in front, for ids of -1: experts that are on another device.
+    """
+    flat = topk_ids.reshape(-1).tolist()
+    of_expert: list[list[int]] = [[] for _ in range(num_experts)]
+    for slot, expert in enumerate(flat):
+        of_expert[expert + 1].append(slot)
+    if pad_sorted_token_ids:
+        sorted_token_ids.fill_(len(flat))
+    position = block = 0
+    ends = [0]
+    for index, slots in enumerate(of_expert):
+        blocks = -(-len(slots) // block_size)
+        for offset, slot in enumerate(slots):
+            sorted_token_ids[position + offset] = slot
+        experts_ids[block : block + blocks] = index - 1
+        block += blocks
+        position += blocks * block_size
+        ends.append(position)
+    num_tokens_post_pad.fill_(position)
+    cumsum_buffer[: len(ends)].copy_(cumsum_buffer.new_tensor(ends))
+
+
+@jit("moe_align", "moe_align_block_size", source="moe/moe_align_kernel.cu")
+def jit_moe_align_block_size(*args: Any) -> None:
+    """The same, where upstream builds it."""
+    moe_align_block_size(*args)
+
+
+@kernel("sgl_kernel", source="sgl-kernel/csrc/moe/moe_sum_reduce.cu")
+def moe_sum_reduce(input: Tensor, output: Tensor, routed_scaling_factor: float = 1.0) -> None:
+    """Sum of each token's experts, scaled."""
+    output.copy_((input.float().sum(1) * routed_scaling_factor).to(output.dtype))
+
+
+@kernel("sgl_kernel", source="sgl-kernel/csrc/moe/moe_sum.cu")
+def moe_sum(input: Tensor, output: Tensor) -> None:
+    """Sum of each token's experts."""
+    moe_sum_reduce(input, output)
+
+
+@kernel("flashinfer.fused_moe", source="flashinfer csrc/fused_moe/noAuxTcKernels.cu")
+def fused_topk_deepseek(
+    scores: Tensor,
+    bias: Tensor,
+    n_group: int,
+    topk_group: int,
+    topk: int,
+    routed_scaling_factor: float,
+    topk_values: Tensor,
+    topk_indices: Tensor,
+    launch_with_pdl: bool = True,
+) -> None:
+    """Experts of the best groups by biased sigmoid; weights by the sigmoid without bias, normalised and scaled."""
+    weights, indices = route(scores, bias, n_group, topk_group, topk)
+    topk_values.copy_(weights * routed_scaling_factor)
+    topk_indices.copy_(indices.to(topk_indices.dtype))
+
+
+@kernel("sgl_kernel", source="sgl-kernel/csrc/moe/moe_fused_gate.cu")
+def moe_fused_gate(
+    input_tensor: Tensor,
+    bias: Tensor,
+    num_expert_group: int,
+    topk_group: int,
+    topk: int,
+    num_fused_shared_experts: int = 0,
+    routed_scaling_factor: float = 0,
+    apply_routed_scaling_factor_on_output: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """The same, as older releases call it: weights and indices."""
+    import torch
+
+    assert num_fused_shared_experts == 0, "shared experts among the routed ones have no reference"
+    weights, indices = route(input_tensor, bias, num_expert_group, topk_group, topk)
+    scale = routed_scaling_factor if apply_routed_scaling_factor_on_output else 1.0
+    return weights * scale, indices.to(torch.int32)
+
+
+def route(scores: Tensor, bias: Tensor, n_group: int, topk_group: int, topk: int) -> tuple[Tensor, Tensor]:
+    """Normalised weights and indices of the chosen experts, best first."""
+    import torch
+
+    probability = torch.sigmoid(scores.float())
+    biased = probability + bias.float()
+    if n_group > 1:
+        groups = biased.view(biased.shape[0], n_group, -1)
+        best = groups.topk(2, -1)[0].sum(-1)
+        kept = torch.zeros_like(best).scatter_(1, best.topk(topk_group, -1)[1], 1)
+        biased = biased.masked_fill(kept.repeat_interleave(groups.shape[-1], 1) == 0, float("-inf"))
+    indices = biased.topk(topk, -1)[1]
+    chosen = probability.gather(1, indices)
+    return chosen / (chosen.sum(-1, keepdim=True) + 1e-20), indices

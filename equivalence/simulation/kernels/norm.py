@@ -1,0 +1,83 @@
+"""Root-mean-square norms and activations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from equivalence.simulation.kernels.registry import Tensor, jit, kernel
+
+_NORM = "flashinfer include/flashinfer/norm.cuh, as built into sgl-kernel/csrc/elementwise"
+
+
+def rms(x: Tensor, weight: Tensor, eps: float) -> Tensor:
+    """`x / sqrt(mean(x²) + eps) * weight` over the last axis, in float32, in the type of `x`."""
+    import torch
+
+    wide = x.float()
+    scaled = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + eps)
+    return (scaled * weight.float()).to(x.dtype)
+
+
+@kernel("sgl_kernel", source=_NORM)
+def rmsnorm(
+    input: Tensor, weight: Tensor, eps: float = 1e-6, out: Tensor | None = None, enable_pdl: Any = None
+) -> Tensor:
+    """RMS norm."""
+    result = rms(input, weight, eps)
+    if out is None:
+        return result
+    out.copy_(result)
+    return out
+
+
+@kernel("sgl_kernel", source=_NORM)
+def fused_add_rmsnorm(
+    input: Tensor, residual: Tensor, weight: Tensor, eps: float = 1e-6, enable_pdl: Any = None
+) -> None:
+    """`residual += input`, then `input` becomes its RMS norm."""
+    residual.copy_((input.float() + residual.float()).to(input.dtype))
+    input.copy_(rms(residual, weight, eps))
+
+
+@kernel("sgl_kernel", source="sgl-kernel/csrc/elementwise/activation.cu")
+def silu_and_mul(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """`silu(first half) * second half` of the last axis."""
+    import torch
+
+    half = input.shape[-1] // 2
+    gate = input[..., :half].float()
+    result = (gate * torch.sigmoid(gate) * input[..., half:].float()).to(input.dtype)
+    if out is None:
+        return result
+    out.copy_(result)
+    return out
+
+
+@jit("activation", "run_activation", source="elementwise/activation.cuh")
+def run_activation(x: Tensor, out: Tensor, name: str) -> None:
+    """`silu_and_mul`; DeepSeek has no other activation."""
+    assert name == "silu", name
+    silu_and_mul(x, out)
+
+
+@jit("activation", "run_activation_filtered", source="elementwise/activation.cuh")
+def run_activation_filtered(x: Tensor, out: Tensor, expert_ids: Tensor, step: int, name: str) -> None:
+    """As above; rows of experts that are elsewhere (id -1) are not read by anyone and may hold anything."""
+    run_activation(x, out, name)
+
+
+@jit("fused_eh_norm", "fused_eh_norm", source="elementwise/fused_eh_norm.cuh")
+def fused_eh_norm(e: Tensor, h: Tensor, e_weight: Tensor, h_weight: Tensor, out: Tensor, eps: float) -> None:
+    """The two norms at the entrance of the MTP layer, side by side."""
+    width = e.shape[-1]
+    out[:, :width] = rms(e, e_weight, eps)
+    out[:, width:] = rms(h, h_weight, eps)
+
+
+@kernel("flashinfer.norm", source="flashinfer/norm.py")
+def layernorm(input: Tensor, gemma: Tensor, beta: Tensor, eps: float = 1e-6) -> Tensor:
+    """Rows less their mean, by their deviation, times a weight, plus a bias; all in float32."""
+    import torch
+
+    wide = torch.nn.functional.layer_norm(input.float(), input.shape[-1:], gemma.float(), beta.float(), eps)
+    return wide.to(input.dtype)

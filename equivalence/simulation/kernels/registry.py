@@ -1,0 +1,93 @@
+"""Which function stands for which kernel, and how a call of it is noted."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, TypeVar
+
+from equivalence.simulation import calls, graphs
+from equivalence.simulation.errors import SimulationError
+
+Tensor = Any
+"""torch.Tensor; torch is not installed where the types are checked."""
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A function that computes what a kernel computes."""
+
+    name: str
+    """``package.module.function``, or ``jit:PREFIX.EXPORT`` for a kernel that upstream builds itself."""
+    source: str
+    """Where the kernel is."""
+    function: Callable[..., Any]
+
+    @property
+    def place(self) -> str:
+        """File and line of the reference."""
+        code = self.function.__code__
+        return f"equivalence/simulation/kernels/{code.co_filename.rpartition('/')[2]}:{code.co_firstlineno}"
+
+
+REFERENCES: dict[str, dict[str, Reference]] = {}
+"""By module, or ``jit:PREFIX``, then by function or export."""
+
+CONSTANTS: dict[str, dict[str, object]] = {}
+"""What else modules of stub packages hold."""
+
+
+def kernel(module: str, *names: str, source: str) -> Callable[[Function], Function]:
+    """Register a reference of a package's function, under each of the names (default: its own)."""
+
+    def register(function: Function) -> Function:
+        for name in names or (function.__name__,):
+            REFERENCES.setdefault(module, {})[name] = Reference(f"{module}.{name}", source, function)
+        return function
+
+    return register
+
+
+def jit(prefix: str, *exports: str, source: str) -> Callable[[Function], Function]:
+    """Register a reference of an export of the JIT modules whose name starts with `prefix`."""
+    return kernel(f"jit:{prefix}", *exports, source=f"python/sglang/jit_kernel/csrc/{source}")
+
+
+def constant(module: str, name: str, value: object) -> None:
+    """Register what is no function."""
+    CONSTANTS.setdefault(module, {})[name] = value
+
+
+def attach(module: ModuleType) -> None:
+    """Set the references and constants of a module as its attributes."""
+    for name, value in CONSTANTS.get(module.__name__, {}).items():
+        setattr(module, name, value)
+    for name, reference in REFERENCES.get(module.__name__, {}).items():
+        setattr(module, name, counted(reference))
+
+
+def counted(reference: Reference) -> Callable[..., Any]:
+    """The reference as upstream calls it: noted, recorded in graphs, its signature checked.
+
+    The call raises SimulationError where upstream passes what the reference does not take.
+    """
+    step = graphs.atom(reference.function, in_place=False)
+    signature = inspect.signature(reference.function)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        calls.record(calls.KERNEL, reference.name)
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError as error:
+            calls.record(calls.STUB, f"{reference.name}: {error}")
+            raise SimulationError(
+                f"upstream calls {reference.name} otherwise than its reference at {reference.place} expects ({error})",
+                f"compare it with {reference.source} and mend the reference",
+            ) from error
+        return step(*args, **kwargs)
+
+    return call

@@ -1,0 +1,57 @@
+"""Rotary position embedding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from equivalence.simulation.kernels.registry import Tensor, jit, kernel
+
+_SOURCE = "elementwise/rope.cuh"
+
+
+def rotate(x: Tensor, cos: Tensor, sin: Tensor, *, neox: bool) -> None:
+    """Rotate pairs of the first `2 * cos.shape[-1]` columns in place: halves (neox) or neighbours."""
+    import torch
+
+    width = 2 * cos.shape[-1]
+    wide = x[..., :width].float()
+    first, second = wide.chunk(2, -1) if neox else (wide[..., ::2], wide[..., 1::2])
+    turned = (first * cos - second * sin, second * cos + first * sin)
+    result = torch.cat(turned, -1) if neox else torch.stack(turned, -1).flatten(-2)
+    x[..., :width].copy_(result.to(x.dtype))
+
+
+def _both(q: Tensor, k: Tensor, cache: Tensor, positions: Tensor, *, neox: bool) -> None:
+    cos, sin = (half[:, None, :] for half in cache[positions.long()].float().chunk(2, -1))
+    rotate(q, cos, sin, neox=neox)
+    rotate(k, cos, sin, neox=neox)
+
+
+@jit("fused_rope_true", "run_rope", source=_SOURCE)
+def run_rope_neox(q: Tensor, k: Tensor, cache: Tensor, positions: Tensor) -> None:
+    """Queries and keys [tokens, heads, width], in place; `cache` holds cosines, then sines, of each position."""
+    _both(q, k, cache, positions, neox=True)
+
+
+@jit("fused_rope_false", "run_rope", source=_SOURCE)
+def run_rope_pairs(q: Tensor, k: Tensor, cache: Tensor, positions: Tensor) -> None:
+    """As above with neighbours as pairs: DeepSeek's own."""
+    _both(q, k, cache, positions, neox=False)
+
+
+@kernel("sgl_kernel", source="sgl-kernel/csrc/elementwise/rope.cu")
+def apply_rope_with_cos_sin_cache_inplace(
+    positions: Tensor,
+    query: Tensor,
+    key: Tensor,
+    head_size: int,
+    cos_sin_cache: Tensor,
+    is_neox: bool = True,
+    fused_set_kv_buffer_arg: Any = None,
+    enable_pdl: Any = None,
+) -> None:
+    """The same on rows that hold all heads, as older releases call it."""
+    assert fused_set_kv_buffer_arg is None, "writing to the cache at once has no reference"
+    tokens = positions.shape[0]
+    q, k = query.view(tokens, -1, head_size), key.view(tokens, -1, head_size)
+    _both(q, k, cos_sin_cache, positions, neox=is_neox)

@@ -1,0 +1,87 @@
+"""Trees of drafted tokens (EAGLE, MTP)."""
+
+from __future__ import annotations
+
+from equivalence.simulation.kernels.registry import Tensor, kernel
+
+_SOURCE = "sgl-kernel/csrc/speculative/eagle_utils.cu"
+
+
+@kernel("sgl_kernel", source=_SOURCE)
+def build_tree_kernel_efficient(
+    parent_list: Tensor,
+    selected_index: Tensor,
+    verified_seq_len: Tensor,
+    tree_mask: Tensor,
+    positions: Tensor,
+    retrive_index: Tensor,
+    retrive_next_token: Tensor,
+    retrive_next_sibling: Tensor,
+    topk: int,
+    depth: int,
+    draft_token_num: int,
+    tree_mask_mode: int,
+) -> None:
+    """Positions, links and the attention mask of the drafted tokens of each request."""
+    assert int(tree_mask_mode) == 0, "only the full mask has a reference"
+    base = 0
+    for request, length in enumerate(verified_seq_len.tolist()):
+        chosen = selected_index[request].tolist()
+        parents = parent_list[request].tolist() if parent_list.numel() else []
+
+        def parent(node: int, chosen: list[int] = chosen, parents: list[int] = parents) -> int:
+            """Index in `chosen` of a drafted token's parent, -1 for the root."""
+            row = chosen[node] // topk
+            return chosen.index(parents[row]) if row > 0 else -1
+
+        positions[request * draft_token_num] = length
+        retrive_index[request, 0] = request * draft_token_num
+        for token in range(draft_token_num - 1, 0, -1):
+            retrive_index[request, token] = request * draft_token_num + token
+            above = parent(token - 1) + 1
+            if int(retrive_next_token[request, above]) != -1:
+                retrive_next_sibling[request, token] = int(retrive_next_token[request, above])
+            retrive_next_token[request, above] = token
+        for token in range(draft_token_num):
+            own = base + (length + draft_token_num) * token + length + 1
+            tree_mask[own - 1] = True
+            tree_mask[own : own + draft_token_num - 1] = False
+            node, steps = token - 1, 0
+            while node >= 0:
+                steps += 1
+                tree_mask[own + node] = True
+                node = parent(node)
+            if token:
+                positions[request * draft_token_num + token] = length + steps
+        base += draft_token_num * (draft_token_num + length)
+
+
+@kernel("sgl_kernel", source=_SOURCE)
+def verify_tree_greedy(
+    predicts: Tensor,
+    accept_index: Tensor,
+    accept_token_num: Tensor,
+    candidates: Tensor,
+    retrive_index: Tensor,
+    retrive_next_token: Tensor,
+    retrive_next_sibling: Tensor,
+    target_predict: Tensor,
+) -> None:
+    """Follow the tree while a drafted token is what the model itself chooses."""
+    target = target_predict.reshape(-1)
+    for request in range(candidates.shape[0]):
+        last = int(retrive_index[request, 0])
+        accept_index[request, 0] = last
+        accepted = current = 0
+        for _ in range(1, accept_index.shape[1]):
+            current = int(retrive_next_token[request, current])
+            while current != -1 and int(candidates[request, current]) != int(target[last]):
+                current = int(retrive_next_sibling[request, current])
+            if current == -1:
+                break
+            predicts[last] = target[last]
+            accepted += 1
+            last = int(retrive_index[request, current])
+            accept_index[request, accepted] = last
+        accept_token_num[request] = accepted
+        predicts[last] = target[last]

@@ -1,0 +1,228 @@
+"""Packages that need a GPU or its compiler: they import, and raise when something of them is called.
+
+Only where a package is not installed. A few (`AT_IMPORT`) are called while modules are loaded, as languages of kernels
+in decorators and tables; what they are asked for at import is a placeholder. Kernels written in them raise like the
+others, because what starts them is a stub as well.
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+from collections.abc import Callable, Iterator, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import FunctionType, ModuleType
+from typing import Any
+
+from equivalence.simulation import calls
+from equivalence.simulation.errors import SimulationError
+
+PACKAGES = frozenset(
+    [
+        "sgl_kernel",
+        "flashinfer",
+        "deep_gemm",
+        "cutlass",
+        "flash_attn",
+        "quack",
+        "tilelang",
+        "tokenspeed_mla",
+        "torchao",
+        "torchvision",
+        "torch_memory_saver",
+        "cuda",
+        "pynvml",
+        "IPython",
+        "compressed_tensors",
+        "gguf",
+        "soundfile",
+        "datasets",
+        "flash_mla",
+        "cuda_tile",
+        "triton",
+    ]
+)
+"""Top-level modules that are stubs where they are not installed. `datasets` needs no GPU, but weighs 300 MB.
+Triton is installed where it has a wheel, on Linux."""
+
+AT_IMPORT = frozenset(
+    [
+        "cutlass",
+        "cuda",
+        "quack",
+        "tilelang",
+        "triton_kernels",
+        "flash_attn",
+        "torchvision",
+        "timm",
+        "cuda_tile",
+        "triton",
+    ]
+)
+"""Those that modules call while they are loaded."""
+
+
+class _Stub(type):
+    """Class of all names of a stub: as attributes, bases, annotations and decorators they do no harm."""
+
+    _is_stub: bool
+    _path: str
+    _placeholder: bool
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if not cls.__dict__.get("_is_stub", False):
+            return super().__call__(*args, **kwargs)  # A class of real code, derived from a stub.
+        if len(args) == 1 and not kwargs and isinstance(args[0], (FunctionType, type)):
+            return args[0]  # Used as a decorator.
+        if cls._placeholder:
+            return make(f"{cls._path}()")
+        calls.record(calls.STUB, cls._path)
+        raise SimulationError(
+            f"{cls._path} was called, which needs a GPU", "write a reference for it in equivalence/simulation/kernels"
+        )
+
+    def __getattr__(cls, name: str) -> Any:
+        if (name.startswith("__") and name.endswith("__")) or not cls.__dict__.get("_is_stub", False):
+            raise AttributeError(name)
+        value = make(f"{cls._path}.{name}")
+        type.__setattr__(cls, name, value)
+        return value
+
+    def __getitem__(cls, key: Any) -> Any:
+        return cls
+
+    def __or__(cls, other: Any) -> Any:
+        return cls
+
+    __ror__ = __or__
+
+    def __iter__(cls) -> Iterator[Any]:
+        return iter(())
+
+    def __bool__(cls) -> bool:
+        return True
+
+    def __lt__(cls, other: Any) -> bool:
+        return False
+
+    __gt__ = __le__ = __ge__ = __lt__
+
+    def __hash__(cls) -> int:
+        return id(cls)
+
+    def __eq__(cls, other: Any) -> bool:
+        return cls is other
+
+    def __enter__(cls) -> Any:
+        return cls
+
+    def __exit__(cls, *exception: Any) -> None:
+        pass
+
+
+def _same(cls: type, *others: Any) -> type:
+    return cls
+
+
+# Arithmetic on placeholders happens in tables and default arguments only.
+_ARITHMETIC = ["add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "floordiv", "mod", "neg", "pow"]
+_ON_BITS = ["lshift", "rshift", "and", "rand", "xor", "invert"]
+for _name in [*_ARITHMETIC, *_ON_BITS]:
+    setattr(_Stub, f"__{_name}__", _same)
+
+
+class _Base:
+    """What classes of real code inherit when their base is a stub."""
+
+    _is_stub = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+
+def make(path: str) -> Any:
+    """The stub of a dotted name; an exception class where the name looks like one, so that `except` takes it."""
+    module, _, name = path.rpartition(".")
+    if name.endswith(("Error", "Exception")) and name[0].isupper():
+        return type(name, (Exception,), {"__module__": module})
+    placeholder = path.partition(".")[0].removesuffix("()") in AT_IMPORT
+    return _Stub(name, (_Base,), {"_is_stub": True, "_path": path, "_placeholder": placeholder, "__module__": module})
+
+
+class StubModule(ModuleType):
+    """A module of a stub package: any name of it is there."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        # `tilelang.jit` is a module and a decorator.
+        return make(self.__name__)(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__version__":
+            from equivalence.simulation.versions import version_of
+
+            return version_of(self.__name__)
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        value = make(f"{self.__name__}.{name}")
+        setattr(self, name, value)
+        return value
+
+
+class StubFinder(MetaPathFinder, Loader):
+    """Stands last among the finders, so that an installed package goes first.
+
+    Args:
+        fill: adds the references to a module of a stub package that was just made.
+        hidden: packages that count as not installed.
+    """
+
+    def __init__(self, fill: Callable[[ModuleType], None], hidden: Sequence[str] = ()) -> None:
+        self._fill = fill
+        self._missing: dict[str, bool] = dict.fromkeys(hidden, True)
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """A spec for every module of a package of `PACKAGES` that is not installed."""
+        top = fullname.partition(".")[0]
+        if top not in PACKAGES:
+            return None
+        if top not in self._missing:
+            self._missing[top] = importlib.machinery.PathFinder.find_spec(top) is None
+        return ModuleSpec(fullname, self, is_package=True) if self._missing[top] else None
+
+    def before_others(self) -> HiddenFinder:
+        """A finder to stand first: of hidden packages only, which another would find."""
+        return HiddenFinder(self)
+
+    def missing(self, top: str) -> bool:
+        """Whether a package is known to be not there."""
+        return self._missing.get(top, False)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """An empty stub module."""
+        module = StubModule(spec.name)
+        module.__path__ = []
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Add what references there are."""
+        self._fill(module)
+
+
+class HiddenFinder(MetaPathFinder):
+    """Gives the stub of a package that is installed and hidden, or says that it is not there."""
+
+    def __init__(self, stubs: StubFinder) -> None:
+        self._stubs = stubs
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The stub's spec for a hidden package; None for all others."""
+        if not self._stubs.missing(fullname.partition(".")[0]):
+            return None
+        spec = self._stubs.find_spec(fullname, path, target)
+        if spec is None:
+            raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
+        return spec

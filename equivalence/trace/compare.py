@@ -1,0 +1,306 @@
+"""Does every line that upstream executed stand in the generated tree?
+
+Line by line within its function, in order (`pairing`); what is missing must be of one of the kinds of `reasons`, or is a
+finding that names it. Lines in the bodies of modules and classes that an import executes are looked at too, but for what
+only defines, imports or binds a name: that is what the levels references and imports ask about.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from equivalence.trace import reasons
+from equivalence.trace.names import Names, names_of, names_of_tree
+from equivalence.trace.pairing import pair
+from equivalence.trace.source import Line, Scope, Source
+from shrinker.cache.workers import without_gc
+from shrinker.check.declared import registers_of
+from shrinker.check.registered import is_let_go
+from shrinker.check.rule_index import Claims
+from shrinker.ruleset.match import any_module_matches, any_name_matches
+
+FOUND = "found word for word"
+SHORTER = "found simplified"
+Lines = Mapping[str, frozenset[int]]
+"""Numbers of lines by path below the package."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What people said that may be missing: the rules of the profile, and the interface that it declares."""
+
+    defaults: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Tokens that rules put in place of upstream's (`allowances.default_tokens`)."""
+    refused: frozenset[str] = frozenset()
+    """Values that the interface lists as refused."""
+    calls: tuple[str, ...] = ()
+    """Patterns of functions whose result a fact states."""
+    modules: tuple[str, ...] = ()
+    """Patterns of modules that a rule removes."""
+    claims: Claims | None = None
+    """What the rules say of registrations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A line that was executed and is not there, for no known reason."""
+
+    path: str
+    line: int
+    where: str
+    text: str
+
+
+@dataclass(slots=True)
+class Comparison:
+    """What was found."""
+
+    files: int = 0
+    lines: Counter[str] = field(default_factory=Counter)
+    """Executed physical lines: found word for word, found simplified, or exempt, by kind."""
+    missing: list[Missing] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _File:
+    path: str
+    upstream: Source
+    generated: Source | None
+    executed: Counter[int]
+    running: frozenset[int]
+    """First numbers of the logical lines that ran while nothing was imported."""
+
+
+def compare(
+    running: Lines,
+    importing: Lines,
+    upstream: Path,
+    generated: Path,
+    stated: Stated | None = None,
+) -> Comparison:
+    """Look for every executed line.
+
+    Args:
+        running, importing: lines of upstream's files by path below the package.
+        upstream, generated: folders of the package in both trees.
+        stated: what may be missing because a person said so.
+
+    Raises:
+        SyntaxError, tokenize.TokenError: an executed file, or what is left of it, is not Python.
+    """
+    found = Comparison()
+    with without_gc():
+        files = _read(running, importing, upstream, generated, found)
+        _Judge(files, generated, names_of_tree(generated), stated or Stated(), found).run()
+    return found
+
+
+def _read(running: Lines, importing: Lines, upstream: Path, generated: Path, found: Comparison) -> list[_File]:
+    """The files that differ; the others are counted."""
+    files = []
+    for path in sorted({*running, *importing}):
+        found.files += 1
+        numbers = running.get(path, frozenset()) | importing.get(path, frozenset())
+        data = (upstream / path).read_bytes()
+        place = generated / path
+        left = place.read_bytes() if place.is_file() else None
+        if left == data:
+            found.lines[FOUND] += len(numbers)
+            continue
+        if left is None and path not in running:
+            found.lines[reasons.MODULE] += len(numbers)
+            continue
+        source = Source.read(data.decode("utf-8-sig"))
+        remains = None if left is None else Source.read(left.decode("utf-8-sig"))
+        ran = frozenset(source.of(running.get(path, frozenset())))
+        files.append(_File(path, source, remains, source.of(numbers), ran))
+    return files
+
+
+class _Judge:
+    def __init__(self, files: list[_File], generated: Path, names: Names, stated: Stated, found: Comparison) -> None:
+        self.files = files
+        self.generated = generated
+        self.names = names
+        self.stated = stated
+        self.found = found
+        self.gone = self._gone()
+        self.known: dict[str, bool] = {}
+        self.nothing: dict[str, bool] = {}
+        self.only: dict[str, bool] = {}
+
+    def _gone(self) -> dict[str, list[list[Line]]]:
+        """Executed lines of each function that is gone, by its name; an empty list of one whose result is stated."""
+        gone: dict[str, list[list[Line]]] = {}
+        for file in self.files:
+            for function, lines in file.upstream.functions.items():
+                if file.generated is None or function not in file.generated.functions:
+                    ran = [line for line in lines if line.number in file.running]
+                    if ran:
+                        gone.setdefault(_name(function), []).append([] if self._is_stated(file, function) else ran)
+        return gone
+
+    def run(self) -> None:
+        for file in self.files:
+            for scope, lines in file.upstream.scopes.items():
+                self._scope(file, scope, lines)
+        self.found.missing.sort(key=lambda missing: (missing.path, missing.line))
+
+    def _scope(self, file: _File, scope: Scope, lines: list[Line]) -> None:
+        executed = [line.number in file.executed for line in lines]
+        if not any(executed):
+            return
+        left = file.generated.scopes.get(scope, []) if file.generated else []
+        pairs = pair([x.tokens for x in lines], executed, [x.tokens for x in left], self.stated.defaults)
+        last = max(pairs, default=-1)
+        function = lines[0].function
+        remains = file.generated.functions.get(function, []) if file.generated and function else left
+        here = names_of(file.generated.definitions.get(function, ()) if file.generated and function else ())
+        for index, line in enumerate(lines):
+            if not executed[index]:
+                continue
+            if index in pairs:
+                kind: str | None = FOUND if left[pairs[index]].tokens == line.tokens else SHORTER
+            elif not function:
+                kind = self._bound(file, line)
+            else:
+                around = reasons.Around(here, self.names, self.idle, self.empty, index > last and bool(left))
+                kind = self._kind(file, line, around, bool(remains))
+            if kind is None:
+                self._miss(file, line)
+            else:
+                self.found.lines[kind] += file.executed[line.number]
+
+    def _kind(self, file: _File, line: Line, around: reasons.Around, remains: bool) -> str | None:
+        if remains:
+            return reasons.reason(line, around)
+        if line.number not in file.running:
+            return reasons.IMPORTING
+        if self._is_stated(file, line.function):
+            return reasons.STATED
+        if self._named(file, line.function):
+            return None
+        if self._only_for_stated(line.function):
+            return reasons.STATED
+        if file.generated is None and any_module_matches(self.stated.modules, _module(file.path)):
+            return reasons.REMOVED
+        return reasons.FUNCTION if self.idle(_name(line.function)) else None
+
+    def _is_stated(self, file: _File, function: Scope) -> bool:
+        """Whether a fact names it; a pattern that starts with a dot names a method of any class."""
+        dotted = ".".join((_module(file.path), *function))
+        return any_name_matches(self.stated.calls, dotted) or (
+            len(function) > 1 and f".{function[-1]}" in self.stated.calls
+        )
+
+    def _only_for_stated(self, function: Scope) -> bool:
+        """Whether all that ran and says the function's name, or its class's, is a function that a fact names."""
+        name = function[0]
+        if name in self.only:
+            return self.only[name]
+        said = [
+            self._is_stated(other, line.function)
+            for other in self.files
+            for line in other.upstream.lines
+            if line.number in other.executed and name in line.tokens and not _binds(line, name)
+        ]
+        self.only[name] = bool(said) and all(said)
+        return self.only[name]
+
+    def _named(self, file: _File, function: Scope) -> bool:
+        """Whether the generated tree may still reach a function that is gone."""
+        if len(function) == 1:
+            return function[0] in self.names.plain
+        # Of a class that is gone nothing can be reached without its name.
+        owner, left = function[0], file.generated
+        if left is None or not any(scope[0] == owner for scope in left.scopes if scope):
+            return owner in self.names.plain
+        return _name(function) in self.names.plain | self.names.attributes
+
+    def idle(self, name: str) -> bool:
+        """Whether functions of this name are gone, and what ran of them had no effect; they may call each other."""
+        if name not in self.gone:
+            # Of what is not the tree's own nothing is known.
+            return False
+        if name not in self.known:
+            self.known[name] = True
+            around = reasons.Around(names_of(()), self.names, self.idle)
+            self.known[name] = all(reasons.without_effect(line, around) for lines in self.gone[name] for line in lines)
+        return self.known[name]
+
+    def empty(self, name: str) -> bool:
+        """Whether the generated tree has functions of this name, and all of them do nothing."""
+        if name not in self.nothing:
+            pattern = re.compile(rf"\bdef {re.escape(name)}\b".encode())
+            found = [
+                node
+                for text in self._texts
+                if pattern.search(text)
+                for node in ast.walk(ast.parse(text))
+                if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name
+            ]
+            self.nothing[name] = bool(found) and all(map(_does_nothing, found))
+        return self.nothing[name]
+
+    @cached_property
+    def _texts(self) -> list[bytes]:
+        """Every generated Python file."""
+        return [file.read_bytes() for file in sorted(self.generated.rglob("*.py"))]
+
+    def _bound(self, file: _File, line: Line) -> str | None:
+        """Of the body of a module or class: what has an effect of its own has to be there."""
+        node = line.statement
+        if file.generated is None:
+            return reasons.MODULE
+        if not isinstance(node, ast.Expr) or isinstance(node.value, ast.Constant):
+            return reasons.BOUND
+        said = {part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)}
+        if said & self.stated.refused:
+            return reasons.REGISTRATION
+        claims = self.stated.claims
+        filed = registers_of([node]) if claims is not None else ()
+        return reasons.REGISTRATION if claims and any(is_let_go(r, _module(file.path), claims) for r in filed) else None
+
+    def _miss(self, file: _File, line: Line) -> None:
+        text = " ".join(line.tokens)
+        where = ".".join(line.scope) or "the module"
+        self.found.missing.append(Missing(file.path, line.number, where, text))
+
+
+def _binds(line: Line, name: str) -> bool:
+    """Whether a line of a module or class only defines or imports a name, or is the function's or class's own."""
+    if name in (*line.scope[:1], *line.function[:1]):
+        return True
+    defines = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return not line.function and isinstance(line.statement, defines)
+
+
+def _does_nothing(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return all(
+        isinstance(node, ast.Pass)
+        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+        or (isinstance(node, ast.Return) and (node.value is None or isinstance(node.value, ast.Constant)))
+        for node in function.body
+    )
+
+
+def _name(function: Scope) -> str:
+    """The name by which a function is used: of a special method that of its class."""
+    special = function[-1].startswith("__") and function[-1].endswith("__") and len(function) > 1
+    return function[-2] if special else function[-1]
+
+
+def _module(path: str) -> str:
+    """Dotted name of a file below the package."""
+    return ".".join(("sglang", *Path(path).with_suffix("").parts)).removesuffix(".__init__")
+
+
+def kinds() -> Iterable[str]:
+    """Everything that lines are counted under, in the order of reports."""
+    return (FOUND, SHORTER, *reasons.KINDS)

@@ -1,0 +1,149 @@
+"""The closed list of what may have been executed in upstream and not stand in the generated tree.
+
+Each kind says when it applies; whatever else was executed and is missing is a finding. None of them asks how the tree was
+made: they look at the missing line, at what is left of its function, and at the names that the generated tree still says.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from equivalence.trace.names import Names
+from equivalence.trace.source import Line
+
+CONDITION = "header of a decided condition"
+"""`if`, `elif`, `while`, `assert`, `case`: its value was decided. What ran under it is asked for line by line."""
+FRAME = "frame of a decided try"
+"""`try`, `except`, `else`, `finally`: the lines within are asked for."""
+IMPORT = "import of names that are not used"
+"""In a function that reads none of them any more."""
+ASSIGNMENT = "assignment that nothing reads"
+"""To names that the function does not read any more, or to attributes that no file of the tree reads."""
+DEFINITION = "definition that nothing names"
+"""Of a function or class within a function that does not read its name any more."""
+END = "return at the end of what is left"
+"""Nothing of the function follows it, and it returns nothing."""
+CALL = "call of a function without effect"
+"""As a statement. No file of the tree reads the function's name, and what ran of it had no effect; or all functions of the
+name that the tree has do nothing."""
+FUNCTION = "function without effect that nothing names"
+"""Gone as a whole; no file of the tree reads its name (or its class's, when that is gone, too), and what ran of it had no
+effect."""
+STATED = "function whose result a rule states"
+"""Gone as a whole; a fact of the profile names it, with the reason why, or all that ran and said its name is such a function."""
+REMOVED = "function of a module that a rule removes"
+"""The module is gone, nothing names the function, and a rule names the module. What called it is asked for line by line."""
+IMPORTING = "function that ran only while modules were imported, gone as a whole"
+REGISTRATION = "registration of a refused value"
+"""A call in the body of a kept module that says, as a string, what the interface lists as refused, or that files what a rule
+says nothing asks for."""
+BOUND = "name of a module or class that is gone"
+"""Definitions, imports, assignments in the body of a kept module or class. Whether something needs them is what the levels
+references and imports ask."""
+MODULE = "body of a module that is gone"
+"""What an import executed of it; no function of it ran later."""
+
+KINDS = (
+    CONDITION,
+    FRAME,
+    IMPORT,
+    ASSIGNMENT,
+    DEFINITION,
+    END,
+    CALL,
+    FUNCTION,
+    STATED,
+    REMOVED,
+    IMPORTING,
+    REGISTRATION,
+    BOUND,
+    MODULE,
+)
+"""All of them, in the order in which they are reported."""
+
+_CONDITIONS = frozenset({"if", "elif", "while", "assert", "match", "case"})
+_FRAMES = frozenset({"try", "except", "else", "finally"})
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What is left around a missing line."""
+
+    here: Names
+    """What the rest of the outermost function around it reads."""
+    tree: Names
+    """What the generated tree reads."""
+    idle: Callable[[str], bool]
+    """Whether all functions of a name are gone, and what ran of them had no effect."""
+    empty: Callable[[str], bool] = lambda name: False
+    """Whether the generated tree has functions of a name, and all of them do nothing."""
+    last: bool = False
+    """Whether nothing of its function stands behind it in the generated tree."""
+
+
+def reason(line: Line, around: Around) -> str | None:
+    """Why a line that was executed may be missing; None when nothing says so."""
+    first, node = line.tokens[0], line.statement
+    if first in _CONDITIONS:
+        return CONDITION
+    if first in _FRAMES:
+        return FRAME
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        bound = {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+        return None if bound & around.here.plain else IMPORT
+    if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+        return ASSIGNMENT if all(map(_unread(around), _targets(node))) else None
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return None if node.name in around.here.plain else DEFINITION
+    if isinstance(node, (ast.Return, ast.Pass)):
+        nothing = isinstance(node, ast.Pass) or node.value is None or _is_none(node.value)
+        return END if around.last and nothing else None
+    if isinstance(node, ast.Expr):
+        name = called(node)
+        gone = name not in around.tree.plain | around.tree.attributes and around.idle(name)
+        return CALL if name and (gone or around.empty(name)) else None
+    return None
+
+
+def _unread(around: Around) -> Callable[[ast.expr], bool]:
+    def unread(target: ast.expr) -> bool:
+        if isinstance(target, ast.Name):
+            return target.id not in around.here.plain
+        return isinstance(target, ast.Attribute) and target.attr not in around.tree.attributes
+
+    return unread
+
+
+def _targets(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> Iterator[ast.expr]:
+    waiting = list(node.targets if isinstance(node, ast.Assign) else [node.target])
+    while waiting:
+        target = waiting.pop()
+        if isinstance(target, (ast.Tuple, ast.List)):
+            waiting += target.elts
+        else:
+            yield target.value if isinstance(target, ast.Starred) else target
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def called(node: ast.Expr) -> str:
+    """Last name of the function that a statement calls; empty when it is no call of a name."""
+    value = node.value.value if isinstance(node.value, ast.Await) else node.value
+    function = value.func if isinstance(value, ast.Call) else None
+    return getattr(function, "id", "") or getattr(function, "attr", "")
+
+
+def without_effect(line: Line, around: Around) -> bool:
+    """Whether a line of a function that is gone does nothing but find out what is returned."""
+    node = line.statement
+    if isinstance(node, (ast.Return, ast.Pass, ast.For)):
+        return True
+    if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and all(
+        isinstance(target, ast.Name) for target in _targets(node)
+    ):
+        return True
+    return reason(line, around) is not None

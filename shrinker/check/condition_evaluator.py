@@ -1,0 +1,187 @@
+"""Decide a test of upstream again, by the rules, the names that it writes, and what functions were concluded to give
+(`concluded`): nothing else is propagated."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from shrinker.check.rule_index import Claims
+from shrinker.check.tokens import Tokens
+
+_SWITCHES = frozenset({"get_bool_env_var", "getenv", "get_env"})
+_BINDING = frozenset({"def", "async", "class", "for", "global", "nonlocal"})
+_ASSIGNING = frozenset({"=", ":", ",", "+=", "|=", "&="})
+_DEPTH = 8
+
+
+Arm = tuple[ast.If, list[ast.stmt]]
+"""A test, and its statements that never run."""
+
+
+class Decider:
+    """Decides tests of one module of upstream.
+
+    Args:
+        tree: the module.
+        lines: the same in logical lines.
+        module: its dotted name.
+        claims: of the rules.
+    """
+
+    def __init__(self, tree: ast.Module, lines: Iterable[Tokens], module: str, claims: Claims) -> None:
+        self._module = module
+        self._claims = claims
+        self._imported: dict[str, str] = {}
+        self._ambiguous: set[str] = set()
+        self._flags: dict[str, ast.expr] = {}
+        # How often the text seems to bind a name otherwise than by an import: rather too often than too seldom.
+        self._bound: Counter[str] = Counter()
+        for tokens in lines:
+            if tokens[0] in _BINDING:
+                self._bound.update(tokens)
+            elif len(tokens) > 1 and tokens[1] in _ASSIGNING:
+                self._bound[tokens[0]] += 1
+        self._depth = 0
+        self.tests: list[ast.If] = []
+        for node in _statements(tree.body):
+            match node:
+                case ast.If():
+                    self.tests.append(node)
+                case ast.Import():
+                    for alias in node.names:
+                        first = alias.name.partition(".")[0]
+                        self._import(alias.asname or first, alias.name if alias.asname else first)
+                case ast.ImportFrom(module=str(source), level=0):
+                    for alias in node.names:
+                        self._import(alias.asname or alias.name, f"{source}.{alias.name}")
+        for statement in tree.body:
+            if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+                target = statement.targets[0]
+                if isinstance(target, ast.Name):
+                    self._flags[target.id] = statement.value
+
+    def _import(self, name: str, what: str) -> None:
+        if self._imported.setdefault(name, what) != what:
+            self._ambiguous.add(name)
+
+    def binds_once(self, name: str) -> bool:
+        """True when the module binds a name once and imports it nowhere."""
+        return self._bound[name] == 1 and name not in self._imported
+
+    def truth(self, node: ast.expr) -> bool | None:
+        """Whether a test holds; None when the rules do not say so by themselves."""
+        match node:
+            case ast.Constant(value=bool() as value):
+                return value
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                found = self.truth(operand)
+                return None if found is None else not found
+            case ast.BoolOp(op=op, values=values):
+                decisive = isinstance(op, ast.Or)
+                each = [self.truth(value) for value in values]
+                return decisive if decisive in each else (None if None in each else not decisive)
+            case ast.Name():
+                return self._name(node)
+            case ast.Attribute():
+                return self._attribute(node)
+            case ast.Call():
+                return self._call(node)
+            case ast.Compare(left=left, ops=[op], comparators=[right]):
+                return self._comparison(left, op, right)
+        return None
+
+    def _name(self, node: ast.Name) -> bool | None:
+        said = self._claims.name(f"{self._module}.{node.id}")
+        if said is not None or node.id not in self._flags or self._depth > _DEPTH:
+            return said
+        if node.id in self._imported or self._bound[node.id] != 1:
+            return None
+        self._depth += 1
+        try:
+            return self.truth(self._flags[node.id])
+        finally:
+            self._depth -= 1
+
+    def _attribute(self, node: ast.Attribute) -> bool | None:
+        written = _written(node)
+        if written is None:
+            return None
+        root = written.partition(".")[0]
+        if root in self._imported:
+            return self._claims.name(self._full(written))
+        said = self._claims.name(f"{self._module}.{written}")
+        return self._claims.attribute(node.attr) if said is None else said
+
+    def _call(self, node: ast.Call) -> bool | None:
+        written = _written(node.func)
+        if (
+            isinstance(node.func, ast.Attribute)
+            and node.func.attr == "get"
+            and isinstance(node.func.value, ast.Attribute)
+        ):
+            said = self._claims.environment(node.func.value.attr)
+            if said is not None:
+                return said
+        if written is None:
+            return self._claims.method(node.func.attr) if isinstance(node.func, ast.Attribute) else None
+        if written.rpartition(".")[2] in _SWITCHES and node.args and isinstance(node.args[0], ast.Constant):
+            return self._claims.environment(str(node.args[0].value))
+        if written == "bool" and len(node.args) == 1:
+            return self.truth(node.args[0])
+        root = written.partition(".")[0]
+        if root in self._imported:
+            return None if root in self._ambiguous or self._bound[root] else self._claims.call(self._full(written))
+        if isinstance(node.func, ast.Attribute):
+            return self._claims.method(node.func.attr)
+        said = self._claims.call(f"{self._module}.{written}")
+        return said if said is not None and self._bound[root] == 1 else None
+
+    def _comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> bool | None:
+        if isinstance(right, ast.Constant) and right.value is None and isinstance(op, ast.Is | ast.IsNot):
+            return None  # A fact says what is true, not what is None.
+        written = _written(left)
+        if written is None:
+            return None
+        place = f"{self._module}.{written}"
+        match op, right:
+            case ast.Eq() | ast.NotEq(), ast.Constant(value=str(text)) if self._claims.never(place, text):
+                return isinstance(op, ast.NotEq)
+            case ast.In() | ast.NotIn(), ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
+                texts = [item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, str)]
+                if len(texts) == len(items) and all(self._claims.never(place, text) for text in texts):
+                    return isinstance(op, ast.NotIn)
+        return None
+
+    def _full(self, written: str) -> str:
+        root, dot, rest = written.partition(".")
+        return f"{self._imported[root]}{dot}{rest}"
+
+    def refuted(self) -> Iterator[Arm]:
+        """Every `if` that can be decided, and its statements that never run."""
+        for node in self.tests:
+            truth = self.truth(node.test)
+            if truth is not None and (dead := node.orelse if truth else node.body):
+                yield node, dead
+
+
+def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements on every level, outermost first."""
+    stack = list(reversed(body))
+    while stack:
+        node = stack.pop()
+        yield node
+        for name in ("finalbody", "orelse", "body"):
+            stack += reversed(getattr(node, name, None) or ())
+        for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+            stack += reversed(part.body)
+
+
+def _written(node: ast.expr) -> str | None:
+    """A dotted name as it is written; None for any other expression."""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(names)]) if isinstance(node, ast.Name) else None

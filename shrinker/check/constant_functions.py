@@ -1,0 +1,97 @@
+"""What functions of upstream give always, by the rules: flags reach other modules through them.
+
+Only functions without parameters whose bodies ask and return, and nothing else; each is read in its own module.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from shrinker.cache import Cache, pack
+from shrinker.check.condition_evaluator import Decider
+from shrinker.check.declared import last_name
+from shrinker.check.rule_index import Claims
+from shrinker.check.tokens import split
+from shrinker.check.workers import map_cached
+from shrinker.values.upstream import module_name
+
+_LINES = 12
+"""A longer body does more than to ask and return."""
+_FUNCTION = re.compile(rf"^def \w+\(\)[^\n]*:\n((?:[ \t][^\n]*\n|\n){{1,{_LINES}}})(?=\S|\Z)", re.MULTILINE)
+_ASKS = re.compile(r"\b(?:if|and|or|not)\b")
+_REMEMBERS = frozenset({"lru_cache", "cache"})
+
+
+def conclude(root: Path, hashes: Mapping[str, str], claims: Claims, *, jobs: int, cache: Cache) -> dict[str, bool]:
+    """Truth of what functions give, by their full names.
+
+    Args:
+        root: upstream's tree.
+        hashes: SHA-256 of its files that are to be read, by path.
+        claims: of the rules.
+        jobs: number of processes.
+        cache: what was concluded of the same files.
+    """
+    layer = cache.layer("concluded")
+    keys = {path: layer.key(path, sha256, claims.digest) for path, sha256 in hashes.items()}
+    found: dict[str, bool] = {}
+    call = partial(_conclude, root, claims)
+    for one in map_cached(call, layer, keys, lambda path: (root / path).stat().st_size, jobs=jobs).values():
+        found |= one
+    return found
+
+
+def _conclude(root: Path, claims: Claims, path: str) -> bytes:
+    return pack(conclude_file((root / path).read_bytes(), path, claims))
+
+
+def conclude_file(source: bytes, path: str, claims: Claims) -> dict[str, bool]:
+    """The same of one file; nothing of one that cannot be read."""
+    module = module_name(path)
+    try:
+        text = source.decode("utf-8-sig")
+        if module is None or not any(_ASKS.search(match[1]) for match in _FUNCTION.finditer(text)):
+            return {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(source, path)
+        decider = Decider(tree, split(text), module, claims)
+    except (SyntaxError, ValueError, RecursionError):
+        return {}
+    found: dict[str, bool] = {}
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and decider.binds_once(node.name) and _is_plain(node):
+            given = _given(node.body, decider)
+            if given is not None:
+                found[f"{module}.{node.name}"] = given
+    return found
+
+
+def _is_plain(node: ast.FunctionDef) -> bool:
+    arguments = node.args
+    taken = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+    decorators = (d.func if isinstance(d, ast.Call) else d for d in node.decorator_list)
+    return not any(taken) and all(last_name(d) in _REMEMBERS for d in decorators)
+
+
+def _given(body: Sequence[ast.stmt], decider: Decider) -> bool | None:
+    """Truth of what these statements return; None when it is not known, or they may end without a `return`."""
+    for at, node in enumerate(body):
+        match node:
+            case ast.Expr(value=ast.Constant()):
+                continue
+            case ast.Return(value=ast.expr() as value):
+                return decider.truth(value)
+            case ast.If(test=test):
+                truth = decider.truth(test)
+                if truth is None:
+                    return None
+                return _given([*(node.body if truth else node.orelse), *body[at + 1 :]], decider)
+            case _:
+                return None
+    return None

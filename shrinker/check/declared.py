@@ -1,0 +1,182 @@
+"""What the statements of a class or module declare: members, and rows of tables."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from shrinker.check.symbols import Registration, Row
+
+_DATA = frozenset({"dataclass", "define", "frozen", "attrs"})
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[\w.]+)?")
+_FILING = frozenset({"define", "impl"})
+"""Last names of functions that file an operator; what has "regist" in its name files something, too."""
+
+
+def members_of(body: list[ast.stmt]) -> Iterator[tuple[str, int]]:
+    """Names that the body of a class binds, on any branch, with their lines."""
+    for node in body:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                yield node.name, node.lineno
+            case ast.Assign(targets=targets):
+                yield from ((target.id, node.lineno) for target in targets if isinstance(target, ast.Name))
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                yield name, node.lineno
+            case ast.If() | ast.Try() | ast.With():
+                for name in ("body", "orelse", "finalbody"):
+                    yield from members_of(getattr(node, name, []))
+                for handler in getattr(node, "handlers", []):
+                    yield from members_of(handler.body)
+
+
+def fields_of(body: list[ast.stmt]) -> Iterator[str]:
+    """Names that the body of a class annotates, those of the class itself (`ClassVar`) left out."""
+    for node in body:
+        match node:
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation) if last_name(annotation) != "ClassVar":
+                yield name
+
+
+def made_by_fields(node: ast.ClassDef) -> bool:
+    """True when a decorator makes what a class annotates the parameters of what it is made with."""
+    return any(last_name(d.func if isinstance(d, ast.Call) else d) in _DATA for d in node.decorator_list)
+
+
+def rows_of(body: list[ast.stmt]) -> Iterator[tuple[str, str, str, int]]:
+    """See `ModuleSymbols.rows`."""
+    for node in body:
+        match node:
+            case (
+                ast.Assign(targets=[target, *_], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value)
+            ):
+                if isinstance(value, ast.Call) and len(value.args) == 1 and not value.keywords:
+                    (value,) = value.args
+                pairs: list[tuple[ast.expr | None, ast.expr]] = []
+                if isinstance(value, ast.List | ast.Tuple | ast.Set):
+                    pairs = [(None, item) for item in value.elts]
+                elif isinstance(value, ast.Dict):
+                    pairs = [*zip(value.keys, value.values, strict=True)]
+                for key, item in pairs:
+                    if isinstance(item, ast.Name | ast.Attribute):
+                        where = ast.unparse(target)
+                        yield where, "" if key is None else ast.unparse(key), ast.unparse(item), item.lineno
+            case ast.Expr(value=ast.Call(func=function, args=[first, *_] as arguments)):
+                for argument in arguments:
+                    if isinstance(argument, ast.Name | ast.Attribute):
+                        named = "" if argument is first else ast.unparse(first)
+                        yield f"{ast.unparse(function)}()", named, ast.unparse(argument), argument.lineno
+            case ast.If() | ast.Try() | ast.With():
+                for name in ("body", "orelse", "finalbody"):
+                    yield from rows_of(getattr(node, name, []))
+
+
+def dispatch_of(node: ast.List | ast.Tuple | ast.Set | ast.Dict) -> tuple[Row, ...]:
+    """See `ModuleSymbols.dispatches`; empty for a display of anything else."""
+    if isinstance(node, ast.Dict):
+        pairs = [*zip(node.keys, node.values, strict=True)]
+    else:
+        pairs = [(e.elts[0], e.elts[1]) for e in node.elts if isinstance(e, ast.Tuple) and len(e.elts) == 2]
+    rows: list[Row] = []
+    for key, value in pairs:
+        parts = key.elts if isinstance(key, ast.Tuple) else [key]
+        kinds = tuple(part.id if isinstance(part, ast.Name) else getattr(part, "attr", "") for part in parts)
+        if key is not None and kinds and all(kinds):
+            rows.append(Row(kinds, ast.unparse(value), key.lineno))
+    return tuple(rows)
+
+
+def members_of_others(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
+    """See `ClassSymbols.members_of_others`."""
+    for node in body:
+        match node:
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute(value=ast.Name(id=owner), attr=member))
+                | ast.AnnAssign(target=ast.Name(id=name), value=ast.Attribute(value=ast.Name(id=owner), attr=member))
+            ):
+                yield name, f"{owner}.{member}"
+
+
+def registers_of(body: list[ast.stmt]) -> Iterator[Registration]:
+    """See `ModuleSymbols.registers`."""
+    for node in _at_load(body):
+        match node:
+            case ast.Expr(value=ast.Call() as call):
+                # `register("name")(what)` files by the inner call.
+                inner = call.func if isinstance(call.func, ast.Call) else call
+                if _files(inner.func):
+                    names = frozenset(n.id for n in ast.walk(call) if isinstance(n, ast.Name))
+                    key = _key(inner) or ast.unparse(call)[:80]
+                    yield Registration(ast.unparse(inner.func), key, node.lineno, names, frozenset(_said(call)))
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                for decorator in node.decorator_list:
+                    function = decorator.func if isinstance(decorator, ast.Call) else decorator
+                    if _files(function):
+                        key = (_key(decorator) if isinstance(decorator, ast.Call) else "") or node.name
+                        names = frozenset(n.id for n in ast.walk(function) if isinstance(n, ast.Name))
+                        yield Registration(ast.unparse(function), key, node.lineno, names)
+
+
+def _said(call: ast.Call) -> Iterator[str]:
+    for node in ast.walk(call):
+        match node:
+            case ast.Constant(value=str(text)) if _DOTTED.fullmatch(text):
+                yield text.partition(":")[0]
+            case ast.Attribute(value=ast.Name(id=owner), attr=name):
+                yield f"{owner}.{name}"
+
+
+def assigned_of(body: list[ast.stmt]) -> Iterator[tuple[str, int]]:
+    """See `ModuleSymbols.assigned`."""
+    for node in _at_load(body):
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        yield from ((target.id, node.lineno) for target in targets if isinstance(target, ast.Name))
+
+
+def _at_load(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements that run when the module is imported, on any branch; not those for running it as a program."""
+    for node in body:
+        yield node
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Compare) and last_name(node.test.left) == "__name__":
+            continue
+        if isinstance(node, ast.If | ast.Try | ast.With):
+            for name in ("body", "orelse", "finalbody"):
+                yield from _at_load(getattr(node, name, []))
+            for handler in getattr(node, "handlers", []):
+                yield from _at_load(handler.body)
+
+
+def _files(function: ast.expr) -> bool:
+    name = last_name(function)
+    return "regist" in name.lower() or (name in _FILING and isinstance(function, ast.Attribute))
+
+
+def _key(call: ast.Call) -> str:
+    """The text under which a call files something: its first argument, its name, or the name of what that makes."""
+    named = [k.value for k in call.keywords if k.arg in {"name", "op_name"}]
+    for value in (*call.args[:1], *named):
+        match value:
+            case ast.Constant(value=str(text)):
+                return text
+            case ast.Call() if key := _key(value):
+                return key
+            case ast.Name() | ast.Attribute():
+                return ast.unparse(value)
+    return ""
+
+
+def last_name(node: ast.expr) -> str:
+    """Last name of a dotted expression, its subscripts left out; empty for any other."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def first_name(node: ast.expr) -> str:
+    """First name of a dotted expression, its subscripts left out; empty for any other."""
+    while isinstance(node, ast.Subscript | ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""

@@ -1,0 +1,169 @@
+"""What a tree offers to a program outside: names through imports and stars, members of classes through bases, parameters."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from shrinker.check.embedders.uses import Use
+from shrinker.check.resolve import Modules
+from shrinker.check.symbols import ClassSymbols, ModuleSymbols
+from shrinker.values.upstream import PACKAGE, module_name
+
+Definition = tuple[str, str]
+"""Module and name."""
+_FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
+_BY_FIELDS = frozenset({"NamedTuple", "TypedDict", "Struct", "BaseModel"})
+
+
+class Offered:
+    """One tree."""
+
+    def __init__(self, root: Path, paths: Iterable[str], known: Mapping[str, ModuleSymbols]) -> None:
+        """
+        Args:
+            root: of the tree.
+            paths: all files of it.
+            known: symbols of files, by path, that need not be read again.
+        """
+        self.modules = Modules(root, paths, known)
+        self._root = root
+        self._paths = {module: path for path in paths if (module := module_name(path)) is not None}
+        self._parsed: dict[str, dict[str, ast.stmt]] = {}
+
+    def has(self, use: Use) -> bool:
+        """True when a use finds what it names. What the syntax does not tell is taken to be there."""
+        if use.keyword:
+            return self._takes(use)
+        return self._resolves(use.module, use.names)
+
+    def definition(self, module: str, name: str) -> Definition:
+        """Where a name of a module is defined, through imports and stars; the module itself where that cannot be told."""
+        return self._definition(module, name, frozenset()) or (module, name)
+
+    def _resolves(self, module: str, names: tuple[str, ...]) -> bool:
+        while module not in self.modules:
+            # A text does not say where its module ends.
+            module, dot, last = module.rpartition(".")
+            if not dot:
+                return False
+            names = (last, *names)
+        for at, name in enumerate(names):
+            rest = names[at + 1 :]
+            below = f"{module}.{name}"
+            if self.modules.imports(module, name) and not (below in self.modules and rest):
+                return not rest or self._has_member(module, name, rest[0])
+            if below not in self.modules:
+                return name == "*"
+            module = below
+        return True
+
+    def _has_member(self, module: str, name: str, member: str) -> bool:
+        found = self._class(module, name)
+        if found is None:
+            return True
+        return any(
+            member == own or f"{each.name}.{member}" == own
+            for where, each in self._closure(*found)
+            for own in (*(n for n, _ in each.members), *self._nested(where))
+        )
+
+    def _takes(self, use: Use) -> bool:
+        """True when a call may be given a keyword."""
+        if not self._resolves(use.module, use.names):
+            return False
+        module, names = use.module, use.names
+        while len(names) > 1 and f"{module}.{names[0]}" in self.modules:
+            module, names = f"{module}.{names[0]}", names[1:]
+        if not names:
+            return True
+        place = self._class(module, names[0])
+        if place is None:
+            where, name = self.definition(module, names[0])
+            found = self._node(where, name) if len(names) == 1 else None
+            return not isinstance(found, _FUNCTIONS) or _accepts(found, use.keyword)
+        wanted = names[1] if len(names) > 1 else "__init__"
+        family = list(self._closure(*place))
+        for where, each in family:
+            node = self._node(where, each.name)
+            for method in node.body if isinstance(node, ast.ClassDef) else ():
+                if isinstance(method, _FUNCTIONS) and method.name == wanted:
+                    return _accepts(method, use.keyword)
+        made = wanted == "__init__" and any(each.data or not _BY_FIELDS.isdisjoint(each.bases) for _, each in family)
+        return not made or any(use.keyword in each.fields for _, each in family)
+
+    def _nested(self, module: str) -> Iterator[str]:
+        symbols = self.modules.symbols(module)
+        return (each.name for each in (symbols.classes if symbols is not None else ()) if "." in each.name)
+
+    def _class(self, module: str, name: str) -> tuple[str, ClassSymbols] | None:
+        where, last = self.definition(module, name)
+        symbols = self.modules.symbols(where)
+        for each in symbols.classes if symbols is not None else ():
+            if each.name == last:
+                return where, each
+        return None
+
+    def _closure(self, module: str, start: ClassSymbols) -> Iterator[tuple[str, ClassSymbols]]:
+        """A class and its bases within the package, nearest first."""
+        seen: set[tuple[str, str]] = set()
+        pending = [(module, start)]
+        while pending:
+            where, each = pending.pop(0)
+            if (where, each.name) in seen:
+                continue
+            seen.add((where, each.name))
+            yield where, each
+            pending += [found for base in each.bases if (found := self._class(where, base)) is not None]
+
+    def _definition(self, module: str, name: str, seen: frozenset[str]) -> Definition | None:
+        symbols = self.modules.symbols(module)
+        if symbols is None or module in seen:
+            return None
+        seen |= {module}
+        if any(each.name == name for each in symbols.classes):
+            return module, name
+        lazy = (text.partition(":") for _, text in symbols.paths if text.endswith(f":{name}"))
+        sources = [m for _, m, n in symbols.imports if n == name and m.partition(".")[0] == PACKAGE]
+        sources += [where for where, _, _ in lazy]
+        for source in sources:
+            if source in self.modules and (found := self._definition(source, name, seen)) is not None:
+                return found
+        if name in symbols.bound and not sources:
+            return module, name
+        for star in symbols.stars:
+            if star in self.modules and (found := self._definition(star, name, seen)) is not None:
+                return found
+        return None
+
+    def _node(self, module: str, name: str) -> ast.stmt | None:
+        """A definition of a module outside functions, on any branch; the last one where there are several."""
+        if module not in self._parsed:
+            path = self._paths.get(module)
+            source = (self._root / path).read_bytes() if path is not None else b""
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                try:
+                    self._parsed[module] = dict(_definitions(ast.parse(source).body))
+                except (SyntaxError, ValueError):
+                    self._parsed[module] = {}
+        return self._parsed[module].get(name)
+
+
+def _definitions(body: Iterable[ast.AST], around: str = "") -> Iterator[tuple[str, ast.stmt]]:
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            yield f"{around}{node.name}", node
+            yield from _definitions(node.body, f"{around}{node.name}.")
+        elif isinstance(node, _FUNCTIONS):
+            yield f"{around}{node.name}", node
+        elif isinstance(node, ast.If | ast.Try | ast.With | ast.ExceptHandler):
+            yield from _definitions(ast.iter_child_nodes(node), around)
+
+
+def _accepts(node: ast.FunctionDef | ast.AsyncFunctionDef, keyword: str) -> bool:
+    arguments = node.args
+    named = (each.arg for each in (*arguments.args, *arguments.kwonlyargs))
+    return arguments.kwarg is not None or keyword in named

@@ -1,0 +1,225 @@
+"""What a program outside names of the package: read from the files of its wheel, which are parsed and never run."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+import zipfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from shrinker.check.declared import last_name
+from shrinker.check.reader import symbols_of
+from shrinker.values.upstream import PACKAGE
+
+IMPORTS, ATTRIBUTES, KEYWORDS, HERITAGE, TEXTS, MEMBERS = KINDS = (
+    "imports",
+    "attributes",
+    "keywords",
+    "heritage",
+    "texts",
+    "members",
+)
+_FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
+_CATCHING = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
+_MAX_BYTES = 2**24
+_OWN = re.compile(rb"(?:\bdef +|\bself\.|^ +(?=\w+ *:))(\w+)(?= *[(=:])", re.MULTILINE)
+"""Methods, attributes and fields that a file defines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One name of the package that a file outside needs."""
+
+    path: str
+    """Within the wheel."""
+    line: int
+    kind: str
+    """One of `KINDS`. ``heritage``: what a class outside calls on itself, or overrides, of a base in the package; ``members``: a name
+    that is looked up on an object of which the file alone does not say what it is."""
+    module: str
+    """Where the name is looked for; empty for ``members``."""
+    names: tuple[str, ...] = ()
+    keyword: str = ""
+    at_load: bool = False
+    """The file asks for it as soon as it is loaded, and catches no error."""
+
+    @property
+    def dotted(self) -> str:
+        """All of it."""
+        return ".".join(filter(None, (self.module, *self.names))) + (f"({self.keyword}=)" if self.keyword else "")
+
+
+def uses_of_wheel(wheel: Path) -> tuple[Use, ...]:
+    """All uses of a wheel, in the order of its files.
+
+    A file that is no Python (a template, Python 2) is passed over: nobody imports it.
+
+    Raises:
+        zipfile.BadZipFile: it is no wheel.
+    """
+    found: list[Use] = []
+    own: set[str] = set()
+    with zipfile.ZipFile(wheel) as archive:
+        for name in sorted(archive.namelist()):
+            if name.endswith(".py") and archive.getinfo(name).file_size <= _MAX_BYTES:
+                source = archive.read(name)
+                own.update(match[1].decode() for match in _OWN.finditer(source))
+                if PACKAGE.encode() in source:
+                    found += uses_of_file(source, name)
+    # What the program has by itself it need not ask of the package.
+    return tuple(use for use in found if use.kind != MEMBERS or use.names[0] not in own)
+
+
+def uses_of_file(source: bytes, path: str) -> list[Use]:
+    """Uses of one file; see `uses_of_wheel`."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(source, path)
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    symbols = symbols_of(tree, f"outside/{path}")
+    found = list(_Reader(path, tree).uses())
+    for line, text in symbols.paths:
+        module, _, name = text.partition(":")
+        found.append(Use(path, line, TEXTS, module, tuple(filter(None, name.split(".")))))
+    if any(use.kind == IMPORTS for use in found):
+        # One word is anybody's.
+        looks = {look.name: look.line for look in symbols.lookups if look.on == "any" and "_" in look.name.strip("_")}
+        certain = {use.names[-1] for use in found if use.kind in (ATTRIBUTES, HERITAGE) and use.names}
+        found += (Use(path, line, MEMBERS, "", (name,)) for name, line in looks.items() if name not in certain)
+    return sorted(set(found), key=lambda use: (use.line, use.kind, use.module, use.names, use.keyword))
+
+
+class _Reader:
+    """Follows the names that a file imports from the package."""
+
+    def __init__(self, path: str, tree: ast.Module) -> None:
+        self._path = path
+        self._tree = tree
+        self._names: dict[str, list[tuple[str, tuple[str, ...]]]] = defaultdict(list)
+        """By a name of the file: module and names that it may stand for, since fallbacks import it twice."""
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    if alias.name.partition(".")[0] == PACKAGE:
+                        self._names[alias.asname or PACKAGE].append((alias.name if alias.asname else PACKAGE, ()))
+            elif isinstance(node, ast.ImportFrom) and _is_ours(node):
+                for alias in node.names:
+                    if alias.name != "*":
+                        self._names[alias.asname or alias.name].append((node.module or "", (alias.name,)))
+        for name in _bound_otherwise(tree):
+            self._names.pop(name, None)
+
+    def uses(self) -> Iterator[Use]:
+        yield from self._of(self._tree.body, at_load=True)
+
+    def _of(self, nodes: Iterable[ast.AST], *, at_load: bool) -> Iterator[Use]:
+        for node in nodes:
+            yield from self._of_node(node, at_load)
+
+    def _of_node(self, node: ast.AST, at_load: bool) -> Iterator[Use]:
+        match node:
+            case ast.Import():
+                for alias in node.names:
+                    if alias.name.partition(".")[0] == PACKAGE:
+                        yield Use(self._path, node.lineno, IMPORTS, alias.name, (), "", at_load)
+                return
+            case ast.ImportFrom():
+                if _is_ours(node):
+                    for alias in node.names:
+                        yield Use(self._path, node.lineno, IMPORTS, node.module or "", (alias.name,), "", at_load)
+                return
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+                at_load = False
+            case ast.Try():
+                caught = at_load and not any(_catches(handler) for handler in node.handlers)
+                yield from self._of(node.body, at_load=caught)
+                rest = (*node.handlers, *node.orelse, *node.finalbody)
+                yield from self._of(rest, at_load=at_load)
+                return
+            case ast.If() if last_name(node.test) == "TYPE_CHECKING" or (
+                isinstance(node.test, ast.Compare) and last_name(node.test.left) == "__name__"
+            ):
+                yield from self._of(node.body, at_load=False)
+                yield from self._of(node.orelse, at_load=at_load)
+                return
+            case ast.Attribute():
+                targets = self._targets(node)
+                for module, names in targets:
+                    if isinstance(node.ctx, ast.Load):
+                        yield Use(self._path, node.lineno, ATTRIBUTES, module, names, "", at_load)
+                if targets:
+                    return
+            case ast.Call():
+                for module, names in self._targets(node.func):
+                    for keyword in node.keywords:
+                        if keyword.arg is not None:
+                            yield Use(self._path, node.lineno, KEYWORDS, module, names, keyword.arg, at_load)
+            case ast.ClassDef():
+                yield from self._heritage(node)
+            case _:
+                pass
+        yield from self._of(ast.iter_child_nodes(node), at_load=at_load)
+
+    def _targets(self, node: ast.expr) -> list[tuple[str, tuple[str, ...]]]:
+        """What an expression may name in the package."""
+        chain: list[str] = []
+        while isinstance(node, ast.Attribute):
+            chain.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return []
+        return [(module, (*names, *reversed(chain))) for module, names in self._names.get(node.id, ())]
+
+    def _heritage(self, node: ast.ClassDef) -> Iterator[Use]:
+        bases = [target for base in node.bases for target in self._targets(base)]
+        if not bases:
+            return
+        own = {each.name: each.lineno for each in node.body if isinstance(each, _FUNCTIONS)}
+        asked = {name: line for name, line in own.items() if not name.startswith("__")}
+        for each in ast.walk(node):
+            if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Load):
+                above = isinstance(each.value, ast.Call) and last_name(each.value.func) == "super"
+                if above or (last_name(each.value) == "self" and isinstance(each.value, ast.Name)):
+                    asked.setdefault(each.attr, each.lineno)
+        for module, names in bases:
+            for name, line in asked.items():
+                yield Use(self._path, line, HERITAGE, module, (*names, name))
+
+
+def _is_ours(node: ast.ImportFrom) -> bool:
+    return not node.level and (node.module or "").partition(".")[0] == PACKAGE
+
+
+def _catches(handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(last_name(kind) in _CATCHING for kind in kinds)
+
+
+def _bound_otherwise(tree: ast.Module) -> Iterator[str]:
+    """Names that a file binds by other means than an import of the package. ``X = None`` says only that there is none."""
+    nothing: set[int] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(value=ast.Constant(value=None)):
+                nothing.update(id(target) for target in node.targets)
+            case ast.Name(ctx=ast.Store()) if id(node) not in nothing:
+                yield node.id
+            case ast.arg():
+                yield node.arg
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                yield node.name
+            case ast.Import() | ast.ImportFrom():
+                ours = isinstance(node, ast.ImportFrom) and _is_ours(node)
+                for alias in node.names:
+                    if not ours and alias.name.partition(".")[0] != PACKAGE:
+                        yield alias.asname or alias.name.partition(".")[0]
+            case _:
+                pass

@@ -1,0 +1,276 @@
+"""What one file of upstream takes from outside, and where it keeps it: fields that a command line or a request fills, the
+enumerations that are made of them, environment variables, and names that are computed from any of these.
+
+Only what the file itself writes is read; `enforced` puts the files together.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from shrinker.check.declared import last_name
+from shrinker.check.parsing import parsed
+from shrinker.ruleset.match import any_name_matches
+from shrinker.ruleset.models import Entry
+from shrinker.values.upstream import module_name
+
+ENTERED = "entered"
+"""Layer of the cache: packed `Entered` by path, SHA-256 and entries."""
+_SHORT = 15
+"""Lines of a function that is read as one answer."""
+_ASKS = re.compile(r"_*(?:is|has|use|uses|should|can|enable|enables|supports?|needs?)_\w+")
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{3,}")
+_FLAG, _VARIABLE_OF, _CALL = "flag", "variable", "call"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An enumeration of texts."""
+
+    name: str
+    texts: tuple[tuple[str, str], ...]
+    """Member and its text; the member's own name where it has none."""
+    asks: tuple[tuple[str, tuple[str, ...]], ...]
+    """Method and the members for which it gives true."""
+    any_case: bool
+    """It is made of a text in any case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """What was read of one file."""
+
+    module: str = ""
+    fields: tuple[tuple[str, str, tuple[str, ...] | None, int], ...] = ()
+    """Class, field, its choices (None where any text is one, or the syntax does not tell them), and line."""
+    enumerations: tuple[Asked, ...] = ()
+    made: tuple[tuple[str, str], ...] = ()
+    """Last name of a class and the flag that its objects are made of."""
+    gives: tuple[tuple[str, str], ...] = ()
+    """Function and the last name of the class that it says it gives."""
+    sources: tuple[tuple[str, str, str], ...] = ()
+    """Name, and kind (flag, variable, call) and name of what it is computed from."""
+    reads: frozenset[str] = frozenset()
+    """Flags that are read of what holds them, or looked up by a text."""
+    variables: tuple[tuple[str, str, bool], ...] = ()
+    """Environment variable, how it is declared or read, and whether its default means yes."""
+
+
+def read_entered(data: bytes, path: str, entries: Iterable[Entry]) -> Entered:
+    """Read one file; nothing of one that is no Python."""
+    tree, module = parsed(data, path), module_name(path)
+    if tree is None or module is None:
+        return Entered()
+    reader = _Reader(tree, module, tuple(entries))
+    reader.block(tree.body, "", {})
+    return Entered(
+        module,
+        tuple(reader.fields),
+        tuple(reader.enumerations),
+        tuple(sorted(reader.made)),
+        tuple(sorted(reader.gives)),
+        tuple(sorted(reader.sources)),
+        frozenset(reader.reads),
+        tuple(sorted(reader.variables)),
+    )
+
+
+class _Reader:
+    def __init__(self, tree: ast.Module, module: str, entries: tuple[Entry, ...]) -> None:
+        self._module = module
+        self._entries = entries
+        self._held = frozenset(name for entry in entries if entry.kind == "flag" for name in entry.held)
+        self._own = False
+        self._lists = dict(_displays(tree.body))
+        self.fields: list[tuple[str, str, tuple[str, ...] | None, int]] = []
+        self.enumerations: list[Asked] = []
+        self.made: set[tuple[str, str]] = set()
+        self.gives: set[tuple[str, str]] = set()
+        self.sources: set[tuple[str, str, str]] = set()
+        self.reads: set[str] = set()
+        self.variables: set[tuple[str, str, bool]] = set()
+
+    def block(self, body: Iterable[ast.AST], owner: str, local: dict[str, ast.expr]) -> None:
+        for node in body:
+            match node:
+                case ast.ClassDef():
+                    self._class(node)
+                case ast.FunctionDef() | ast.AsyncFunctionDef():
+                    self._function(node)
+                case _:
+                    self._note(node, local)
+                    self.block(ast.iter_child_nodes(node), owner, local)
+
+    def _class(self, node: ast.ClassDef) -> None:
+        whole = f"{self._module}.{node.name}"
+        kinds = {entry.kind for entry in self._entries if any_name_matches(entry.classes, whole)}
+        if kinds:
+            for field in node.body:
+                if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+                    self.fields.append((whole, field.target.id, self._choices(field.annotation), field.lineno))
+        if any("Enum" in last_name(base) for base in node.bases):
+            self.enumerations.append(_enumeration(node))
+        before, self._own = self._own, self._own or "flag" in kinds
+        self.block(node.body, node.name, {})
+        self._own = before
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        if node.returns is not None and last_name(node.returns)[:1].isupper():
+            self.gives.add((node.name, last_name(node.returns)))
+        local: dict[str, ast.expr] = {}
+        for each in ast.walk(node):
+            if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name):
+                local.setdefault(each.targets[0].id, each.value)
+        if (node.end_lineno or node.lineno) - node.body[0].lineno < _SHORT:
+            self._computed(node.name, node.body)
+        self.block(ast.iter_child_nodes(node), node.name, local)
+
+    def _note(self, node: ast.AST, local: dict[str, ast.expr]) -> None:
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    self._computed(last_name(target), [value])
+                    self._declared(target, value)
+            case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.NamedExpr(target=target, value=value):
+                self._computed(last_name(target), [value])
+            case ast.keyword(arg=str(name), value=value):
+                self._computed(name, [value])
+            case ast.Call(func=func, args=[first, *_]):
+                self._variable(node)
+                made = last_name(func.value) if isinstance(func, ast.Attribute) else last_name(func)
+                given = local.get(first.id, first) if isinstance(first, ast.Name) else first
+                if made[:1].isupper():
+                    self.made.update((made, name) for kind, name in self._leaves(given) if kind == _FLAG)
+                if last_name(func) in {"getattr", "hasattr"} and len(node.args) > 1:
+                    self.reads.update(_texts(node.args[1]))
+            case ast.Attribute(attr=name) if self._holds(node.value):
+                if isinstance(node.ctx, ast.Load):
+                    self.reads.add(name)
+            case ast.For(iter=ast.List() | ast.Tuple() as rows):
+                # What a loop looks up by a name of a list.
+                self.reads.update(text for row in rows.elts for text in _texts(row))
+
+    def _holds(self, node: ast.expr) -> bool:
+        name = last_name(node.func) + "()" if isinstance(node, ast.Call) else last_name(node)
+        return name in self._held or (self._own and name in {"self", "cls"})
+
+    def _computed(self, name: str, parts: Iterable[ast.AST]) -> None:
+        if name:
+            self.sources.update((name, kind, leaf) for part in parts for kind, leaf in self._leaves(part))
+
+    def _leaves(self, node: ast.AST) -> Iterator[tuple[str, str]]:
+        for each in ast.walk(node):
+            match each:
+                case ast.Attribute(value=value, attr=name) if self._holds(value):
+                    yield _FLAG, name
+                case ast.Call(func=func, args=[holder, ast.Constant(value=str(text)), *_]) if last_name(
+                    func
+                ) == "getattr" and self._holds(holder):
+                    yield _FLAG, text
+                case ast.Call(func=func) if (variable := _asked_variable(each)) is not None:
+                    yield _VARIABLE_OF, variable
+                case ast.Call(func=func) if _ASKS.fullmatch(last_name(func)):
+                    yield _CALL, last_name(func)
+
+    def _declared(self, target: ast.expr, value: ast.expr) -> None:
+        """``SGLANG_X = EnvBool(True)``."""
+        match value:
+            case ast.Call(func=func, args=[default, *_]) if last_name(func).startswith("Env") and _VARIABLE.fullmatch(
+                last_name(target)
+            ):
+                self.variables.add((last_name(target), last_name(func), _means_yes(default)))
+
+    def _variable(self, node: ast.Call) -> None:
+        name = _asked_variable(node)
+        if name is None or not isinstance(node.args[0], ast.Constant):
+            return
+        default = node.args[1] if len(node.args) > 1 else ast.Constant(None)
+        how = last_name(node.func)
+        if how in {"get", "getenv"} and not _is_switch(default):
+            how = "EnvText"
+        self.variables.add((name, how, how != "EnvText" and _means_yes(default)))
+
+    def _choices(self, annotation: ast.expr) -> tuple[str, ...] | None:
+        found: set[str] = set()
+        for each in ast.walk(annotation):
+            chosen: ast.expr | None = None
+            match each:
+                case ast.keyword(arg="choices", value=value):
+                    chosen = value
+                case ast.Subscript(value=ast.Name(id="Literal"), slice=inner):
+                    chosen = inner
+            if chosen is None:
+                continue
+            names = [n.id for n in ast.walk(chosen) if isinstance(n, ast.Name)]
+            if any(name not in self._lists for name in names if name not in {"list", "sorted", "tuple", "set"}):
+                return None
+            for part in (chosen, *(self._lists[name] for name in names if name in self._lists)):
+                found.update(text for n in ast.walk(part) for text in _texts(n))
+        return tuple(sorted(found)) or None
+
+
+def _displays(body: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.expr]]:
+    """Names of the module and what they list; one that stands for another one lists the same."""
+    known: dict[str, ast.expr] = {}
+    for node in body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name(id=other)) if other in known:
+                known[name] = known[other]
+            case ast.Assign(
+                targets=[ast.Name(id=name)], value=ast.List() | ast.Tuple() | ast.Set() | ast.Dict() as value
+            ):
+                known[name] = value
+    yield from known.items()
+
+
+def _enumeration(node: ast.ClassDef) -> Asked:
+    texts: dict[str, str] = {}
+    asks: dict[str, tuple[str, ...]] = {}
+    for each in node.body:
+        match each:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                texts[name] = value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else name
+            case ast.FunctionDef(name=name, body=[*_, ast.Return(value=ast.Compare() as test)]):
+                match test:
+                    case ast.Compare(left=ast.Name(id="self"), ops=[op], comparators=[right]):
+                        named = {last_name(n) for n in ast.walk(right) if isinstance(n, ast.Attribute)} & texts.keys()
+                        if isinstance(op, ast.NotEq | ast.IsNot | ast.NotIn):
+                            named = texts.keys() - named
+                        asks[name] = tuple(sorted(named))
+    upper = any(isinstance(n, ast.Attribute) and n.attr in {"upper", "lower"} for n in ast.walk(node))
+    return Asked(node.name, tuple(texts.items()), tuple(asks.items()), upper)
+
+
+def _asked_variable(node: ast.Call) -> str | None:
+    """The environment variable that a call reads."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="get", value=ast.Attribute(attr=name))) if _VARIABLE.fullmatch(name):
+            return name
+        case ast.Call(func=func, args=[ast.Constant(value=str(text)), *_]) if "env" in ast.unparse(
+            func
+        ).lower() and _VARIABLE.fullmatch(text):
+            return text
+    return None
+
+
+def _is_switch(default: ast.expr) -> bool:
+    return isinstance(default, ast.Constant) and str(default.value).lower() in {"0", "1", "false", "true"}
+
+
+def _means_yes(default: ast.expr) -> bool:
+    return isinstance(default, ast.Constant) and str(default.value).lower() not in {
+        "",
+        "0",
+        "false",
+        "no",
+        "none",
+        "off",
+    }
+
+
+def _texts(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value

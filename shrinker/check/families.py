@@ -1,0 +1,107 @@
+"""Families of classes in the generated tree, told apart by their last names: two of one name count as one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping
+
+from shrinker.check.symbols import LookUp, ModuleSymbols
+
+_MADE_BY_FIELDS = frozenset({"NamedTuple", "TypedDict", "Struct", "BaseModel"})
+_ASKED_BY_NAME = frozenset({"Module", "Parameter", "Tensor", "BaseModel", "Struct", "Generic", "Protocol", "ABC"}) | {
+    *(
+        "Enum",
+        "IntEnum",
+        "StrEnum",
+        "Flag",
+        "IntFlag",
+        "NamedTuple",
+        "SimpleNamespace",
+        "TypedDict",
+        "PretrainedConfig",
+        "PreTrainedModel",
+    )
+}
+"""Classes of other packages that call no method of a class below them but those that kept code names, too. Any other
+(a communicator that a library drives, a handler, a visitor) may call all that is defined for it."""
+
+
+class Families:
+    """Which classes an object may get its members from, and what kept code looks up on one."""
+
+    def __init__(
+        self, kept: Collection[ModuleSymbols], is_module: Callable[[str], bool] = lambda dotted: False
+    ) -> None:
+        """
+        Args:
+            kept: every file of the generated tree.
+            is_module: tells dotted names that stand for a module of the tree and for nothing else.
+        """
+        self._is_module = is_module
+        self._bases: dict[str, set[str]] = defaultdict(set)
+        self._derived: dict[str, set[str]] = defaultdict(set)
+        self._foreign: dict[str, set[str]] = defaultdict(set)
+        self._data: set[str] = set()
+        self._initialised: set[str] = set()
+        for symbols in kept:
+            for each in symbols.classes:
+                last = each.name.rpartition(".")[2]
+                self._foreign[last].update(name for name in each.foreign if name and name not in _ASKED_BY_NAME)
+                if each.data:
+                    self._data.add(last)
+                if any(name == "__init__" for name, _ in each.members):
+                    self._initialised.add(last)
+                for base in each.bases:
+                    self._bases[last].add(base)
+                    self._derived[base].add(last)
+        self._known: dict[str, frozenset[str]] = {}
+        places: dict[tuple[str, str, str], tuple[str, LookUp]] = {}
+        for symbols in kept:
+            for look in symbols.lookups:
+                places.setdefault((look.name, look.on, look.owner), (symbols.path, look))
+        self._places: dict[str, list[tuple[str, LookUp]]] = defaultdict(list)
+        for (name, _, _), place in places.items():
+            self._places[name].append(place)
+
+    def look_up(self, name: str, kind: str) -> tuple[str, LookUp] | None:
+        """Path and place of a look-up of a name that may reach the class `kind`, by its last name."""
+        return next((place for place in self._places.get(name, ()) if self.meets(place[1], kind)), None)
+
+    def outside(self, name: str) -> str:
+        """A class of another package, below which this one is, that may call any of its methods; empty when none is."""
+        return min((each for base in _closure(name, self._bases) for each in self._foreign.get(base, ())), default="")
+
+    def has_fields(self, name: str) -> bool:
+        """True when what a class annotates is what it is made with."""
+        return not _closure(name, self._bases).isdisjoint(self._data | _MADE_BY_FIELDS)
+
+    def meets(self, look: LookUp, name: str) -> bool:
+        """True when a look-up may reach the class of this name."""
+        if look.on == "any":
+            return True
+        if look.on == "named":
+            # What is looked up on a module are names that the module binds.
+            return not self._is_module(look.owner)
+        if look.on in {"class", "made"}:
+            around = _closure(look.owner, self._bases)
+            # What an `__init__` takes by a keyword is a parameter, whatever member has the same name.
+            return name in around and (look.on == "class" or self._initialised.isdisjoint(around))
+        return name in self._of_self(look.owner)
+
+    def _of_self(self, owner: str) -> frozenset[str]:
+        """Classes around a method's `self`: it may be of any class below the method's, and those have other bases."""
+        if owner not in self._known:
+            below = _closure(owner, self._derived)
+            self._known[owner] = frozenset(c for each in below for c in _closure(each, self._bases))
+        return self._known[owner]
+
+
+def _closure(start: str, edges: Mapping[str, set[str]]) -> set[str]:
+    found = {start}
+    stack = [start]
+    while stack:
+        for name in edges.get(stack.pop(), ()):
+            if name not in found:
+                found.add(name)
+                stack.append(name)
+    return found

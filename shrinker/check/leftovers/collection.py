@@ -1,0 +1,136 @@
+"""What folding left behind in a changed file: conditions without a name in them, empty blocks, and literals that fail.
+
+Upstream's own are told apart by what they say and the definition they stand in, since lines move.
+"""
+
+from __future__ import annotations
+
+import ast
+import bisect
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from shrinker.check.leftovers.failing import KIND, failing_literals, may_hold
+from shrinker.values.leftovers import Leftover
+
+_JOINING = re.compile(r"\b(?:if|and|or)\b")
+
+_Found = tuple[str, str, str, int]
+"""Kind, qualified definition, text, line."""
+
+
+def leftovers(path: str, generated: ast.Module, text: str, upstream: str) -> tuple[Leftover, ...]:
+    """Those of the generated file that upstream's file does not have as often in the same definition.
+
+    Args:
+        path: of both files.
+        generated: syntax tree of the generated file.
+        text: its text.
+        upstream: text of upstream's file; parsed only when there is something to compare.
+    """
+    found = list(_Search(text).block(generated.body, ""))
+    failing = list(failing_literals(generated)) if may_hold(text) else []
+    if not found and not failing:
+        return ()
+    original = ast.parse(upstream, path)
+    theirs = Counter(item[:3] for item in _Search(upstream).block(original.body, ""))
+    own = {shown for shown, _ in failing_literals(original)} if failing else set()
+    out = [Leftover(KIND, path, line, shown) for shown, line in failing if shown not in own]
+    for kind, where, shown, line in found:
+        if theirs[kind, where, shown] > 0:
+            theirs[kind, where, shown] -= 1
+        else:
+            out.append(Leftover(kind, path, line, shown))
+    return tuple(out)
+
+
+class _Search:
+    """Looks into an expression only when a word that joins conditions stands on one of its lines."""
+
+    def __init__(self, text: str) -> None:
+        self._joined = [number for number, line in enumerate(text.split("\n"), 1) if _JOINING.search(line)]
+
+    def block(self, body: Iterable[ast.stmt], where: str) -> Iterator[_Found]:
+        for node in body:
+            match node:
+                case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                    yield from self.inside(node, f"{where}.{node.name}")
+                    continue
+                case ast.If():
+                    yield from _blocks(node, where)
+                    yield from _test("if", node.test, where)
+                case ast.While():
+                    yield from _test("while", node.test, where)
+                case ast.Assert(test=ast.Constant(value=False)):
+                    # An assertion that fails is an error with upstream's own words.
+                    pass
+                case ast.Assert():
+                    yield from _test("assert", node.test, where)
+                case ast.For() | ast.AsyncFor() | ast.Try() | ast.TryStar():
+                    if _is_pass(node.orelse):
+                        yield "empty else", where, "else: pass", node.orelse[0].lineno
+            yield from self.inside(node, where)
+
+    def inside(self, node: ast.stmt | ast.ExceptHandler | ast.match_case, where: str) -> Iterator[_Found]:
+        for name, value in ast.iter_fields(node):
+            if name in ("body", "orelse", "finalbody"):
+                yield from self.block(value, where)
+                continue
+            for item in value if isinstance(value, list) else (value,):
+                if isinstance(item, ast.ExceptHandler | ast.match_case):
+                    yield from self.inside(item, where)
+                elif isinstance(item, ast.AST) and self.is_joined(item):
+                    yield from _expressions(item, where)
+
+    def is_joined(self, node: ast.AST) -> bool:
+        first = getattr(node, "lineno", None)
+        if first is None:
+            # Parameters and `with` items have no place of their own.
+            return True
+        index = bisect.bisect_left(self._joined, first)
+        return index < len(self._joined) and self._joined[index] <= (getattr(node, "end_lineno", None) or first)
+
+
+def _expressions(tree: ast.AST, where: str) -> Iterator[_Found]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.IfExp):
+            yield from _test("ternary", node.test, where)
+        elif isinstance(node, ast.comprehension):
+            for condition in node.ifs:
+                yield from _test("comprehension", condition, where)
+        elif isinstance(node, ast.BoolOp):
+            for operand in node.values:
+                if isinstance(operand, ast.Constant) and isinstance(operand.value, bool | None):
+                    yield "constant operands", where, ast.unparse(node), node.lineno
+
+
+def _test(kind: str, test: ast.expr, where: str) -> Iterator[_Found]:
+    if _is_constant(test):
+        yield "constant tests", where, f"{kind} {ast.unparse(test)}", test.lineno
+
+
+def _is_constant(node: ast.expr) -> bool:
+    match node:
+        case ast.Constant():
+            return True
+        case ast.UnaryOp():
+            return _is_constant(node.operand)
+        case ast.BoolOp():
+            return all(map(_is_constant, node.values))
+        case ast.Tuple() | ast.List() | ast.Set():
+            return all(map(_is_constant, node.elts))
+        case ast.Compare():
+            return _is_constant(node.left) and all(map(_is_constant, node.comparators))
+    return False
+
+
+def _blocks(node: ast.If, where: str) -> Iterator[_Found]:
+    if _is_pass(node.orelse):
+        yield "empty else", where, "else: pass", node.orelse[0].lineno
+    if _is_pass(node.body) and not node.orelse:
+        yield "empty if", where, f"if {ast.unparse(node.test)}: pass", node.lineno
+
+
+def _is_pass(body: list[ast.stmt]) -> bool:
+    return len(body) == 1 and isinstance(body[0], ast.Pass)

@@ -1,0 +1,182 @@
+"""Places in the syntax that tell what a survivor is for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from shrinker.values.leftovers import Position
+
+NAMED_ERROR: Final = "shrinker: "
+
+_MESSAGE_METHODS = frozenset({"debug", "info", "warning", "warn", "error", "exception", "critical", "log", "print"})
+_MESSAGE_WORDS = frozenset({"log", "logger", "logging", "warn", "warning", "warnings", "print", "console"})
+_HELP = frozenset({"help", "description", "epilog"})
+_PROBES = frozenset({"hasattr", "find_spec", "import_module", "__import__"})
+_PLAIN_DECORATORS = frozenset(
+    {
+        "abstractmethod",
+        "cache",
+        "cached_property",
+        "classmethod",
+        "contextmanager",
+        "dataclass",
+        "jit",
+        "lru_cache",
+        "no_grad",
+        "override",
+        "property",
+        "staticmethod",
+    }
+)
+_GROWING = frozenset({"append", "extend", "add", "update", "insert"})
+
+
+def dotted(node: ast.expr) -> tuple[ast.expr, list[str]]:
+    """Root of an attribute chain and the names below it; ``a.b().c.d`` has the root ``a.b()``."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return node, parts[::-1]
+
+
+def call_arguments(node: ast.Call) -> Position | None:
+    """Place of the strings in the arguments of a call, None for an ordinary one."""
+    root, parts = dotted(node.func)
+    names = ([root.id] if isinstance(root, ast.Name) else []) + parts
+    if not names:
+        return None
+    last = names[-1]
+    words = {word for name in names for word in name.lower().split("_")}
+    if (last in _MESSAGE_METHODS or words & {"log", "print", "warn"}) and (words & _MESSAGE_WORDS or last == "print"):
+        return "message"
+    if last in _PROBES:
+        return "probe"
+    if last in _GROWING and len(names) > 1 and names[-2].endswith("_CHOICES"):
+        return "choices"
+    return None
+
+
+def chosen(node: ast.If) -> tuple[str, ast.Call] | None:
+    """Of a statement that adds something to a list where an attribute of an object says so, and does nothing else: the object's
+    name, and the call; None for any other."""
+    match node:
+        case ast.If(
+            test=ast.Attribute(value=ast.Name(id=name)),
+            body=[ast.Expr(value=ast.Call(func=ast.Attribute(attr=method)) as call)],
+            orelse=[],
+        ) if method in _GROWING:
+            return name, call
+    return None
+
+
+def parsed_flags(tree: ast.Module) -> Iterator[str]:
+    """Names that hold the parsed flags of a command line."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(attr="parse_args"))):
+                yield name
+
+
+def texts_of(node: ast.AST) -> Iterator[ast.Constant]:
+    """Texts that an expression or a pattern is, or that a display holds: its elements, or the keys of its rows."""
+    match node:
+        case ast.Constant(value=str()):
+            yield node
+        case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts) | ast.Dict(keys=parts):
+            yield from (part for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str))
+        case ast.MatchValue(value=part):
+            yield from texts_of(part)
+        case ast.MatchOr(patterns=patterns):
+            for pattern in patterns:
+                yield from texts_of(pattern)
+
+
+def keyword_value(keyword: ast.keyword) -> Position | None:
+    """Place of the strings in the value of a keyword, None for an ordinary one."""
+    if keyword.arg in _HELP:
+        return "help-text"
+    return "choices" if keyword.arg == "choices" else None
+
+
+def assigned_value(targets: list[ast.expr]) -> Position | None:
+    """Place of the strings in an assigned value, None for an ordinary one."""
+    for target in targets:
+        name = target.id if isinstance(target, ast.Name) else target.attr if isinstance(target, ast.Attribute) else ""
+        if name == "__all__":
+            return "exports"
+        if name.upper().endswith("_CHOICES"):
+            return "choices"
+    return None
+
+
+def raised(node: ast.Raise) -> Position:
+    """Place of the strings in what is raised: shrinker's own error, or upstream's message."""
+    call = node.exc
+    if isinstance(call, ast.Call) and len(call.args) == 1 and isinstance(call.args[0], ast.Constant):
+        text = call.args[0].value
+        if isinstance(text, str) and text.startswith(NAMED_ERROR):
+            return "named-error"
+    return "message"
+
+
+def annotated(generic: ast.expr, item: ast.expr) -> Position:
+    """Place of a further argument of a generic type: prose that describes the field, or a type."""
+    root, parts = dotted(generic)
+    name = parts[-1] if parts else root.id if isinstance(root, ast.Name) else ""
+    text = item.value if isinstance(item, ast.Constant) else ""
+    described = isinstance(text, str) and " " in text.strip()
+    return "help-text" if described and name != "Literal" else "annotation"
+
+
+def is_counted(value: ast.Call) -> bool:
+    """True for ``auto()`` of the enumerations."""
+    root, parts = dotted(value.func)
+    return (parts[-1] if parts else root.id if isinstance(root, ast.Name) else "") == "auto"
+
+
+def is_plain_decorator(decorator: ast.expr) -> bool:
+    """True for a decorator that files its definition nowhere."""
+    root, parts = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
+    name = parts[-1] if parts else root.id if isinstance(root, ast.Name) else ""
+    return name in _PLAIN_DECORATORS or name == "setter"
+
+
+def compared(node: ast.Compare) -> Position:
+    """Place of the strings in a comparison: with a tensor's device, or any other."""
+    return "tensor-device" if any(_is_device(side) for side in (node.left, *node.comparators)) else "comparison"
+
+
+def _is_device(node: ast.expr) -> bool:
+    # `t.device.type`, `device.type`: only torch.device has a type; `args.device` may be a setting of the server.
+    if not (isinstance(node, ast.Attribute) and node.attr == "type"):
+        return False
+    owner = node.value
+    name = owner.attr if isinstance(owner, ast.Attribute) else owner.id if isinstance(owner, ast.Name) else ""
+    return name == "device" or name.endswith("_device")
+
+
+def is_tensor_attribute(node: ast.Attribute, imported: frozenset[str] | set[str]) -> bool:
+    """True for an attribute read of something that is no module, no platform object and not `self`.
+
+    Args:
+        imported: names that imports of the file bind.
+    """
+    owner: ast.expr = node.value
+    names: list[str] = []
+    while not isinstance(owner, ast.Name):
+        match owner:
+            case ast.Attribute():
+                names.append(owner.attr)
+                owner = owner.value
+            case ast.Call():
+                owner = owner.func
+            case ast.Subscript():
+                owner = owner.value
+            case _:
+                return not any("platform" in name for name in names)
+    if owner.id in ("self", "cls") and isinstance(node.value, ast.Name):
+        return False
+    return owner.id not in imported and not any("platform" in name.lower() for name in (*names, owner.id))

@@ -1,0 +1,203 @@
+"""Which identifiers, strings and modules belong to another platform, from the rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from shrinker.ruleset import Ruleset
+from shrinker.ruleset.match import any_name_matches, module_matches
+from shrinker.ruleset.models import Domain
+from shrinker.values.leftovers import Kind
+
+_WORDS = re.compile(r"\w+")
+_PARTS = re.compile(r"[A-Za-z0-9]+")
+# `ROCm` is one word by the first split and two by this one; `NPUEnv` the other way round.
+_CAMEL = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+")
+_EVERYWHERE = re.compile(r"sglang\.\*\*\.[\w*]+")
+_CONSTANT = re.compile(r"^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$")
+_PREDICATE = re.compile(
+    r"^_*(?:is|are|use|uses|has|have|can|should|support|supports|enable|enabled|with|need|needs)_\w+$"
+    r"|_(?:available|supported|enabled|support)$",
+    re.IGNORECASE,
+)
+
+
+@dataclass
+class Words:
+    """Lower-case words, of which some end or begin in any text."""
+
+    plain: frozenset[str]
+    pattern: re.Pattern[str]
+    _seen: dict[str, bool] = field(default_factory=dict, repr=False)
+
+    @staticmethod
+    def of(words: Iterable[str]) -> Words:
+        """From words in which ``*`` stands for any text."""
+        lower = {word.lower() for word in words}
+        open_ones = sorted(re.escape(word).replace(r"\*", r"\w*") for word in lower if "*" in word)
+        return Words(frozenset(w for w in lower if "*" not in w), re.compile("|".join(open_ones) or "(?!)"))
+
+    def within(self, text: str) -> bool:
+        """True when the identifier or string holds one of the words."""
+        found = self._seen.get(text)
+        if found is None:
+            found = self._seen[text] = self._within(text)
+        return found
+
+    def _within(self, text: str) -> bool:
+        if text.startswith("__") and text.endswith("__"):
+            # `__aiter__` is Python's.
+            return False
+        tokens: set[str] = set()
+        for part in _PARTS.findall(text):
+            tokens.add(part.lower())
+            pieces = _CAMEL.findall(part)
+            tokens.update(piece.lower() for piece in pieces)
+            # `ROCmBackend`
+            tokens.update((a + b).lower() for a, b in pairwise(pieces) if a.isupper() and b[:1].isupper())
+        return not tokens.isdisjoint(self.plain) or any(map(self.pattern.fullmatch, tokens))
+
+
+@dataclass
+class Vocabulary:
+    """Answers by the rules of one profile; pickled to the workers."""
+
+    predicates: frozenset[str]
+    """Identifiers: the last components of what facts of the tree decide, and `[[platform]] predicates`."""
+    outside: frozenset[str]
+    """Dotted names outside the tree that a fact says are false (``torch.version.hip``)."""
+    variables: frozenset[str]
+    """Environment variables that a fact names."""
+    texts: frozenset[str]
+    """Texts that a domain never is which speaks of a name wherever it stands: they are traces wherever they stand."""
+    absent: tuple[str, ...]
+    removed: tuple[tuple[str, tuple[str, ...]], ...]
+    """Module pattern of each `remove` rule with its exceptions."""
+    foreign: Words
+    own: Words
+    """Of the platform that is served, and of what every platform has."""
+    spoken: tuple[tuple[tuple[str, ...], frozenset[str]], ...] = ()
+    """Of each domain that speaks of certain places only (the device of the server, not any device): these, and the texts
+    that it never is there. Anywhere else such a text says nothing (tensors live on the CPU)."""
+    _others: frozenset[str] = frozenset()
+    """Further words by which a line is looked at: parts of names outside the tree, of texts and of absent modules."""
+
+    def __post_init__(self) -> None:
+        texts = (
+            *self.texts,
+            *(text for _, never in self.spoken for text in never),
+            *(m.partition(".")[0] for m in self.absent),
+            *(n.rpartition(".")[2] for n in self.outside),
+        )
+        self._others = frozenset(word for text in texts for word in _WORDS.findall(text))
+
+    def hot(self, text: str) -> re.Pattern[str] | None:
+        """Finds the lines of a text that may hold a survivor (and others); None when no line does."""
+        words = [word for word in set(_WORDS.findall(text)) if self._is_hot(word) or _is_asked(word, text)]
+        return re.compile(rf"\b(?:{'|'.join(sorted(words))})\b") if words else None
+
+    def _is_hot(self, word: str) -> bool:
+        return (
+            word in self.predicates
+            or word.lstrip("_") in self.predicates
+            or word in self.variables
+            or word in self._others
+            or self.is_foreign(word)
+        )
+
+    def is_foreign(self, text: str) -> bool:
+        """True when the text holds a word of another platform."""
+        return self.foreign.within(text)
+
+    def name_kind(self, name: str, called: bool) -> Kind | None:
+        """Kind of an identifier, None when it is of no other platform.
+
+        Args:
+            called: it is called, defined as a function, or imported, not read as a variable.
+        """
+        if name in self.predicates:
+            return "predicates"
+        if name in self.variables:
+            return "environment"
+        bare = name.lstrip("_")
+        if bare in self.predicates:
+            return "predicates" if called else "flags"
+        if not self.is_foreign(name):
+            return None
+        if _PREDICATE.search(name):
+            return "predicates" if called else "flags"
+        return "names"
+
+    def text_kind(self, text: str) -> Kind | None:
+        """Kind of a string, None when it is of no other platform."""
+        if text in self.variables:
+            return "environment"
+        if text in self.texts:
+            return "strings"
+        if not self.is_foreign(text):
+            return None
+        return "environment" if is_constant(text) else "strings"
+
+    def never(self, place: str) -> frozenset[str]:
+        """Texts that are a trace because of their place: what is written so below its module, or is called so, never is
+        one of them."""
+        found = (never for patterns, never in self.spoken if any_name_matches(patterns, place))
+        return frozenset[str]().union(*found)
+
+    def is_absent(self, module: str) -> bool:
+        """True for a module that an `absent` rule says is not installed."""
+        return any(module == name or module.startswith(name + ".") for name in self.absent)
+
+    def is_removed(self, module: str) -> bool:
+        """True for a module that a `remove` rule names."""
+        return any(
+            module_matches(pattern, module) and not any(module_matches(p, module) for p in unless)
+            for pattern, unless in self.removed
+        )
+
+
+def _is_asked(word: str, text: str) -> bool:
+    return word.lstrip("_").startswith("is_") and f"{word}()" in text
+
+
+def is_constant(name: str) -> bool:
+    """True for a name such as `SGLANG_USE_AITER`."""
+    return _CONSTANT.match(name) is not None
+
+
+def build_vocabulary(rules: Ruleset) -> Vocabulary:
+    """The words of a profile: `[[platform]]` rules, and whatever the other rules name."""
+    facts = [fact for fact in rules.facts if fact.id not in rules.scope]
+    decided = [fact for fact in facts if isinstance(fact.value, bool)]
+    calls = {pattern for fact in decided for pattern in fact.calls}
+    stated = {p for fact in facts if not fact.value for p in (*fact.names, *fact.attributes)}
+    named = {p for p in calls | stated if p.startswith((".", "sglang."))}
+    domains = [(_places(domain), domain) for domain in rules.domains if domain.id not in rules.scope]
+    return Vocabulary(
+        predicates=frozenset(_last(named)) | {p for platform in rules.platforms for p in platform.predicates},
+        outside=frozenset(p for p in (calls | stated) - named if "*" not in p),
+        variables=frozenset(v for fact in facts for v in fact.environment),
+        texts=frozenset(t for places, domain in domains if _is_everywhere(places) for t in domain.never),
+        absent=tuple(sorted({m for rule in rules.absents for m in rule.modules})),
+        removed=tuple((pattern, rule.unless) for rule in rules.removes for pattern in rule.modules),
+        foreign=Words.of(word for platform in rules.platforms if not platform.own for word in platform.words),
+        own=Words.of(word for platform in rules.platforms if platform.own for word in platform.words),
+        spoken=tuple((p, frozenset(d.never)) for p, d in domains if d.never and not _is_everywhere(p)),
+    )
+
+
+def _places(domain: Domain) -> tuple[str, ...]:
+    return (*domain.names, *domain.lists, *domain.calls, *domain.tables, *domain.registers)
+
+
+def _is_everywhere(places: Iterable[str]) -> bool:
+    """True for a domain that speaks of some name in all modules."""
+    return any(map(_EVERYWHERE.fullmatch, places))
+
+
+def _last(patterns: Iterable[str]) -> set[str]:
+    names = {pattern.rpartition(".")[2] for pattern in patterns}
+    return {name for name in names if name and "*" not in name}

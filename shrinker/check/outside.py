@@ -1,0 +1,142 @@
+"""What comes into a server from outside, by upstream's text: flags, fields of requests, environment variables, enumerations that are made
+of flags; and where the generated tree refuses them."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+
+from shrinker.check.entered import Asked, Entered
+from shrinker.check.leftovers.vocabulary import Words
+from shrinker.ruleset import Ruleset
+from shrinker.ruleset.match import name_matches, overlap
+from shrinker.ruleset.models import Claim, Refusal
+
+_DEPTH = 3
+"""Short functions that are followed from one to the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field that is set from outside."""
+
+    owner: str
+    """Its class."""
+    choices: tuple[str, ...] | None
+    line: int
+
+
+class Outside:
+    """What comes in from outside, over all files."""
+
+    def __init__(
+        self, rules: Ruleset, files: Iterable[Entered], placed: frozenset[str], written: Callable[[str], bool]
+    ) -> None:
+        """
+        Args:
+            rules: of the profile.
+            files: of upstream, as far as the tree keeps them.
+            placed: ids of refusals at which the generated tree looks.
+            written: whether one of the files of which a pattern may speak writes its last name.
+        """
+        self.rules = rules
+        self.written = written
+        self.placed = placed
+        self.files = list(files)
+        kinds = [(pattern, entry.kind) for entry in rules.entries for pattern in entry.classes]
+        self.flags: dict[str, Field] = {}
+        self.requests: dict[str, Field] = {}
+        self._fed: dict[str, set[str]] = defaultdict(set)
+        self._gives: dict[str, set[str]] = defaultdict(set)
+        self._enumerations: dict[str, list[Asked]] = defaultdict(list)
+        self._sources: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
+        self.variables: dict[str, list[tuple[str, bool]]] = defaultdict(list)
+        for file in self.files:
+            for owner, name, choices, line in file.fields:
+                for pattern, kind in kinds:
+                    if name_matches(pattern, owner):
+                        (self.flags if kind == "flag" else self.requests)[name] = Field(owner, choices, line)
+            for made, flag in file.made:
+                self._fed[made].add(flag)
+            for function, given in file.gives:
+                self._gives[function].add(given)
+            for asked in file.enumerations:
+                for method, _ in asked.asks:
+                    self._enumerations[method].append(asked)
+            for name, of, leaf in file.sources:
+                self._sources[name].append((file.module, of, leaf))
+            for name, how, yes in file.variables:
+                self.variables[name].append((how, yes))
+        self._by_attribute: dict[str, list[Refusal]] = defaultdict(list)
+        for refusal in rules.refusals:
+            for attribute in refusal.attributes if refusal.id in placed else ():
+                self._by_attribute[attribute.rpartition(".")[2]].append(refusal)
+        self.foreign = Words.of(word for each in rules.platforms if not each.own for word in each.words)
+
+    def refused(self, name: str, text: str | None = None, any_case: bool = False) -> str:
+        """The refusal of a field's value, of any value without one; empty for none."""
+        for refusal in self._by_attribute[name]:
+            if refusal.set or (
+                text is not None and _covers(refusal, text) and (refusal.any_case or not any_case or refusal.only)
+            ):
+                return refusal.id
+        return ""
+
+    def refusals_of(self, name: str) -> list[Refusal]:
+        """Refusals that look at a field."""
+        return self._by_attribute[name]
+
+    def dependent(self, flag: str) -> str:
+        """The rule that says that a flag does nothing without another one, which is refused."""
+        for rule in self.rules.dependents:
+            if any(fnmatchcase(flag, pattern) for pattern in rule.flags) and self.placed.issuperset(rule.on):
+                return rule.id
+        return ""
+
+    def made_of(self, pattern: str) -> Iterator[tuple[Asked, str]]:
+        """Enumerations that have the method of a pattern, each with a flag that it is made of."""
+        before, _, method = pattern.rpartition(".")
+        given = self._gives.get(before.rpartition(".")[2][:-2], set()) if before.endswith("()") else set()
+        for asked in self._enumerations.get(method, ()):
+            if not given or asked.name in given:
+                yield from ((asked, flag) for flag in sorted(self._fed[asked.name]) if flag in self.flags)
+
+    def leaves(self, pattern: str, depth: int = 0) -> set[tuple[str, str]]:
+        """Kind and name of flags and variables from which a file that a pattern may speak of computes what it names."""
+        found: set[tuple[str, str]] = set()
+        for module, kind, leaf in self._sources.get(pattern.rpartition(".")[2], ()):
+            if not pattern.startswith(".") and not overlap(pattern, f"{module}.**"):
+                continue
+            if kind != "call":
+                found.add((kind, leaf))
+            elif depth < _DEPTH:
+                found |= self.leaves(f".{leaf}", depth + 1)
+        return found
+
+    @cached_property
+    def by_id(self) -> Mapping[str, object]:
+        """All rules."""
+        return self.rules.by_id()
+
+    def stands(self, rule: str, seen: frozenset[str] = frozenset()) -> bool:
+        """True when a rule from which another one follows holds by itself: a refusal that has its place, a removal, a claim."""
+        found = self.by_id.get(rule)
+        if found is None or rule in seen or (isinstance(found, Refusal) and rule not in self.placed):
+            return False
+        return not isinstance(found, Claim) or all(self.stands(each, seen | {rule}) for each in found.follows)
+
+
+def read_placed(table: str) -> frozenset[str]:
+    """Ids of the refusals in the text of the generated table."""
+    rows = (n for n in ast.walk(ast.parse(table)) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name))
+    return frozenset(str(ast.literal_eval(n.args[5])) for n in rows if n.func.id == "Refusal" and len(n.args) > 5)  # type: ignore[attr-defined]
+
+
+def _covers(refusal: Refusal, text: str) -> bool:
+    if refusal.only:
+        return text not in refusal.only
+    return text in refusal.values or (refusal.any_case and text.upper() in map(str.upper, refusal.values))

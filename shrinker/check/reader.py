@@ -1,0 +1,437 @@
+"""Reads the symbols of one file.
+
+One pass over the syntax tree, with Python's scopes: a parameter that has the name of an imported
+module hides it. A name that is bound in several ways is left alone; these checks are to be
+trusted when they speak.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+from shrinker.check.declared import (
+    assigned_of,
+    dispatch_of,
+    fields_of,
+    first_name,
+    last_name,
+    made_by_fields,
+    members_of,
+    members_of_others,
+    registers_of,
+    rows_of,
+)
+from shrinker.check.scopes import Aliases, Scope, look_up, stands_for
+from shrinker.check.symbols import Attribute, ClassSymbols, LookUp, ModuleSymbols, Row
+from shrinker.values.upstream import PACKAGE, module_name
+
+_DOTTED = re.compile(r"sglang(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)?")
+_FILE = re.compile(r"[\w./+-]*[\w+-]\.\w{1,10}")
+_ENDING = re.compile(r"[^.]\.[a-z]{2,5}$|^\.[a-z]{2,5}$")
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_LEAVES = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop, ast.Pass, ast.Break, ast.Continue)
+
+
+def read_symbols(file: Path, path: str) -> ModuleSymbols:
+    """Parse `file` and read its symbols; `path` is its place in upstream's layout."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(file.read_bytes(), path)
+    except (OSError, SyntaxError, ValueError, RecursionError) as error:
+        return ModuleSymbols(path, module_name(path), error=str(error))
+    return symbols_of(tree, path)
+
+
+def symbols_of(tree: ast.Module, path: str) -> ModuleSymbols:
+    """Symbols of a file that is parsed already; the tree is not changed."""
+    return _Reader(path).read(tree)
+
+
+class _Reader:
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.module = module_name(path)
+        self.is_package = path.endswith("/__init__.py")
+        self.top = Scope("module", None)
+        self.stars: list[str] = []
+        self.dynamic = False
+        self.open = False
+        self.words: set[str] = set()
+        self.by_text: set[str] = set()
+        self.computed_files: set[str] = set()
+        self.exports: list[tuple[str, int]] | None = None
+        self.exports_known = True
+        self.imports: list[tuple[int, str, str | None]] = []
+        self.outside: list[tuple[int, int, str, str | None]] = []
+        self.chains: list[tuple[Scope, str, tuple[str, ...], int, bool]] = []
+        self.paths: list[tuple[int, str]] = []
+        self.files: list[tuple[int, str]] = []
+        self.classes: list[ClassSymbols] = []
+        self.around: list[str] = []
+        self.decorated: list[tuple[str, int, tuple[str, ...]]] = []
+        self.dispatches: list[tuple[Row, ...]] = []
+        self.foreign: set[str] = set()
+        self.named_classes: dict[str, str] = {}
+        self.lookups: dict[tuple[str, str, str], int] = {}
+        self.on_names: list[tuple[Scope, str, tuple[str, ...], str, str, int]] = []
+        self.aliases = Aliases()
+
+    def read(self, tree: ast.Module) -> ModuleSymbols:
+        self.children(tree, self.top)
+        if "__getattr__" in self.top.names:
+            self.dynamic = True
+        self.aliases.settle()
+        attributes = []
+        for scope, root, chain, line, stored in self.chains:
+            for target in sorted(look_up(scope, root) or ()):
+                attributes.append(Attribute(line, target, chain, stored))
+        for scope, root, rest, how, name, line in self.on_names:
+            owner = self.named_classes.get(root)
+            if owner is not None and how != "below":
+                made = how == "keyword" and name != "__init__"
+                self.lookups.setdefault((name, "made" if made else "class", owner), line)
+            elif root not in self.foreign and how != "keyword":
+                for target in self.stands_for(scope, root) or [""]:
+                    on, what = ("named", ".".join([target, *rest])) if target else ("any", "")
+                    self.lookups.setdefault((name, on, what), line)
+        return ModuleSymbols(
+            path=self.path,
+            module=self.module,
+            classes=tuple(self.classes),
+            decorated=tuple(self.decorated),
+            rows=tuple(rows_of(tree.body)),
+            dispatches=tuple(self.dispatches),
+            registers=tuple(registers_of(tree.body)),
+            assigned=tuple(assigned_of(tree.body)),
+            by_text=frozenset(self.by_text),
+            computed_files=frozenset(self.computed_files),
+            lookups=tuple(LookUp(name, line, on, owner) for (name, on, owner), line in self.lookups.items()),
+            bound=frozenset(self.top.names),
+            named=tuple((name, tuple(sorted(found))) for name, found in self.top.stands.items() if found),
+            stars=tuple(self.stars),
+            dynamic=self.dynamic,
+            open=self.open,
+            words=frozenset(self.words) if self.dynamic else frozenset(),
+            exports=tuple(self.exports) if self.exports is not None and self.exports_known else None,
+            imports=tuple(self.imports),
+            outside=tuple(self.outside),
+            attributes=tuple(attributes),
+            paths=tuple(self.paths),
+            files=tuple(self.files),
+        )
+
+    def stands_for(self, scope: Scope, name: str) -> list[str]:
+        """Dotted names of the package; none where the name may be anything."""
+        found = stands_for(scope, name)
+        if found == set() and self.stars and name not in self.top.names:
+            # One of the star imports may give it.
+            found = {f"{self.module}.{name}"}
+        return sorted(found or ())
+
+    def children(self, node: ast.AST, scope: Scope) -> None:
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if isinstance(value, list):
+                for item in value:
+                    if isinstance(item, ast.AST):
+                        self.visit(item, scope)
+            elif isinstance(value, ast.AST):
+                self.visit(value, scope)
+
+    def visit(self, node: ast.AST, scope: Scope) -> None:
+        kind = type(node)
+        if kind is ast.Name:
+            if not isinstance(node.ctx, ast.Load):  # type: ignore[attr-defined]
+                self.bind(scope, node.id, None)  # type: ignore[attr-defined]
+            return
+        handler = _HANDLERS.get(kind)
+        if handler is not None:
+            handler(self, node, scope)
+        elif not issubclass(kind, _LEAVES):
+            self.children(node, scope)
+
+    def bind(self, scope: Scope, name: str, target: str | None) -> None:
+        if name in scope.lifted:
+            scope = self.top
+        scope.bind(name, target)
+
+    def constant(self, node: ast.Constant, scope: Scope) -> None:
+        text = node.value
+        if not isinstance(text, str) or not 0 < len(text) < 200:
+            return
+        if text.isidentifier():
+            self.words.add(text)
+        elif text.startswith("sglang.") and _DOTTED.fullmatch(text):
+            self.paths.append((node.lineno, text))
+        if "." in text and _FILE.fullmatch(text):
+            self.files.append((node.lineno, text))
+
+    def computed(self, node: ast.JoinedStr, scope: Scope) -> None:
+        last = node.values[-1] if node.values else None
+        if isinstance(last, ast.Constant) and _ENDING.search(str(last.value)):
+            parts = (re.escape(str(v.value)) if isinstance(v, ast.Constant) else ".*" for v in node.values)
+            self.computed_files.add("".join(parts).rpartition("/")[2])
+        self.children(node, scope)
+
+    def display(self, node: ast.List | ast.Tuple | ast.Set | ast.Dict, scope: Scope) -> None:
+        rows = dispatch_of(node)
+        if rows:
+            self.dispatches.append(rows)
+        self.children(node, scope)
+
+    def expression(self, node: ast.Expr, scope: Scope) -> None:
+        # A string that stands alone is documentation, not a use.
+        if not isinstance(node.value, ast.Constant):
+            self.visit(node.value, scope)
+
+    def attribute(self, node: ast.Attribute, scope: Scope) -> None:
+        chain = [node.attr]
+        value = node.value
+        while isinstance(value, ast.Attribute):
+            chain.append(value.attr)
+            value = value.value
+        read = isinstance(node.ctx, ast.Load)
+        names = tuple(reversed(chain))
+        for at, name in enumerate(names):
+            if read or at < len(chain) - 1:
+                self.look_up(value if at == 0 else None, name, node.lineno, scope, value, names[:at])
+        if not isinstance(value, ast.Name):
+            self.visit(value, scope)
+        elif value.id not in {"self", "cls", "torch"}:
+            stored = not isinstance(node.ctx, ast.Load)
+            self.chains.append((scope, value.id, names, node.lineno, stored))
+
+    def look_up(
+        self,
+        receiver: ast.expr | None,
+        name: str,
+        line: int,
+        scope: Scope,
+        root: ast.expr | None = None,
+        rest: tuple[str, ...] = (),
+    ) -> None:
+        """A name is looked up on what an expression gives; None for the value of another look-up, of `rest` below `root`."""
+        owner = self.around[-1] if self.around else ""
+        if (isinstance(receiver, ast.Name) and receiver.id in {"self", "cls"} and owner) or (
+            isinstance(receiver, ast.Call) and _is_name(receiver.func, "super") and owner
+        ):
+            self.lookups.setdefault((name, "self", owner), line)
+        elif isinstance(receiver, ast.Name):
+            self.on_names.append((scope, receiver.id, (), "", name, line))
+        elif receiver is None and isinstance(root, ast.Name) and root.id not in {"self", "cls"}:
+            # `torch.cuda.device`: nothing below a module of another package is ours.
+            self.on_names.append((scope, root.id, rest, "below", name, line))
+        else:
+            self.lookups.setdefault((name, "any", ""), line)
+
+    def call(self, node: ast.Call, scope: Scope) -> None:
+        args = node.args
+        if isinstance(node.func, ast.Name):
+            name = args[1].value if len(args) > 1 and isinstance(args[1], ast.Constant) else None
+            if node.func.id in {"getattr", "hasattr"} and isinstance(name, str):
+                self.look_up(args[0], name, node.lineno, scope)
+                self.by_text.add(name)
+            self.on_names.append((scope, node.func.id, (), "keyword", "__init__", node.lineno))
+            for keyword in node.keywords:
+                if keyword.arg is not None:
+                    self.on_names.append((scope, node.func.id, (), "keyword", keyword.arg, node.lineno))
+        self.open = self.open or any(_is_globals(a) for a in args)
+        if len(args) >= 2 and all(isinstance(a, ast.Constant) and isinstance(a.value, str) for a in args[:2]):
+            # LazyImport("sglang.a.b", "Name") and its like name an attribute.
+            joined = f"{args[0].value}:{args[1].value}"  # type: ignore[attr-defined]
+            if joined.startswith("sglang.") and _DOTTED.fullmatch(joined):
+                self.paths.append((node.lineno, joined))
+        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call):
+            if _is_globals(node.func.value) and node.func.attr in {"update", "setdefault", "__setitem__"}:
+                self.dynamic = True
+        elif isinstance(node.func, ast.Attribute) and _is_name(node.func.value, "__all__") and scope is self.top:
+            self.extend_exports(args[0] if args else None, node.func.attr == "append")
+        self.children(node, scope)
+
+    def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: Scope) -> None:
+        inner = Scope("function", scope)
+        if not isinstance(node, ast.Lambda):
+            self.bind(scope, node.name, None)
+            self.decorators(node, scope)
+            for decorator in node.decorator_list:
+                self.visit(decorator, scope)
+            if node.returns is not None:
+                self.visit(node.returns, scope)
+        parameters = node.args
+        for default in (*parameters.defaults, *parameters.kw_defaults):
+            if default is not None:
+                self.visit(default, scope)
+        plain = (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs)
+        for each in (*plain, parameters.vararg, parameters.kwarg):
+            if each is not None:
+                inner.bind(each.arg, None)
+                if each.annotation is not None:
+                    self.visit(each.annotation, scope)
+        for parameter in getattr(node, "type_params", []):
+            self.visit(parameter, inner)
+        for statement in node.body if isinstance(node.body, list) else [node.body]:
+            self.visit(statement, inner)
+
+    def decorators(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, scope: Scope) -> None:
+        if scope.kind in {"module", "class"}:
+            plain = (d.func if isinstance(d, ast.Call) else d for d in node.decorator_list)
+            # A computed one (`a if flag else b`) is another one by right when its condition is decided.
+            written = tuple(ast.unparse(d) for d in plain if isinstance(d, ast.Name | ast.Attribute))
+            self.decorated.append((".".join([*self.around, node.name]), node.lineno, written))
+
+    def class_(self, node: ast.ClassDef, scope: Scope) -> None:
+        self.bind(scope, node.name, None)
+        self.decorators(node, scope)
+        for outside in (*node.decorator_list, *node.bases, *node.keywords):
+            self.visit(outside, scope)
+        inner = Scope("class", scope)
+        for parameter in getattr(node, "type_params", []):
+            self.visit(parameter, inner)
+        self.named_classes[node.name] = node.name
+        bases = tuple(last_name(base) for base in node.bases)
+        members: dict[str, int] = {}
+        for name, line in members_of(node.body):
+            members.setdefault(name, line)
+        self.around.append(node.name)
+        foreign = tuple(last_name(base) for base in node.bases if first_name(base) in self.foreign)
+        fields = frozenset(fields_of(node.body))
+        data = made_by_fields(node)
+        name = ".".join(self.around)
+        others = tuple(members_of_others(node.body))
+        self.classes.append(ClassSymbols(name, bases, tuple(members.items()), fields, data, foreign, others))
+        for statement in node.body:
+            self.visit(statement, inner)
+        self.around.pop()
+
+    def comprehension(self, node: ast.AST, scope: Scope) -> None:
+        self.children(node, Scope("comprehension", scope))
+
+    def walrus(self, node: ast.NamedExpr, scope: Scope) -> None:
+        owner = scope
+        while owner.kind == "comprehension" and owner.parent is not None:
+            owner = owner.parent
+        self.bind(owner, node.target.id, None)
+        self.visit(node.value, scope)
+
+    def global_(self, node: ast.Global, scope: Scope) -> None:
+        scope.lifted.update(node.names)
+
+    def named(self, node: ast.AST, scope: Scope) -> None:
+        for name in (getattr(node, "name", None), getattr(node, "rest", None)):
+            if isinstance(name, str):
+                self.bind(scope, name, None)
+        self.children(node, scope)
+
+    def assign(self, node: ast.Assign | ast.AugAssign | ast.AnnAssign, scope: Scope) -> None:
+        self.open = self.open or (node.value is not None and _is_globals(node.value))
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        for target in targets:
+            if _is_name(target, "__all__") and scope is self.top:
+                if not isinstance(node, ast.AugAssign):
+                    self.exports = None
+                self.extend_exports(node.value, False)
+            elif isinstance(target, ast.Subscript) and (_is_globals(target.value) or _is_own_entry(target)):
+                self.dynamic = True
+        target = targets[0]
+        if len(targets) == 1 and isinstance(target, ast.Name) and not isinstance(node, ast.AugAssign):
+            at = self.top if target.id in scope.lifted else scope
+            if self.aliases.add(at, target.id, node.value):
+                for part in (getattr(node, "annotation", None), node.value):
+                    if part is not None:
+                        self.visit(part, scope)
+                return
+        self.children(node, scope)
+
+    def extend_exports(self, value: ast.expr | None, single: bool) -> None:
+        self.exports = self.exports if self.exports is not None else []
+        items = [value] if single else value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]
+        for item in items:
+            if isinstance(item, ast.Constant) and isinstance(item.value, str):
+                self.exports.append((item.value, item.lineno))
+            else:
+                self.exports_known = False
+
+    def import_(self, node: ast.Import, scope: Scope) -> None:
+        for alias in node.names:
+            first = alias.name.partition(".")[0]
+            ours = first == PACKAGE
+            if ours:
+                self.imports.append((node.lineno, alias.name, None))
+            if not ours:
+                self.foreign.add(alias.asname or first)
+                self.outside.append((node.lineno, 0, alias.name, None))
+            if alias.asname:
+                self.bind(scope, alias.asname, alias.name if ours else None)
+            else:
+                self.bind(scope, first, first if ours else None)
+
+    def import_from(self, node: ast.ImportFrom, scope: Scope) -> None:
+        module = self.absolute(node)
+        ours = module is not None and module.partition(".")[0] == PACKAGE
+        for alias in node.names:
+            if module is not None and ours:
+                self.imports.append((node.lineno, module, alias.name))
+            else:
+                self.outside.append((node.lineno, node.level, node.module or "", alias.name))
+            if alias.name == "*":
+                self.stars.append(module or "")
+            else:
+                if not ours:
+                    self.foreign.add(alias.asname or alias.name)
+                elif alias.name[:1].isupper() and not alias.name.isupper():
+                    self.named_classes[alias.asname or alias.name] = alias.name
+                self.bind(scope, alias.asname or alias.name, f"{module}.{alias.name}" if ours else None)
+
+    def absolute(self, node: ast.ImportFrom) -> str | None:
+        if not node.level:
+            return node.module
+        if self.module is None:
+            return None
+        parts = self.module.split(".")
+        keep = len(parts) - node.level + (1 if self.is_package else 0)
+        return ".".join([*parts[: max(keep, 0)], *([node.module] if node.module else [])])
+
+
+def _is_globals(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and _is_name(node.func, "globals")
+
+
+def _is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _is_own_entry(node: ast.Subscript) -> bool:
+    """`sys.modules[__name__]`: the module replaces itself."""
+    holder = isinstance(node.value, ast.Attribute) and node.value.attr == "modules"
+    return holder and _is_name(node.slice, "__name__")
+
+
+_HANDLERS: dict[type[ast.AST], Callable[..., None]] = {
+    ast.Constant: _Reader.constant,
+    ast.JoinedStr: _Reader.computed,
+    ast.Expr: _Reader.expression,
+    ast.Attribute: _Reader.attribute,
+    ast.Call: _Reader.call,
+    ast.ClassDef: _Reader.class_,
+    ast.NamedExpr: _Reader.walrus,
+    ast.Global: _Reader.global_,
+    ast.ExceptHandler: _Reader.named,
+    ast.MatchAs: _Reader.named,
+    ast.MatchStar: _Reader.named,
+    ast.MatchMapping: _Reader.named,
+    ast.Assign: _Reader.assign,
+    ast.AugAssign: _Reader.assign,
+    ast.AnnAssign: _Reader.assign,
+    ast.Import: _Reader.import_,
+    ast.ImportFrom: _Reader.import_from,
+    **dict.fromkeys(_DISPLAYS, _Reader.display),
+    **dict.fromkeys(_FUNCTIONS, _Reader.function),
+    **dict.fromkeys(_COMPREHENSIONS, _Reader.comprehension),
+}

@@ -1,0 +1,230 @@
+"""Do names resolve in a tree of modules? The same questions for upstream and for the generated tree.
+
+Upstream's modules are read only when a question needs them: a generated tree without fault
+asks nothing of upstream.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from shrinker.check.reader import read_symbols
+from shrinker.check.symbols import ModuleSymbols
+from shrinker.values.upstream import PACKAGE, module_name
+
+_EVERY_MODULE = frozenset(
+    {
+        "__annotations__",
+        "__builtins__",
+        "__cached__",
+        "__dict__",
+        "__doc__",
+        "__file__",
+        "__loader__",
+        "__name__",
+        "__package__",
+        "__path__",
+        "__spec__",
+    }
+)
+
+
+class Modules:
+    """The modules of one tree by dotted name, namespace packages included."""
+
+    def __init__(self, root: Path, paths: Iterable[str], known: Mapping[str, ModuleSymbols] | None = None) -> None:
+        """`paths` are all files of the tree; `known` holds symbols by path that need not be read again."""
+        self._root = root
+        self._known = dict(known or {})
+        self._file: dict[str, str] = {}
+        self._packages: set[str] = set()
+        self._members: dict[tuple[str, str], list[ast.ClassDef]] = {}
+        self._loaded: frozenset[str] | None = None
+        for path in paths:
+            dotted = module_name(path)
+            if dotted is None:
+                continue
+            # A package wins over a module of the same name, as for Python.
+            if dotted not in self._file or path.endswith("/__init__.py"):
+                self._file[dotted] = path
+            parent = dotted if path.endswith("/__init__.py") else dotted.rpartition(".")[0]
+            while parent:
+                self._packages.add(parent)
+                parent = parent.rpartition(".")[0]
+
+    def __contains__(self, dotted: str) -> bool:
+        return dotted in self._file or dotted in self._packages
+
+    def symbols(self, dotted: str) -> ModuleSymbols | None:
+        """`None` for a name that is no module, or a package without `__init__`."""
+        path = self._file.get(dotted)
+        if path is None:
+            return None
+        if path not in self._known:
+            self._known[path] = read_symbols(self._root / path, path)
+        return self._known[path]
+
+    def binds(self, dotted: str, name: str, *, foreign: bool = True, _seen: frozenset[str] = frozenset()) -> bool:
+        """True when executing the module gives it `name` (submodules aside).
+
+        A star import of another package may give any name: `foreign` says whether that counts.
+        """
+        if name in _EVERY_MODULE:
+            return dotted in self
+        symbols = self.symbols(dotted)
+        if symbols is None or dotted in _seen:
+            return False
+        if symbols.open or symbols.error is not None:
+            return True
+        if name in symbols.bound or (symbols.dynamic and name in symbols.words):
+            return True
+        seen = _seen | {dotted}
+        return any(self._star_gives(star, name, foreign, seen) for star in symbols.stars)
+
+    def _star_gives(self, star: str, name: str, foreign: bool, seen: frozenset[str]) -> bool:
+        if star.partition(".")[0] != PACKAGE:
+            return foreign
+        symbols = self.symbols(star)
+        if symbols is None:
+            return False
+        if symbols.exports is not None:
+            listed = any(name == exported for exported, _ in symbols.exports)
+            return listed and (self.binds(star, name, foreign=foreign, _seen=seen) or f"{star}.{name}" in self)
+        return not name.startswith("_") and self.binds(star, name, foreign=foreign, _seen=seen)
+
+    def imports(self, dotted: str, name: str | None) -> bool:
+        """True when ``import dotted`` or ``from dotted import name`` finds what it names."""
+        if dotted not in self:
+            return False
+        if name is None or name == "*":
+            return True
+        return self.binds(dotted, name) or f"{dotted}.{name}" in self
+
+    def lost(self, upstream: Modules, dotted: str, name: str) -> bool:
+        """True when only another package's star import can give `name` here, and upstream's own code gave it there."""
+        if self.binds(dotted, name, foreign=False) or not self.binds(dotted, name):
+            return False
+        return upstream.binds(dotted, name, foreign=False)
+
+    def attribute(self, target: str, chain: tuple[str, ...]) -> tuple[str, str] | None:
+        """Follow `chain` through modules from `target`; the module and the name that it lacks, else `None`.
+
+        It stops with `None` at the first name that is not known to be a module.
+        """
+        holder, _, last = target.rpartition(".")
+        if target not in self or (holder and self.binds(holder, last)):
+            return None
+        at = target
+        for name in chain:
+            if self.binds(at, name):
+                return None
+            submodule = f"{at}.{name}"
+            if submodule not in self or submodule not in self.loaded():
+                return at, name
+            at = submodule
+        return None
+
+    def is_module(self, dotted: str) -> bool:
+        """True when a dotted name stands for modules of the tree and nothing else, whichever of the statements that bind it ran."""
+        return bool(self._modules(dotted, frozenset()))
+
+    def _modules(self, dotted: str, seen: frozenset[str]) -> frozenset[str]:
+        """Modules that a dotted name may stand for; none when it may be anything else."""
+        holder, _, name = dotted.rpartition(".")
+        if not holder:
+            return frozenset({dotted} if dotted in self else ())
+        if dotted in seen:
+            return frozenset()
+        found: set[str] = set()
+        for at in self._modules(holder, seen | {dotted}):
+            each = self._attribute_modules(at, name, seen | {dotted})
+            if not each:
+                return frozenset()
+            found |= each
+        return frozenset(found)
+
+    def _attribute_modules(self, at: str, name: str, seen: frozenset[str]) -> frozenset[str]:
+        submodule = frozenset({f"{at}.{name}"} if f"{at}.{name}" in self else ())
+        symbols = self.symbols(at)
+        if symbols is None or not self.binds(at, name):
+            return submodule
+        if name in symbols.bound:
+            targets = dict(symbols.named).get(name, ())
+        else:
+            targets = tuple(f"{s}.{name}" for s in symbols.stars if self._star_gives(s, name, True, frozenset({at})))
+        # `from . import name` within the package itself.
+        each = [submodule if f"{at}.{name}" == target else self._modules(target, seen) for target in targets]
+        return frozenset[str]().union(*each) if all(each) else frozenset()
+
+    def loaded(self) -> frozenset[str]:
+        """Modules that some import statement of the tree loads, parents included."""
+        if self._loaded is None:
+            found: set[str] = set()
+            for dotted in self._file:
+                symbols = self.symbols(dotted)
+                for _, module, name in symbols.imports if symbols is not None else ():
+                    found.update(_with_parents(module))
+                    if name is not None and f"{module}.{name}" in self:
+                        found.add(f"{module}.{name}")
+            self._loaded = frozenset(found)
+        return self._loaded
+
+    def dotted_path(self, text: str) -> bool:
+        """True when ``sglang.a.b``, ``sglang.a.b.Name.member`` or ``sglang.a:Name`` names something."""
+        module, colon, rest = text.partition(":")
+        names = rest.split(".") if colon else []
+        while module not in self:
+            if colon or "." not in module:
+                return False
+            module, _, last = module.rpartition(".")
+            names.insert(0, last)
+        if not names:
+            return True
+        if not self.binds(module, names[0]):
+            return False
+        if len(names) == 1:
+            return True
+        found = self._classes(module, names[0])
+        return not found or any(_has(each, names[1]) for each in found)
+
+    def _classes(self, dotted: str, name: str) -> list[ast.ClassDef]:
+        """The top-level classes of this name; none for anything else, which may have any member."""
+        key = dotted, name
+        if key not in self._members:
+            body = _alone((self._root / self._file[dotted]).read_bytes(), name)
+            self._members[key] = [node for node in body if isinstance(node, ast.ClassDef) and node.name == name]
+        return self._members[key]
+
+
+def _has(node: ast.ClassDef, name: str) -> bool:
+    """True when the body of a class binds a name, however deep."""
+    # Nearly always it is a method, which needs no look into any.
+    return any(isinstance(n, _FUNCTIONS) and n.name == name for n in node.body) or any(
+        (isinstance(n, _FUNCTIONS) and n.name == name)
+        or (isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store))
+        for n in ast.walk(node)
+    )
+
+
+_FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
+_NEXT_STATEMENT = re.compile(rb"^[^\s#]", re.MULTILINE)
+
+
+def _with_parents(dotted: str) -> list[str]:
+    parts = dotted.split(".")
+    return [".".join(parts[:i]) for i in range(1, len(parts) + 1)]
+
+
+def _alone(data: bytes, name: str) -> list[ast.stmt]:
+    """Statements of a file's module level, among them the class of this name; only that one where its lines can be told."""
+    found = list(re.finditer(rb"^class %s\b" % re.escape(name.encode()), data, re.MULTILINE))
+    if len(found) == 1 and name.isascii():
+        end = _NEXT_STATEMENT.search(data, found[0].end())
+        # Where a text or a bracket goes on at the margin, what is cut off there is no Python.
+        with contextlib.suppress(SyntaxError, ValueError):
+            return ast.parse(data[found[0].start() : end.start() if end else len(data)]).body
+    return ast.parse(data).body

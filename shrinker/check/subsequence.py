@@ -1,0 +1,242 @@
+"""Is a generated file what is left of upstream's after deletions, but for the closed list of allowances?
+
+The question is whether an alignment exists: every logical line of the generated file lies, token by
+token and in order, inside ONE logical line of upstream's, and the lines keep their order. (Tokens
+of one statement cannot be gathered from several.) Without allowances greedy leftmost matching decides that
+exactly: taking the first place that fits never costs a later line its place.
+
+Subtle: with allowances it does not. A `pass` that shrinker wrote may be taken for upstream's own `pass` 400 lines
+further down, after which nothing fits; and to treat every `pass` as written by shrinker would count,
+and forgive, what is upstream's. So each step keeps both readings: the *frontier* holds, for each
+number of allowances used, the earliest place in upstream that this number can reach. A reading that used more
+and is no earlier is dropped at once, which the next unchanged line does in practice: the frontier holds one or
+two places, and the reading with the fewest allowances is found, not guessed. Unchanged and deleted
+lines cost linear time; each use of an allowance costs one look at the rest of the file (a set comparison a line).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from shrinker.check import allowances
+from shrinker.check.tokens import Tokens
+
+MAX_MISMATCHES = 3
+"""A file that does not align tends not to align in many places; the first ones tell."""
+
+
+class _Used:
+    """Linked list of the allowances that a reading used."""
+
+    __slots__ = ("before", "name")
+
+    def __init__(self, name: str, before: _Used | None) -> None:
+        self.name = name
+        self.before = before
+
+
+_Place = tuple[int, int, int, "_Used | None"]
+"""Upstream line, token in it, number of allowances used, which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Result for one file."""
+
+    tokens: int
+    """Tokens of the generated file that were looked at."""
+    used: dict[str, int]
+    """How often each allowance was used, in the reading that used fewest."""
+    mismatches: tuple[tuple[int, str], ...]
+    """Where no reading goes on: index of the logical line, and its tokens; empty when the property holds."""
+
+
+def align(generated: list[Tokens], ours: list[Tokens], defaults: allowances.Defaults | None = None) -> Alignment:
+    """Compare the logical lines of a generated file with those of upstream's (`ours`)."""
+    header = _header(generated)
+    sets: list[frozenset[str] | None] = [None] * len(ours)
+    mismatches: list[tuple[int, str]] = []
+    frontier: list[_Place] = [(0, 0, 0, None)]
+    upstream, refusals, guards = set(ours), 0, 0
+    for number, wanted in enumerate(generated):
+        if number == header:
+            continue
+        if allowances.is_refusal(wanted) and wanted not in upstream:
+            refusals += 1
+            continue
+        if not guards and allowances.is_guard(wanted) and wanted not in upstream:
+            guards = 1
+            continue
+        if len(frontier) == 1:
+            at, offset, cost, used = frontier[0]
+            if offset == 0 and at < len(ours) and ours[at] == wanted:
+                frontier = [(at + 1, 0, cost, used)]
+                continue
+        reached: list[_Place] = []
+        for place in frontier:
+            reached += _advance(wanted, ours, sets, place, defaults or {})
+        if reached:
+            frontier = _pareto(reached)
+            continue
+        mismatches.append((number, " ".join(wanted)[:100]))
+        if len(mismatches) == MAX_MISMATCHES:
+            break
+    best = min(frontier, key=lambda place: place[2])
+    counts: Counter[str] = Counter()
+    step = best[3]
+    while step is not None:
+        counts[step.name] += 1
+        step = step.before
+    counts[allowances.HEADER] += header is not None
+    if refusals:
+        counts[allowances.REFUSAL] += refusals
+    if guards:
+        counts[allowances.GUARD] += guards
+    return Alignment(sum(map(len, generated)), dict(counts), tuple(mismatches))
+
+
+def _header(lines: list[Tokens]) -> int | None:
+    for index, tokens in enumerate(lines):
+        if allowances.is_header(tokens):
+            return index
+        if not allowances.may_precede_header(tokens, index):
+            break
+    return None
+
+
+def _advance(
+    wanted: Tokens,
+    ours: list[Tokens],
+    sets: list[frozenset[str] | None],
+    place: _Place,
+    defaults: allowances.Defaults,
+) -> list[_Place]:
+    """Places that `wanted` can reach from `place`: ever later ones that use ever fewer allowances."""
+    at, offset, cost, used = place
+    collapsed = allowances.collapse_named_error(wanted)
+    replace = {
+        i: name for i in range(len(collapsed)) if (name := allowances.replacing(collapsed, i, defaults)) is not None
+    }
+    insert = allowances.inserted(collapsed)
+    free = replace.keys() | insert.keys()
+    needed = frozenset(text for i, text in enumerate(collapsed) if i not in free)
+    whole = frozenset(wanted)
+    reached: list[_Place] = []
+    best = len(collapsed) + 1
+    for index in range(at, len(ours)):
+        theirs = ours[index]
+        known = sets[index]
+        if known is None:
+            known = sets[index] = frozenset(theirs)
+        if not needed <= known:
+            continue
+        start = offset if index == at else 0
+        if whole <= known:
+            end = _plain(wanted, theirs, start)
+            if end is not None:
+                reached.append(_normal(index, end, theirs, cost, used))
+                break
+        # Later lines are worth a look only for a reading that uses fewer allowances.
+        if free and best > 1:
+            for end, spent, trail in _within(collapsed, theirs, start, replace, insert, defaults, used):
+                if spent < best:
+                    best = spent
+                    reached.append(_normal(index, end, theirs, cost + spent, trail))
+    return reached
+
+
+def _normal(index: int, end: int, theirs: Tokens, cost: int, used: _Used | None) -> _Place:
+    return (index + 1, 0, cost, used) if end >= len(theirs) else (index, end, cost, used)
+
+
+def _plain(wanted: Tokens, theirs: Tokens, start: int) -> int | None:
+    """Index after the leftmost subsequence equal to `wanted`, `None` when there is none."""
+    if len(wanted) > len(theirs) - start:
+        return None
+    if start == 0 and wanted == theirs:
+        return len(theirs)
+    position = start
+    try:
+        for text in wanted:
+            position = theirs.index(text, position) + 1
+    except ValueError:
+        return None
+    return position
+
+
+def within(
+    wanted: Tokens,
+    theirs: Tokens,
+    replace: dict[int, str],
+    insert: dict[int, str],
+    defaults: allowances.Defaults,
+) -> bool:
+    """Whether a line is what is left of one of upstream's, with these allowances by index of its tokens."""
+    return bool(_within(wanted, theirs, 0, replace, insert, defaults, None))
+
+
+def _within(
+    wanted: Tokens,
+    theirs: Tokens,
+    start: int,
+    replace: dict[int, str],
+    insert: dict[int, str],
+    defaults: allowances.Defaults,
+    used: _Used | None,
+) -> list[tuple[int, int, _Used | None]]:
+    """All useful readings of `wanted` inside one upstream line: index after it, allowances spent, which."""
+    states: list[tuple[int, int, _Used | None]] = [(start, 0, used)]
+    for i, text in enumerate(wanted):
+        following: list[tuple[int, int, _Used | None]] = []
+        replacing = replace.get(i)
+        inserting = insert.get(i)
+        literal = replace.get(i + 1) in allowances.LITERALS
+        for position, spent, trail in states:
+            end = _plain((text,), theirs, position)
+            while end is not None:
+                following.append((end, spent, trail))
+                # `x is None is y`: the `is` before a literal of ours may be a later one than the first.
+                end = _plain((text,), theirs, end) if literal and _first(theirs, end) in allowances.LITERALS else None
+            if replacing == allowances.DEFAULT:
+                ends = (_plain((before,), theirs, position) for before in defaults[text])
+                following += [(e, spent + 1, _Used(replacing, trail)) for e in ends if e is not None]
+            elif replacing is not None and position < len(theirs):
+                if replacing in {allowances.IF_FOR_ELIF, allowances.ELSE_FOR_ELIF} and (
+                    position != 0 or theirs[0] != "elif"
+                ):
+                    continue
+                if replacing in allowances.LITERALS and _first(theirs, position) in allowances.LITERALS:
+                    # What is a value already was not decided: another one is a change.
+                    continue
+                following.append((position + 1, spent + 1, _Used(replacing, trail)))
+            if inserting is not None:
+                following.append((position, spent + 1, _Used(inserting, trail)))
+        if not following:
+            return []
+        following.sort(key=lambda s: (s[0], s[1]))
+        states = []
+        least = least_open = len(wanted) + 1
+        for state in following:
+            shut = literal and _first(theirs, state[0]) in allowances.LITERALS
+            if state[1] < (least if shut else least_open):
+                states.append(state)
+                least = min(least, state[1])
+                least_open = least_open if shut else state[1]
+    return states
+
+
+def _first(theirs: Tokens, position: int) -> str:
+    """The token at a position, or the first one in the brackets that open there: these may go."""
+    while position < len(theirs) - 1 and theirs[position] in "([{":
+        position += 1
+    return theirs[position] if position < len(theirs) else ""
+
+
+def _pareto(places: list[_Place]) -> list[_Place]:
+    places.sort(key=lambda p: p[:3])
+    kept: list[_Place] = []
+    for place in places:
+        if not kept or place[2] < kept[-1][2]:
+            kept.append(place)
+    return kept

@@ -1,0 +1,99 @@
+"""Run a function over many files in a few processes, in an order that does not change the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any, TypeVar
+
+from shrinker.cache import Layer, unpack
+from shrinker.cache.workers import WorkerPool, without_gc, worker_context
+from shrinker.values.errors import ShrinkerError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+# Several batches a worker, so that one batch of large files does not keep the others waiting.
+_BATCHES_PER_WORKER = 6
+
+
+def _run_batch(call: Callable[[Item], Result], batch: Sequence[Item]) -> list[Result]:
+    with without_gc():
+        return [call(item) for item in batch]
+
+
+def map_files(
+    call: Callable[[Item], Result],
+    items: Sequence[Item],
+    weights: Sequence[int],
+    *,
+    jobs: int,
+    meanwhile: Callable[[], None] = lambda: None,
+) -> list[Result]:
+    """`[call(item) for item in items]`, in `jobs` processes.
+
+    Args:
+        call: a module-level function (it is pickled by name), or a `functools.partial` of one.
+        items: what to call it with.
+        weights: cost of each item, in any unit (bytes); the batches are balanced by it.
+        jobs: number of processes; 1 stays in this process.
+        meanwhile: called in this process while others are at work, if they are.
+
+    Raises:
+        ShrinkerError: a worker was killed (out of memory, by a person).
+    """
+    if jobs <= 1 or len(items) < 2:
+        return _run_batch(call, items)
+    count = min(len(items), jobs * _BATCHES_PER_WORKER)
+    batches: list[list[int]] = [[] for _ in range(count)]
+    loads = [0] * count
+    for index in sorted(range(len(items)), key=lambda i: -weights[i]):
+        lightest = loads.index(min(loads))
+        batches[lightest].append(index)
+        loads[lightest] += weights[index] + 1
+    results: dict[int, Result] = {}
+    try:
+        with WorkerPool(min(jobs, count), mp_context=worker_context()) as pool:
+            futures = [pool.submit(_run_batch, call, [items[i] for i in batch]) for batch in batches]
+            try:
+                meanwhile()
+                for batch, future in zip(batches, futures, strict=True):
+                    results.update(zip(batch, future.result(), strict=True))
+            finally:
+                # Ctrl-C: leaving the pool waits for the batches in hand and for no other.
+                pool.shutdown(wait=False, cancel_futures=True)
+    except BrokenProcessPool as error:
+        raise ShrinkerError(
+            "a verification worker was killed before it finished (often: out of memory)", "run again with fewer JOBS"
+        ) from error
+    return [results[i] for i in range(len(items))]
+
+
+def map_cached(
+    call: Callable[[str], bytes],
+    layer: Layer,
+    keys: Mapping[str, bytes],
+    weight: Callable[[str], int],
+    *,
+    jobs: int,
+    meanwhile: Callable[[], None] = lambda: None,
+) -> dict[str, Any]:
+    """What `call` packs for each path, unpacked, in the order of the paths; only what the layer does not hold is computed.
+
+    Args:
+        call: a module-level function, or a `functools.partial` of one.
+        layer: of the cache.
+        keys: by path, of all that the result depends on.
+        weight: cost of a path, in any unit.
+        jobs, meanwhile: as for `map_files`.
+
+    Raises:
+        ShrinkerError: a worker was killed.
+    """
+    packed = layer.load(keys)
+    missing = [path for path in keys if path not in packed]
+    read = map_files(call, missing, [weight(path) for path in missing], jobs=jobs, meanwhile=meanwhile)
+    fresh = dict(zip(missing, read, strict=True))
+    layer.save(keys, fresh)
+    packed |= fresh
+    return {path: unpack(packed[path]) for path in keys}

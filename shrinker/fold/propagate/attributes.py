@@ -1,0 +1,176 @@
+"""Attributes that every kept store sets to the same literal: what reads them through `self` is that literal.
+
+Only attributes are looked at that folding gave a literal, or of which it dropped a store: upstream's own constants
+stay. Names are compared, not objects: one other store of the name anywhere, a keyword, an annotated field, a string
+or a definition of that name, and the attribute is open.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+
+from shrinker.facts.lattice import Known
+from shrinker.facts.walk import BLOCKS, walk
+from shrinker.fold.context import Context, extent
+from shrinker.fold.control import written_pass
+from shrinker.fold.propagate.names import is_own_name
+from shrinker.fold.propagate.world import World
+
+_RULE = "attribute-constant"
+_LITERALS: dict[str, bool | None] = {"True": True, "False": False, "None": None}
+_KNOWN_TO_TORCH = frozenset({"training", "dump_patches", "call_super_init"})
+
+
+def find_attributes(world: World) -> tuple[dict[str, set[tuple[str, str, str]]], dict[str, set[str]]]:
+    """Attributes with one value, and attributes that are only set.
+
+    Returns:
+        By path of a module: class, attribute and value, where its code reads the attribute; attributes of which the
+        module's stores may go.
+    """
+    reads: dict[str, set[tuple[str, str, str]]] = {}
+    stores: dict[str, set[str]] = {}
+    constant = {
+        name: next(iter(values))
+        for name, values in world.stores.items()
+        if len(values) == 1 and "*" not in values and _is_candidate(world, name)
+    }
+    _find_unread(world, stores)
+    if not constant:
+        return reads, stores
+    owners = {name: _owners(world, name) for name in constant}
+    for module in world.modules:
+        stored = _stored(module.usage.stores)
+        mentioned = world.words_of(module)
+        for name, value in constant.items():
+            if name in stored and not world.mentions(name) and owners[name]:
+                stores.setdefault(module.path, set()).add(name)
+            if name in mentioned:
+                for owner in owners[name]:
+                    around, _, own = owner.rpartition(".")
+                    if around == module.module:
+                        reads.setdefault(module.path, set()).add((own, name, value))
+    return reads, stores
+
+
+def _find_unread(world: World, stores: dict[str, set[str]]) -> None:
+    """Attributes, of whatever values, of which folding dropped a read and that nothing reads any more."""
+    # `self.flag = flag`: the attribute keeps the parameter whose reads folding dropped.
+    kept = world.plain.among(world.lost)
+    candidates = {
+        n for n in world.stores if (n in world.lost_own or (n in kept and is_own_name(n))) and _is_candidate(world, n)
+    }
+    candidates = {n for n in candidates if (owners := _owners(world, n)) and not world.reads_attribute(n, owners)}
+    for module in world.modules if candidates else ():
+        stored = _stored(module.usage.stores) & candidates
+        if stored:
+            stores.setdefault(module.path, set()).update(stored)
+
+
+@lru_cache(maxsize=1 << 13)
+def _stored(stores: str) -> frozenset[str]:
+    return frozenset(store.rpartition("=")[0] for store in stores.split())
+
+
+def _is_candidate(world: World, name: str) -> bool:
+    return (
+        (name in world.decided or name in world.lost)
+        and name not in world.texts
+        and name not in world.defined
+        and name not in _KNOWN_TO_TORCH
+        and not (name.startswith("__") and name.endswith("__"))
+    )
+
+
+def _owners(world: World, name: str) -> set[str]:
+    """Classes that certainly have the attribute: those that set it, and what inherits from them; none when a base
+    outside the tree could set it, too."""
+    found: set[str] = set()
+    for owner in world.fields.get(name, ()):
+        found |= {owner, *world.hierarchy.descendants(owner)}
+    if any(world.hierarchy.is_called_from_outside(owner) for owner in found):
+        return set()
+    return set() if world.may_compute_store(name, found) else found
+
+
+def decide_attributes(tree: ast.Module, attributes: frozenset[tuple[str, str, str]]) -> None:
+    """Note on each read of such an attribute what it is; folding acts on it."""
+    by_class: dict[str, dict[str, Known]] = {}
+    for owner, name, text in attributes:
+        by_class.setdefault(owner, {})[name] = Known(_LITERALS[text], True, frozenset({_RULE}))
+    for node in tree.body:
+        if not isinstance(node, ast.ClassDef) or node.name not in by_class:
+            continue
+        for method in node.body:
+            if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef) and method.args.args:
+                _decide_in(method, method.args.args[0].arg, by_class[node.name])
+
+
+def _decide_in(method: ast.FunctionDef | ast.AsyncFunctionDef, own: str, values: dict[str, Known]) -> None:
+    reads: list[ast.Attribute] = []
+    bases: set[int] = set()
+    for part in walk(method):
+        match part:
+            case ast.Name(ctx=ast.Store()) if part.id == own:
+                return
+            case ast.arg(arg=name) if name == own and part is not method.args.args[0]:
+                return
+            case ast.Attribute(value=value) | ast.Subscript(value=value) | ast.Call(func=value):
+                # `self.a.b`: not for the sake of writing `None.b`.
+                bases.add(id(value))
+        if (
+            isinstance(part, ast.Attribute)
+            and isinstance(part.ctx, ast.Load)
+            and isinstance(part.value, ast.Name)
+            and part.value.id == own
+            and part.attr in values
+        ):
+            reads.append(part)
+    for read in reads:
+        if id(read) not in bases:
+            read.decided = values[read.attr]  # type: ignore[attr-defined]
+
+
+def drop_stores(tree: ast.Module, context: Context, names: frozenset[str]) -> None:
+    """Delete the assignments of a constant or a name to these attributes."""
+    if not names:
+        return
+    stack: list[ast.AST] = [tree]
+    while stack:
+        node = stack.pop()
+        for field in BLOCKS:
+            body = getattr(node, field, None)
+            if body.__class__ is not list:
+                continue
+            stack.extend(body)
+            if field in ("handlers", "cases"):
+                continue
+            kept = [s for s in body if not _is_store(s, names)]
+            if len(kept) == len(body):
+                continue
+            if not kept and not isinstance(node, ast.FunctionDef | ast.ClassDef):
+                continue
+            for statement in body:
+                if _is_store(statement, names):
+                    context.forget(statement)
+                    context.sweep(statement)
+                    context.decide(statement, "attribute", {_RULE}, "removed", extent([statement]))
+            setattr(node, field, kept or [written_pass()])
+
+
+def _is_store(node: ast.stmt, names: frozenset[str]) -> bool:
+    target = (
+        node.targets[0]
+        if isinstance(node, ast.Assign) and len(node.targets) == 1
+        else node.target
+        if isinstance(node, ast.AnnAssign)
+        else None
+    )
+    return (
+        isinstance(node, ast.Assign | ast.AnnAssign)
+        and isinstance(target, ast.Attribute)
+        and target.attr in names
+        and isinstance(target.value, ast.Name)
+        and (isinstance(node.value, ast.Constant) or (isinstance(node.value, ast.Name) and target.value.id == "self"))
+    )

@@ -1,0 +1,106 @@
+"""Derive facts from the kept folded modules, for as long as there are new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from shrinker.fold.propagate.attributes import find_attributes
+from shrinker.fold.propagate.dead_arguments import find_unpassed
+from shrinker.fold.propagate.imports import find_unused
+from shrinker.fold.propagate.instance_tests import find_unmade
+from shrinker.fold.propagate.inventories import find_unasked
+from shrinker.fold.propagate.loading import Loading
+from shrinker.fold.propagate.members import find_members
+from shrinker.fold.propagate.orphans import find_orphans
+from shrinker.fold.propagate.parameters import find_parameters
+from shrinker.fold.propagate.recheck import BROKEN, find_broken
+from shrinker.fold.propagate.refinement import NOTHING, Refinement
+from shrinker.fold.propagate.results import find_results
+from shrinker.fold.propagate.world import World
+
+
+def derive(
+    world: World, known: Mapping[str, Refinement], banned: frozenset[str] = frozenset()
+) -> dict[str, Refinement]:
+    """New facts of a round.
+
+    Args:
+        world: the kept folded modules.
+        known: facts of the rounds before, by path.
+        banned: names that may not be dropped: an earlier attempt did, and then kept code named them.
+
+    Returns:
+        All facts, old and new, of the modules for which there are new ones, by path. Where there are none, names that
+        do not hold under `BROKEN`.
+    """
+    loading = Loading(world)
+    needed = {
+        module.path: before.joined(Refinement(needed=asked_for))
+        for module in world.modules
+        if (before := known.get(module.path, NOTHING)) is not None
+        and (asked_for := loading.needed(module) - before.needed)
+    }
+    if needed:
+        # These imports come back: nothing is to be derived from a tree without them.
+        return needed
+    unused = {path: names - banned for path, names in find_unused(world).items()}
+    orphans = {
+        path: frozenset(n for n in names if n.rpartition(".")[2] not in banned)
+        for path, names in find_orphans(world).items()
+    }
+    attributes, stores = find_attributes(world)
+    results = find_results(world)
+    calls = find_parameters(world)
+    parameters, arguments = find_unpassed(world)
+    members, unnamed = find_members(world, banned)
+    unmade = find_unmade(world, banned)
+    unasked = find_unasked(world)
+    unloaded = {
+        module.path: loading.drop(module, unused.get(module.path, frozenset()))
+        for module in world.modules
+        if module.path in unused or module.usage.idle_locals
+    }
+    by_path = {module.path: module for module in world.modules}
+    fresh: dict[str, Refinement] = {}
+    for path in sorted(
+        {
+            *unused,
+            *orphans,
+            *attributes,
+            *stores,
+            *results,
+            *calls,
+            *parameters,
+            *arguments,
+            *unloaded,
+            *members,
+            *unnamed,
+            *unmade,
+            *unasked,
+        }
+    ):
+        before = known.get(path, NOTHING)
+        after = before.joined(
+            Refinement(
+                orphans=orphans.get(path, frozenset()),
+                unused=unused.get(path, frozenset()),
+                unloaded=unloaded.get(path, frozenset()),
+                attributes=frozenset(attributes.get(path, ())),
+                stores=frozenset(stores.get(path, ())),
+                results=frozenset(results.get(path, ())),
+                calls=frozenset(calls.get(path, ())),
+                parameters=frozenset(parameters.get(path, ())),
+                arguments=frozenset(arguments.get(path, ())),
+                members=frozenset(members.get(path, ())),
+                unnamed=frozenset(unnamed.get(path, ())),
+                unmade=frozenset(unmade.get(path, ())),
+                unasked=unasked.get(path, frozenset()),
+            )
+        )
+        if after != before:
+            left = by_path[path].imports if path in by_path else ()
+            fresh[path] = replace(after, bound=frozenset(f"{s.module}:{s.name}" for s in left if s.name))
+    if not fresh and (broken := find_broken(world, known) - banned):
+        fresh[BROKEN] = Refinement(orphans=broken)
+    return fresh

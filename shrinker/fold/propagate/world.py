@@ -1,0 +1,340 @@
+"""All kept modules after a folding, as one: who mentions what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cached_property, lru_cache
+
+from shrinker.facts.environment import Environment
+from shrinker.facts.hierarchy import Hierarchy
+from shrinker.fold.propagate.asked import Asked
+from shrinker.fold.propagate.said import Said
+from shrinker.ruleset.match import name_matches
+from shrinker.values.folded import FoldedModule
+from shrinker.values.usage import words_in
+
+_IMPORTING = frozenset({"import", "import_module", "PyImport_Import", "PyImport_ImportModule"})
+"""Words without which no file imports a module of Python."""
+
+
+@lru_cache(maxsize=1 << 15)
+def _pairs(packed: str, sign: str) -> tuple[tuple[str, str], ...]:
+    """What stands before and after the last sign of each word."""
+    return tuple((first, last) for first, _, last in (word.rpartition(sign) for word in packed.split()))
+
+
+def _any_of(patterns: set[str]) -> re.Pattern[str]:
+    return re.compile(
+        "|".join("[a-zA-Z0-9_]*".join(re.escape(part) for part in p.split("*")) for p in sorted(patterns)) or "(?!)"
+    )
+
+
+def _is_label(environment: Environment, module: str, text: str) -> bool:
+    """True for a computed text that a rule says names nothing."""
+    return any(
+        text in rule.texts and any(name_matches(p, module) for p in rule.modules) for rule in environment.rules.labels
+    )
+
+
+class Outside:
+    """Words of kept files that are no module of the package, and which of them it was of interest whether they are there.
+
+    Most commits change such files, and hardly ever a word that anything depends on.
+    """
+
+    def __init__(self, words: frozenset[str]) -> None:
+        self._words = words
+        self.asked: set[str] = set()
+
+    def __contains__(self, word: object) -> bool:
+        if isinstance(word, str):
+            self.asked.add(word)
+        return word in self._words
+
+
+class World:
+    """The kept folded modules of one round."""
+
+    def __init__(
+        self,
+        modules: Iterable[FoldedModule],
+        environment: Environment,
+        hierarchy: Hierarchy,
+        roots: frozenset[str],
+        named_outside: frozenset[str],
+        asked_by_removed: frozenset[str],
+        outside: Iterable[frozenset[str]] = (),
+        taken: frozenset[str] = frozenset(),
+    ) -> None:
+        """
+        Args:
+            modules: every kept module.
+            environment: the closed world.
+            hierarchy: classes of the kept modules.
+            roots: modules that people import: their ``__all__`` is public.
+            named_outside: words of kept files that are no module of the package.
+            asked_by_removed: names that removed modules import from the tree.
+            outside: words of each such file that is kept.
+            taken: names that rules say code outside takes: as public as what root modules export.
+        """
+        self.modules = tuple(modules)
+        self.environment = environment
+        self.hierarchy = hierarchy
+        self.outside = Outside(named_outside)
+        self.wanted: set[str] = set()
+        """Names of which it was asked whether any module says them."""
+        words: set[str] = set()
+        self.asked_by_removed = asked_by_removed
+        self.lost: set[str] = set(asked_by_removed)
+        self.lost_own: set[str] = set()
+        self.reads: set[str] = set()
+        self._outside = tuple(outside)
+        self.texts: set[str] = set()
+        self.public: set[str] = set(taken)
+        self.imported: set[tuple[str, str]] = set()
+        self.subclassed: set[str] = set()
+        self._own_stores: list[tuple[re.Pattern[str], str]] = []
+        self._own_reads: list[tuple[re.Pattern[str], str]] = []
+        self.stores: dict[str, set[str]] = {}
+        """Attributes to what they are set to: texts of literals, and ``*`` for anything else."""
+        self.fields: dict[str, set[str]] = {}
+        """Attributes to the qualified classes that set them for certain."""
+        self.decided: set[str] = set()
+        self.made: set[str] = set()
+        """Classes of which kept code may make an instance."""
+        self.tested: set[str] = set()
+        """Classes that an `isinstance` of kept code names."""
+        self.defined: set[str] = set()
+        """Last names of all functions, classes and methods."""
+        self._starred_by: dict[str, set[str]] = {}
+        self._by_name: dict[str, FoldedModule] = {}
+        self._loads: dict[str, Said] = {}
+        self._forwarders: set[str] = set()
+        self._bound: dict[str, frozenset[str]] = {}
+        patterns: set[str] = set()
+        attributes: set[str] = set()
+        for module in self.modules:
+            usage = module.usage
+            self._by_name[module.module] = module
+            words.update(words_in(usage.words))
+            attributes.update(words_in(usage.reads))
+            if usage.dynamic:
+                self.reads.update(words_in(usage.reads))
+            self.texts.update(words_in(usage.texts))
+            self.lost.update(words_in(usage.lost))
+            self.lost_own.update(words_in(usage.lost_own))
+            self.subclassed.update(words_in(usage.subclassed))
+            for word in words_in(usage.patterns):
+                pattern, _, owner = word.partition("@")
+                if _is_label(environment, module.module, pattern):
+                    continue
+                if owner:
+                    self._own_reads.append((_any_of({pattern}), f"{module.module}.{owner}"))
+                else:
+                    patterns.add(pattern)
+            self.decided.update(words_in(usage.decided))
+            self.made.update(words_in(usage.made))
+            self.tested.update(words_in(usage.tested))
+            self.defined.update(words_in(usage.fixed))
+            self.defined.update(name for _, name in _pairs(usage.free, "."))
+            for name, value in _pairs(usage.stores, "="):
+                if value.startswith("*@"):
+                    self._own_stores.append((_any_of({name}), f"{module.module}.{value[2:]}"))
+                    continue
+                self.stores.setdefault(name, set()).add(value)
+            for owner, name in _pairs(usage.fields, "."):
+                self.fields.setdefault(name, set()).add(f"{module.module}.{owner}")
+            if module.module in roots:
+                self.public.update(words_in(usage.exports))
+            for site in module.imports:
+                if site.name == "*":
+                    self._starred_by.setdefault(site.module, set()).add(module.module)
+                elif site.name is not None:
+                    self.imported.add((site.module, site.name))
+            if any(name == "__getattr__" for name, _ in module.defines):
+                self._forwarders.add(module.module)
+        self._pattern = _any_of(patterns)
+        self._stored_pattern = _any_of({p for p in self.stores if "*" in p})
+        loose = (words_in(m.usage.patterns) for m in self.modules if m.usage.dynamic)
+        self._loose_pattern = _any_of({p.partition("@")[0] for found in loose for p in found})
+        self.asked = Asked(self._by_name)
+        self._words, self._attributes = Said(words, self.wanted), Said(attributes, self.wanted)
+
+    def module(self, name: str) -> FoldedModule | None:
+        """The kept module of this dotted name."""
+        return self._by_name.get(name)
+
+    def kept(self, names: Iterable[str]) -> frozenset[str]:
+        """Those of the dotted names that are kept modules."""
+        return frozenset(self._by_name.keys() & names)
+
+    def is_folder(self, name: str) -> bool:
+        """True for a package of the tree without an ``__init__.py``: there is nothing to run."""
+        environment = self.environment
+        return (
+            name in environment.modules
+            and name not in environment.outlines
+            and environment.removed_module(name) is None
+            and any(other.startswith(name + ".") for other in self._by_name)
+        )
+
+    def is_found_by_its_base(self, name: str) -> bool:
+        """True for a class (by qualified name) that one of its bases may know without naming it."""
+        ancestors = self.hierarchy.ancestors(name)
+        if not ancestors:
+            return False
+        if self.hierarchy.has_foreign_base(name):
+            return True
+        return not self.subclassed.isdisjoint({"*", *(a.rpartition(".")[2] for a in ancestors)})
+
+    def mentions(self, name: str) -> bool:
+        """True when kept code or another kept file writes the name, or may compute it."""
+        return self.writes(name) or self.computes(name)
+
+    def writes(self, name: str) -> bool:
+        """True when kept code or another kept file writes the name."""
+        return name in self._words or name in self.outside
+
+    def reads_attribute(self, name: str, owners: set[str]) -> bool:
+        """True when kept code or another kept file may read this attribute of an instance of one of these classes."""
+        return (
+            name in self._firm
+            or name in self.outside
+            or self.computes_text(name)
+            or self._means_own(self._own_reads, name, owners)
+        )
+
+    @cached_property
+    def _firm(self) -> Said:
+        found: set[str] = set()
+        for module in self.modules:
+            found |= words_in(module.usage.words).difference(words_in(module.usage.plain))
+        return Said(found, self.wanted)
+
+    @cached_property
+    def plain(self) -> Said:
+        """Keywords and parameters that a module mentions in no other way."""
+        return Said({name for module in self.modules for name in words_in(module.usage.plain)}, self.wanted)
+
+    def is_named_outside(self, module: str, name: str) -> bool:
+        """True when a kept file that is no module may name something of this module: it names the package, too."""
+        package = module.partition(".")[0]
+        self.outside.asked.add(name)
+        return any(name in words and package in words for words in self._outside)
+
+    def is_imported_outside(self, module: str, name: str) -> bool:
+        """True when a kept file that is no module may import this name of the module: a C++ function of the name is another one."""
+        self.outside.asked.update(_IMPORTING)
+        return self.is_named_outside(module, name) and any(
+            name in words and not words.isdisjoint(_IMPORTING) for words in self._outside
+        )
+
+    def computes(self, name: str) -> bool:
+        """True when kept code may put the name together."""
+        return self.computes_text(name) or any(pattern.fullmatch(name) for pattern, _ in self._own_reads)
+
+    def computes_text(self, name: str) -> bool:
+        """The same, but for what code only reads from its own instance: no argument is named so."""
+        return self._pattern.fullmatch(name) is not None
+
+    def may_store(self, name: str) -> bool:
+        """True when an attribute of this name may be given a value anywhere."""
+        return (
+            name in self.stores
+            or self._stored_pattern.fullmatch(name) is not None
+            or any(pattern.fullmatch(name) for pattern, _ in self._own_stores)
+        )
+
+    def words_of(self, module: FoldedModule) -> Said:
+        """What one module mentions."""
+        return Said(words_in(module.usage.words), self.wanted)
+
+    def may_compute_store(self, name: str, owners: set[str]) -> bool:
+        """True when a `setattr` of a computed name may mean this attribute of an instance of one of these classes."""
+        return self._stored_pattern.fullmatch(name) is not None or self._means_own(self._own_stores, name, owners)
+
+    def _means_own(self, computed: list[tuple[re.Pattern[str], str]], name: str, owners: set[str]) -> bool:
+        for pattern, owner in computed:
+            # `self` is an instance of the class around it or of one that inherits from it.
+            instances = {owner, *self.hierarchy.descendants(owner)}
+            if pattern.fullmatch(name) and any(
+                not instances.isdisjoint({other, *self.hierarchy.descendants(other)}) for other in owners
+            ):
+                return True
+        return False
+
+    def uses_of(self, module: str, name: str) -> bool:
+        """True when another module may use the name of this module."""
+        if name in self.reads or self._loose_pattern.fullmatch(name) is not None or module in self.asked.everything:
+            return True
+        if module in self.asked.anything and (name in self._attributes or self._pattern.fullmatch(name) is not None):
+            return True
+        path = module.split(".")
+        if any(name in words and words.issuperset(path) for words in self._outside):
+            return True
+        # A module's own `__getattr__` is asked only for what the module does not bind.
+        if any(
+            ((m, name) in self.imported or (m, name) in self.asked.names) and name not in self._bound_in(m)
+            for m in self._forwarders
+        ):
+            return True
+        seen = {module}
+        stack = [module]
+        while stack:
+            for importer in self._starred_by.get(stack.pop(), ()):
+                if importer not in seen:
+                    seen.add(importer)
+                    stack.append(importer)
+        return any(
+            (m, name) in self.imported or (m, name) in self.asked.names or (m != module and name in self._read_by(m))
+            for m in seen
+        )
+
+    def _bound_in(self, module: str) -> frozenset[str]:
+        """Names that a module defines, or imports under their own name."""
+        if module not in self._bound:
+            found = self._by_name[module]
+            imported = {site.name for site in found.imports if site.name is not None and site.kind == "import"}
+            self._bound[module] = frozenset({name for name, _ in found.defines} | imported)
+        return self._bound[module]
+
+    def leans_on(self, importer: FoldedModule, name: str) -> bool:
+        """True when a module may read a submodule from outside the tree that it leaves to the importer to load."""
+        around, _, last = name.rpartition(".")
+        return any(
+            module is not importer
+            and last in self.words_of(module)
+            and not plain.isdisjoint({around, around.partition(".")[0]})
+            and name not in everything
+            for module, plain, everything in self._outside_imports
+        )
+
+    @cached_property
+    def _outside_imports(self) -> tuple[tuple[FoldedModule, frozenset[str], frozenset[str]], ...]:
+        """Of each module what it imports as a whole, and all that its imports may load."""
+        return tuple(
+            (
+                module,
+                frozenset(site.module for site in module.imports if site.name is None),
+                frozenset(n for s in module.imports for n in (s.module, f"{s.module}.{s.name}")),
+            )
+            for module in self.modules
+        )
+
+    def _read_by(self, module: str) -> Said:
+        if module not in self._loads:
+            found = self._by_name.get(module)
+            loads: frozenset[str] = words_in(found.usage.loads) if found is not None else frozenset()
+            self._loads[module] = Said(loads, self.wanted)
+        return self._loads[module]
+
+    @cached_property
+    def public_classes(self) -> frozenset[str]:
+        """Last names of the classes that people get from a root module, with what they inherit."""
+        found = set(self.public)
+        for module in self.modules:
+            for name, _ in module.defines:
+                if name in self.public:
+                    found |= {a.rpartition(".")[2] for a in self.hierarchy.ancestors(f"{module.module}.{name}")}
+        return frozenset(found)

@@ -1,0 +1,306 @@
+"""The units of a module, in source order."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from shrinker.facts.bindings import absolute
+from shrinker.facts.scopes import is_type_checking
+from shrinker.fold.context import span
+from shrinker.fold.control import is_main
+from shrinker.fold.definitions import dotted
+from shrinker.fold.exports import entries, is_export
+from shrinker.fold.harvest import exported
+from shrinker.fold.symbols.calling import class_calls, function_calls
+from shrinker.fold.symbols.paths import paths_of
+from shrinker.fold.symbols.purity import is_pure_value, is_wrapper, joined, only_wraps, open_calls, wrapping_calls
+from shrinker.fold.symbols.scopes import Function, bound_by
+from shrinker.fold.symbols.uses import Uses
+from shrinker.values.units import Unit, Units
+
+_OWN_CLASS = frozenset({"classmethod", "__new__", "__init_subclass__", "__class_getitem__"})
+
+
+def collect_units(tree: ast.Module, package: str) -> Units:
+    """All units of a folded module.
+
+    Args:
+        tree: the folded syntax tree, with the positions of the original file.
+        package: the package that relative imports start from.
+    """
+    collector = _Collector(package)
+    collector.block(tree.body, -1, frozenset())
+    exports = exported(tree)
+    spelled = entries(tree)
+    fixed = exports.difference(name for name, _ in spelled)
+    return Units(tuple(collector.units), frozenset(exports), frozenset(fixed), spelled)
+
+
+class _Collector:
+    def __init__(self, package: str) -> None:
+        self.package = package
+        self.units: list[Unit] = []
+
+    def block(self, body: Sequence[ast.stmt], parent: int, flags: frozenset[str]) -> None:
+        for node in body:
+            self.statement(node, parent, flags)
+
+    def statement(self, node: ast.stmt, parent: int, flags: frozenset[str]) -> None:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                self._function(node, parent, flags)
+            case ast.ClassDef():
+                self._class(node, parent, flags)
+            case ast.Import() | ast.ImportFrom():
+                self._import(node, parent, flags)
+            case ast.If():
+                self._if(node, parent, flags)
+            case ast.Assign() | ast.AnnAssign():
+                self._assign(node, parent, flags)
+            case ast.Expr(value=ast.Constant()) | ast.Pass():
+                pass
+            case _:
+                uses = Uses(self.package)
+                uses.statement(node)
+                if is_export(node):
+                    uses.texts.clear()
+                self._add("effect", tuple(sorted(bound_by(node))), node, parent, uses, runs=_acts(node), flags=flags)
+
+    def _add(
+        self,
+        kind: str,
+        names: tuple[str, ...],
+        node: ast.stmt | ast.expr,
+        parent: int,
+        uses: Uses,
+        *,
+        runs: bool = False,
+        value: Sequence[str] = (),
+        bases: tuple[str, ...] = (),
+        flags: frozenset[str] = frozenset(),
+        unproven: frozenset[str] | None = None,
+        pure: tuple[str, ...] | None = None,
+    ) -> int:
+        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+        self.units.append(
+            Unit(
+                kind=kind,
+                names=names,
+                span=span(node),
+                lines=(node.end_lineno or node.lineno) - first + 1,
+                parent=parent,
+                runs=runs,
+                uses=tuple(sorted(uses.paths.items())),
+                texts=tuple(sorted(uses.texts.items())),
+                patterns=tuple(sorted(uses.patterns.items())),
+                lookups=tuple(sorted(uses.lookups.items())),
+                enumerates=tuple(sorted(uses.enumerates.items())),
+                stores=tuple(sorted(uses.stores)),
+                attributes=tuple(sorted(uses.attributes)),
+                patches=tuple(sorted(uses.patches)),
+                value=tuple(sorted(value)),
+                imports=tuple(uses.imports),
+                bases=bases,
+                flags=flags,
+                classes=tuple(uses.classes),
+                unproven=tuple(sorted(unproven or ())),
+                pure=pure,
+            )
+        )
+        return len(self.units) - 1
+
+    def _function(self, node: Function, parent: int, flags: frozenset[str]) -> None:
+        uses = Uses(self.package)
+        uses.function(node)
+        calls = joined(wrapping_calls(d) for d in node.decorator_list)
+        self._add(
+            "function",
+            (node.name,),
+            node,
+            parent,
+            uses,
+            runs=calls != frozenset(),
+            flags=flags,
+            unproven=calls,
+            pure=function_calls(node),
+        )
+
+    def _class(self, node: ast.ClassDef, parent: int, flags: frozenset[str]) -> None:
+        own = frozenset(name for statement in node.body for name in bound_by(statement))
+        uses = Uses(self.package, own)
+        members: list[Function] = []
+        apart = [base for base in node.bases if dotted(base)]
+        for part in (*node.decorator_list, *(base for base in node.bases if not dotted(base))):
+            uses.expression(part)
+        for keyword in node.keywords:
+            uses.expression(keyword.value)
+        replaced = not all(only_wraps(d) for d in node.decorator_list)
+        runs = replaced
+        for statement in node.body:
+            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+                members.append(statement)
+                continue
+            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+                continue
+            uses.statement(statement)
+            runs = runs or not _is_quiet(statement)
+            uses.attributes |= bound_by(statement)
+        more = {"replaced"} if replaced else set()
+        if any(k.arg != "metaclass" or "ABCMeta" not in dotted(k.value) for k in node.keywords):
+            more.add("metaclass")
+        index = self._add(
+            "class",
+            (node.name,),
+            node,
+            parent,
+            uses,
+            runs=runs,
+            bases=tuple("|".join(paths_of(_unsubscripted(b), None)) for b in node.bases),
+            flags=flags | more,
+            pure=class_calls(node),
+        )
+        for base in apart:
+            inherited = Uses(self.package)
+            inherited.expression(base)
+            self._add("base", (), base, index, inherited, value=paths_of(base, None))
+        for member in members:
+            self._member(member, index, own)
+
+    def _member(self, node: Function, parent: int, own: frozenset[str]) -> None:
+        decorators = {dotted(d.func if isinstance(d, ast.Call) else d).rpartition(".")[2] for d in node.decorator_list}
+        flags: set[str] = set()
+        first = "@self"
+        if "staticmethod" in decorators:
+            flags.add("static")
+            first = ""
+        elif not _OWN_CLASS.isdisjoint({node.name, *(decorators & {"classmethod"})}):
+            flags.add("classmethod")
+            first = "@cls"
+        if decorators & {"abstractmethod", "abstractproperty"}:
+            flags.add("abstract")
+        uses = Uses(self.package, own)
+        uses.function(node, first=first)
+        quiet = all(only_wraps(d) or _belongs(d, own) for d in node.decorator_list)
+        self._add(
+            "member",
+            (node.name,),
+            node,
+            parent,
+            uses,
+            runs=not quiet,
+            flags=frozenset(flags),
+        )
+
+    def _import(self, node: ast.Import | ast.ImportFrom, parent: int, flags: frozenset[str]) -> None:
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+            return
+        for alias in node.names:
+            if isinstance(node, ast.ImportFrom):
+                imports = (absolute(node.module, node.level, self.package), alias.name, node.lineno)
+                bound = alias.asname or alias.name
+            else:
+                imports = (alias.name, "", node.lineno)
+                bound = alias.asname or alias.name.partition(".")[0]
+            self.units.append(
+                Unit(
+                    kind="import",
+                    names=(bound,) if bound != "*" else (),
+                    span=span(alias),
+                    lines=((node.end_lineno or node.lineno) - node.lineno + 1) if len(node.names) == 1 else 1,
+                    parent=parent,
+                    imports=(imports,),
+                    flags=flags | ({"whole"} if isinstance(node, ast.Import) and alias.asname is None else frozenset()),
+                )
+            )
+
+    def _if(self, node: ast.If, parent: int, flags: frozenset[str]) -> None:
+        if is_main(node):
+            uses = Uses(self.package)
+            uses.body(node.body)
+            self._add("main", tuple(sorted(bound_by(node))), node, parent, uses, flags=flags)
+            return
+        uses = Uses(self.package)
+        if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
+            # A chain goes or stays as one.
+            uses.statement(node)
+            self._add("effect", tuple(sorted(bound_by(node))), node, parent, uses, runs=_acts(node), flags=flags)
+            return
+        uses.expression(node.test)
+        index = self._add("if", (), node, parent, uses, runs=not is_pure_value(node.test), flags=flags)
+        inner = flags | {"typing"} if is_type_checking(node.test) else flags
+        self.block(node.body, index, inner)
+        self.block(node.orelse, index, flags)
+
+    def _assign(self, node: ast.Assign | ast.AnnAssign, parent: int, flags: frozenset[str]) -> None:
+        uses = Uses(self.package)
+        uses.statement(node)
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        names = sorted(bound_by(node))
+        plain = all(isinstance(t, ast.Name) for t in targets)
+        calls = open_calls(node.value) if node.value is not None else frozenset()
+        value = paths_of(node.value, None) if plain and node.value is not None else ("?",)
+        if "__all__" in names:
+            # Its texts name nothing by themselves.
+            uses.texts.clear()
+        quiet = calls == frozenset() and (plain or _unpacks(targets))
+        special = any(n.startswith("__") for n in names)
+        self._add(
+            "assign",
+            tuple(names),
+            node,
+            parent,
+            uses,
+            runs=not quiet or special,
+            value=value,
+            flags=flags | {"special"} if quiet and special else flags,
+            unproven=calls if plain and not special else None,
+            pure=() if plain and node.value is not None and is_wrapper(node.value) else None,
+        )
+
+
+def _unsubscripted(node: ast.expr) -> ast.expr:
+    return node.value if isinstance(node, ast.Subscript) else node
+
+
+def _unpacks(targets: Sequence[ast.expr]) -> bool:
+    return all(
+        isinstance(t, ast.Name) or (isinstance(t, ast.Tuple) and all(isinstance(e, ast.Name) for e in t.elts))
+        for t in targets
+    )
+
+
+def _belongs(decorator: ast.expr, own: frozenset[str]) -> bool:
+    """``@name.setter`` of a property of the class."""
+    return (
+        isinstance(decorator, ast.Attribute)
+        and decorator.attr in ("setter", "getter", "deleter")
+        and isinstance(decorator.value, ast.Name)
+        and decorator.value.id in own
+    )
+
+
+def _acts(node: ast.AST) -> bool:
+    """True for a statement of the module level that does something besides binding names."""
+    match node:
+        case ast.Expr(value=value):
+            return not is_pure_value(value)
+        case ast.Try():
+            parts = (*node.body, *(s for h in node.handlers for s in h.body), *node.orelse, *node.finalbody)
+            return any(_acts(p) for p in parts)
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return not all(only_wraps(d) for d in node.decorator_list)
+        case ast.Import() | ast.ImportFrom() | ast.Pass():
+            return False
+        case ast.If():
+            return not is_pure_value(node.test) or any(_acts(p) for p in (*node.body, *node.orelse))
+        case ast.Assign(targets=targets, value=value):
+            return not (is_pure_value(value) and _unpacks(targets))
+        case ast.AnnAssign(target=ast.Name(), value=value):
+            return value is not None and not is_pure_value(value)
+    return True
+
+
+def _is_quiet(node: ast.stmt) -> bool:
+    """True for a statement of a class body that only binds."""
+    return not _acts(node)

@@ -1,0 +1,338 @@
+"""What the code of a unit names: paths, strings, computed strings, attributes that it sets."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from shrinker.facts.bindings import absolute
+from shrinker.facts.walk import children, walk
+from shrinker.fold.messages import is_message
+from shrinker.fold.symbols.paths import ANYTHING, paths_of
+from shrinker.fold.symbols.scopes import COMPREHENSIONS, Function, Scope, bind_body, bind_target
+
+_NAMES = re.compile(r"[A-Za-z_][\w.:\-,/|]*")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_LETTER = re.compile(r"[A-Za-z]")
+_PIECE = re.compile(r"[\w.:]*")
+_OF_IMPORT = re.compile(r"#\d+")
+_LONGEST = 200
+_ENUMERATES = frozenset({"globals", "vars", "dir", "getmembers", "getmembers_static"})
+_LOOKUPS = frozenset({"getattr", "hasattr", "setattr", "delattr", "methodcaller", "attrgetter"})
+
+
+class Uses:
+    """Collects what one unit names, each with the first line that does."""
+
+    def __init__(self, package: str, owner: frozenset[str] | None = None) -> None:
+        """
+        Args:
+            package: the package that relative imports start from.
+            owner: names that the body of the unit's class binds; None outside a class.
+        """
+        self._package = package
+        self._owner = owner or frozenset()
+        self._line = 0
+        self.paths: dict[str, int] = {}
+        self.texts: dict[str, int] = {}
+        self.patterns: dict[str, int] = {}
+        self.lookups: dict[str, int] = {}
+        self.enumerates: dict[str, int] = {}
+        self.stores: set[str] = set()
+        self.attributes: set[str] = set()
+        self.patches: set[str] = set()
+        self.imports: list[tuple[str, str, int]] = []
+        self.classes: list[tuple[str, ...]] = []
+        self._scope: Scope | None = None
+
+    # Functions
+
+    def function(self, node: Function, *, first: str = "") -> None:
+        """A function with its decorators, defaults and annotations, which are evaluated where it is defined.
+
+        Args:
+            node: the function.
+            first: path of its first parameter, of a method.
+        """
+        for decorator in node.decorator_list:
+            self.expression(decorator)
+        scope = self._enter(node.args, first)
+        if node.returns is not None:
+            self.annotation(node.returns)
+        known = len(self.imports)
+        bind_body(scope, node.body, self.imported)
+        before, self._scope = self._scope, scope
+        self.body(node.body)
+        self._scope = before
+        if len(self.imports) > known:
+            self._read_before(scope)
+
+    def _read_before(self, scope: Scope) -> None:
+        """Names that a function imports only after it read them: reading fails in Python, but who wrote it meant, and every
+        checker takes it for, the name of the module."""
+        read: dict[str, int] = {}
+        for path, line in self.paths.items():
+            if found := _OF_IMPORT.match(path):
+                read[found[0]] = min(line, read.get(found[0], line))
+        for name, values in scope.names.items():
+            imports = [v for v in values or () if isinstance(v, str) and _OF_IMPORT.fullmatch(v)]
+            first = min((read[v] for v in imports if v in read), default=None)
+            if first is not None and first < min(self.imports[int(v[1:])][2] for v in imports):
+                self._line = first
+                self._name(name)
+
+    def _enter(self, args: ast.arguments, first: str = "") -> Scope:
+        scope = Scope(self._scope)
+        for default in (*args.defaults, *args.kw_defaults):
+            if default is not None:
+                self.expression(default)
+        positional = [*args.posonlyargs, *args.args]
+        rest = [arg for arg in (args.vararg, args.kwarg) if arg is not None]
+        for index, arg in enumerate([*positional, *args.kwonlyargs, *rest]):
+            scope.names[arg.arg] = [first] if index == 0 and first and positional else None
+            if arg.annotation is not None:
+                self.annotation(arg.annotation)
+        return scope
+
+    def imported(self, node: ast.Import | ast.ImportFrom) -> list[str]:
+        """Paths of the names that a local import binds."""
+        found: list[str] = []
+        for alias in node.names:
+            if isinstance(node, ast.ImportFrom):
+                self.imports.append((absolute(node.module, node.level, self._package), alias.name, node.lineno))
+            else:
+                self.imports.append((alias.name, "", node.lineno))
+                if alias.asname is None and "." in alias.name:
+                    # It binds the package around it.
+                    self.imports.append((alias.name.partition(".")[0], "", node.lineno))
+            found.append(f"#{len(self.imports) - 1}")
+        return found
+
+    # Statements
+
+    def body(self, body: list[ast.stmt]) -> None:
+        """Statements one after the other; texts that stand alone say nothing."""
+        for node in body:
+            if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+                self.statement(node)
+
+    def statement(self, node: ast.AST) -> None:
+        """One statement or clause."""
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                self.function(node)
+                return
+            case ast.ClassDef():
+                self._class(node)
+                return
+            case ast.Import() | ast.ImportFrom():
+                if self._scope is None:
+                    self.imported(node)
+                return
+            case ast.Global():
+                self.stores.update(node.names)
+                return
+            case ast.AnnAssign():
+                self.annotation(node.annotation)
+                self.expression(node.target)
+                if node.value is not None:
+                    self.expression(node.value)
+                return
+        for child in children(node):
+            if isinstance(child, ast.expr):
+                self.expression(child)
+            elif isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
+                continue
+            else:
+                self.statement(child)
+
+    def _class(self, node: ast.ClassDef) -> None:
+        for part in (*node.decorator_list, *node.keywords):
+            self.statement(part) if isinstance(part, ast.keyword) else self.expression(part)
+        for base in node.bases:
+            self.expression(base)
+        self.classes.append(tuple("|".join(paths_of(base, self._scope)) for base in node.bases))
+        self.body(node.body)
+
+    def _give(self, name: str, target: ast.expr) -> None:
+        """An attribute is set."""
+        if paths_of(target, self._scope) == ("@self",):
+            self.attributes.add(name)
+        else:
+            self.patches.add(name)
+
+    # Expressions
+
+    def annotation(self, node: ast.expr) -> None:
+        """An annotation: its strings are expressions."""
+        self._line = getattr(node, "lineno", self._line)
+        self._annotation(node)
+
+    def _annotation(self, node: ast.expr) -> None:
+        for part in walk(node):
+            if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                try:
+                    self._annotation(ast.parse(part.value, mode="eval").body)
+                except SyntaxError:
+                    self._text(part.value)
+            elif isinstance(part, ast.Name):
+                self._name(part.id)
+            elif isinstance(part, ast.Attribute):
+                self._paths(part)
+
+    def _paths(self, node: ast.expr) -> tuple[str, ...]:
+        found = paths_of(node, self._scope)
+        for path in found:
+            if path != ANYTHING:
+                self.paths.setdefault(path, self._line)
+        return found
+
+    def _name(self, name: str) -> None:
+        self._paths(ast.Name(name, ast.Load()))
+        if name in self._owner and self._scope is None:
+            self.paths.setdefault(f"@cls.{name}", self._line)
+
+    def expression(self, node: ast.AST) -> None:
+        """An expression and all in it."""
+        kind = node.__class__
+        self._line = getattr(node, "lineno", self._line)
+        if kind is ast.Name:
+            scope = self._scope
+            if scope is None or scope.find(node.id) is None:  # type: ignore[attr-defined]
+                self._name(node.id)  # type: ignore[attr-defined]
+            else:
+                # Its value was looked at where it was given; a local import is one that is used here.
+                for path in paths_of(node, scope):  # type: ignore[arg-type]
+                    if path[0] == "#":
+                        self.paths.setdefault(path, self._line)
+            return
+        if isinstance(node, ast.Attribute):
+            self._attribute(node)
+            return
+        if kind is ast.Constant:
+            if isinstance(node.value, str):  # type: ignore[attr-defined]
+                self._text(node.value)  # type: ignore[attr-defined]
+            return
+        if isinstance(node, ast.Call):
+            self._call(node)
+            return
+        if isinstance(node, ast.Lambda):
+            before, self._scope = self._scope, self._enter(node.args)
+            self.expression(node.body)
+            self._scope = before
+            return
+        if isinstance(node, COMPREHENSIONS):
+            self._comprehension(node)
+            return
+        if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mod)):
+            self._computed(node, self.patterns)
+        if isinstance(node, ast.MatchClass):
+            for name in node.kwd_attrs:
+                self.paths.setdefault(f"?.{name}", node.lineno)
+        for child in children(node):
+            self.expression(child)
+
+    def _attribute(self, node: ast.Attribute) -> None:
+        if isinstance(node.ctx, ast.Store):
+            self._give(node.attr, node.value)
+        if isinstance(node.value, ast.Constant | ast.JoinedStr):
+            # A method of a text.
+            self.expression(node.value)
+            return
+        found = self._paths(node)
+        inner: ast.expr = node
+        while isinstance(inner, ast.Attribute):
+            if inner.attr == "__dict__":
+                for path in paths_of(inner.value, self._scope):
+                    self.enumerates.setdefault(path, node.lineno)
+            elif inner.attr == "modules" and getattr(inner.value, "id", "") == "sys":
+                self.enumerates.setdefault("", node.lineno)
+            inner = inner.value
+        if not isinstance(inner, ast.Name) or any(p[0] == ANYTHING for p in found):
+            self.expression(node.value)
+
+    def _comprehension(self, node: ast.AST) -> None:
+        scope = Scope(self._scope)
+        generators: list[ast.comprehension] = node.generators  # type: ignore[attr-defined]
+        first = generators[0]
+        # What the first loop runs over is evaluated outside.
+        self.expression(first.iter)
+        for generator in generators:
+            bind_target(scope, generator.target, None)
+        before, self._scope = self._scope, scope
+        for child in children(node):
+            if child is first:
+                for part in (first.target, *first.ifs):
+                    self.expression(part)
+            else:
+                self.expression(child)
+        self._scope = before
+
+    def _call(self, node: ast.Call) -> None:
+        name = getattr(node.func, "id", "") or getattr(node.func, "attr", "")
+        arguments: list[ast.expr] = list(node.args)
+        if name in _LOOKUPS and len(arguments) > 1:
+            target, asked = arguments[0], arguments[1]
+            if isinstance(asked, ast.Constant) and isinstance(asked.value, str):
+                for path in paths_of(target, self._scope):
+                    self.paths.setdefault(f"{path}.{asked.value}", node.lineno)
+                if name == "setattr":
+                    self._give(asked.value, target)
+                del arguments[1]
+            elif not self._computed(asked, self.lookups):
+                # The name may come from anywhere.
+                for path in paths_of(target, self._scope):
+                    self.enumerates.setdefault(path, node.lineno)
+        elif name == "type" and len(arguments) == 3 and isinstance(arguments[1], ast.Tuple):
+            self.classes.append(tuple("|".join(paths_of(b, self._scope)) for b in arguments[1].elts))
+        elif name in _ENUMERATES:
+            for path in (p for a in arguments[:1] for p in paths_of(a, self._scope)):
+                self.enumerates.setdefault(path, node.lineno)
+            if not arguments:
+                self.enumerates.setdefault("", node.lineno)
+        elif name == "super":
+            for path in ("@self", "@super"):
+                self.paths.setdefault(path, node.lineno)
+        self.expression(node.func)
+        for argument in arguments:
+            self.expression(argument)
+        for keyword in node.keywords:
+            self.expression(keyword.value)
+
+    def _computed(self, node: ast.expr, into: dict[str, int]) -> bool:
+        """A text that may be computed; False when no letter of it is known."""
+        pattern = pattern_of(node)
+        if pattern is None or not _LETTER.search(pattern):
+            return False
+        if "*" not in pattern:
+            self._text(pattern)
+        elif _PIECE.fullmatch(pattern.replace("*", "")):
+            into.setdefault(pattern, self._line)
+        return True
+
+    def _text(self, text: str) -> None:
+        if is_message(text):
+            return
+        if (len(text) <= _LONGEST and _NAMES.fullmatch(text)) or "sglang" in text or "import " in text:
+            for word in _WORD.findall(text):
+                self.texts.setdefault(word, self._line)
+
+
+def pattern_of(node: ast.expr) -> str | None:
+    """A computed text with each computed part written ``*``; None for what is no text."""
+    match node:
+        case ast.Constant(value=str() as text):
+            return text
+        case ast.JoinedStr(values=values):
+            parts = [v.value if isinstance(v, ast.Constant) and isinstance(v.value, str) else "*" for v in values]
+            return re.sub(r"\*+", "*", "".join(parts))
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            one, other = pattern_of(left), pattern_of(right)
+            if one is None and other is None:
+                return None
+            return re.sub(r"\*+", "*", f"{one or '*'}{other or '*'}")
+        case ast.BinOp(left=ast.Constant(value=str() as text), op=ast.Mod()):
+            return re.sub(r"%[sdr]", "*", text)
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str() as text), attr="format")):
+            return re.sub(r"\{[^}]*\}", "*", text)
+    return None

@@ -1,5 +1,0 @@
-"""From a folded syntax tree to its units: the removable pieces of a module, and what each of them names."""
-
-from shrinker.fold.units.collect import collect_units
-
-__all__ = ["collect_units"]

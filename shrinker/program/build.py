@@ -1,0 +1,140 @@
+"""The graph phase: from a tree, its rules and a way to fold modules to what is kept, removed and uncertain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from shrinker.program.edges.assets import named_modules
+from shrinker.program.loaded import add_files
+from shrinker.program.modules import ModuleIndex, index_modules
+from shrinker.program.nodes import node_path
+from shrinker.program.order import first_reasons
+from shrinker.program.reach import Fold, Progress, Search
+from shrinker.program.removals import removed_by_rule
+from shrinker.ruleset import Remove, Ruleset
+from shrinker.values.folded import Escape, FoldedModule, Uncertain
+from shrinker.values.graph import UNREACHABLE, Edge, Graph, Removal
+from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
+
+
+def build_graph(
+    tree: UpstreamTree,
+    rules: Ruleset,
+    fold: Fold,
+    *,
+    rescued: Mapping[str, tuple[str, Escape]] | None = None,
+    progress: Progress | None = None,
+) -> tuple[Graph, dict[str, FoldedModule]]:
+    """Decide for every file of the tree whether it is kept.
+
+    Args:
+        fold: folds Python paths; called with whole waves of the search.
+        rescued: modules that stay although a rule removes them, since the code at that path runs one of their names;
+            the packages above them stay with them.
+        progress: called after each wave.
+
+    Returns:
+        The graph, and the folded module of every kept Python file of the package by path, sorted.
+
+    Raises:
+        ShrinkerError: `fold` did not return one of the paths it was given.
+    """
+    paths = [file.path for file in tree.files]
+    index = index_modules(paths)
+    removed = removed_by_rule(paths, rules.removes)
+    rescues = _rescue(removed, rescued or {}, index)
+    search = Search(index, paths, rules, removed)
+    search.run(fold, progress)
+    add_files(search, tree, removed)
+
+    first, doubtful = first_reasons(search.edges)
+    kept: dict[str, str] = {}
+    for node, edge in first.items():
+        path = index.paths[node[len("module:") :]] if node.startswith("module:") else node_path(node)
+        if path is not None:
+            kept[path] = _reason(edge)
+    uncertain = [item for module in search.modules.values() for item in module.uncertain]
+    uncertain += search.problems
+    uncertain += [Uncertain(path, 0, reason) for path, reason in rescues.items() if path in kept]
+    uncertain += _undecided_sites(search)
+    for node, reason in doubtful.items():
+        path = index.paths[node[len("module:") :]] if node.startswith("module:") else node_path(node)
+        if path is not None:
+            uncertain.append(Uncertain(path, 0, reason))
+    graph = Graph(
+        edges=tuple(sorted(search.edges)),
+        kept=dict(sorted(kept.items())),
+        removed=_removals(paths, kept, removed),
+        uncertain=tuple(sorted(set(uncertain), key=lambda item: (item.path, item.line, item.reason))),
+    )
+    return graph, {module.path: module for module in sorted(search.modules.values(), key=lambda m: m.path)}
+
+
+def removals(paths: Iterable[str], rules: Ruleset, graph: Graph) -> dict[str, Removal]:
+    """Why each file goes, when files were added or went that no kept file and no `root`, `keep` or `asset` rule names.
+
+    Args:
+        paths: of all files.
+        rules: the rules of the graph.
+        graph: from before that.
+    """
+    gone = [path for path in paths if path not in graph.kept]
+    fresh = [path for path in gone if path not in graph.removed]
+    known = {**graph.removed, **_removals(fresh, {}, removed_by_rule(fresh, rules.removes))}
+    return {path: known[path] for path in sorted(gone)}
+
+
+def missing_roots(tree: UpstreamTree, rules: Ruleset) -> tuple[tuple[str, str], ...]:
+    """Root modules that this upstream does not have, as (rule id, pattern); the search starts without them."""
+    index = index_modules(file.path for file in tree.files)
+    return tuple(
+        (rule.id, pattern) for rule in rules.roots for pattern in rule.modules if not named_modules(pattern, index)
+    )
+
+
+def _rescue(
+    removed: dict[str, Remove], rescued: Mapping[str, tuple[str, Escape]], index: ModuleIndex
+) -> dict[str, str]:
+    """Take the rescued modules out of `removed`; path of each to the reason."""
+    reasons: dict[str, str] = {}
+    for name, (path, use) in sorted(rescued.items()):
+        for module in (name, *index.parents(name)):
+            own = index.paths.get(module)
+            if own is not None and own in removed:
+                rule = removed.pop(own)
+                reasons[own] = f"rule {rule.id} would remove it, but `{use.name}` is used at {path}:{use.line}"
+    return reasons
+
+
+def _reason(edge: Edge) -> str:
+    return f"{edge.kind} from {edge.src}" + (f" at {edge.path}:{edge.line}" if edge.path else "")
+
+
+def _removals(paths: list[str], kept: Mapping[str, str], removed: Mapping[str, Remove]) -> dict[str, Removal]:
+    out: dict[str, Removal] = {}
+    for path in sorted(paths):
+        if path in kept:
+            continue
+        rule = removed.get(path)
+        if rule is not None:
+            out[path] = Removal(rule.id, f"{rule.feature} is removed")
+        elif not path.startswith(PACKAGE_PREFIX):
+            out[path] = Removal(UNREACHABLE, "out of scope: outside the package and named by no rule")
+        elif path.endswith(".py"):
+            out[path] = Removal(UNREACHABLE, "no kept module imports or names it")
+        else:
+            out[path] = Removal(UNREACHABLE, "no kept module or source names it")
+    return out
+
+
+def _undecided_sites(search: Search) -> list[Uncertain]:
+    """Imports of computed names, for which nothing is kept beyond what the strings beside them name."""
+    out: list[Uncertain] = []
+    for module in search.modules.values():
+        for site in module.dynamic:
+            if site.mechanism == "inventory":
+                out.append(Uncertain(module.path, site.line, f"may ask for any row of an inventory: `{site.text}`"))
+            computed = not (site.target and site.target.strip("*."))
+            if site.mechanism in ("import_module", "spec_from_file") and computed:
+                out.append(Uncertain(module.path, site.line, f"imports a computed name: `{site.text}`"))
+    return out

@@ -1,0 +1,304 @@
+"""Which distributions the generated package still requires: those that kept code imports, and what these load.
+
+A distribution goes only where it is known what it installs: by the table of `[[distribution]]` rules, or because some
+file of upstream imports a module of its name. Of the others nothing tells what they are for, so that they stay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from packaging.requirements import Requirement
+
+from shrinker.program.nodes import distribution_name
+from shrinker.program.written import Written
+from shrinker.ruleset.match import any_module_matches, name_matches
+from shrinker.ruleset.models import Distribution as Rule
+from shrinker.ruleset.models import Ruleset
+from shrinker.values.distributions import Distribution, Distributions
+from shrinker.values.folded import FoldedModule, Uncertain
+from shrinker.values.graph import Graph
+from shrinker.values.upstream import DeclaredPackage, UpstreamTree, module_name
+
+_DOTTED = re.compile(r"[A-Za-z_][\w-]*(?:\.\w+)*")
+PYPROJECT = "python/pyproject.toml"
+_SITES = 20
+"""Sites that are remembered of a distribution; the rest say nothing new."""
+
+Site = tuple[str, int]
+
+
+_Named = dict[str, dict[str, set[Site]]]
+"""First part of a dotted name to each such name, with its places."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Mentions:
+    """What kept code says of modules outside the tree."""
+
+    imports: _Named = field(default_factory=dict)
+    """Modules, and what is imported from them."""
+    bare: _Named = field(default_factory=dict)
+    """Modules of which all is at hand: ``import a.b``, ``from a import *``."""
+    strings: _Named = field(default_factory=dict)
+    """Strings that may be the name of a module."""
+    names: dict[str, set[Site]] = field(default_factory=dict)
+    """The same strings, normalised, as names of distributions."""
+
+
+def decide_distributions(
+    tree: UpstreamTree, rules: Ruleset, graph: Graph, folded: Mapping[str, FoldedModule], written: Written
+) -> Distributions:
+    """Say of every declared distribution whether it stays, and why.
+
+    Args:
+        tree: upstream, with what it declares.
+        rules: the `[[distribution]]` table, and `[[remove]]` rules about extras.
+        graph: says which modules are kept.
+        folded: folded modules by path.
+        written: imports of all of upstream, see `written_imports`.
+    """
+    declared, gone = _without_extras(tree.declared, rules)
+    table = {distribution_name(rule.name): rule for rule in rules.distributions}
+    by_name: dict[str, list[tuple[str, str]]] = {}
+    for extra, requirement in _requirements(declared):
+        by_name.setdefault(_name(requirement), []).append((extra, requirement))
+    by_name.pop(declared.name, None)
+    # What travels beside the package declares its own.
+    kept = [folded[path] for path in graph.kept if path in folded and module_name(path) is not None]
+    mentions = _mentions(kept, tree.declared.name, tuple(m for rule in rules.listings for m in rule.modules))
+    anywhere = _anywhere(written)
+    rows = {
+        name: _decide(name, tuple(sorted(where)), table.get(name), mentions, kept, tree, anywhere)
+        for name, where in sorted(by_name.items())
+    }
+    _needed(rows, table, mentions)
+    _named(rows, mentions)
+    # Once more: what a string names may load others too.
+    _needed(rows, table, mentions)
+    for name, row in rows.items():
+        if row.state == "dropped":
+            rows[name] = _explained(row, table.get(name), anywhere)
+    left = {name for name, row in rows.items() if row.kept}
+    extras, empty = _extras_left(declared, left)
+    return Distributions(
+        rows=tuple(rows.values()),
+        dependencies=tuple(_self_narrowed(declared, declared.dependencies, left, extras)),
+        extras=extras,
+        dropped_extras=tuple(sorted([*gone, *((extra, "nothing in it is used by kept code") for extra in empty)])),
+    )
+
+
+def with_uncertain(graph: Graph, distributions: Distributions) -> Graph:
+    """The graph, with the distributions that stay only because nothing is known of them in its uncertain list."""
+    doubts = [
+        Uncertain(PYPROJECT, 0, f"requires {row.name}: {row.reason}")
+        for row in distributions.rows
+        if row.state == "uncertain"
+    ]
+    return replace(
+        graph, uncertain=tuple(sorted({*graph.uncertain, *doubts}, key=lambda u: (u.path, u.line, u.reason)))
+    )
+
+
+def _name(requirement: str) -> str:
+    return distribution_name(Requirement(requirement).name)
+
+
+def _requirements(declared: DeclaredPackage) -> Iterator[tuple[str, str]]:
+    yield from (("", requirement) for requirement in declared.dependencies)
+    for extra, requirements in declared.extras.items():
+        yield from ((extra, requirement) for requirement in requirements)
+
+
+def _without_extras(declared: DeclaredPackage, rules: Ruleset) -> tuple[DeclaredPackage, list[tuple[str, str]]]:
+    """Take the extras away that a rule removes."""
+    gone: dict[str, str] = {}
+    for extra in declared.extras:
+        for rule in rules.removes:
+            if any(name_matches(pattern, extra) for pattern in rule.extras):
+                gone.setdefault(extra, f"{rule.feature} (rule {rule.id})")
+    extras = {extra: rows for extra, rows in declared.extras.items() if extra not in gone}
+    left = DeclaredPackage(declared.name, declared.requires_python, declared.dependencies, extras, declared.scripts)
+    return left, list(gone.items())
+
+
+def _mentions(kept: Iterable[FoldedModule], own: str, listings: tuple[str, ...]) -> _Mentions:
+    found = _Mentions()
+
+    def add(table: _Named, dotted: str, *places: Site) -> None:
+        table.setdefault(dotted.partition(".")[0], {}).setdefault(dotted, set()).update(places)
+
+    strings: dict[str, set[Site]] = {}
+    for module in kept:
+        for site in module.imports:
+            if site.module.partition(".")[0] == own:
+                continue
+            place = (module.path, site.line)
+            add(found.imports, site.module, place)
+            if site.name is None or site.name == "*":
+                add(found.bare, site.module, place)
+            else:
+                add(found.imports, f"{site.module}.{site.name}", place)
+        for call in module.dynamic:
+            if call.mechanism == "import_module" and call.target and "*" not in call.target:
+                for table in (found.imports, found.bare):
+                    add(table, call.target, (module.path, call.line))
+        for text in () if any_module_matches(listings, module.module) else module.strings:
+            strings.setdefault(text.text.partition(":")[0], set()).add((module.path, text.line))
+    for dotted, places in strings.items():
+        if _DOTTED.fullmatch(dotted):
+            add(found.strings, dotted, *places)
+            found.names.setdefault(distribution_name(dotted), set()).update(places)
+    return found
+
+
+def _anywhere(written: Written) -> dict[str, list[tuple[str, int, str]]]:
+    """Top-level name to the places of upstream that import it."""
+    found: dict[str, list[tuple[str, int, str]]] = {}
+    for path, rows in written.items():
+        for line, dotted in rows:
+            found.setdefault(dotted.partition(".")[0], []).append((path, line, dotted))
+    return found
+
+
+def _decide(
+    name: str,
+    declared: tuple[tuple[str, str], ...],
+    rule: Rule | None,
+    mentions: _Mentions,
+    kept: Sequence[FoldedModule],
+    tree: UpstreamTree,
+    anywhere: Mapping[str, Sequence[tuple[str, int, str]]],
+) -> Distribution:
+    """The answer without what others load."""
+    if rule is not None and rule.imports:
+        installs = rule.imports
+    else:
+        # Upstream may write the name in any way that the index takes for the same.
+        installs = tuple(sorted(t for t in {*anywhere, *mentions.imports} if distribution_name(t) == name))
+    by = rule.id if rule is not None else ""
+    users = {module: places for module in installs if (places := _users(module, mentions))}
+    if users:
+        modules = ", ".join(f"`{module}`" for module in users)
+        sites = tuple(sorted(set().union(*users.values()))[:_SITES])
+        return Distribution(name, declared, installs, "imported", f"kept code imports {modules}", by, sites)
+    for command in rule.commands if rule is not None else ():
+        started = _started(command, kept, tree)
+        if started:
+            return Distribution(name, declared, installs, "named", f"kept code runs `{command}`", by, started)
+    if rule is not None and rule.always:
+        return Distribution(name, declared, installs, "needed", rule.why, by)
+    if not installs and rule is None:
+        reason = "nothing in upstream imports a module of its name, and no rule says what it installs"
+        return Distribution(name, declared, (), "uncertain", reason)
+    return Distribution(name, declared, installs, "dropped", "", by)
+
+
+def _users(module: str, mentions: _Mentions) -> set[Site]:
+    top = module.partition(".")[0]
+    found: set[Site] = set()
+    for dotted, places in mentions.imports.get(top, {}).items():
+        if _is_in(module, dotted):
+            found |= places
+    # `import a` and then `a.b`: which part it reads is not known.
+    for dotted, places in mentions.bare.get(top, {}).items():
+        if _is_in(dotted, module):
+            found |= places
+    return found
+
+
+def _named(rows: dict[str, Distribution], mentions: _Mentions) -> None:
+    """Take back what a string of kept code names: it may be imported, or looked for, by that name."""
+    for name, row in rows.items():
+        if row.state not in ("dropped", "uncertain"):
+            continue
+        found = set(mentions.names.get(name, ()))
+        for module in row.imports:
+            for text, places in mentions.strings.get(module.partition(".")[0], {}).items():
+                if _is_in(module, text):
+                    found |= places
+        if found:
+            reason = "a string of kept code is its name, and may be imported"
+            rows[name] = replace(row, state="named", reason=reason, users=tuple(sorted(found)[:_SITES]))
+
+
+def _is_in(package: str, dotted: str) -> bool:
+    return dotted == package or dotted.startswith(package + ".")
+
+
+def _started(command: str, kept: Iterable[FoldedModule], tree: UpstreamTree) -> tuple[Site, ...]:
+    """Places that may run a program; a computed command line is no string that folding remembers, its words are."""
+    words = re.findall(r"[A-Za-z_]\w*", command)
+    whole = re.compile(rf"(?<![\w-]){re.escape(command)}(?![\w-])")
+    found: list[Site] = []
+    for module in kept:
+        if set(words) <= set(module.usage.words.split()):
+            lines = tree.read(module.path).decode("utf-8", "replace").splitlines()
+            found += [
+                (module.path, number)
+                for number, line in enumerate(lines, 1)
+                if whole.search(line.partition("#")[0]) and ('"' in line or "'" in line)
+            ]
+    return tuple(sorted(found)[:_SITES])
+
+
+def _needed(rows: dict[str, Distribution], table: Mapping[str, Rule], mentions: _Mentions) -> None:
+    """Take back what something kept loads, until nothing more comes."""
+    imported = {distribution_name(top) for top in mentions.imports}
+    changed = True
+    while changed:
+        changed = False
+        for name, row in rows.items():
+            rule = table.get(name)
+            if row.kept or rule is None:
+                continue
+            for loader in rule.needed_by:
+                other = rows.get(distribution_name(loader))
+                if (other is not None and other.kept) or distribution_name(loader) in imported:
+                    rows[name] = replace(row, state="needed", reason=rule.why, needed_by=loader)
+                    changed = True
+                    break
+
+
+def _explained(
+    row: Distribution, rule: Rule | None, anywhere: Mapping[str, Sequence[tuple[str, int, str]]]
+) -> Distribution:
+    importers = [
+        site for module in row.imports for site in anywhere.get(module.partition(".")[0], ()) if _is_in(module, site[2])
+    ]
+    modules = ", ".join(f"`{module}`" for module in row.imports) or f"a module of the name {row.name}"
+    reason = f"{'no kept file' if importers else 'nothing in upstream'} imports {modules}"
+    if rule is not None and not importers:
+        reason += f": {rule.why}"
+    return replace(row, reason=reason, importers=tuple(sorted(importers)))
+
+
+def _extras_left(declared: DeclaredPackage, left: set[str]) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    """Extras with what is left in them, and those in which nothing is."""
+    extras = dict(declared.extras)
+    while True:
+        narrowed = {extra: tuple(_self_narrowed(declared, rows, left, extras)) for extra, rows in extras.items()}
+        narrowed = {extra: rows for extra, rows in narrowed.items() if rows}
+        if narrowed == extras:
+            return narrowed, [extra for extra in declared.extras if extra not in narrowed]
+        extras = narrowed
+
+
+def _self_narrowed(
+    declared: DeclaredPackage, requirements: Iterable[str], left: set[str], extras: Mapping[str, object]
+) -> Iterator[str]:
+    """Requirements that stay; of one on the package's own extras, those that stay."""
+    for text in requirements:
+        requirement = Requirement(text)
+        name = distribution_name(requirement.name)
+        if name != declared.name:
+            if name in left:
+                yield text
+            continue
+        wanted = {extra for extra in requirement.extras if distribution_name(extra) in extras}
+        if wanted or not requirement.extras:
+            requirement.extras = wanted
+            yield str(requirement)

@@ -1,0 +1,61 @@
+"""What rules name by hand: `[[root]]`, `[[keep]]` and `[[asset]]`.
+
+A pattern over modules names exactly what it matches: ``sglang.x`` the module, ``sglang.x.**`` all below it. A pattern
+over paths names a file or a folder with all below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from shrinker.program.modules import ModuleIndex
+from shrinker.program.nodes import file_node, module_node
+from shrinker.ruleset import Asset, Keep, Root, module_matches, path_matches
+from shrinker.ruleset.match import name_matches
+
+
+def named_modules(pattern: str, index: ModuleIndex) -> list[str]:
+    """Modules of the tree that a root or keep pattern names, sorted."""
+    if "*" not in pattern:
+        return [pattern] if pattern in index.paths else []
+    return [name for name in sorted(index.paths) if name_matches(pattern, name)]
+
+
+def rule_targets(rule: Root | Keep, index: ModuleIndex, paths: Sequence[str]) -> Iterator[str]:
+    """Nodes that the rule names.
+
+    Args:
+        paths: every path of the tree, sorted.
+    """
+    for pattern in rule.modules:
+        for name in named_modules(pattern, index):
+            yield module_node(name)
+    for path in matching_paths(rule.paths, paths):
+        yield path_node(path, index)
+
+
+def asset_node(rule: Asset) -> str:
+    """Node between the module that needs the files and the files."""
+    return f"asset:{rule.id}"
+
+
+def needing_module(rule: Asset, kept: Iterable[str]) -> str | None:
+    """The first kept module that the asset belongs to; `kept` is sorted."""
+    return next((name for name in kept if any(module_matches(p, name) for p in rule.needed_by)), None)
+
+
+def matching_paths(patterns: Sequence[str], paths: Sequence[str]) -> Iterator[str]:
+    """Paths that one of the patterns names, in their order."""
+    if not patterns:
+        return
+    # Most patterns start with a literal folder, most paths are elsewhere.
+    heads = tuple(pattern.partition("*")[0].rstrip("/") for pattern in patterns)
+    for path in paths:
+        if path.startswith(heads) and any(path_matches(pattern, path) for pattern in patterns):
+            yield path
+
+
+def path_node(path: str, index: ModuleIndex) -> str:
+    """Node of any file."""
+    name = index.names.get(path)
+    return module_node(name) if name is not None else file_node(path)

@@ -1,0 +1,59 @@
+"""``import``, ``from … import`` of a submodule or a name, star imports, and the parents' ``__init__``.
+
+Subtle: ``from package import name`` keeps the submodule `name` also when ``package/__init__`` defines that
+name, since which of the two it is can depend on what was imported before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shrinker.program.modules import ModuleIndex
+from shrinker.program.nodes import Found, file_node, module_node
+from shrinker.values.folded import FoldedModule, ImportSite
+
+
+def import_edges(module: FoldedModule, index: ModuleIndex) -> Iterator[Found]:
+    """Edges of every import that folding left."""
+    for site in module.imports:
+        if site.module != index.top and not site.module.startswith(index.top + "."):
+            continue
+        for node, kind in _targets(site, index):
+            yield Found(node, kind, site.line)
+
+
+def _targets(site: ImportSite, index: ModuleIndex) -> Iterator[tuple[str, str]]:
+    # A missing module raises where it is imported, but what leads to it is imported first.
+    found, rest = index.prefix(site.module)
+    yield from _node(found, site.kind, index)
+    if rest or site.name in (None, "*"):
+        return
+    yield from _node(f"{site.module}.{site.name}", site.kind, index)
+
+
+def _node(dotted: str, kind: str, index: ModuleIndex) -> Iterator[tuple[str, str]]:
+    if dotted in index.paths:
+        yield module_node(dotted), kind
+    elif dotted in index.extensions:
+        yield file_node(index.extensions[dotted]), kind
+    elif dotted in index.packages:
+        # A namespace package runs no code, its parents do.
+        parent = next(index.parents(dotted), None)
+        if parent is not None:
+            yield module_node(parent), "package"
+
+
+def star_edges(module: FoldedModule, importer_line: int, index: ModuleIndex) -> Iterator[Found]:
+    """Submodules that ``__all__`` of a star-imported package may name: its strings that equal one."""
+    if not module.is_package:
+        return
+    for site in module.strings:
+        dotted = f"{module.module}.{site.text}"
+        if site.text.isidentifier() and dotted in index.paths:
+            yield Found(module_node(dotted), "string", site.line, f"star import may load {site.text!r}")
+
+
+def package_edges(dotted: str, index: ModuleIndex) -> Iterator[Found]:
+    """Importing a module runs the ``__init__`` of each package above it."""
+    for parent in index.parents(dotted):
+        yield Found(module_node(parent), "package", 1)

@@ -1,0 +1,49 @@
+"""``#include`` between native files, resolved in the tree: beside the file first, then by the tail of the path."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+
+from shrinker.program.files import FileIndex, nearest
+from shrinker.program.nodes import Found, file_node
+
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
+
+
+def include_edges(text: str, folder: str, index: FileIndex, first_line: int = 1) -> Iterator[Found]:
+    """Files of the tree that a native source includes.
+
+    Args:
+        text: the source, or a string of a Python module that holds source.
+        folder: folder of the file, where quoted includes are looked up first.
+        first_line: line at which `text` starts.
+    """
+    for line, quote, name in written_includes(text, first_line):
+        for path in _resolve(name, quote == '"', folder, index):
+            yield Found(file_node(path), "include", line)
+
+
+def written_includes(text: str, first_line: int = 1) -> Iterator[tuple[int, str, str]]:
+    """Line, opening quote and name of each ``#include``.
+
+    Args:
+        text: the source.
+        first_line: line at which `text` starts.
+    """
+    if "include" not in text:
+        return
+    for match in _INCLUDE.finditer(text):
+        yield first_line + text.count("\n", 0, match.start(1)), match.group(1), match.group(2).strip()
+
+
+def _resolve(name: str, quoted: bool, folder: str, index: FileIndex) -> list[str]:
+    candidates = index.by_base.get(name.rpartition("/")[2], ())
+    if not candidates:
+        return []
+    beside = posixpath.normpath(f"{folder}/{name}")
+    if quoted and beside in candidates:
+        return [beside]
+    tail = "/" + "/".join(part for part in name.split("/") if part not in ("", ".", ".."))
+    return nearest([path for path in candidates if path.endswith(tail)], folder)[1]

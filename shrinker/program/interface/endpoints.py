@@ -1,0 +1,152 @@
+"""HTTP endpoints: functions that a decorator files under a path, and the application that serves them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from shrinker.program.interface.syntax import Syntax, bindings
+
+_VERBS = frozenset({"get", "post", "put", "delete", "patch", "head", "options"})
+WORDS = re.compile(rb"^[ \t]*@[\w.]+\.(?:get|post|put|delete|patch|head|options|api_route|websocket)\(", re.MULTILINE)
+"""What a module with endpoints writes."""
+_INCLUDES = re.compile(rb"\binclude_router\b")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Endpoint:
+    """One method of one path."""
+
+    module: str
+    """Where the function stands."""
+    path: str
+    """As written (``/v1/models/{model}``); empty when only the environment names it, ``*`` when the code computes it."""
+    method: str
+    """``GET``; ``WEBSOCKET`` for a socket; ``*`` when the code computes it."""
+    environment: str = ""
+    """The variable that names the path; `path` is then the default."""
+    function: str = ""
+    line: int = 0
+    """Of the function's first decorator."""
+    end_line: int = 0
+    served: str = ""
+    """The name on which the decorator is looked up: ``app``, ``router``, ``self.app``."""
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """What makes two endpoints of two trees the same."""
+        return self.module, self.path, self.method, self.environment
+
+
+def read_endpoints(syntax: Syntax, modules: Iterable[str]) -> list[Endpoint]:
+    """Endpoints of the modules, sorted."""
+    found: list[Endpoint] = []
+    for module in modules:
+        if (tree := syntax.tree(module)) is not None:
+            for node in syntax.marks(module, WORDS).nodes(tree):
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                    found += _of_function(syntax, module, node)
+    return sorted(found)
+
+
+def served_by(syntax: Syntax, module: str) -> list[Endpoint]:
+    """Endpoints of the applications that a module makes at its top level, routers of other modules included.
+
+    Their paths hold the prefixes of routers. A router whose prefix is computed is left out.
+    """
+    tree = syntax.tree(module)
+    names = dict(bindings(tree.body)) if tree is not None else {}
+    applications = {name for name, what in names.items() if _made(what) == "FastAPI"}
+    found = [e for e in read_endpoints(syntax, [module]) if e.served in applications]
+    for node in syntax.marks(module, _INCLUDES).nodes(tree) if tree is not None else ():
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id=name), attr="include_router"), args=[ast.Name(id=router), *_]
+            ) if name in applications and (bound := syntax.find(module, router)) is not None:
+                origin, made = bound
+                prefixes = [_prefix(node), _prefix(made)]
+                own = {alias for alias, what in _top(syntax, origin) if what is made}
+                if None not in prefixes:
+                    prefix = "".join(p for p in prefixes if p)
+                    routed = (e for e in read_endpoints(syntax, [origin]) if e.served in own and not e.environment)
+                    found += [replace(e, path=prefix + e.path) for e in routed]
+    return sorted(found)
+
+
+def _top(syntax: Syntax, module: str) -> Iterator[tuple[str, object]]:
+    tree = syntax.tree(module)
+    yield from bindings(tree.body) if tree is not None else ()
+
+
+def _made(what: object) -> str:
+    """Last component of what is called to make it."""
+    return ast.unparse(what.func).rpartition(".")[2] if isinstance(what, ast.Call) else ""
+
+
+def _prefix(node: object) -> str | None:
+    """The prefix that a router is made or included with; None when it is computed."""
+    given = [k.value for k in node.keywords if k.arg == "prefix"] if isinstance(node, ast.Call) else []
+    if not given:
+        return ""
+    match given[0]:
+        case ast.Constant(value=str(text)):
+            return text
+    return None
+
+
+def _of_function(syntax: Syntax, module: str, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Endpoint]:
+    for decorator in node.decorator_list:
+        match decorator:
+            case ast.Call(func=ast.Attribute(value=served, attr=verb), args=args):
+                if verb not in _VERBS | {"api_route", "websocket"}:
+                    continue
+                first = next((k.value for k in decorator.keywords if k.arg == "path"), args[0] if args else None)
+                place = None if first is None else _path(syntax, module, first)
+                if place is None:
+                    continue
+                methods = [verb.upper()] if verb != "api_route" else _methods(decorator)
+                line, end = node.decorator_list[0].lineno, node.end_lineno or node.lineno
+                for method in methods:
+                    yield Endpoint(module, place[0], method, place[1], node.name, line, end, ast.unparse(served))
+
+
+def _methods(call: ast.Call) -> list[str]:
+    given = [k.value for k in call.keywords if k.arg == "methods"]
+    if not given:
+        return ["GET"]
+    match given[0]:
+        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
+            texts = [item.value for item in items if isinstance(item, ast.Constant)]
+            if len(texts) == len(items):
+                return sorted({str(text).upper() for text in texts})
+    return ["*"]
+
+
+def _path(syntax: Syntax, module: str, node: ast.expr) -> tuple[str, str] | None:
+    """Path and environment variable; None for what is no path (``@cache.get("name")``)."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return (text, "") if text.startswith("/") or text == "" else None
+        case ast.Call(func=ast.Attribute(attr="get") as function, args=[ast.Constant(value=str(name)), *rest]) if (
+            ast.unparse(function.value).endswith("environ")
+        ):
+            return _default(name, rest)
+        case ast.Call(func=ast.Name(id="getenv") | ast.Attribute(attr="getenv"), args=[ast.Constant(value=str(n)), *r]):
+            return _default(n, r)
+        case ast.Name(id=name) if (bound := syntax.find(module, name)) is not None:
+            where, value = bound
+            return ("*", "") if isinstance(value, ast.Name | ast.ClassDef) else _path(syntax, where, value)
+        case ast.Name() | ast.JoinedStr():
+            return "*", ""
+    return None
+
+
+def _default(name: str, rest: list[ast.expr]) -> tuple[str, str] | None:
+    match rest:
+        case []:
+            return "", name
+        case [ast.Constant(value=str(text))] if text.startswith("/"):
+            return text, name
+    return None

@@ -1,0 +1,145 @@
+"""The frontier search: from the roots outwards in waves, folding each wave of modules at once.
+
+Subtle: walks, star imports and assets depend on what is kept so far, so that they are looked at again after every wave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from shrinker.program.edges.assets import asset_node, matching_paths, needing_module, path_node, rule_targets
+from shrinker.program.edges.external import external_edges
+from shrinker.program.edges.imports import import_edges, package_edges, star_edges
+from shrinker.program.edges.kernels import kernel_edges
+from shrinker.program.edges.strings import StringEdges
+from shrinker.program.edges.walks import walk_edges
+from shrinker.program.modules import ModuleIndex
+from shrinker.program.nodes import Found, module_node, node_path
+from shrinker.ruleset import Remove, Ruleset
+from shrinker.values.errors import ShrinkerError
+from shrinker.values.folded import FoldedModule, Uncertain
+from shrinker.values.graph import Edge
+
+Fold = Callable[[Sequence[str]], Iterable[FoldedModule]]
+"""Folds Python paths, in any order; one value a path."""
+
+Progress = Callable[[int, int], None]
+"""Called with the modules folded so far and the modules known so far."""
+
+IMPORT_KINDS = frozenset({"import", "import-local", "import-type", "package"})
+
+IMPORTS_REMOVED = "imports removed module"
+"""How the reason starts when kept code still imports a module that a `[[remove]]` rule took."""
+
+
+class Search:
+    """What is known while the search runs: edges, the nodes they reach, the folded modules."""
+
+    def __init__(self, index: ModuleIndex, paths: Sequence[str], rules: Ruleset, removed: Mapping[str, Remove]) -> None:
+        self.index = index
+        self.edges: dict[Edge, str] = {}
+        """Every edge to why it is weak, ``""`` for a sure one."""
+        self.reached: set[str] = set()
+        self.modules: dict[str, FoldedModule] = {}
+        self.problems: list[Uncertain] = []
+        self._paths = paths
+        self._rules = rules
+        self._removed = removed
+        self._frontier: list[str] = []
+        self._importers: dict[str, list[str]] = {}
+        self._stars: dict[str, int] = {}
+        self._strings = StringEdges(index)
+
+    def add(self, src: str, path: str, found: Found) -> None:
+        """Record an edge unless a rule removed its target."""
+        if found.dst == src:
+            return
+        target = self._path(found.dst)
+        rule = self._removed.get(target) if target is not None else None
+        if rule is not None:
+            if found.kind in IMPORT_KINDS:
+                self.problems.append(
+                    Uncertain(
+                        path,
+                        found.line,
+                        f"{IMPORTS_REMOVED} {found.dst.partition(':')[2]} ({found.kind}; rule {rule.id})",
+                    )
+                )
+            return
+        edge = Edge(src, found.dst, found.kind, path, found.line)
+        if self.edges.get(edge) != "":
+            self.edges[edge] = found.weak
+        if found.dst not in self.reached:
+            self.reached.add(found.dst)
+            if found.dst.startswith("module:"):
+                self._frontier.append(found.dst[len("module:") :])
+
+    def run(self, fold: Fold, progress: Progress | None) -> None:
+        """Search until nothing new is reached."""
+        self._start()
+        while self._frontier:
+            wave, self._frontier = sorted(self._frontier), []
+            by_path = {item.path: item for item in fold([self.index.paths[name] for name in wave])}
+            for name in wave:
+                path = self.index.paths[name]
+                if path not in by_path:
+                    raise ShrinkerError(f"{path}: folding returned nothing", "report this as a defect of shrinker")
+                self._visit(name, by_path[path])
+            for origin, found in walk_edges(self.modules, self._importers, self._rules.walked(), self.index):
+                self.add(module_node(origin), self.index.paths[origin], found)
+            for package, line in sorted(self._stars.items()):
+                if package in self.modules:
+                    for found in star_edges(self.modules[package], line, self.index):
+                        self.add(module_node(package), self.index.paths[package], found)
+            self._assets()
+            if progress is not None:
+                progress(len(self.modules), len(self.modules) + len(self._frontier))
+
+    def _start(self) -> None:
+        for kind, rules in (("root", self._rules.roots), ("keep", self._rules.keeps)):
+            for rule in rules:
+                for node in rule_targets(rule, self.index, self._paths):
+                    self.add(f"root:{rule.id}", "", Found(node, kind, 0))
+        for api in self._rules.apis:
+            for module in api.modules:
+                if module in self.index.paths:
+                    self.add(f"root:{api.id}", "", Found(module_node(module), "api", 0))
+
+    def _visit(self, name: str, module: FoldedModule) -> None:
+        self.modules[name] = module
+        src = module_node(name)
+        for found in import_edges(module, self.index):
+            self.add(src, module.path, found)
+            if found.dst.startswith("module:"):
+                importers = self._importers.setdefault(found.dst[len("module:") :], [])
+                if not importers or importers[-1] != name:
+                    importers.append(name)
+        for mechanism in (
+            package_edges(name, self.index),
+            self._strings.find(module),
+            external_edges(module, self.index),
+            kernel_edges(module),
+        ):
+            for found in mechanism:
+                self.add(src, module.path, found)
+        for site in module.imports:
+            if site.name == "*" and site.module in self.index.packages:
+                self._stars.setdefault(site.module, site.line)
+
+    def _assets(self) -> None:
+        if not self._rules.assets:
+            return
+        kept = sorted(self.modules)
+        for rule in self._rules.assets:
+            node = asset_node(rule)
+            needed_by = None if node in self.reached else needing_module(rule, kept)
+            if needed_by is None:
+                continue
+            self.add(module_node(needed_by), self.index.paths[needed_by], Found(node, "keep", 1))
+            for path in matching_paths(rule.paths, self._paths):
+                self.add(node, "", Found(path_node(path, self.index), "keep", 0))
+
+    def _path(self, node: str) -> str | None:
+        if node.startswith("module:"):
+            return self.index.paths[node[len("module:") :]]
+        return node_path(node)

@@ -1,0 +1,136 @@
+"""What a profile is for, and what it takes away, asked of a generated tree: every kernel that a `[[reach]]` rule names, with the
+chain from the definition that it starts at, and what `[[remove]]` rules left."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shrinker.program.symbols.why import Symbols
+from shrinker.program.why import Step
+from shrinker.ruleset.match import any_module_matches
+from shrinker.ruleset.models import Reach, Remove
+from shrinker.values.errors import InputError
+from shrinker.values.upstream import module_name
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """One name that must be reached."""
+
+    rule: str
+    name: str
+    places: int
+    """Definitions and statements of the tree that define, import or read it."""
+    steps: tuple[Step, ...]
+    """From the start to the nearest of them; empty when none is reached."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What one `[[remove]]` rule left."""
+
+    rule: str
+    feature: str
+    removed: int
+    """Files that went by it."""
+    rescued: tuple[str, ...]
+    """Paths that stay because every run needs a helper of theirs; `uncertain.txt` says which."""
+    left: tuple[str, ...]
+    """Paths that stay without such a reason."""
+
+
+def reached(out: Path, symbols: Symbols, rules: Iterable[Reach]) -> list[Reached]:
+    """Each name of the rules, in their order.
+
+    Args:
+        out: the generated tree.
+        symbols: the search of the same run.
+
+    Raises:
+        InputError: the definition that a rule starts at is not in the tree.
+    """
+    wanted = list(rules)
+    places = _places(out, frozenset(name for rule in wanted for name in rule.names))
+    found: list[Reached] = []
+    for rule in wanted:
+        starts = [number for number in symbols.find(rule.start) if symbols.is_live(number)]
+        if not starts:
+            raise InputError(f"{rule.start} is not in the generated tree", f"mend `start` of rule {rule.id}")
+        first = symbols.from_here(starts)
+        for name in rule.names:
+            units = sorted({n for place in places.get(name, ()) for n in symbols.named(*place) if symbols.is_live(n)})
+            chains = [chain for n in units if (chain := symbols.chain_of(first, n)) is not None]
+            best = min(chains, key=lambda chain: (len(chain), [step.dst for step in chain]), default=())
+            found.append(Reached(rule.id, name, len(units), tuple(best)))
+    return found
+
+
+def taken(data: Mapping[str, Any], rules: Iterable[Remove]) -> list[Taken]:
+    """What each rule left of the modules that it names, by the saved graph of a run."""
+    rescued = {path for path, _, reason in data["uncertain"] if " would remove it, but " in reason}
+    kept = {path: name for path in data["kept"] if (name := module_name(path)) is not None}
+    removed: dict[str, int] = {}
+    for rule, _ in data["removed"].values():
+        removed[rule] = removed.get(rule, 0) + 1
+    out: list[Taken] = []
+    for each in rules:
+        stays = sorted(
+            path
+            for path, name in kept.items()
+            if any_module_matches(each.modules, name) and not any_module_matches(each.unless, name)
+        )
+        out.append(
+            Taken(
+                each.id,
+                each.feature,
+                removed.get(each.id, 0),
+                tuple(path for path in stays if path in rescued),
+                tuple(path for path in stays if path not in rescued),
+            )
+        )
+    return out
+
+
+def _places(out: Path, names: frozenset[str]) -> dict[str, set[tuple[str, str]]]:
+    """Module and qualified definition (or imported name) of all places that define, import or read each name."""
+    found: dict[str, set[tuple[str, str]]] = {}
+    word = re.compile(r"\b(?:" + "|".join(sorted(map(re.escape, names))) + r")\b")
+    for path in sorted((out / "python").rglob("*.py")):
+        module = module_name(path.relative_to(out).as_posix())
+        text = path.read_text("utf-8")
+        if module is None or word.search(text) is None:
+            continue
+        for name, where in _named(ast.parse(text), names):
+            found.setdefault(name, set()).add((module, where))
+    return found
+
+
+def _named(tree: ast.Module, names: frozenset[str]) -> Iterator[tuple[str, str]]:
+    stack: list[tuple[ast.AST, tuple[str, ...]]] = [(tree, ())]
+    while stack:
+        node, around = stack.pop()
+        inner = around
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                # Of functions inside functions the outermost is the unit.
+                inside = around and isinstance(around[-1], str) and around[-1].endswith("()")
+                own = name if isinstance(node, ast.ClassDef) else f"{name}()"
+                inner = around if inside else (*around, own)
+                if name in names:
+                    yield name, _joined(inner)
+            case ast.ImportFrom():
+                for alias in node.names:
+                    if alias.name in names:
+                        yield alias.name, _joined(around) or alias.asname or alias.name
+            case ast.Attribute(attr=name) if name in names and around:
+                yield name, _joined(around)
+        stack.extend((child, inner) for child in ast.iter_child_nodes(node))
+
+
+def _joined(around: tuple[str, ...]) -> str:
+    return ".".join(part.removesuffix("()") for part in around)

@@ -1,0 +1,113 @@
+"""The form in which a graph is saved for `why`: tables of strings, and rows of indexes into them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from shrinker.program.nodes import distribution_name, file_node, module_node
+from shrinker.values.distributions import Distribution, Distributions
+from shrinker.values.errors import InputError
+from shrinker.values.folded import FoldedModule
+from shrinker.values.graph import Edge, Graph
+from shrinker.values.upstream import module_name
+
+FORMAT = 2
+
+Importer = tuple[str, int, str]
+"""Path and line of an import in upstream, and what became of it: ``kept``, ``removed`` or the decision that folded it away."""
+
+
+def graph_data(
+    graph: Graph,
+    folded: Mapping[str, FoldedModule],
+    *,
+    profile: str = "",
+    upstream: str = "",
+    importers: Mapping[str, Sequence[Importer]] | None = None,
+    distributions: Distributions | None = None,
+    dropped: Mapping[str, Sequence[Importer]] | None = None,
+) -> dict[str, Any]:
+    """What `explain` and `explain_removed` read, ready for JSON.
+
+    Args:
+        importers: path of a removed file to the places in upstream that import it.
+        distributions: what the generated package requires.
+        dropped: the same of a distribution that it does not require any more.
+    """
+    required = (distributions or Distributions()).rows
+    edges = [*graph.edges, *_requirements(required)]
+    nodes = sorted(
+        {edge.src for edge in edges}
+        | {edge.dst for edge in edges}
+        | {_node(p) for p in graph.kept}
+        | {f"distribution:{row.name}" for row in required if row.kept}
+    )
+    kinds = sorted({edge.kind for edge in edges})
+    paths = sorted({edge.path for edge in edges})
+    node_at, kind_at, path_at = ({name: n for n, name in enumerate(table)} for table in (nodes, kinds, paths))
+    return {
+        "format": FORMAT,
+        "profile": profile,
+        "upstream": upstream,
+        "nodes": nodes,
+        "kinds": kinds,
+        "paths": paths,
+        "edges": [[node_at[e.src], node_at[e.dst], kind_at[e.kind], path_at[e.path], e.line] for e in edges],
+        "kept": list(graph.kept),
+        "removed": {path: [removal.rule, removal.reason] for path, removal in graph.removed.items()},
+        "uncertain": [[u.path, u.line, u.reason] for u in graph.uncertain],
+        "decisions": {
+            path: [[d.line, d.rule, d.kind, d.text, d.outcome, d.lines, d.first, d.last] for d in module.decisions]
+            for path, module in folded.items()
+            if module.decisions
+        },
+        "defines": {module.module: [[name, line] for name, line in module.defines] for module in folded.values()},
+        "importers": {path: [list(row) for row in rows] for path, rows in (importers or {}).items()},
+        "distributions": {
+            row.name: {
+                "state": row.state,
+                "reason": row.reason,
+                "rule": row.rule,
+                "imports": list(row.imports),
+                "importers": [list(site) for site in (dropped or {}).get(row.name, ())],
+            }
+            for row in required
+        },
+    }
+
+
+def _requirements(rows: Iterable[Distribution]) -> Iterator[Edge]:
+    """What requires each distribution that stays: the modules that import it, or the one that loads it."""
+    names = {row.name for row in rows}
+    for row in rows:
+        node = f"distribution:{row.name}"
+        for path, line in row.users:
+            yield Edge(_node(path), node, "requires", path, line)
+        if row.needed_by:
+            loader = distribution_name(row.needed_by)
+            yield Edge(
+                f"distribution:{loader}" if loader in names else f"external:{row.needed_by}", node, "loads", "", 0
+            )
+
+
+def load_graph(path: Path) -> dict[str, Any]:
+    """Read a saved graph.
+
+    Raises:
+        InputError: the file is missing or is not a graph of this format.
+    """
+    try:
+        data = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: no saved graph: {error}", "run `make shrink` first") from error
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise InputError(f"{path} is not a graph of format {FORMAT}", "generate the tree again with `make shrink`")
+    return data
+
+
+def _node(path: str) -> str:
+    name = module_name(path)
+    return module_node(name) if name is not None else file_node(path)

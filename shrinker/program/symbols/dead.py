@@ -1,0 +1,214 @@
+"""From the kept modules and their file graph to what may go: the one entry to this package."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from shrinker.program.reach import IMPORT_KINDS
+from shrinker.program.symbols.program import Program
+from shrinker.program.symbols.reasons import Outside
+from shrinker.program.symbols.result import dead_entries, dead_units
+from shrinker.program.symbols.search import Search
+from shrinker.program.symbols.types import Types
+from shrinker.ruleset import Ruleset
+from shrinker.ruleset.match import name_matches
+from shrinker.values.edits import Span
+from shrinker.values.folded import FoldedModule
+from shrinker.values.graph import Graph
+from shrinker.values.texts import looked_up, without_comments, words_of
+from shrinker.values.upstream import UpstreamTree, module_name
+
+_IMPORTED = re.compile(r"(?:from|import)\s+([A-Za-z_]\w*)")
+Place = tuple[str, int]
+"""Path and line."""
+_DEEP = 20_000
+"""Paths are followed recursively, through re-exports and classes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """A search, and what it was made in."""
+
+    search: Search
+    folded: Mapping[str, FoldedModule]
+    """Every module, by path, with its units: before anything was dropped."""
+    stay: frozenset[str] | None = None
+    """Modules that it left as they are, where it is the only search that was made."""
+
+
+def search_symbols(
+    tree: UpstreamTree,
+    rules: Ruleset,
+    graph: Graph,
+    folded: Mapping[str, FoldedModule],
+    more: Iterable[str] = (),
+    named: Callable[[frozenset[str]], Mapping[str, Place]] | None = None,
+) -> Search:
+    """Everything that the roots can reach.
+
+    Args:
+        tree: upstream.
+        rules: of the profile.
+        graph: of files.
+        folded: every kept module, by path, with its units.
+        more: modules that stay whatever the search finds.
+        named: answers as `named_places`, which it is by default.
+    """
+    inert = {*sys.stdlib_module_names, *(name for rule in rules.outsides for name in rule.inert)}
+    program = Program(folded.values(), inert)
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _DEEP))
+    try:
+        search = Search(program, Types(program), _outside(tree, rules, graph, folded, more, named), _Protocols(rules))
+        search.run()
+    finally:
+        sys.setrecursionlimit(before)
+    return search
+
+
+def dead_spans(search: Search, modules: Collection[str]) -> dict[str, frozenset[Span]]:
+    """What nothing names, by path of its module: statements, imported names, bases, entries of ``__all__``.
+
+    Args:
+        search: after it ran.
+        modules: all modules of upstream, by dotted name.
+    """
+    units, entries = dead_units(search), dead_entries(search, modules)
+    found: dict[str, frozenset[Span]] = {}
+    for name in dict.fromkeys((*units, *entries)):
+        module = search.program.modules[name]
+        found[module.path] = frozenset((*(module.units[n].span for n in units.get(name, ())), *entries.get(name, ())))
+    return found
+
+
+class _Protocols:
+    """Names that a base outside the tree looks up."""
+
+    def __init__(self, rules: Ruleset) -> None:
+        self._rules = rules.protocols
+        self._outsides = rules.outsides
+        self._known: dict[str, frozenset[str] | None] = {}
+
+    def get(self, base: str) -> frozenset[str] | None:
+        """None for a base of which nothing is known."""
+        if base not in self._known:
+            found = [rule for rule in self._rules if base in rule.bases or (base != "*" and _names(rule.bases, base))]
+            self._known[base] = frozenset(n for rule in found for n in rule.calls) if found else None
+        return self._known[base]
+
+    def held(self, name: str) -> str | None:
+        """The rule that says that people's own code holds objects of a class."""
+        return next((rule.id for rule in self._outsides if _names(rule.holds, name)), None)
+
+
+def _names(patterns: Iterable[str], base: str) -> bool:
+    return any(p != "*" and name_matches(p, base) for p in patterns)
+
+
+def _outside(
+    tree: UpstreamTree,
+    rules: Ruleset,
+    graph: Graph,
+    folded: Mapping[str, FoldedModule],
+    more: Iterable[str],
+    named: Callable[[frozenset[str]], Mapping[str, Place]] | None,
+) -> Outside:
+    roots: dict[str, str] = {}
+    for edge in graph.edges:
+        if edge.kind in ("root", "keep") and edge.dst.startswith("module:"):
+            roots.setdefault(edge.dst.partition(":")[2], edge.src)
+    edges: dict[str, list[tuple[int, str, str]]] = {}
+    for edge in graph.edges:
+        if edge.dst.startswith("module:") and edge.src.startswith("module:") and edge.kind not in IMPORT_KINDS:
+            edges.setdefault(edge.src[len("module:") :], []).append((edge.line, edge.kind, edge.dst[len("module:") :]))
+    modules = {module.module for module in folded.values()}
+    top = {module.partition(".")[0] for module in modules}
+    texts = (
+        (path, tree.read(path).decode("utf-8", "replace"))
+        for path in graph.kept
+        if path.endswith((".py", ".pyi")) and path not in folded
+    )
+    asking = (
+        (path, without_comments(path, text))
+        for path, text in texts
+        if any(name in top for name in _IMPORTED.findall(text))
+    )
+    words = tuple((words_of(path, text), looked_up(text)) for path, text in asking)
+    targets = (target.partition(":") for target in tree.declared.scripts.values())
+    scripts = frozenset((module, path) for module, _, path in targets if module in modules and path)
+    return Outside(
+        roots,
+        words,
+        scripts,
+        {name: tuple(found) for name, found in edges.items()},
+        frozenset(more),
+        named or (lambda names: named_places(tree, names)),
+        rules.labels,
+        rules.apis,
+    )
+
+
+def named_places(tree: UpstreamTree, names: Iterable[str]) -> dict[str, Place]:
+    """Those of some names that a module of upstream looks up or spells, with the first place that does."""
+    left = set(names)
+    if not left:
+        return {}
+    places: dict[str, Place] = {}
+    spelled = _spelling(left)
+    for file in tree.files:
+        if not left:
+            break
+        if module_name(file.path) is not None:
+            found = _named_in(tree, file.path, spelled)
+            places |= {name: found[name] for name in left & found.keys()}
+            left -= found.keys()
+    return places
+
+
+def named_again(
+    tree: UpstreamTree, known: Mapping[str, Place | None], changed: Iterable[str], went: Iterable[str] = ()
+) -> dict[str, Place | None]:
+    """What `named_places` says after some modules changed.
+
+    Args:
+        tree: upstream, with the changes.
+        known: what it said of each name before.
+        changed: paths of the modules that differ or came.
+        went: paths of those that are not there any more.
+    """
+    if not known:
+        return {}
+    spelled = _spelling(known)
+    inside = {path: _named_in(tree, path, spelled) for path in changed} | {path: {} for path in went}
+    lost = {name for name, at in known.items() if at is not None and at[0] in inside and name not in inside[at[0]]}
+    elsewhere = named_places(tree, lost)
+    found: dict[str, Place | None] = {}
+    for name, before in known.items():
+        if name in lost:
+            found[name] = elsewhere.get(name)
+            continue
+        places = [places[name] for places in inside.values() if name in places]
+        if before is not None and before[0] not in inside:
+            places.append(before)
+        # The files of a tree are in the order of their paths.
+        found[name] = min(places, default=None)
+    return found
+
+
+def _spelling(names: Iterable[str]) -> re.Pattern[bytes]:
+    """One of some names, looked up or spelled: made once, since it is as long as all of them."""
+    return re.compile(rb"[.'\"](" + "|".join(sorted(names)).encode() + rb")\b")
+
+
+def _named_in(tree: UpstreamTree, path: str, spelled: re.Pattern[bytes]) -> dict[str, Place]:
+    """The first place of each name in one file."""
+    data = tree.read(path)
+    places: dict[str, Place] = {}
+    for found in spelled.finditer(data):
+        name = found[1].decode()
+        if name not in places:
+            places[name] = path, data.count(b"\n", 0, found.start()) + 1
+    return places

@@ -1,0 +1,60 @@
+"""Why something is live, and what a search is told of the world beside the modules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from shrinker.program.symbols.program import Key
+from shrinker.ruleset.match import name_matches
+from shrinker.ruleset.models import Api, Label
+
+Node = Key | str
+"""A unit; or ``module:``, ``name:`` and ``root:`` with what they are of."""
+
+
+class Reason(NamedTuple):
+    """Why something is live."""
+
+    source: Node
+    kind: str
+    """``name``, ``attribute``, ``string``, ``pattern``, ``import``, ``effect``, ``protocol`` …"""
+    line: int = 0
+    """Of the file of the source; 0 when no line says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What is kept or asked for beside the modules."""
+
+    roots: Mapping[str, str] = field(default_factory=dict)
+    """Modules that people run or import, and the nodes of the rules that say so."""
+    words: tuple[tuple[frozenset[str], frozenset[str]], ...] = ()
+    """Of each kept Python file that imports the package and is no module of it: its words, and those that it may look up."""
+    scripts: frozenset[tuple[str, str]] = frozenset()
+    """Module and function, or ``Class.method``, of each command that installing the package makes."""
+    edges: Mapping[str, tuple[tuple[int, str, str], ...]] = field(default_factory=dict)
+    """Of a module: line, kind and target of what the file graph found besides imports; line 0 for the whole module."""
+    stay: frozenset[str] = frozenset()
+    """Modules that stay as they are, with all that is in them."""
+    named: Callable[[frozenset[str]], Mapping[str, tuple[str, int]]] = lambda names: dict.fromkeys(names, ("", 0))
+    """Of some names, those that any code of upstream looks up or spells, removed or not, with path and line of a place."""
+    labels: tuple[Label, ...] = ()
+    """Rules that say of texts that they are shown or counted, and name nothing."""
+    apis: tuple[Api, ...] = ()
+    """Rules that say what code outside takes from modules by name."""
+
+    def is_label(self, module: str, text: str) -> bool:
+        """True for a text of a module, computed or not, that a rule says names nothing."""
+        return any(text in rule.texts and any(name_matches(p, module) for p in rule.modules) for rule in self.labels)
+
+
+class Protocols(Protocol):
+    """What bases outside the tree look up."""
+
+    def get(self, base: str) -> Collection[str] | None:
+        """Names that the base looks up on its objects; None when it may be any."""
+
+    def held(self, name: str) -> str | None:
+        """The rule that says that people's own code holds objects of a class of the tree."""

@@ -1,0 +1,97 @@
+"""What is left of a search: units that go, and what they named."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from shrinker.program.symbols.reasons import Node, Reason
+from shrinker.program.symbols.search import Search
+from shrinker.program.symbols.types import Touch
+from shrinker.values.edits import Span
+
+
+def trace(search: Search) -> dict[tuple[Node, Node], Reason]:
+    """What each unit that is not live names, after the search."""
+    found: dict[tuple[Node, Node], Reason] = {}
+    for name, module in search.program.modules.items():
+        for number, unit in enumerate(module.units):
+            key = (name, number)
+            if key in search.live:
+                continue
+            owner = search.owner(key)
+            for path, line in unit.uses:
+                for touch in search.types.follow(name, owner, path, number).touches:
+                    target = _target(touch)
+                    if target is not None:
+                        found.setdefault((key, target), Reason(key, "name", line))
+            for text, line in unit.texts:
+                found.setdefault((key, f"name:{text}"), Reason(key, "string", line))
+            for source, imported, line in unit.imports:
+                for touch in search.types.imported(source, imported).touches if imported != "*" else ():
+                    target = _target(touch)
+                    if target is not None:
+                        found.setdefault((key, target), Reason(key, "import", line))
+    return found
+
+
+def leave_out(search: Search, kept: Collection[str]) -> None:
+    """Forget what was reached in modules that are not kept after all: an import that the search gave up in the end was what named them.
+
+    Args:
+        search: after it ran.
+        kept: dotted names of the kept modules.
+    """
+    for name in search.loaded.keys() - kept:
+        del search.loaded[name]
+        for number in range(len(search.program.modules[name].units)):
+            search.live.pop((name, number), None)
+
+
+def _target(touch: Touch) -> Node | None:
+    match touch.kind:
+        case "unit" | "member" | "borrowed":
+            return touch.module, touch.unit
+        case "name":
+            return f"name:{touch.name}"
+    return None
+
+
+def dead_units(search: Search) -> dict[str, list[int]]:
+    """Units of loaded modules that nothing live can name, by module; of a dead class or block only itself."""
+    out: dict[str, list[int]] = {}
+    for name, module in search.program.modules.items():
+        if name not in search.loaded:
+            continue
+        found = [
+            number
+            for number, unit in enumerate(module.units)
+            if (name, number) not in search.live
+            and (unit.parent < 0 or (name, unit.parent) in search.live)
+            and (unit.names or unit.kind in ("if", "main", "base"))
+        ]
+        if found:
+            out[name] = found
+    return out
+
+
+def dead_entries(search: Search, modules: Collection[str]) -> dict[str, list[Span]]:
+    """Entries of ``__all__`` that are submodules which nothing loads, by module: a star import would look for them.
+
+    Args:
+        search: after it ran.
+        modules: all modules of upstream, by dotted name.
+    """
+    out: dict[str, list[Span]] = {}
+    for name, module in search.program.modules.items():
+        if name not in search.loaded or name in search.outside.stay or "__getattr__" in module.symbols:
+            continue
+        found = [
+            span
+            for entry, span in module.entries
+            if f"{name}.{entry}" in modules
+            and f"{name}.{entry}" not in search.loaded
+            and not search.program.bound(name, entry)
+        ]
+        if found:
+            out[name] = found
+    return out

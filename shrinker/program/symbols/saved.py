@@ -1,0 +1,251 @@
+"""The form in which a search is saved for `why`: tables of strings, and flat rows of numbers.
+
+Nodes are numbered: units first, then modules, then names that are looked up by name, then roots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence, Set
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from typing import Any
+
+from shrinker.program.symbols.costs import cost_of
+from shrinker.program.symbols.dead import Searched
+from shrinker.program.symbols.program import Key, Module
+from shrinker.program.symbols.reasons import Node
+from shrinker.program.symbols.removed_code import Site, merged_sites, module_sites, without_unit
+from shrinker.program.symbols.result import trace
+from shrinker.program.written import Written
+from shrinker.values.graph import Graph
+from shrinker.values.upstream import UpstreamTree
+
+FORMAT = 2
+LIVE, DEAD = 1, 0
+
+
+NO_SYMBOLS: tuple[dict[str, Any], list[int]] = ({"format": FORMAT, "units": []}, [])
+"""Of a run that looked at modules only."""
+_ROOTS = {"root:other files": 20, "root:entry point": 10, "root:code outside": 40}
+"""What a chain costs before its first step: modules that people run come first, what only unknown code may call last."""
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolData:
+    """What a search of symbols found, ready for JSON; what removed files say of it is added by `symbol_data`."""
+
+    data: Mapping[str, Any]
+    """Everything but the sites."""
+    edges: list[int]
+    sites: Mapping[str, list[Site]]
+    """Last part of the name of each removed symbol to code of kept files that named it, and that is gone."""
+    targets: Mapping[str, str]
+    """Dotted name of each removed symbol to its last part."""
+    asked: Mapping[str, tuple[str, int] | None]
+    """Public methods that nothing reached, to the first place in upstream that names one."""
+    words: frozenset[str]
+    """Last parts of the names of all that is dead or was folded away: what sites are looked for of."""
+
+
+def symbol_data(found: SymbolData, graph: Graph, written: Written) -> tuple[dict[str, Any], list[int]]:
+    """What `shrinker.program.symbols.why` reads, ready for JSON: units and best chains, and all edges.
+
+    Args:
+        found: by the search.
+        graph: of the files that stay.
+        written: imports of all of upstream.
+    """
+    return {**found.data, "sites": _all_sites(found, graph, written)}, found.edges
+
+
+def found_symbols(
+    searched: Searched,
+    tree: UpstreamTree,
+    written: Written,
+    earlier: SymbolData | None = None,
+    alike: Collection[str] = (),
+) -> SymbolData:
+    """What a search found.
+
+    Args:
+        searched: the search, after it ran.
+        tree: upstream.
+        written: imports of all of upstream.
+        earlier: what another search found.
+        alike: dotted names of the modules that this one looked at, too, and that were the same then.
+    """
+    search, folded = searched.search, searched.folded
+    modules = sorted(search.program.modules)
+    numbers: dict[Node, int] = {}
+    units: list[list[Any]] = []
+    names: dict[Key, str] = {}
+    for at, name in enumerate(modules):
+        module = search.program.modules[name]
+        for number, unit in enumerate(module.units):
+            key = (name, number)
+            numbers[key] = len(units)
+            names[key] = qualified(module, number)
+            state = LIVE if key in search.live and name in search.loaded else DEAD
+            units.append([at, unit.kind, names[key], unit.span.line, unit.span.end_line, unit.parent, state])
+    edges = {**trace(search), **search.edges}
+    others = sorted({node for pair in edges for node in pair if node.__class__ is str})
+    for text in others:
+        numbers[text] = len(numbers)
+    kinds = sorted({reason.kind for reason in edges.values()})
+    kind_numbers = {kind: number for number, kind in enumerate(kinds)}
+    size = len(numbers)
+    # One number for a pair: integers are compared faster than what they stand for.
+    pairs = [
+        (numbers[source] * size + numbers[target], kind_numbers[reason.kind], reason.line)
+        for (source, target), reason in edges.items()
+    ]
+    pairs.sort()
+    rows = [number for pair, kind, line in pairs for number in (*divmod(pair, size), kind, line)]
+    dead = {key for key in names if key not in search.live}
+    nested = {
+        name: (earlier.data["gone"].get(name, []), earlier.data["inner"].get(name, []))
+        if earlier is not None and name in alike
+        else without_unit(tree, search.program.modules[name], folded, names)
+        for name in modules
+    }
+    gone = {name: rows for name, (rows, _) in nested.items() if rows}
+    data = {
+        "format": FORMAT,
+        "modules": [[name, search.program.modules[name].path] for name in modules],
+        "units": units,
+        "others": others,
+        "kinds": kinds,
+        "best": _best(rows, [bool(unit[6]) for unit in units], _classes(units), others, kinds),
+        "gone": gone,
+        "inner": {name: inner for name, (_, inner) in nested.items() if inner},
+    }
+    words = {name for key in dead for name in search.program.unit(key).names}
+    targets = {f"{key[0]}.{names[key]}": name for key in dead for name in search.program.unit(key).names}
+    folded_away = {f"{name}.{row[0]}": row[0].rpartition(".")[2] for name, found in gone.items() for row in found}
+    words |= set(folded_away.values())
+    targets |= folded_away
+    # Of the same modules, live in the same parts, the same words say the same.
+    told = _told(earlier, alike, words, units, modules) if earlier is not None else set()
+    fresh: dict[str, list[tuple[str, Site]]] = {}
+    for name in modules:
+        if name not in told:
+            module = search.program.modules[name]
+            live = [f"{name}.{names[name, n]}" if (name, n) in search.live else "" for n in range(len(module.units))]
+            fresh[module.path] = list(module_sites(tree, module, live, folded[module.path], words, written))
+    sites = merged_sites(earlier.sites if earlier is not None and told else {}, fresh)
+    return SymbolData(data, rows, sites, targets, dict(search.asked), frozenset(words))
+
+
+def _told(
+    earlier: SymbolData, alike: Collection[str], words: Set[str], units: Sequence[Sequence[Any]], modules: Sequence[str]
+) -> set[str]:
+    """Modules of whose sites an earlier search says what this one would."""
+    if earlier.words != words:
+        return set()
+    before = _states(earlier.data["units"], [name for name, _ in earlier.data["modules"]])
+    now = _states(units, modules)
+    return {name for name in alike if name in now and before.get(name) == now[name]}
+
+
+def _states(units: Sequence[Sequence[Any]], modules: Sequence[str]) -> dict[str, list[int]]:
+    """Which units of each module are live."""
+    found: dict[str, list[int]] = {name: [] for name in modules}
+    for unit in units:
+        found[modules[unit[0]]].append(unit[6])
+    return found
+
+
+def _classes(units: Sequence[Sequence[Any]]) -> list[int]:
+    """Number of the class around each unit; -1 where there is none."""
+    found: list[int] = []
+    start = 0
+    for number, (module, _, _, _, _, parent, _) in enumerate(units):
+        if not number or units[number - 1][0] != module:
+            start = number
+        around = start + parent if parent >= 0 else -1
+        found.append(around if around < 0 or units[around][1] == "class" else found[around])
+    return found
+
+
+def _best(
+    rows: Sequence[int], live: Sequence[bool], classes: Sequence[int], others: Sequence[str], kinds: Sequence[str]
+) -> list[int]:
+    """Source, kind and line of the last edge of the best chain from a root to each node; -1 for a root or what is not live.
+
+    A member is there once its class is: before that has its chain, no chain goes by way of the member.
+    """
+    size = len(live)
+    out: dict[int, list[tuple[int, int, int]]] = {}
+    for at in range(0, len(rows), 4):
+        source, target, kind, line = rows[at : at + 4]
+        if (source >= size or live[source]) and (target >= size or live[target]):
+            out.setdefault(source, []).append((target, kind, line))
+    known = {size + n: _ROOTS.get(name, 0) for n, name in enumerate(others) if name.startswith("root:")}
+    queue = [(cost, node, -1, 0, 0) for node, cost in known.items()]
+    heapify(queue)
+    best = [-1, 0, 0] * (size + len(others))
+    settled: set[int] = set()
+    waiting: dict[int, list[tuple[int, int, int, int, int]]] = {}
+    while queue or waiting:
+        if not queue:
+            # Nothing else names these classes: their members do.
+            queue = [row for rows in waiting.values() for row in rows]
+            heapify(queue)
+            waiting.clear()
+            classes = [-1] * size
+        cost, node, *last = heappop(queue)
+        if node in settled:
+            continue
+        around = classes[node] if node < size else -1
+        if around >= 0 and around not in settled:
+            waiting.setdefault(around, []).append((cost, node, last[0], last[1], last[2]))
+            continue
+        settled.add(node)
+        best[3 * node : 3 * node + 3] = last
+        for held in waiting.pop(node, ()):
+            heappush(queue, (max(cost, held[0]), *held[1:]))
+        edges = out.get(node, ())
+        for target, kind, line in edges:
+            if target in settled:
+                continue
+            whole = cost + cost_of(kinds[kind], others[node - size] if node >= size else "", len(edges))
+            # Node numbers follow the names, and so does the choice between equals.
+            if whole < known.get(target, whole + 1):
+                known[target] = whole
+                heappush(queue, (whole, target, node, kind, line))
+    return best
+
+
+def qualified(module: Module, number: int) -> str:
+    """Name of a unit in its module, with the classes around it; its line where it binds nothing, ``Class(Base)`` for a base."""
+    base = module.units[number]
+    if base.kind == "base":
+        return f"{qualified(module, base.parent)}({','.join(base.value)})"
+    parts: list[str] = []
+    while number >= 0:
+        unit = module.units[number]
+        if unit.kind != "if" or not parts:
+            parts.append(str(unit.span.line) if unit.kind == "main" else ",".join(unit.names) or str(unit.span.line))
+        number = unit.parent
+    return ".".join(reversed(parts))
+
+
+def _all_sites(found: SymbolData, graph: Graph, written: Written) -> dict[str, list[Site]]:
+    """The sites of kept files, then those of removed ones."""
+    sites = {word: list(rows) for word, rows in found.sites.items()}
+    targets = found.targets
+    for path, imports in written.items():
+        removal = graph.removed.get(path)
+        if removal is None:
+            continue
+        for line, dotted in imports:
+            if dotted in targets:
+                fate = f"imported by a removed file ({removal.rule})"
+                sites.setdefault(targets[dotted], []).append((path, line, fate, "", 1))
+    for name, place in found.asked.items():
+        if place is not None and (removal := graph.removed.get(place[0])) is not None:
+            sites.setdefault(name, []).append((*place, f"named by a removed file ({removal.rule})", "", 1))
+    return dict(sorted(sites.items()))
+
+
+__all__ = ["FORMAT", "NO_SYMBOLS", "SymbolData", "found_symbols", "symbol_data"]

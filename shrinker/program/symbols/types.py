@@ -1,0 +1,280 @@
+"""What paths stand for: modules, classes, a method's own object; and what looking them up touches.
+
+Only what the syntax proves is resolved: modules and classes by their names, and ``self``, ``cls`` and ``super()``. A look-up on
+anything else, annotated or not, is one by name. Nothing here depends on what is live: an answer is computed once.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterable
+from typing import NamedTuple, TypeVar
+
+from shrinker.program.symbols.hierarchy import Hierarchy
+from shrinker.program.symbols.program import Key, Program
+
+T = TypeVar("T")
+
+
+class Value(NamedTuple):
+    """What an expression may be."""
+
+    kind: str
+    """``module``, ``class``, ``subclass`` (the class or one below it), ``object`` (of the class or one below it), ``rest``
+    (what `super()` finds), ``outside`` (named, not of the tree) or ``anything``."""
+    module: str = ""
+    """Of a module or what is defined in it; the dotted name of something outside."""
+    unit: int = -1
+
+    @property
+    def key(self) -> Key:
+        """The unit of a class or object."""
+        return self.module, self.unit
+
+
+_BUILTINS = frozenset(dir(builtins))
+ANYTHING = Value("anything")
+Values = frozenset[Value]
+UNKNOWN: Values = frozenset({ANYTHING})
+
+
+class Touch(NamedTuple):
+    """One thing that a look-up may find."""
+
+    kind: str
+    """``unit`` (a symbol), ``member`` (of a class), ``borrowed`` (a method read from its class), ``heirs`` (classes that
+    inherit from it), ``module`` or ``name`` (looked up on anything)."""
+    module: str
+    unit: int = -1
+    name: str = ""
+
+
+class Found:
+    """Result of following a path."""
+
+    __slots__ = ("_effects", "leads", "touches", "values")
+
+    def __init__(self, values: Values, touches: frozenset[Touch]) -> None:
+        self.values = values
+        self.touches = touches
+        self.leads = bool(touches) or any(value.kind == "module" for value in values)
+        """Whether there are `effects`; most paths are of something outside the tree."""
+        self._effects: tuple[tuple[Touch, ...], tuple[str, ...]] | None = None
+
+    @property
+    def effects(self) -> tuple[tuple[Touch, ...], tuple[str, ...]]:
+        """The touches, and the modules among the values, in an order that is the same in every run."""
+        found = self._effects
+        if found is None:
+            modules = (value for value in ordered(self.values) if value.kind == "module")
+            found = self._effects = tuple(ordered(self.touches)), tuple(value.module for value in modules)
+        return found
+
+
+def ordered(found: frozenset[T]) -> Iterable[T]:
+    """The same order in every run; most are one."""
+    return found if len(found) < 2 else sorted(found, key=repr)
+
+
+class Types:
+    """Follows paths; remembers every answer."""
+
+    def __init__(self, program: Program) -> None:
+        """
+        Args:
+            program: all kept modules.
+        """
+        self.program = program
+        self._paths: dict[tuple[str, int, str], Found] = {}
+        self._steps: dict[tuple[Value, str], Found] = {}
+        self._busy: set[object] = set()
+        self._cut = False
+        """True when an answer since it was set is less than exact, because it was asked for while it was sought."""
+        self._units: dict[Key, Values] = {}
+        self.hierarchy = Hierarchy(program, self)
+        self.hierarchy.build()
+        # Bases were looked up before the families were known.
+        self._paths.clear()
+        self._steps.clear()
+        self._units.clear()
+
+    def follow(self, module: str, owner: int, path: str, unit: int) -> Found:
+        """What a path finds.
+
+        Args:
+            module: where it stands.
+            owner: number of the class around it, or -1; its `self` is anything when -2.
+            path: the path.
+            unit: whose local imports it may start from.
+        """
+        match path[0]:
+            case "?":
+                # Of anything, wherever it stands.
+                where = "", -1, path
+            case "#":
+                where = module, unit, path
+            case "@":
+                where = module, owner, path
+            case _:
+                where = module, -1, path
+        known = self._paths.get(where)
+        if known is not None:
+            return known
+        if where in self._busy:
+            self._cut = True
+            return Found(UNKNOWN, frozenset())
+        before_cut = self._enter(where)
+        head, _, name = path.rpartition(".")
+        if head:
+            before = self.follow(module, owner, head, unit)
+            values: set[Value] = set()
+            touches = set(before.touches)
+            for value in before.values:
+                step = self._step(value, name)
+                values |= step.values
+                touches |= step.touches
+            found = Found(frozenset(values), frozenset(touches))
+        else:
+            found = self._root(module, owner, name, unit)
+        if self._leave(where, before_cut):
+            self._paths[where] = found
+        return found
+
+    def _enter(self, question: object) -> bool:
+        self._busy.add(question)
+        before, self._cut = self._cut, False
+        return before
+
+    def _leave(self, question: object, before: bool) -> bool:
+        """True when the answer is as good as it can be, so that it may be remembered."""
+        self._busy.discard(question)
+        final = not self._cut or not self._busy
+        self._cut = (self._cut or before) and bool(self._busy)
+        return final
+
+    def value_of(self, key: Key) -> Values:
+        """What a name bound by this unit may be."""
+        known = self._units.get(key)
+        if known is not None:
+            return known
+        if key in self._busy:
+            self._cut = True
+            return UNKNOWN
+        before = self._enter(key)
+        unit = self.program.unit(key)
+        found = UNKNOWN
+        if unit.kind == "class":
+            found = frozenset({Value("class", *key)})
+            if "replaced" in unit.flags:
+                found |= UNKNOWN
+        elif unit.kind == "import":
+            found = self.imported(*unit.imports[0][:2], whole="whole" in unit.flags).values
+        elif (
+            unit.kind == "assign"
+            and len(unit.names) == 1
+            and self.program.modules[key[0]].globals.isdisjoint(unit.names)
+        ):
+            found = frozenset().union(*(self.follow(key[0], -1, path, key[1]).values for path in unit.value))
+        if not self.program.patched.isdisjoint(unit.names):
+            found |= UNKNOWN
+        if self._leave(key, before):
+            self._units[key] = found
+        return found
+
+    def heirs(self, key: Key) -> list[Key]:
+        """Classes that inherit from it, but for those inside functions."""
+        return [k for k in self.hierarchy.below(key) if k[1] >= 0]
+
+    def imported(self, module: str, name: str, *, whole: bool = False) -> Found:
+        """What an import binds."""
+        if not name:
+            bound = module.partition(".")[0] if whole else module
+            touches = frozenset({Touch("module", module)} if self.program.is_module(module) else ())
+            if not self.program.is_module(bound):
+                return Found(frozenset({Value("outside", bound)}), touches)
+            return Found(frozenset({Value("module", bound)}), touches)
+        if not self.program.is_module(module):
+            if module.partition(".")[0] in self.program.top and name != "*":
+                # Made while the program runs.
+                return Found(UNKNOWN, frozenset({Touch("name", "", name=name)}))
+            return Found(frozenset({Value("outside", f"{module}.{name}")}), frozenset())
+        step = self._step(Value("module", module), name)
+        return Found(step.values, step.touches | {Touch("module", module)})
+
+    def _root(self, module: str, owner: int, name: str, unit: int) -> Found:
+        if name[0] == "?" or (owner < 0 and name[0] == "@"):
+            return Found(UNKNOWN, frozenset())
+        if name[0] == "#":
+            return self.imported(*self.program.unit((module, unit)).imports[int(name[1:])][:2])
+        if name[0] == "@":
+            kind = {"@self": "object", "@cls": "subclass", "@super": "rest"}[name]
+            return Found(frozenset({Value(kind, module, owner)}), frozenset())
+        bound = self.program.bound(module, name)
+        if not bound:
+            return Found(
+                frozenset({Value("outside", f"builtins.{name}")}) if name in _BUILTINS else UNKNOWN, frozenset()
+            )
+        return self._all(bound)
+
+    def _all(self, keys: Iterable[Key]) -> Found:
+        values: set[Value] = set()
+        touches: set[Touch] = set()
+        for key in keys:
+            touches.add(Touch("unit", *key))
+            values |= self.value_of(key)
+        return Found(frozenset(values), frozenset(touches))
+
+    def _step(self, value: Value, name: str) -> Found:
+        where = (value, name)
+        known = self._steps.get(where)
+        if known is not None:
+            return known
+        if where in self._busy:
+            self._cut = True
+            return Found(UNKNOWN, frozenset())
+        before = self._enter(where)
+        found = self._look(value, name)
+        if self._leave(where, before):
+            self._steps[where] = found
+        return found
+
+    def _look(self, value: Value, name: str) -> Found:
+        match value.kind:
+            case "outside":
+                return Found(frozenset({Value("outside", f"{value.module}.{name}")}), frozenset())
+            case "module":
+                return self._in_module(value.module, name)
+            case "class" | "subclass" | "object" | "rest":
+                return self._in_class(value, name)
+        return Found(UNKNOWN, frozenset({Touch("name", "", name=name)}))
+
+    def _in_module(self, module: str, name: str) -> Found:
+        found = self._all(self.program.bound(module, name))
+        inner = f"{module}.{name}"
+        if self.program.is_module(inner):
+            return Found(found.values | {Value("module", inner)}, found.touches | {Touch("module", inner)})
+        return found if found.touches else Found(UNKNOWN, frozenset({Touch("name", "", name=name)}))
+
+    def _in_class(self, value: Value, name: str) -> Found:
+        key = value.key
+        if name == "__class__":
+            return Found(frozenset({Value("subclass", *key)}), frozenset())
+        if name == "__subclasses__":
+            return Found(UNKNOWN, frozenset({Touch("heirs", *key)}))
+        hierarchy = self.hierarchy
+        search = {"class": hierarchy.ancestors, "rest": hierarchy.rest}.get(value.kind, hierarchy.family)
+        touches: set[Touch] = set()
+        for each in search(key):
+            module = self.program.modules[each[0]]
+            for number in module.members.get(each[1], {}).get(name, ()):
+                bound = value.kind in ("object", "rest") or not module.units[number].flags.isdisjoint(_BOUND)
+                touches.add(Touch("member" if bound else "borrowed", each[0], number))
+        if not touches and not hierarchy.has_attribute(key, name):
+            inherited = value.kind == "rest" or hierarchy.has_more(key)
+            if hierarchy.forwards(key) or not inherited:
+                touches.add(Touch("name", "", name=name))
+        return Found(UNKNOWN, frozenset(touches))
+
+
+_BOUND = frozenset({"static", "classmethod"})
+"""Methods that are given no object, or the class itself, wherever they are read."""

@@ -1,0 +1,178 @@
+"""What both sides have in common and what not, and the words in which a reason is told."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from shrinker.program.why import Step
+from shrinker.report.diff.side import Side, unnumbered
+from shrinker.report.diff.values import Cause, Change, Reason
+from shrinker.source.history import Told
+
+_MOST_COMMITS = 12
+_TELLING = 6
+"""Characters of a line that is more than a bracket."""
+_NO_RULES = {
+    "root:code outside": "only code outside the tree may still look it up by its name",
+    "root:other files": "a file that is no module names it",
+    "root:entry point": "an entry point of the package names it",
+    "root:file graph": "the file graph needs it",
+}
+"""Roots of symbols that no rule makes."""
+_OTHERWISE = {"now": "before", "before": "any more"}
+
+
+@dataclass
+class Pair:
+    """The two sides."""
+
+    old: Side
+    new: Side
+    told: tuple[Told, ...] = ()
+    """Commits of upstream between them, the newest first."""
+
+    @cached_property
+    def same_rules(self) -> bool:
+        """True when both were made by the same rules."""
+        one, other = self.old.manifest, self.new.manifest
+        return (one.rules_hash, one.profile) == (other.rules_hash, other.profile)
+
+    def upstream_changed(self, path: str) -> bool | None:
+        """Whether upstream's file differs; None when that cannot be said."""
+        there = self.old.has_upstream(path), self.new.has_upstream(path)
+        if there[0] is not None and there[1] is not None and there[0] != there[1]:
+            return True
+        one, other = self.old.upstream_hash(path), self.new.upstream_hash(path)
+        if one is None or other is None:
+            return False if there == (False, False) else None
+        return one != other
+
+    @cached_property
+    def _by_path(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for commit in self.told:
+            for path in commit.paths:
+                found.setdefault(path, []).append(commit.number or commit.hash[:10])
+        return found
+
+    def commits(self, path: str) -> tuple[str, ...]:
+        """Numbers of the commits that touched a file, the newest first."""
+        rows = self._by_path.get(path, [])
+        more = (f"and {len(rows) - _MOST_COMMITS} more",) if len(rows) > _MOST_COMMITS else ()
+        return (*rows[:_MOST_COMMITS], *more)
+
+    def changed_rules(self) -> tuple[Change, ...]:
+        """Rules that only one side has, or that differ."""
+        if self.same_rules:
+            return ()
+        one, other = self.old.rules, self.new.rules
+        if one is None or other is None:
+            return (Change("(which ones is not recorded)", "changed", reason="one side's reports have no rules.json"),)
+        rows: list[Change] = []
+        for name in sorted(one.keys() | other.keys()):
+            if name not in one or name not in other:
+                rows.append(Change(name, "added" if name in other else "removed", where=(one | other)[name][0]))
+            elif one[name] != other[name]:
+                rows.append(Change(name, "changed", where=other[name][0]))
+        return tuple(rows) or (Change("(comments or order)", "changed"),)
+
+    @cached_property
+    def moved_rules(self) -> frozenset[str]:
+        """Ids of those rules."""
+        return frozenset(row.subject for row in self.changed_rules())
+
+    def is_rule(self, rules: str) -> bool:
+        """True when a decision rests on a rule; ``orphan``, ``unused`` and their like say that nothing names it."""
+        known = self.new.rules
+        return known is None or any(name in known for name in rules.split("+"))
+
+    def rule_cause(self, rules: str) -> tuple[Cause, str]:
+        """What a decision by rules (joined by ``+``) on one side alone rests on."""
+        moved = sorted(set(rules.split("+")) & self.moved_rules)
+        if moved:
+            return "rule", f"rule {', '.join(moved)} changed"
+        return "reach", f"rule {rules}, which both sides have"
+
+    def reached(self, steps: Sequence[Step]) -> Reason:
+        """Why a chain of the new side leads where the old one's did not."""
+        return self._turned(steps, self.new, self.old, "now reaches {}", "names it", "now")
+
+    def unreached(self, steps: Sequence[Step]) -> Reason:
+        """Why what a chain of the old side kept is reached no more."""
+        return self._turned(steps, self.old, self.new, "reached {} and does not any more", "named it", "before")
+
+    def _turned(self, steps: Sequence[Step], own: Side, other: Side, says: str, names: str, when: str) -> Reason:
+        """The step at which the chain of one side leaves what the other keeps, and what changed there."""
+        chain = shown(steps)
+        step = turning(steps, other.live_nodes)
+        if step is None:
+            return Reason("unknown", "no chain leads to it")
+        source = step.src.partition(":")[2]
+        who = f"{source} {says.format(_name(step.dst))} ({step.kind})"
+        if step.src in _NO_RULES:
+            return Reason("upstream", f"{_NO_RULES[step.src]}, which was not so {_OTHERWISE[when]}", chain)
+        if step.src.startswith("root:"):
+            root, text = self.rule_cause(source)
+            return Reason(root, f"root {source} {names} {when}: {text}", chain)
+        changed = self.upstream_changed(step.path) if step.path else None
+        if changed and _has_line(other, step.path, _line(own, step.path, step.line)):
+            side = "the old upstream" if other is self.old else "the new upstream"
+            cause: Cause = "rule" if self.moved_rules else "reach"
+            text = f"{who}, at {_place(step)}: {side} has that line, too, and it was decided otherwise there"
+            return Reason(cause, text, chain)
+        if changed:
+            gone = self.new.has_upstream(step.path) is False
+            what = "removed" if gone else "changed"
+            return Reason("upstream", f"{who}: upstream {what} {_place(step)}{self.by(step.path)}", chain)
+        if self.moved_rules:
+            return Reason("rule", f"{who}: rules changed ({_some(sorted(self.moved_rules))})", chain)
+        if changed is None:
+            return Reason("unknown", f"{who}, at {_place(step)}", chain)
+        return Reason("reach", f"{who}, at {_place(step)}, in a file that upstream did not change", chain)
+
+    def by(self, path: str) -> str:
+        """The commits that touched a file, in brackets; empty where none is known."""
+        rows = self.commits(path)
+        return f" ({', '.join(rows)})" if rows else ""
+
+
+def turning(steps: Sequence[Step], known: Container[str]) -> Step | None:
+    """The last step of a chain that starts at something which the other side keeps, too.
+
+    Not the first step that the other side does not have: what comes behind it may be kept there by another way.
+    """
+    for step in reversed(steps):
+        if step.src.startswith("root:") or unnumbered(step.src) in known:
+            return step
+    return steps[0] if steps else None
+
+
+def shown(steps: Sequence[Step]) -> tuple[str, ...]:
+    """A chain as `why` prints it."""
+    return tuple(f"{s.src} --{s.kind}--> {s.dst}" + (f"  {s.path}:{s.line}" if s.path else "") for s in steps)
+
+
+def _line(side: Side, path: str, line: int) -> str:
+    """A line of upstream's file; empty where it cannot be read, or says nothing by itself."""
+    rows = side.upstream_lines(path)
+    text = rows[line - 1] if 0 < line <= len(rows) else ""
+    return text if len(text) > _TELLING else ""
+
+
+def _has_line(side: Side, path: str, text: str) -> bool:
+    return bool(text) and text in side.upstream_lines(path)
+
+
+def _name(node: str) -> str:
+    kind, _, name = node.partition(":")
+    return f"the name {name}" if kind == "name" else name
+
+
+def _place(step: Step) -> str:
+    return f"{step.path}:{step.line}" if step.line else step.path or "a rule"
+
+
+def _some(names: Sequence[str], most: int = 4) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

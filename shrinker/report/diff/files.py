@@ -1,0 +1,135 @@
+"""Files that only one tree has, and files that both have and that differ, each with its reason."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from shrinker.report.diff.difference import Pair
+from shrinker.report.diff.side import Side
+from shrinker.report.diff.values import CommitNote, FileChange, FileMove, Reason
+
+_PLACE = re.compile(r"used at (\S+?):\d+")
+_OWN = "shrinker writes this file itself"
+
+
+def kept_files(pair: Pair) -> tuple[FileMove, ...]:
+    """Files that the new tree has and the old one has not."""
+    paths = sorted(pair.new.files.keys() - pair.old.files.keys())
+    return tuple(
+        FileMove(path, pair.new.files[path].lines_after, _newly_kept(pair, path), pair.commits(path)) for path in paths
+    )
+
+
+def removed_files(pair: Pair) -> tuple[FileMove, ...]:
+    """Files that the old tree has and the new one has not."""
+    paths = sorted(pair.old.files.keys() - pair.new.files.keys())
+    return tuple(
+        FileMove(path, pair.old.files[path].lines_after, _newly_removed(pair, path), pair.commits(path))
+        for path in paths
+    )
+
+
+def changed_files(pair: Pair, counts: dict[str, tuple[int, int]]) -> tuple[FileChange, ...]:
+    """Files of both trees with different content, those first that upstream did not change.
+
+    Args:
+        counts: lines added and removed, by path.
+    """
+    rows: list[FileChange] = []
+    for path in sorted(pair.old.files.keys() & pair.new.files.keys()):
+        if pair.old.files[path].sha256 == pair.new.files[path].sha256:
+            continue
+        added, removed = counts.get(path, (0, 0))
+        own = _written_here(pair.new, path)
+        upstream = None if own else pair.upstream_changed(path)
+        text = _OWN if own else "" if upstream else _other_decisions(pair, path)
+        rows.append(FileChange(path, added, removed, upstream, text, pair.commits(path)))
+    return tuple(sorted(rows, key=lambda row: (row.upstream is True, row.path)))
+
+
+def commit_notes(pair: Pair) -> tuple[CommitNote, ...]:
+    """Commits that touched a file of one of the trees, the newest first."""
+    known = pair.old.files.keys() | pair.new.files.keys()
+    rows = [(told, len(known & set(told.paths))) for told in pair.told]
+    return tuple(CommitNote(told.hash, told.number, told.subject, count) for told, count in rows if count)
+
+
+def _written_here(side: Side, path: str) -> bool:
+    return side.has_upstream(path) is False
+
+
+def _newly_kept(pair: Pair, path: str) -> Reason:
+    steps = pair.new.chains.to(path) if pair.new.chains is not None else ()
+    if _written_here(pair.new, path):
+        return Reason("reach", _OWN)
+    before = pair.old.has_upstream(path)
+    if before is False:
+        reason = pair.reached(steps) if steps and pair.old.graph else None
+        where = f"; {reason.text}" if reason is not None else ""
+        same = _same_content(pair.old, pair.new.upstream_hash(path))
+        if same:
+            return Reason("upstream", f"upstream moved it here from {same}{where}", reason.chain if reason else ())
+        return Reason("upstream", f"upstream added it{where}", reason.chain if reason else ())
+    if not pair.old.graph or not pair.new.graph:
+        return Reason("unknown", "the reports of one side are not there")
+    rule, text = pair.old.graph["removed"].get(path, ["unreachable", "nothing kept needed it"])
+    if rule != "unreachable" and rule in pair.moved_rules:
+        return Reason("rule", f"rule {rule}, which removed it, changed", pair.reached(steps).chain)
+    found = pair.reached(steps)
+    if path in pair.new.rescued:
+        return _rescued(pair, path, found)
+    was = f"rule {rule} removed it before ({text})" if rule != "unreachable" else "nothing kept needed it before"
+    return Reason(found.cause, f"{was}; {found.text}", found.chain)
+
+
+def _rescued(pair: Pair, path: str, found: Reason) -> Reason:
+    """A rule took the file before and takes it now; something that runs needs it since."""
+    text = pair.new.rescued[path]
+    place = _PLACE.search(text)
+    needs = place[1] if place else ""
+    if pair.upstream_changed(needs) and not pair.moved_rules:
+        return Reason("upstream", f"{text}; upstream changed that file{pair.by(needs)}", found.chain)
+    return Reason(found.cause if found.cause != "upstream" else "reach", text, found.chain)
+
+
+def _newly_removed(pair: Pair, path: str) -> Reason:
+    steps = pair.old.chains.to(path) if pair.old.chains is not None else ()
+    if _written_here(pair.old, path):
+        return Reason("reach", _OWN)
+    after = pair.new.has_upstream(path)
+    if after is False:
+        moved = _same_content(pair.new, pair.old.upstream_hash(path))
+        if moved:
+            kept = "" if moved in pair.new.files else ", which the new tree does not keep"
+            return Reason("upstream", f"upstream moved it to {moved}{kept}")
+        return Reason("upstream", "upstream removed it")
+    if not pair.old.graph or not pair.new.graph:
+        return Reason("unknown", "the reports of one side are not there")
+    rule, text = pair.new.graph["removed"].get(path, ["unreachable", ""])
+    if rule != "unreachable":
+        cause, why = pair.rule_cause(rule)
+        if cause == "reach":
+            # The rule took it before, too, and something held it back then: a rescue, or the name it has.
+            cause, why = "upstream", f"rule {rule} takes it now; something that runs needed it before"
+        return Reason(cause, f"{why}: {text}", pair.unreached(steps).chain)
+    return pair.unreached(steps)
+
+
+def _same_content(side: Side, sha256: str | None) -> str:
+    """Path of upstream's file with this content; empty when there is none, or it is an empty file's."""
+    if side.upstream is None or sha256 is None:
+        return ""
+    found = [file.path for file in side.upstream.files if file.sha256 == sha256 and file.size > 100]
+    return found[0] if len(found) == 1 else ""
+
+
+def _other_decisions(pair: Pair, path: str) -> str:
+    """What was decided otherwise in a file that upstream did not change."""
+    if not pair.old.graph or not pair.new.graph:
+        return "the reports of one side are not there"
+    before, after = (Counter(row[1] for row in side.graph["decisions"].get(path, ())) for side in (pair.old, pair.new))
+    rows = [f"{rule} {before[rule]} → {after[rule]}" for rule in sorted(before | after) if before[rule] != after[rule]]
+    if rows:
+        return f"decisions by rule: {', '.join(rows[:6])}" + (f" and {len(rows) - 6} more" if len(rows) > 6 else "")
+    return "what the rest of the tree names of it differs: see the symbols"

@@ -1,0 +1,175 @@
+"""What people see of the server: flags, endpoints, and the fields of what they send and get back."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from shrinker.program.interface.endpoints import WORDS as ENDPOINTS
+from shrinker.program.interface.endpoints import Endpoint, read_endpoints
+from shrinker.program.interface.flags import WORDS as FLAGS
+from shrinker.program.interface.flags import Flag, read_flags
+from shrinker.program.interface.syntax import Syntax
+from shrinker.report.diff.difference import Pair
+from shrinker.report.diff.side import Side
+from shrinker.report.diff.values import Change
+from shrinker.values.upstream import module_name
+
+_MODELS = re.compile(rb"\bBaseModel\b")
+_ROOT = "BaseModel"
+
+
+def offered_changes(pair: Pair) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
+    """Changes of flags, and of endpoints with the fields of their models; nothing when a tree is not there."""
+    if pair.old.folder is None or pair.new.folder is None:
+        return (), ()
+    old, new = _Offered(pair.old), _Offered(pair.new)
+    flags = _moved(_compare(old.flags, new.flags, _flag_change, pair))
+    endpoints = _compare(old.endpoints, new.endpoints, lambda *_: None, pair)
+    fields = _compare(old.fields, new.fields, _field_change, pair)
+    return tuple(flags), (*endpoints, *fields)
+
+
+class _Offered:
+    """Of one tree, each by a key that the same thing has in the other."""
+
+    def __init__(self, side: Side) -> None:
+        modules = {name: path for path in side.files if (name := module_name(path)) is not None}
+        self._modules = modules
+        syntax = Syntax(modules, side.read)
+        with_flags, with_endpoints, with_models = syntax.matching(FLAGS, ENDPOINTS, _MODELS)
+        self.flags: dict[tuple[str, ...], tuple[Any, str]] = {}
+        for flag in read_flags(syntax, with_flags):
+            self._add(self.flags, ("flag", flag.module, flag.owner, flag.names[0]), flag, flag.module, flag.line)
+        self.endpoints: dict[tuple[str, ...], tuple[Any, str]] = {}
+        for endpoint in read_endpoints(syntax, with_endpoints):
+            key = ("endpoint", endpoint.module, endpoint.method, endpoint.path or endpoint.environment)
+            self._add(self.endpoints, key, endpoint, endpoint.module, endpoint.line)
+        self.fields: dict[tuple[str, ...], tuple[Any, str]] = {}
+        trees = {module: tree for module in with_models if (tree := syntax.tree(module)) is not None}
+        for module, owner, name, text, line in _fields(trees):
+            self._add(self.fields, ("field", module, owner, name), text, module, line)
+
+    def _add(
+        self, rows: dict[tuple[str, ...], tuple[Any, str]], key: tuple[str, ...], what: object, module: str, line: int
+    ) -> None:
+        rows.setdefault(key, (what, f"{self._modules[module]}:{line}"))
+
+
+_Rows = dict[tuple[str, ...], tuple[Any, str]]
+_Compare = Callable[[Any, Any], tuple[str, str] | None]
+
+
+def _compare(old: _Rows, new: _Rows, changed: _Compare, pair: Pair) -> Iterator[Change]:
+    for key in sorted(old.keys() | new.keys()):
+        subject = f"{key[2]} {key[3]}" if key[0] == "endpoint" else ".".join(key[2:]) if key[0] == "field" else key[3]
+        if key not in new:
+            what, where = old[key]
+            yield Change(subject, "removed", _said(what), "", where, _why(pair, where, key, removed=True))
+        elif key not in old:
+            what, where = new[key]
+            yield Change(subject, "added", "", _said(what), where, _why(pair, where, key, removed=False))
+        elif (found := changed(old[key][0], new[key][0])) is not None:
+            where = new[key][1]
+            yield Change(subject, "changed", *found, where, _why(pair, where, key, removed=False))
+
+
+def _moved(changes: Iterable[Change]) -> Iterator[Change]:
+    """The changes, flags that one module lost and another got told in one row."""
+    rows = list(changes)
+    gone: dict[tuple[str, str], list[Change]] = {}
+    for row in rows:
+        if row.kind == "removed":
+            gone.setdefault((row.subject, row.before), []).append(row)
+    pairs: dict[tuple[str, str], list[str]] = {}
+    told: set[int] = set()
+    for row in rows:
+        if row.kind == "added" and (same := gone.get((row.subject, row.after))):
+            other = same.pop(0)
+            told |= {id(row), id(other)}
+            places = (other.where.rpartition(":")[0], row.where.rpartition(":")[0])
+            pairs.setdefault(places, []).append(row.subject)
+    for (before, after), names in sorted(pairs.items()):
+        shown = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+        yield Change(shown, "moved", before, after, after, f"{len(names)} as they were")
+    yield from (row for row in rows if id(row) not in told)
+
+
+def _said(what: object) -> str:
+    if isinstance(what, Flag):
+        return f"default {what.default}" if what.default else ""
+    return "" if isinstance(what, Endpoint) else str(what)
+
+
+def _flag_change(old: Flag, new: Flag) -> tuple[str, str] | None:
+    """The parts that differ."""
+    before: list[str] = []
+    after: list[str] = []
+    rows = [("default", old.default, new.default), ("", ", ".join(old.names[1:]), ", ".join(new.names[1:]))]
+    if old.choices is not None and new.choices is not None:
+        one, other = [c.text for c in old.choices], [c.text for c in new.choices]
+        rows.append(
+            (
+                "choices",
+                " ".join(c for c in one if c not in other) or "(the same)",
+                " ".join(c for c in other if c not in one) or "(the same)",
+            )
+        )
+        if set(one) == set(other):
+            rows.pop()
+    else:
+        rows.append(("choices", old.choices_text, new.choices_text))
+    rows.append(("", old.rest, new.rest))
+    for label, one_text, other_text in rows:
+        if one_text != other_text:
+            before.append(f"{label} {one_text}".strip())
+            after.append(f"{label} {other_text}".strip())
+    return ("; ".join(before), "; ".join(after)) if before or after else None
+
+
+def _field_change(old: str, new: str) -> tuple[str, str] | None:
+    return (old, new) if old != new else None
+
+
+def _why(pair: Pair, where: str, key: tuple[str, ...], *, removed: bool) -> str:
+    """The rule that took it, where the side's own interface report tells; else whether upstream changed the file."""
+    path = where.rpartition(":")[0]
+    report = (pair.new if removed else pair.old).report("interface.json") or {}
+    name = f"{key[2]} {key[3]}" if key[0] == "endpoint" else key[3]
+    rows = [*report.get("flags", ()), *report.get("endpoints", ())]
+    rule = next((row["rule"] for row in rows if row["subject"] == name and row["path"] == path), "")
+    if rule and removed:
+        return f"rule {rule} takes it"
+    if rule and key[0] != "flag":
+        return f"rule {rule} took it before"
+    changed = pair.upstream_changed(path)
+    if changed:
+        return f"upstream changed the file{pair.by(path)}"
+    return "upstream did not change the file" if changed is False else ""
+
+
+def _fields(trees: dict[str, ast.Module]) -> Iterator[tuple[str, str, str, str, int]]:
+    """Fields of classes that derive from pydantic's, by the names of their bases: module, class, field, text, line."""
+    classes = {n.name: n for tree in trees.values() for n in tree.body if isinstance(n, ast.ClassDef)}
+    models = {_ROOT}
+    grown = True
+    while grown:
+        more = {name for name, node in classes.items() if name not in models and models & set(_bases(node.bases))}
+        grown = bool(more)
+        models |= more
+    for module, tree in sorted(trees.items()):
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and node.name in models:
+                for row in node.body:
+                    if isinstance(row, ast.AnnAssign) and isinstance(row.target, ast.Name):
+                        text = ast.unparse(row.annotation) + (f" = {ast.unparse(row.value)}" if row.value else "")
+                        yield module, node.name, row.target.id, text, row.lineno
+
+
+def _bases(bases: Iterable[ast.expr]) -> Iterator[str]:
+    for base in bases:
+        match base:
+            case ast.Name(id=name) | ast.Attribute(attr=name):
+                yield name

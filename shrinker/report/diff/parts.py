@@ -1,0 +1,189 @@
+"""Distributions, data tables and kernels that differ."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from shrinker.program.nodes import NATIVE_SUFFIXES, suffix
+from shrinker.report.diff.difference import Pair
+from shrinker.report.diff.side import Side
+from shrinker.report.diff.values import Change
+from shrinker.values.upstream import module_name
+
+_TABLES = frozenset({"json", "jsonl", "csv", "tsv", "yaml", "yml", "jinja", "jinja2", "txt", "pkl", "npy"})
+_EXTERNAL = "external:"
+_DEPTH = 4
+"""Folders of a path by which lines are told: `python/sglang/srt/layers`."""
+_PLACES = re.compile(r" at \S+:\d+|:\d+")
+_TRITON = re.compile(rb"^[ \t]*@[\w.]*\bjit\b", re.MULTILINE)
+
+
+def growth(pair: Pair) -> tuple[Change, ...]:
+    """Lines of both trees by folder, where they differ."""
+    before, after = Counter[str](), Counter[str]()
+    for side, counted in ((pair.old, before), (pair.new, after)):
+        for file in side.manifest.files:
+            counted["/".join(file.path.split("/")[:-1][:_DEPTH])] += file.lines_after
+    moved = sorted(before.keys() | after.keys(), key=lambda folder: (-abs(after[folder] - before[folder]), folder))
+    return tuple(
+        Change(folder, f"{after[folder] - before[folder]:+,}", f"{before[folder]:,}", f"{after[folder]:,}")
+        for folder in moved
+        if before[folder] != after[folder]
+    )
+
+
+def dependency_changes(pair: Pair) -> tuple[Change, ...]:
+    """Distributions that only one generated package requires, or with another requirement, and packages newly imported."""
+    old, new = pair.old.report("dependencies.json"), pair.new.report("dependencies.json")
+    if not old or not new:
+        return ()
+    one, other = old["distributions"], new["distributions"]
+    rows: list[Change] = []
+    for name in sorted(one.keys() | other.keys()):
+        before, after = _required(one.get(name)), _required(other.get(name))
+        if before == after:
+            continue
+        kind = "changed" if before and after else "added" if after else "removed"
+        row = other.get(name)
+        if kind == "removed" and row is None:
+            reason = "upstream declares it no more"
+        elif kind == "added" and name not in one:
+            reason = f"upstream declares it now; {row['reason']}"
+        else:
+            reason = row["reason"] if row is not None else ""
+        rows.append(Change(name, kind, before, after, reason=reason))
+    imported = _imported(pair.new)
+    for name in sorted(imported.keys() - _imported(pair.old).keys() if pair.old.graph else ()):
+        rows.append(Change(name, "import added", where=imported[name], reason=_upstream(pair, imported[name])))
+    return tuple(rows)
+
+
+def _imported(side: Side) -> dict[str, str]:
+    """Packages from outside that kept code imports, each with a file that does."""
+    nodes, paths = side.graph.get("nodes", ()), side.graph.get("paths", ())
+    found: dict[str, str] = {}
+    for _, target, _, path, _ in side.graph.get("edges", ()):
+        if nodes[target].startswith(_EXTERNAL):
+            found.setdefault(nodes[target].removeprefix(_EXTERNAL), paths[path])
+    return found
+
+
+def uncertain_changes(pair: Pair) -> tuple[Change, ...]:
+    """Places that only one side keeps because they could not be decided; lines alone make no difference."""
+    if not pair.old.graph or not pair.new.graph:
+        return ()
+    one, other = (
+        {(path, _PLACES.sub("", reason)): (line, reason) for path, line, reason in side.graph["uncertain"]}
+        for side in (pair.old, pair.new)
+    )
+    rows: list[Change] = []
+    for path, text in sorted(one.keys() ^ other.keys()):
+        new = (path, text) in other
+        line, reason = (other if new else one)[path, text]
+        rows.append(
+            Change(path, "added" if new else "removed", where=f"{path}:{line}" if line else path, reason=reason)
+        )
+    return tuple(rows)
+
+
+def table_changes(pair: Pair) -> tuple[Change, ...]:
+    """Data files that differ."""
+    return tuple(_file_changes(pair, lambda path: module_name(path) is None and suffix(path) in _TABLES))
+
+
+def kernel_changes(pair: Pair) -> tuple[Change, ...]:
+    """Native sources, Triton functions and names of kernel libraries that differ."""
+    rows = list(_file_changes(pair, lambda path: suffix(path) in NATIVE_SUFFIXES))
+    old, new = _library_names(pair.old), _library_names(pair.new)
+    for name in sorted(old.keys() ^ new.keys()):
+        kind = "removed" if name in old else "added"
+        place = (old | new)[name]
+        path = place.rpartition(":")[0]
+        rows.append(Change(name, f"import {kind}", where=place, reason=_upstream(pair, path)))
+    rows += _triton_changes(pair)
+    return tuple(rows)
+
+
+def _file_changes(pair: Pair, wanted: Any) -> Iterator[Change]:
+    for path in sorted(filter(wanted, pair.old.files.keys() | pair.new.files.keys())):
+        one, other = pair.old.files.get(path), pair.new.files.get(path)
+        if one is not None and other is not None and one.sha256 == other.sha256:
+            continue
+        before = f"{one.lines_after:,} lines" if one is not None else ""
+        after = f"{other.lines_after:,} lines" if other is not None else ""
+        kind = "changed" if before and after else "added" if after else "removed"
+        yield Change(path, kind, before, after, reason=_upstream(pair, path))
+
+
+def _upstream(pair: Pair, path: str) -> str:
+    changed = pair.upstream_changed(path)
+    if changed is None:
+        return ""
+    if not changed:
+        return "upstream did not change the file"
+    there = pair.old.has_upstream(path), pair.new.has_upstream(path)
+    words = {(False, True): "added", (True, False): "removed"}.get((bool(there[0]), bool(there[1])), "changed")
+    return f"upstream {words} the file{pair.by(path)}"
+
+
+def _required(row: Any) -> str:
+    if row is None or row["state"] == "dropped":
+        return ""
+    declared = [f"{requirement} [{extra}]" if extra else requirement for extra, requirement in row["declared"]]
+    return "; ".join(declared) or row["state"]
+
+
+def _library_names(side: Side) -> dict[str, str]:
+    """Names imported from kernel libraries, with one place each."""
+    graph = side.graph
+    if not graph:
+        return {}
+    nodes, paths = graph["nodes"], graph["paths"]
+    found: dict[str, str] = {}
+    for _, target, _, path, line in graph["edges"]:
+        if nodes[target].startswith("kernel:"):
+            found.setdefault(nodes[target].partition(":")[2], f"{paths[path]}:{line}")
+    return found
+
+
+def _triton_changes(pair: Pair) -> list[Change]:
+    rows: list[Change] = []
+    for path in sorted(pair.old.files.keys() | pair.new.files.keys()):
+        one, other = pair.old.files.get(path), pair.new.files.get(path)
+        if not path.endswith(".py") or (one is not None and other is not None and one.sha256 == other.sha256):
+            continue
+        before, after = _triton(pair.old.read(path)), _triton(pair.new.read(path))
+        for name in sorted(before.keys() | after.keys()):
+            if before.get(name, ("", 0))[0] == after.get(name, ("", 0))[0]:
+                continue
+            kind = "changed" if name in before and name in after else "added" if name in after else "removed"
+            line = (after.get(name) or before[name])[1]
+            rows.append(Change(name, f"Triton {kind}", where=f"{path}:{line}", reason=_upstream(pair, path)))
+    return rows
+
+
+def _triton(data: bytes) -> dict[str, tuple[str, int]]:
+    """Text without comments, and line, of each function under a ``jit`` decorator."""
+    if _TRITON.search(data) is None:
+        return {}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(data)
+    except (SyntaxError, ValueError):
+        return {}
+    found: dict[str, tuple[str, int]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and any(_is_jit(decorator) for decorator in node.decorator_list):
+            found[node.name] = (ast.unparse(node), node.lineno)
+    return found
+
+
+def _is_jit(decorator: ast.expr) -> bool:
+    made = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return ast.unparse(made).rpartition(".")[2] == "jit"

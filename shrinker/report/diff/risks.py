@@ -1,0 +1,113 @@
+"""What no static analysis proves: new places where code computes what it names, runs or loads.
+
+Only files that differ are read. A site counts as new when its definition had no such text before, wherever in the file it stands now.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+
+from shrinker.program.interface.syntax import marked
+from shrinker.report.diff.difference import Pair
+from shrinker.report.diff.values import Change
+
+_LOADS = {
+    "import_module": "imports a computed module",
+    "__import__": "imports a computed module",
+    "entry_points": "reads entry points of installed packages",
+    "iter_modules": "walks a package",
+    "walk_packages": "walks a package",
+    "spec_from_file_location": "loads a module from a file",
+    "exec": "runs a text",
+    "eval": "evaluates a text",
+    "load_inline": "compiles native code",
+    "load_jit": "compiles native code",
+    "dynamic_import": "imports a computed module",
+    "getmembers": "looks at all members of an object",
+    "__subclasses__": "asks for all subclasses",
+    "resolve_obj_by_qualname": "looks a dotted name up",
+}
+"""Last component of what is called, and what that does."""
+_LOOKS = {"getattr", "setattr", "hasattr", "delattr", "attrgetter", "methodcaller"}
+_UNPICKLES = {"loads", "load"}
+_SPACES = {"globals", "locals", "vars"}
+_OPERATORS = {"register_custom_op", "direct_register_custom_op", "custom_op", "register_fake", "impl"}
+
+_WORDS = re.compile("|".join([*_LOADS, *_LOOKS, *_SPACES, *_OPERATORS, "pickle", "__getattr__"]).encode())
+
+
+def mechanism_changes(pair: Pair) -> tuple[Change, ...]:
+    """New sites of dynamic mechanisms in the new tree."""
+    rows: list[Change] = []
+    for path in sorted(pair.new.files):
+        one, other = pair.old.files.get(path), pair.new.files[path]
+        if not path.endswith(".py") or (one is not None and one.sha256 == other.sha256):
+            continue
+        known = Counter((kind, owner, text) for kind, owner, text, _ in _sites(pair.old.read(path)))
+        for kind, owner, text, line in _sites(pair.new.read(path)):
+            if known[kind, owner, text]:
+                known[kind, owner, text] -= 1
+                continue
+            rows.append(
+                Change(text, kind, where=f"{path}:{line}", after=owner, reason=_reason(pair, path, one is None))
+            )
+    return tuple(rows)
+
+
+def _reason(pair: Pair, path: str, new: bool) -> str:
+    if new:
+        return "the file is new in the tree"
+    changed = pair.upstream_changed(path)
+    return f"upstream changed the file{pair.by(path)}" if changed else "the file kept less before"
+
+
+def _sites(data: bytes) -> Iterator[tuple[str, str, str, int]]:
+    """Mechanism, definition around it, text and line."""
+    marks = marked(data, _WORDS)
+    if marks is None:
+        return
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    pending: list[tuple[ast.AST, str]] = [(tree, "")]
+    found: list[tuple[str, str, str, int]] = []
+    while pending:
+        node, owner = pending.pop()
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            owner = f"{owner}.{node.name}".strip(".")
+            if node.name == "__getattr__":
+                found.append(("answers for names that are not there", owner, "__getattr__", node.lineno))
+        elif isinstance(node, ast.Call) and (kind := _mechanism(node)):
+            found.append((kind, owner, ast.unparse(node)[:120], node.lineno))
+        # Most of a file holds no such word.
+        pending += [(child, owner) for child in ast.iter_child_nodes(node) if marks.within(child)]
+    yield from sorted(found, key=lambda row: row[3])
+
+
+def _mechanism(node: ast.Call) -> str:
+    name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+    receiver = node.func.value if isinstance(node.func, ast.Attribute) else None
+    if name in _LOADS:
+        if name in ("eval", "exec") and receiver is not None:
+            # `model.eval()` evaluates no text.
+            return ""
+        fixed = name in ("import_module", "__import__") and node.args and isinstance(node.args[0], ast.Constant)
+        return "imports a module by its text" if fixed else _LOADS[name]
+    if name in _LOOKS:
+        at = 0 if name in ("attrgetter", "methodcaller") else 1
+        computed = len(node.args) > at and not isinstance(node.args[at], ast.Constant)
+        return f"computed {name}" if computed else ""
+    if name in _SPACES and receiver is None and not node.args:
+        return f"{name}()"
+    if name in _UNPICKLES and isinstance(receiver, ast.Name) and "pickle" in receiver.id:
+        return "unpickles"
+    if name in _OPERATORS and node.args:
+        return "registers an operator"
+    return ""

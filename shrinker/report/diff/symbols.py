@@ -1,0 +1,148 @@
+"""Definitions that only one tree has, in files that both have."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from shrinker.program.symbols.why import Symbols
+from shrinker.program.why import Step
+from shrinker.report.diff.difference import Pair, shown
+from shrinker.report.diff.side import Side
+from shrinker.report.diff.values import Reason, SymbolMove
+from shrinker.values.upstream import module_name
+
+_KINDS = frozenset({"function", "class", "member", "assign"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    number: int
+    kind: str
+    path: str
+    line: int
+    owner: str
+    live: bool
+
+
+def moved_symbols(pair: Pair) -> tuple[tuple[SymbolMove, ...], tuple[SymbolMove, ...]]:
+    """Symbols newly kept and newly removed; what upstream did not touch comes first."""
+    if pair.old.symbols is None or pair.new.symbols is None:
+        return (), ()
+    old, new = _units(pair.old.symbols), _units(pair.new.symbols)
+    both = pair.old.files.keys() & pair.new.files.keys()
+    text = _Definitions(pair)
+    kept = {n: u for n, u in new.items() if u.live and u.path in both and not (n in old and old[n].live)}
+    gone = {n: u for n, u in old.items() if u.live and u.path in both and not (n in new and new[n].live)}
+    appeared = {name.rpartition(".")[2]: name for name in kept if "." in name and kept[name].kind != "member"}
+    dropped = {row.symbol: row for row in pair.new.symbols.dropped()}
+    lost = {row.symbol: row for row in pair.old.symbols.dropped()}
+    newly = [
+        _move(name, unit, kept, _newly_kept(pair, name, unit, name in old or name in lost, text))
+        for name, unit in kept.items()
+        if unit.owner not in kept
+    ]
+    away: list[SymbolMove] = []
+    for name, unit in gone.items():
+        if unit.owner in gone:
+            continue
+        if name in dropped and pair.is_rule(dropped[name].rule):
+            row = dropped[name]
+            cause, why = pair.rule_cause(row.rule)
+            if cause == "reach" and pair.upstream_changed(unit.path):
+                cause = "upstream"
+            steps = _steps(pair.old.symbols, unit.number)
+            reason = Reason(cause, f"{why}: {row.reason}", shown(steps))
+        elif name in new or name in dropped or text.has(pair.new, unit.path, name):
+            reason = pair.unreached(_steps(pair.old.symbols, unit.number))
+        else:
+            other = appeared.get(name.rpartition(".")[2], "") if unit.kind != "member" else ""
+            where = f"; {other} is new" if other else ""
+            reason = Reason("upstream", f"upstream removed it{pair.by(unit.path)}{where}")
+        away.append(_move(name, unit, gone, reason))
+    return _sorted(newly), _sorted(away)
+
+
+def _units(symbols: Symbols) -> dict[str, _Unit]:
+    """Named definitions; of several of one name the live one."""
+    found: dict[str, _Unit] = {}
+    names: dict[int, str] = {}
+    for number, kind, name, path in symbols.units():
+        if kind not in _KINDS or name.rpartition(".")[2].isdigit():
+            continue
+        names[number] = name
+        live = symbols.is_live(number)
+        if live or name not in found:
+            found[name] = _Unit(number, kind, path, symbols.line(number), names.get(symbols.owner(number), ""), live)
+    return found
+
+
+def _move(name: str, unit: _Unit, among: Iterable[str], reason: Reason) -> SymbolMove:
+    inside = f"{name}."
+    members = sum(other.startswith(inside) for other in among) if unit.kind == "class" else 0
+    return SymbolMove(name, unit.kind, unit.path, unit.line, reason, members)
+
+
+def _newly_kept(pair: Pair, name: str, unit: _Unit, known: bool, text: _Definitions) -> Reason:
+    assert pair.old.symbols is not None and pair.new.symbols is not None, "looked at before"
+    steps = _steps(pair.new.symbols, unit.number)
+    reached = pair.reached(steps)
+    if known or text.has(pair.old, unit.path, name):
+        return Reason(reached.cause, f"was there and removed; {reached.text}", reached.chain)
+    return Reason("upstream", f"upstream added it{pair.by(unit.path)}", reached.chain)
+
+
+def _steps(symbols: Symbols, number: int) -> tuple[Step, ...]:
+    chains = symbols.explain(number)
+    return chains[0].steps if chains else ()
+
+
+def _sorted(rows: Iterable[SymbolMove]) -> tuple[SymbolMove, ...]:
+    order = ("rule", "reach", "unknown", "upstream")
+    return tuple(sorted(rows, key=lambda row: (order.index(row.reason.cause), row.path, row.line)))
+
+
+class _Definitions:
+    """Whether upstream's text defines a name, folded or not."""
+
+    def __init__(self, pair: Pair) -> None:
+        self._names = cache(self._read)
+        self._sides = {id(side): side for side in (pair.old, pair.new)}
+
+    def has(self, side: Side, path: str, name: str) -> bool:
+        """True when upstream's file of this side defines the dotted name; False, too, where it cannot be read."""
+        module = module_name(path) or path.removesuffix(".py").replace("/", ".")
+        return name.removeprefix(f"{module}.") in self._names(id(side), path)
+
+    def _read(self, side: int, path: str) -> frozenset[str]:
+        tree = self._sides[side].upstream
+        if tree is None or path not in tree.by_path:
+            return frozenset()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return frozenset(_defined(ast.parse(tree.read(path)).body, ""))
+        except (SyntaxError, ValueError, RecursionError):
+            return frozenset()
+
+
+def _defined(body: Iterable[ast.AST], owner: str) -> Iterator[str]:
+    for node in body:
+        match node:
+            case ast.ClassDef():
+                yield owner + node.name
+                yield from _defined(node.body, f"{owner}{node.name}.")
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                yield owner + node.name
+            case ast.Assign():
+                for target in node.targets:
+                    yield from (owner + part.id for part in ast.walk(target) if isinstance(part, ast.Name))
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                yield owner + name
+            case ast.If() | ast.Try() | ast.With():
+                for field in ("body", "handlers", "orelse", "finalbody"):
+                    for part in getattr(node, field, ()):
+                        yield from _defined(part.body if isinstance(part, ast.ExceptHandler) else [part], owner)

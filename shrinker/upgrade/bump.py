@@ -1,0 +1,230 @@
+"""Move the pin to another upstream: generate, judge, compare, and only then keep it; else everything is as it was."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from shrinker.check.levels import EVIDENCE_LEVELS
+from shrinker.emit.staging import refuse_foreign
+from shrinker.pipeline import Progress, Request, lock_evidence, shrink, verify_tree
+from shrinker.project import own_pins_file, pins_file
+from shrinker.report.diff import Review, Side
+from shrinker.report.place import LOCK
+from shrinker.ruleset.load import load_profile
+from shrinker.source import open_upstream
+from shrinker.source.pins import Pins, load_pins
+from shrinker.source.repository import git
+from shrinker.upgrade.budget import overruns
+from shrinker.upgrade.check_upstream import SECTIONS, Diagnosis, diagnose
+from shrinker.upgrade.generated import generate, wanted
+from shrinker.upgrade.pin import index_commit, moved, set_index_commit
+from shrinker.upgrade.sides import compare_sides, generated_side, recorded_side
+from shrinker.values.contents import MANIFEST, foreign
+from shrinker.values.errors import EvidenceError, InputError
+from shrinker.values.outcome import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Bump:
+    """What is asked for: a release, a commit, or a release and the commit that is its submodule's."""
+
+    repository: Path
+    """The checkout whose pin moves."""
+    release: str | None
+    commit: str | None
+    """Hash, tag or branch."""
+    source: str | None
+    """Where the commit is: a folder or URL; the submodule's URL when not given."""
+    profile: str
+    out: Path
+    reports: Path
+    jobs: int
+    strict: bool = False
+    rules: Path | None = None
+    history: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bumped:
+    """What it came to."""
+
+    before: str
+    """UPSTREAM value of the old pin."""
+    after: str
+    review: Review
+    unknown: Diagnosis
+    """What the rules do not know of the new upstream."""
+    stale: tuple[str, ...]
+    """Evidence that is of the tree before; to be made again."""
+    open: tuple[Finding, ...] = ()
+    """What evidence asks about the new upstream; a person answers by a word or a rule, since it is held against the tree of the pin."""
+
+
+def bump(asked: Bump, progress: Progress) -> Bumped:
+    """Move the pin.
+
+    Raises:
+        InputError: the new upstream cannot be had, or the pin's files are not what they should be.
+        EvidenceError: the new tree failed its evidence, or strict mode refused it. In both cases everything is restored.
+    """
+    pins = load_pins(asked.repository)
+    if asked.release is None and asked.commit is None:
+        raise InputError("nothing to move the pin to", "give RELEASE=… or COMMIT=…")
+    place = asked.source or pins.submodule_url
+    commit = asked.commit
+    if commit is not None:
+        # The hash before anything else: a branch may move while the tree is made.
+        found = open_upstream(f"git:{place}@{commit}", repository=asked.repository, progress=progress.note)
+        commit = found.identity.commit
+    elif asked.release is not None:
+        commit = _tagged(place, asked.release, progress)
+    spec = f"release:{asked.release}" if asked.release is not None else f"git:{place}@{commit}"
+    before = pins.default_spec
+    if pins.default_commit is not None and asked.source:
+        before = f"git:{asked.source}@{pins.default_commit}"
+    text = pins_file(asked.repository).read_text("utf-8")
+    release = open_upstream(spec, repository=asked.repository, progress=progress.note).identity.version
+    new_text = moved(text, release=release if asked.release is not None else None, commit=commit)
+    # What fails puts a copy of the tree in its place, which is no way to treat what is somebody's own.
+    refuse_foreign(asked.out, foreign(asked.out), "or generate the tree again with `shrinker shrink --force`")
+    with _restored(asked, pins.submodule_path) as kept:
+        old = _old_side(asked, pins, before, kept, progress)
+        made = shrink(
+            Request(spec, asked.profile, asked.out, asked.jobs, asked.strict, reports=asked.reports, rules=asked.rules),
+            progress,
+        )
+        new = recorded_side(spec, asked.out, spec, progress, asked.reports)
+        _judge(asked, new, progress)
+        own_pins_file(asked.repository).write_text(new_text, "utf-8")
+        if commit is not None and index_commit(asked.repository, pins.submodule_path) is not None:
+            set_index_commit(asked.repository, pins.submodule_path, commit)
+        sides = (old, new)
+        names = (before, spec)
+        compared = compare_sides(sides, names, history=asked.history, rules=asked.rules, jobs=asked.jobs)
+        exceeded = overruns(compared, load_profile(asked.profile, asked.rules).budget)
+        if exceeded:
+            raise EvidenceError(
+                "the new tree exceeds the budget of the profile:\n" + "\n".join(f"  {each}" for each in exceeded),
+                f"the pin, the tree and its reports are as they were; add rules, or raise `budget` in profiles/{asked.profile}.toml",
+            )
+        unknown = diagnose(spec, before, asked.profile, asked.jobs, progress, asked.rules)
+        asks = tuple(finding for item in made.evidence for finding in item.open)
+        return Bumped(before, spec, compared, unknown, made.stale, asks)
+
+
+def bump_section(done: Bumped, most: int = 60) -> str:
+    """What the page of a bump says besides the comparison, in Markdown.
+
+    Args:
+        most: findings that are listed; how many there are is said in any case.
+    """
+    symptoms = done.unknown.symptoms
+    lines = ["", f"## What the rules do not know of the new upstream ({len(symptoms)})", ""]
+    lines += [f"- {SECTIONS.get(each.section, each.section)}: `{each.name}`: {each.text}" for each in symptoms[:most]]
+    lines += [f"- and {len(symptoms) - most} more: `shrinker doctor {done.after}`"] if len(symptoms) > most else []
+    lines += ["", f"## Open, until a word of `[[dropped]]` or a rule answers ({len(done.open)})", ""]
+    lines += [f"- {each.path}:{each.line}: [{each.check}] {each.message}" for each in done.open[:most]]
+    lines += [f"- and {len(done.open) - most} more: `shrinker verify`"] if len(done.open) > most else []
+    lines += ["", f"## Evidence to be made again ({len(done.stale)})", "", *(f"- {each}" for each in done.stale)]
+    return "\n".join(lines) + "\n"
+
+
+def _tagged(place: str, release: str, progress: Progress) -> str | None:
+    """Commit of a release's tag, for the submodule; None when it cannot be told."""
+    tag = f"refs/tags/v{release}"
+    try:
+        # The tag itself, and after it the commit of an annotated one.
+        rows = [row.split() for row in git("ls-remote", "--", place, tag, f"{tag}^{{}}").splitlines()]
+    except InputError as error:
+        rows = []
+        progress.note(f"{place}: {error.message}")
+    if not rows:
+        progress.note(
+            f"the submodule's commit stays: {place} has no tag v{release}, or cannot be asked; give COMMIT, too"
+        )
+        return None
+    return rows[-1][0]
+
+
+def _judge(asked: Bump, new: Side, progress: Progress) -> None:
+    """All evidence again, from what now lies in place."""
+    assert new.upstream is not None, "it was just generated from it"
+    rules = load_profile(asked.profile, asked.rules)
+    evidence = (
+        lock_evidence(asked.out, new.manifest, asked.reports),
+        *verify_tree(new.upstream, asked.out, new.manifest, EVIDENCE_LEVELS, asked.jobs, {}, progress, None, rules),
+    )
+    for item in evidence:
+        if not item.passed:
+            first = item.findings[0]
+            raise EvidenceError(
+                f"evidence {item.level!r} failed: {first.path}:{first.line}: [{first.check}] {first.message}",
+                "the pin, the tree and its reports are as they were",
+            )
+
+
+def _old_side(asked: Bump, pins: Pins, spec: str, kept: Path, progress: Progress) -> Side:
+    """The tree of the pin as it was: the one in place, where it is that; else generated; else its lock alone, when upstream cannot be had."""
+    tree = kept / asked.out.name
+    try:
+        if (tree / MANIFEST).is_file() and (kept / asked.reports.name / LOCK).is_file():
+            side = recorded_side(spec, tree, spec, progress, kept / asked.reports.name)
+            if side.reports is not None and pins.is_pinned(side.manifest.upstream):
+                return side
+        made = wanted(spec, asked.profile, asked.rules, progress)
+        generate([made], asked.jobs, progress)
+        return generated_side(made)
+    except (InputError, EvidenceError) as error:
+        lock = kept / asked.reports.name / LOCK
+        if not lock.is_file():
+            raise
+        progress.note(f"{spec} cannot be generated again, so that only its lock is compared: {error.message}")
+        return recorded_side(spec, lock, None, progress)
+
+
+@contextlib.contextmanager
+def _restored(asked: Bump, submodule: str) -> Iterator[Path]:
+    """Put the pin, the tree and its reports back when the block raises; gives a folder with what they were.
+
+    Copies are hard links: what shrinker writes it writes beside the old file and renames.
+    """
+    entry = index_commit(asked.repository, submodule)
+    pin = own_pins_file(asked.repository)
+    text = pin.read_bytes() if pin.is_file() else None
+    places = [asked.out, asked.reports]
+    asked.out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{asked.out.name}.bump-", dir=asked.out.parent) as name:
+        kept = Path(name)
+        there = [place for place in places if place.exists()]
+        for place in there:
+            shutil.copytree(place, kept / place.name, copy_function=_link)
+        try:
+            yield kept
+        except BaseException:
+            pin.write_bytes(text) if text is not None else pin.unlink(missing_ok=True)
+            if entry is not None and index_commit(asked.repository, submodule) != entry:
+                set_index_commit(asked.repository, submodule, entry)
+            _put_back(places, there, kept)
+            raise
+
+
+def _put_back(places: Sequence[Path], there: Sequence[Path], kept: Path) -> None:
+    for place in places:
+        shutil.rmtree(place, ignore_errors=True)
+        if place in there:
+            shutil.move(kept / place.name, place)
+
+
+def _link(source: str, target: str) -> str:
+    try:
+        os.link(source, target)
+    except OSError:
+        # Another file system, or one without links.
+        shutil.copy2(source, target)
+    return target

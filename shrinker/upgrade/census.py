@@ -1,0 +1,240 @@
+"""What an upstream has of the kinds of thing that rules speak of, by its syntax alone: registries, walks, platforms, folders.
+
+Two inventories are compared, so that an item only needs the same name in both; that most items ask for no rule is no matter.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from shrinker.cache import Cache, pack, unpack
+from shrinker.check.leftovers.vocabulary import Vocabulary, build_vocabulary
+from shrinker.ruleset import Ruleset
+from shrinker.ruleset.match import module_matches
+from shrinker.source.layout import NEEDED
+from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
+
+KINDS = ("platforms", "registries", "walks", "entry points", "package data", "folders")
+
+_REGISTER = re.compile(r"_*register(?:_\w+)?|\w+_register|\w*[Rr]egistry")
+_TABLE = re.compile(r"_?(?:[A-Z0-9]+_)*(?:REGISTRY|REGISTRIES)")
+_OF_PLATFORMS = re.compile("hardware")
+"""In names of folders that hold nothing but one folder or file for each platform."""
+_WALKS = frozenset({"iter_modules", "walk_packages"})
+_LONGEST = 24
+"""Characters of a text that may be a platform's name."""
+_MOST_LINES = 40_000
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Item:
+    """One thing."""
+
+    kind: str
+    """One of `KINDS`."""
+    name: str
+    path: str
+    line: int
+    """0 for a file or folder."""
+    beside: str = ""
+    """For a platform's name: the known ones in whose company it stands."""
+
+
+def inventory(tree: UpstreamTree, rules: Ruleset, results: Cache) -> tuple[Item, ...]:
+    """All items of an upstream, sorted; what a `[[remove]]` rule takes away holds none.
+
+    Args:
+        tree: upstream, all of it.
+        rules: whose platform words are known.
+        results: what a file holds is looked for once.
+    """
+    words = build_vocabulary(rules)
+    layer = results.layer("inventory", rules.digest)
+    stay = [file for file in tree.files if not is_removed(file.path, rules)]
+    paths = [file for file in stay if file.path.startswith(PACKAGE_PREFIX) and file.path.endswith(".py")]
+    keys = {file.path: layer.key(file.path, file.sha256) for file in paths}
+    known = {path: unpack(data) for path, data in layer.load(keys).items()}
+    fresh = {file.path: _of_file(file.path, tree.read(file.path), words) for file in paths if file.path not in known}
+    layer.save({path: keys[path] for path in fresh}, {path: pack(items) for path, items in fresh.items()})
+    found = {item for items in (*known.values(), *fresh.values()) for item in items}
+    found.update(_of_tree([file.path for file in stay], tree.declared.scripts))
+    found.update(_of_folders([file.path for file in tree.files], rules, words))
+    return tuple(sorted(found))
+
+
+def fresh_items(items: Iterable[Item], before: Iterable[Item]) -> list[Item]:
+    """Items of whose name the other inventory has none of the kind: the first site of each, with the others counted."""
+    known = {(item.kind, item.name) for item in before}
+    first: dict[tuple[str, str], Item] = {}
+    for item in items:
+        if (item.kind, item.name) not in known:
+            first.setdefault((item.kind, item.name), item)
+    return sorted(first.values(), key=lambda item: (KINDS.index(item.kind), item.name))
+
+
+def sites(items: Iterable[Item], item: Item) -> list[str]:
+    """Every place of an item's name."""
+    return [
+        f"{other.path}:{other.line}" if other.line else other.path
+        for other in items
+        if (other.kind, other.name) == (item.kind, item.name)
+    ]
+
+
+def is_removed(path: str, rules: Ruleset) -> bool:
+    """True for a file or folder that a `[[remove]]` rule takes away."""
+    dotted = path.removeprefix("python/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    return any(
+        (
+            any(module_matches(pattern, dotted) for pattern in rule.modules)
+            or any(path_matches(pattern, path) for pattern in rule.paths)
+        )
+        and not any(module_matches(name, dotted) or path_matches(name, path) for name in rule.unless)
+        for rule in rules.removes
+    )
+
+
+def path_matches(pattern: str, path: str) -> bool:
+    """True when a pattern over paths takes a file or a folder around it."""
+    return _compiled(pattern).fullmatch(path) is not None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    whole = re.escape(pattern).replace(r"\*\*", ".*").replace(r"\*", "[^/]*")
+    return re.compile(f"{whole}(?:/.*)?")
+
+
+def _of_file(path: str, data: bytes, words: Vocabulary) -> tuple[Item, ...]:
+    if data.count(b"\n") > _MOST_LINES:
+        return ()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
+    return tuple(sorted({*_named(path, tree), *_platforms(path, tree, words)}))
+
+
+def _named(path: str, tree: ast.Module) -> Iterator[Item]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) if _REGISTER.fullmatch(name):
+                yield Item("registries", name, path, node.lineno)
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict() | ast.Call())
+                | ast.AnnAssign(target=ast.Name(id=name))
+            ) if _TABLE.fullmatch(name):
+                yield Item("registries", name, path, node.lineno)
+            case ast.Call(func=ast.Attribute(attr=called) | ast.Name(id=called)) if called in _WALKS:
+                what = ast.unparse(node.args[0]) if node.args else ""
+                yield Item("walks", f"{module_name(path)}: {called}({what})", path, node.lineno)
+            case ast.Call(func=ast.Attribute(attr="entry_points") | ast.Name(id="entry_points")):
+                group = [ast.unparse(keyword.value) for keyword in node.keywords if keyword.arg == "group"]
+                shown = (group or [ast.unparse(arg) for arg in node.args] or [""])[0]
+                yield Item("entry points", f"entry_points({shown})", path, node.lineno)
+
+
+def _platforms(path: str, tree: ast.Module, words: Vocabulary) -> Iterator[Item]:
+    """Texts and members in a group of which two are names of platforms that the rules know."""
+    for group in _groups(tree):
+        known = sorted({text for text, _ in group if _is_platform(text, words)})
+        if len(known) < 2:
+            continue
+        for text, line in group:
+            if text and len(text) <= _LONGEST and re.fullmatch(r"[A-Za-z][\w-]*", text) and text not in known:
+                yield Item("platforms", text.lower(), path, line, ", ".join(known[:6]))
+
+
+def _groups(tree: ast.Module) -> Iterator[list[tuple[str, int]]]:
+    compared: dict[tuple[int, str], list[tuple[str, int]]] = defaultdict(list)
+    pending: list[tuple[ast.AST, int]] = [(tree, 0)]
+    while pending:
+        node, scope = pending.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            scope = node.lineno
+        match node:
+            case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
+                yield _texts(elements)
+            case ast.Dict(keys=keys):
+                yield _texts(key for key in keys if key is not None)
+            case ast.ClassDef(bases=bases) if any("Enum" in ast.unparse(base) for base in bases):
+                yield [
+                    (target.id, row.lineno)
+                    for row in node.body
+                    if isinstance(row, ast.Assign)
+                    for target in row.targets
+                    if isinstance(target, ast.Name)
+                ]
+            case ast.Call(
+                func=ast.Attribute(attr=called) | ast.Name(id=called), args=[ast.Constant(value=str(text)), *_]
+            ) if _REGISTER.fullmatch(called):
+                compared[0, called].append((text, node.lineno))
+            case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[ast.Constant(value=str(text))]):
+                compared[scope, ast.unparse(left)].append((text, node.lineno))
+        pending += [(child, scope) for child in ast.iter_child_nodes(node)]
+    yield from compared.values()
+
+
+def _texts(nodes: Iterable[ast.expr]) -> list[tuple[str, int]]:
+    return [(n.value, n.lineno) for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+
+
+def _is_platform(text: str, words: Vocabulary) -> bool:
+    """True for a name of a platform, and not for a sentence that speaks of one."""
+    return len(text) <= _LONGEST and " " not in text and (words.foreign.within(text) or words.own.within(text))
+
+
+def _of_tree(paths: Iterable[str], scripts: Mapping[str, str]) -> Iterator[Item]:
+    for file in paths:
+        parts = file.split("/")
+        top = _top(file)
+        if top:
+            yield Item("folders", top, top, 0)
+        suffix = parts[-1].rpartition(".")[2] if "." in parts[-1] else ""
+        if file.startswith(PACKAGE_PREFIX) and suffix != "py":
+            yield Item("package data", f"{'/'.join(parts[1:5][: len(parts) - 2])}/*.{suffix}", file, 0)
+    for name, target in scripts.items():
+        yield Item("entry points", f"{name} = {target}", "python/pyproject.toml", 0)
+
+
+def _of_folders(paths: Iterable[str], rules: Ruleset, words: Vocabulary) -> Iterator[Item]:
+    """Files and folders beside those of known platforms, of which a rule may take some away."""
+    children: dict[str, dict[str, str]] = defaultdict(dict)
+    for file in paths:
+        parts = file.split("/")
+        for depth in range(1, len(parts)):
+            children["/".join(parts[:depth])].setdefault(parts[depth].removesuffix(".py"), file)
+    for folder, names in children.items():
+        plain = {name: path for name, path in names.items() if not name.startswith("_") and "." not in name}
+        known = sorted(name for name in plain if words.foreign.within(name) or words.own.within(name))
+        enough = 1 if _OF_PLATFORMS.search(folder.rpartition("/")[2]) else 2
+        if len(known) < enough or 2 * len(known) < len(plain) or not folder.startswith(PACKAGE_PREFIX.rstrip("/")):
+            continue
+        for name, path in plain.items():
+            place = path if path == f"{folder}/{name}.py" else f"{folder}/{name}"
+            if name not in known and not is_removed(place, rules):
+                yield Item("platforms", name.lower(), place, 0, ", ".join(known[:6]))
+
+
+def _top(path: str) -> str:
+    """The folder by which a file counts: below `srt`, below the package, or of the repository."""
+    parts = path.split("/")
+    if path.startswith(f"{PACKAGE_PREFIX}srt/") and len(parts) > 4:
+        return "/".join(parts[:4])
+    if path.startswith(PACKAGE_PREFIX) and len(parts) > 3:
+        return "/".join(parts[:3])
+    return parts[0] if len(parts) > 1 and parts[0] not in NEEDED else ""
+
+
+def counted(paths: Iterable[str], folders: Iterable[str]) -> Mapping[str, int]:
+    """How many of the paths lie below each folder, or are it."""
+    rows = list(paths)
+    return {folder: sum(path == folder or path.startswith(f"{folder}/") for path in rows) for folder in folders}

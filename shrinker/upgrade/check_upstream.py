@@ -1,0 +1,262 @@
+"""An upstream that the rules have not seen: what they do not know of it, each with its sites and a rule to paste.
+
+What strict mode refuses comes from a run that refuses nothing; what is new comes from comparing inventories with those of an
+upstream that the rules were written for.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from shrinker.cache import Cache
+from shrinker.pipeline import Progress
+from shrinker.project import project_folder
+from shrinker.report.proposals import propose_fact, table
+from shrinker.ruleset import Ruleset, load_profile
+from shrinker.source import open_upstream
+from shrinker.source.cache import default_folder
+from shrinker.source.pins import load_pins
+from shrinker.upgrade.census import Item, counted, fresh_items, inventory, path_matches, sites
+from shrinker.upgrade.lost import Lost, lost_names
+from shrinker.upgrade.survey import survey
+from shrinker.values.errors import InputError, ShrinkerError
+from shrinker.values.outcome import Finding
+from shrinker.values.upstream import UpstreamTree
+
+SECTIONS = {
+    "generation": "The tree could not be generated",
+    "unnamed-predicate": "Unknown predicates",
+    "unmatched-rule": "Rules without a match",
+    "lost": "Names of rules that are gone",
+    "missing-root": "Roots that are not there",
+    "undecided-fact": "Facts in constructs that folding leaves",
+    "survivor": "Survivors without a reason",
+    "leftover": "What folding left behind",
+    "unsupported-construct": "Constructs that folding does not understand",
+    "interface": "Differences of the interface that no rule explains",
+    "rescued": "Files that a rule removes and that something needs",
+    "platforms": "Names that may be platforms",
+    "registries": "New registries",
+    "walks": "New package walks",
+    "entry points": "New entry points",
+    "package data": "New package data",
+    "folders": "New top-level folders",
+}
+"""Checks of strict mode, and kinds of the inventory, with their titles, in the order of the page."""
+_MOST_SITES = 8
+_WORD = re.compile(r"\w+")
+_OF_THE_TREE = frozenset({"unnamed-predicate", "undecided-fact", "survivor", "leftover"})
+"""Checks that name a line of the generated tree."""
+_NAMES = {"unmatched-rule": r"rule (\S+)", "missing-root": "$^"}
+"""Where a finding's text holds the name of what it is about, if not between its first backticks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Symptom:
+    """One thing to look at."""
+
+    section: str
+    """A key of `SECTIONS`."""
+    name: str
+    text: str
+    sites: tuple[str, ...]
+    """``path:line`` in upstream, or in the generated tree."""
+    rule: str = ""
+    """TOML to paste, and its `why` to be written; empty where none is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """All of it."""
+
+    upstream: str
+    since: str
+    """What it was compared with; empty when that could not be had."""
+    symptoms: tuple[Symptom, ...]
+    files: int
+    """Of the generated tree; 0 when none could be made."""
+    notes: tuple[str, ...] = ()
+
+
+def diagnose(
+    upstream: str, since: str | None, profile: str, jobs: int, progress: Progress, rules: Path | None = None
+) -> Diagnosis:
+    """Look at an upstream; nothing is written but to the cache.
+
+    Args:
+        upstream: an UPSTREAM value.
+        since: another, of an upstream that the rules know; by default what `upstream.toml` pins.
+
+    Raises:
+        InputError: the upstream or the rules cannot be read.
+    """
+    ruleset = load_profile(profile, rules)
+    tree = open_upstream(upstream, repository=project_folder(), progress=progress.note)
+    cache = Cache(default_folder())
+    before: tuple[Item, ...] = ()
+    notes: list[str] = []
+    known = since or load_pins(project_folder()).default_spec
+    try:
+        other = open_upstream(known, repository=project_folder(), progress=progress.note)
+    except InputError as error:
+        if since is not None:
+            raise
+        notes.append(f"{known} cannot be read, so that everything counts as new: {error.message}")
+        known = ""
+        lost = []
+    else:
+        progress.phase("inventory")
+        before = inventory(other, ruleset, cache)
+        lost = lost_names(ruleset, tree, other)
+    items = inventory(tree, ruleset, cache)
+    found, kept = _generated(tree, upstream, profile, jobs, progress, rules)
+    found += [_of_lost(name, ruleset, known) for name in lost]
+    found += [_symptom(item, items, kept, ruleset) for item in fresh_items(items, before) if not _known(item, ruleset)]
+    order = list(SECTIONS)
+    found.sort(key=lambda symptom: order.index(symptom.section) if symptom.section in order else len(order))
+    return Diagnosis(upstream, known, tuple(found), len(kept), tuple(notes))
+
+
+def _generated(
+    tree: UpstreamTree, upstream: str, profile: str, jobs: int, progress: Progress, rules: Path | None
+) -> tuple[list[Symptom], frozenset[str]]:
+    """What a run says, and the files that it keeps."""
+    with tempfile.TemporaryDirectory(prefix="shrinker-doctor-") as name:
+        try:
+            done = survey(upstream, profile, Path(name) / "tree", jobs, progress, rules)
+        except ShrinkerError as error:
+            return [Symptom("generation", upstream, error.message, ())], frozenset()
+        found = [_of_finding(finding, tree, Path(name) / "tree") for finding in done.findings]
+    found += [
+        Symptom("rescued", module, f"a rule removes it, and {where}", (where.partition(" ")[0],))
+        for module, where in sorted(done.result.rescued.items())
+    ]
+    return found, frozenset(file.path for file in done.result.manifest.files)
+
+
+def _of_lost(lost: Lost, rules: Ruleset, since: str) -> Symptom:
+    text = f"rule {lost.rule} ({rules.places.get(lost.rule, 'rules')}) names it; {since} has it at {lost.was}"
+    if not lost.fresh:
+        return Symptom("lost", lost.pattern, text, (lost.was,))
+    names = ", ".join(f"`{name}`" for name, _ in lost.fresh)
+    text += f". New where it was defined: {names}. Of one that is its new name:"
+    return Symptom(
+        "lost", lost.pattern, text, tuple(place for _, place in lost.fresh), propose_fact(f"{lost.fresh[0][0]}()")
+    )
+
+
+def _of_finding(finding: Finding, tree: UpstreamTree, out: Path) -> Symptom:
+    text, _, rule = finding.message.partition("\n")
+    name = re.search(_NAMES.get(finding.check, "`([^`]+)`"), text)
+    line = finding.line
+    if finding.check in _OF_THE_TREE and finding.path in tree.by_path:
+        line = upstream_line((out / finding.path).read_bytes(), tree.read(finding.path), line)
+    place = f"{finding.path}:{line}" if line else finding.path
+    return Symptom(finding.check, name[1] if name else finding.path, text, (place,), rule)
+
+
+def upstream_line(generated: bytes, upstream: bytes, line: int) -> int:
+    """Line of upstream's file that became a line of the generated one: the only one of its text, else the first that fits."""
+    rows, before = (data.decode("utf-8", "replace").split("\n") for data in (generated, upstream))
+    if not 0 < line <= len(rows):
+        return line
+    wanted = rows[line - 1].strip()
+    same = [number for number, row in enumerate(before, 1) if row.strip() == wanted]
+    if len(same) == 1:
+        return same[0]
+    at = 0
+    for number, row in enumerate(rows, 1):
+        found = next((n for n in range(at, len(before)) if before[n].strip() == row.strip()), None)
+        if number == line:
+            # A line that lost a part still has its words in their order.
+            words = _WORD.findall(row)
+            fits = (n for n in range(at, len(before)) if words and _within(words, _WORD.findall(before[n])))
+            found = found if found is not None else next(fits, None)
+            return found + 1 if found is not None else line
+        at = found + 1 if found is not None else at
+    return line
+
+
+def _within(words: Iterable[str], others: Iterable[str]) -> bool:
+    rest = iter(others)
+    return all(word in rest for word in words)
+
+
+def _known(item: Item, rules: Ruleset) -> bool:
+    """True for what a rule speaks of already."""
+    match item.kind:
+        case "platforms":
+            words = {word.lower() for rule in rules.platforms for word in rule.words}
+            return item.name in words or any(item.name in (*d.never, *d.only) for d in rules.domains)
+        case "package data":
+            return any(path_matches(pattern, item.path) for rule in rules.assets for pattern in rule.paths)
+    return False
+
+
+def _symptom(item: Item, items: Iterable[Item], kept: frozenset[str], rules: Ruleset) -> Symptom:
+    places = sites(items, item)
+    shown = (*places[:_MOST_SITES], *((f"and {len(places) - _MOST_SITES} more",) if len(places) > _MOST_SITES else ()))
+    text, rule = _words(item, counted(kept, [item.path])[item.path] if not item.line else 0)
+    return Symptom(item.kind, item.name, text, shown, rule)
+
+
+def _words(item: Item, kept: int) -> tuple[str, str]:
+    """What to make of an item, and a rule to paste."""
+    slug = re.sub(r"[^a-z0-9]+", "-", item.name.lower()).strip("-") or "name"
+    match item.kind:
+        case "platforms":
+            rows: Mapping[str, object] = {"words": [item.name]}
+            return (
+                f"`{item.name}` stands beside {item.beside}; if it is another platform's, strict mode should know the word",
+                table("platform", f"words-{slug}", rows),
+            )
+        case "registries":
+            return (
+                f"`{item.name}` may file things under texts; where those name platforms or removed features, a domain decides them",
+                table(
+                    "domain", f"registers-{slug}", {"registers": [f"sglang.**.{item.name}"], "never": ["a removed one"]}
+                ),
+            )
+        case "walks":
+            return (
+                "imports every module that it finds; without a rule all of the package stays",
+                table("walk", f"walk-{slug[-40:]}", {"package": "sglang.THE.PACKAGE", "keep": []}),
+            )
+        case "entry points":
+            if "=" in item.name:
+                module = item.name.partition("=")[2].partition(":")[0].strip()
+                return "a command that upstream installs", table("root", f"root-{slug[:40]}", {"modules": [module]})
+            return "reads what other packages install; what it may load is not in the tree", ""
+        case "package data":
+            folder, suffix = item.path.rpartition("/")[0], item.path.rpartition(".")[2]
+            keys = {"paths": [f"{folder}/*.{suffix}"], "needed_by": ["sglang.THE.MODULE"]}
+            return (
+                f"{'kept' if kept else 'not kept'}: a file that code finds by a computed name needs an asset rule",
+                table("asset", f"asset-{slug[-40:]}", keys),
+            )
+    dotted = item.path.removeprefix("python/").replace("/", ".")
+    return (
+        f"{kept:,} files of it are kept; if it is a removed feature's, say so",
+        table("remove", f"remove-{slug[-40:]}", {"feature": "What it is for", "modules": [f"{dotted}.**", dotted]}),
+    )
+
+
+def doctor_lines(found: Diagnosis) -> list[str]:
+    """The page for the terminal."""
+    since = f", compared with {found.since}" if found.since else ""
+    rows = [f"{found.upstream}{since}: {len(found.symptoms)} thing(s) to look at, {found.files:,} files generated"]
+    rows += list(found.notes)
+    for section, title in SECTIONS.items():
+        symptoms = [symptom for symptom in found.symptoms if symptom.section == section]
+        if not symptoms:
+            continue
+        rows += ["", f"{title} ({len(symptoms)})"]
+        for symptom in symptoms:
+            rows.append(f"  {symptom.name}: {symptom.text}")
+            rows += [f"    {site}" for site in symptom.sites]
+            rows += symptom.rule.splitlines()
+    return rows

@@ -1,0 +1,232 @@
+"""What a person names as one side of a comparison: a generated tree, a lock, or an upstream."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from shrinker.cache.workers import forked
+from shrinker.check.leftovers import find_survivors
+from shrinker.pipeline import Progress
+from shrinker.project import project_folder
+from shrinker.report.diff import Side, review
+from shrinker.report.diff.values import Change, Review
+from shrinker.report.place import LOCK, candidates
+from shrinker.ruleset import load_profile
+from shrinker.source import open_upstream
+from shrinker.source.history import Told, history
+from shrinker.source.layout import NEEDED
+from shrinker.source.spec import GitSpec, parse_spec
+from shrinker.upgrade.generated import Wanted, generate, wanted
+from shrinker.values.contents import MANIFEST
+from shrinker.values.errors import InputError, ShrinkerError
+from shrinker.values.manifest import Manifest
+from shrinker.values.upstream import UpstreamTree
+
+_KINDS = ("release:", "git:", "path:")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How sides are opened."""
+
+    profile: str
+    jobs: int
+    rules: Path | None = None
+    upstreams: tuple[str | None, str | None] = (None, None)
+    """Where to read the upstream of each side that is a tree or a lock."""
+
+
+def open_sides(names: Sequence[str], options: Options, progress: Progress) -> tuple[Side, Side]:
+    """Both sides; what is an upstream is generated.
+
+    Raises:
+        InputError: one of them is nothing that can be compared.
+    """
+    places = [_asked(name) for name in names]
+    trees: dict[str, Wanted] = {}
+    for name, place in zip(names, places, strict=True):
+        if place is None and name not in trees:
+            trees[name] = wanted(name, options.profile, options.rules, progress)
+    generate([*trees.values()], options.jobs, progress)
+    old, new = (
+        generated_side(trees[name]) if place is None else recorded_side(name, place, upstream, progress)
+        for name, place, upstream in zip(names, places, options.upstreams, strict=True)
+    )
+    return old, new
+
+
+def _asked(name: str) -> Path | None:
+    """The folder or file that is named; None for an upstream."""
+    if name.startswith(_KINDS) or name == "submodule":
+        parse_spec(name)
+        return None
+    place = Path(name).expanduser().absolute()
+    if not place.exists():
+        raise InputError(
+            f"{name}: no generated tree, no lock and no upstream",
+            "give a folder with SHRINK.json, a shrink.lock.json, release:VERSION or git:PATH_OR_URL@COMMIT",
+        )
+    return place
+
+
+def generated_side(tree: Wanted) -> Side:
+    """The side of a tree in the cache folder."""
+    manifest = _manifest(tree.place / MANIFEST)
+    return Side(tree.spec, manifest, tree.place, tree.reports, tree.upstream)
+
+
+def recorded_side(
+    name: str, place: Path, upstream: str | None, progress: Progress, reports: Path | None = None
+) -> Side:
+    """The side of a tree, or of a lock.
+
+    Args:
+        name: as it was asked for.
+        place: the tree's folder, or the lock.
+        upstream: where to read what it was generated from.
+        reports: its reports; by default where `shrink` puts them.
+
+    Raises:
+        InputError: it is neither.
+    """
+    if place.is_dir():
+        manifest = _manifest(place / MANIFEST)
+        folder: Path | None = place
+        folders = [*([reports] if reports else []), *candidates(place, manifest.profile)]
+    else:
+        manifest, folder, folders = _manifest(place), None, [place.parent]
+    lock = manifest.to_json()
+    found = next((c for c in folders if (c / "graph.json").is_file() and _text(c / LOCK) == lock), None)
+    return Side(name, manifest, folder, found, _upstream(manifest, upstream, progress))
+
+
+def _upstream(manifest: Manifest, asked: str | None, progress: Progress) -> UpstreamTree | None:
+    """What it was generated from; only a release says by itself where that is."""
+    identity = manifest.upstream
+    spec = asked or (identity.spec if identity.kind == "release" else None)
+    return open_upstream(spec, repository=project_folder(), progress=progress.note) if spec is not None else None
+
+
+def _manifest(path: Path) -> Manifest:
+    try:
+        return Manifest.from_json(path.read_text("utf-8"), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read: {error}", "generate the tree first: `make shrink`") from error
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def compare_sides(
+    sides: tuple[Side, Side],
+    names: Sequence[str],
+    *,
+    history: str | None,
+    rules: Path | None,
+    jobs: int,
+    predicates: bool = True,
+) -> Review:
+    """All that a reviewer must know of two sides.
+
+    Args:
+        sides: the old one and the new one.
+        names: of the sides, as they were asked for.
+        history: repository of upstream's commits; see `told_between`.
+        rules: folder of the rules; by default shrinker's own.
+        jobs: processes.
+        predicates: look for questions about platforms that no rule names.
+
+    Raises:
+        InputError: a report or a file of one side is damaged.
+        ShrinkerError: a worker process was killed.
+    """
+    told, notes = told_between(sides, names, history)
+    if not predicates:
+        return review(*sides, told, notes=notes)
+    # Most of it waits for nothing of the other: half of a page's time.
+    look = partial(unknown_predicates, sides, rules, max(1, jobs - 1))
+    with forked(look) if jobs > 1 else nullcontext(look) as looked:
+        found = review(*sides, told, notes=notes)
+        try:
+            unknown, missing = looked()
+        except BrokenProcessPool as error:
+            raise ShrinkerError(
+                "the process that looks for unknown predicates was killed (often: out of memory)",
+                "run again with JOBS=1, or with --no-predicates",
+            ) from error
+    return replace(found, risks=(*unknown, *found.risks), notes=(*found.notes, *missing))
+
+
+def told_between(
+    sides: tuple[Side, Side], names: Sequence[str], repository: str | None
+) -> tuple[list[Told], list[str]]:
+    """Upstream's commits between the sides, and what keeps them from being told.
+
+    Args:
+        names: of the sides, as they were asked for.
+        repository: where history is, with ``@OLD..NEW`` where the sides do not know their commits; by default what the
+            new side was read from, when that is git.
+    """
+    old, new = (side.manifest.upstream.commit or "" for side in sides)
+    place: Path | None = None
+    if repository:
+        text, _, bounds = repository.rpartition("@") if ".." in repository.rpartition("@")[2] else (repository, "", "")
+        place = Path(text).expanduser()
+        if bounds:
+            old, _, new = bounds.partition("..")
+    else:
+        for name in reversed(names):
+            spec = parse_spec(name) if name.startswith("git:") else None
+            if isinstance(spec, GitSpec) and not spec.is_url:
+                place = Path(spec.repository).expanduser()
+                break
+    if place is None or not old or not new:
+        return [], ["no repository with both commits, so that upstream's commits are not told: see --history"]
+    try:
+        return history(place, old, new, NEEDED), []
+    except InputError as error:
+        return [], [f"upstream's commits are not told: {error.message}"]
+
+
+def unknown_predicates(sides: tuple[Side, Side], rules: Path | None, jobs: int) -> tuple[list[Change], list[str]]:
+    """Questions about platforms in the new tree that no rule names and the old one did not ask; and why there are none.
+
+    A name that the old tree writes anywhere was asked before, as was all that an unchanged file asks.
+    """
+    old, new = sides
+    for side in sides:
+        if side.folder is None or side.upstream is None:
+            return [], [f"{side.name}: no tree or no upstream, so that unknown predicates are not looked for"]
+    assert new.folder is not None and new.upstream is not None, "just looked at"
+    profile = load_profile(new.manifest.profile, rules)
+    # A name that the old tree does not write stands in no file that it has, too.
+    changed = {path for path in new.files if _differs(old, new, path)}
+    left = find_survivors(new.upstream, new.folder, new.manifest, profile, jobs=jobs, names=False, among=changed)
+    rows = [
+        *(("unknown predicate", s.name, f"beside {', '.join(s.beside)}", s.sites) for s in left.suspects),
+        *((f"unknown: {s.kind}", s.text, s.where, ((s.path, s.line),)) for s in left.unexplained),
+    ]
+    before = b"\n".join(old.read(path) for path in old.files if path.endswith(".py"))
+    found: dict[tuple[str, str], Change] = {}
+    for kind, text, where, sites in rows:
+        name = text.removesuffix("()").rpartition(".")[2]
+        if not sites or (kind, text) in found or re.search(rf"(?<!\w){re.escape(name)}(?!\w)".encode(), before):
+            continue
+        place = f"{sites[0][0]}:{sites[0][1]}"
+        found[kind, text] = Change(text, kind, after=where, where=place, reason="no rule names it")
+    return list(found.values()), []
+
+
+def _differs(old: Side, new: Side, path: str) -> bool:
+    before = old.files.get(path)
+    return before is None or before.sha256 != new.files[path].sha256

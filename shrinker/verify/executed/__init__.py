@@ -1,7 +1,0 @@
-"""Every line that upstream executed stands in the generated tree, or there is a reason of a closed list."""
-
-from __future__ import annotations
-
-from shrinker.verify.executed.compare import Comparison, Missing, Stated, compare, kinds
-
-__all__ = ["Comparison", "Missing", "Stated", "compare", "kinds"]

@@ -1,0 +1,27 @@
+"""The fixture that builds the small trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.check.trees import Case, Files, manifest_of, upstream_tree, write
+
+
+@pytest.fixture
+def case(tmp_path: Path) -> Callable[[Files, Files], Case]:
+    """`case(upstream, generated)`: paths are below the package, or below the tree's root after ``//``.
+
+    A generated text of ``"="`` is upstream's.
+    """
+
+    def build(upstream: Files, generated: Files) -> Case:
+        source, out = tmp_path / "upstream", tmp_path / "out"
+        write(source, upstream)
+        write(out, {path: upstream[path] if text == "=" else text for path, text in generated.items()})
+        tree = upstream_tree(source)
+        return Case(tree, out, manifest_of(tree, out))
+
+    return build

@@ -1,0 +1,269 @@
+"""What is gone is explained by words of what the profile drops; and what carries a capability stands. What is no finding comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from shrinker.check.capabilities import verify_capabilities
+from shrinker.ruleset import Ruleset
+from shrinker.ruleset.load import load_rules
+from shrinker.values.outcome import Evidence
+from tests.check.trees import Case, Files
+
+Build = Callable[[Files, Files], Case]
+Judge = Callable[..., list[str]]
+
+RULES = r"""
+[[dropped]]
+id = "dropped-tpu"
+why = "Another machine."
+words = ['tpu', '\bnorth\b']
+
+[[dropped]]
+id = "fast-holds"
+why = "Every machine is fast."
+holds = ['fast']
+
+[[capability]]
+id = "keeps-cache"
+why = "The cache and its store."
+names = ["enable_cache", "/flush"]
+modules = ["sglang.srt.cache"]
+definitions = ["sglang.**.Store.put", "sglang.srt.a.flush"]
+"""
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Ruleset:
+    file = tmp_path / "capabilities.toml"
+    file.write_text(RULES)
+    return load_rules([file])
+
+
+@pytest.fixture
+def evidence(case: Build, rules: Ruleset) -> Callable[[Files, Files], Evidence]:
+    def judged(upstream: Files, generated: Files) -> Evidence:
+        made = case(upstream, generated)
+        return verify_capabilities(made.tree, made.out, made.manifest, jobs=1, progress=lambda line: None, rules=rules)
+
+    return judged
+
+
+@pytest.fixture
+def judge(evidence: Callable[[Files, Files], Evidence]) -> Judge:
+    def said(upstream: str, generated: str) -> list[str]:
+        found = evidence({"srt/a.py": upstream}, {"srt/a.py": generated})
+        assert found.passed and not found.findings, "nobody answers for this upstream"
+        held = found.held()
+        assert held.passed is not bool(found.open) and held.findings == found.open and not held.open
+        return [finding.message for finding in found.open]
+
+    return said
+
+
+EXPLAINED = {
+    "an arm under a word": (
+        "def f(x):\n    if is_tpu():\n        x.slow()\n    else:\n        x.go()\n",
+        "def f(x):\n    x.go()\n",
+    ),
+    "an arm of a chain": (
+        "def f(x):\n    if x.a:\n        x.one()\n    elif x.tpu and x.b:\n        x.two()\n    else:\n        x.three()\n",
+        "def f(x):\n    if x.a:\n        x.one()\n    else:\n        x.three()\n",
+    ),
+    "what holds": (
+        "def f(x):\n    if x.is_fast:\n        return x.one()\n    return x.two()\n",
+        "def f(x):\n    return x.one()\n",
+    ),
+    "what does not hold": (
+        "def f(x):\n    if not x.is_fast:\n        raise ValueError(x)\n    return x.two()\n",
+        "def f(x):\n    return x.two()\n",
+    ),
+    "one of several texts": (
+        "def f(x):\n    if x.kind in ('tpu', 'tpu2'):\n        x.slow()\n    x.go()\n",
+        "def f(x):\n    x.go()\n",
+    ),
+    "an operand": ("def f(x):\n    return x.a or x.tpu\n", "def f(x):\n    return x.a\n"),
+    "an operand that another one decides": (
+        "def f(x):\n    return x.is_fast or x.a\n",
+        "def f(x):\n    return x.is_fast\n",
+    ),
+    "a value": ("def f(x):\n    return x.a if x.tpu else x.b\n", "def f(x):\n    return x.b\n"),
+    "a literal": ("def f(x):\n    x.go(flag=x.on_tpu)\n", "def f(x):\n    x.go(flag=False)\n"),
+    "a row": ('T = {"a": A, "tpu": B}\n', 'T = {"a": A}\n'),
+    "an item": ('T = ["a", "x-tpu"]\n', 'T = ["a"]\n'),
+    "a word between others": ('T = ["a", "north wind"]\n', 'T = ["a"]\n'),
+    "a suite that speaks of nothing else": (
+        "def f(x):\n    if x.a:\n        from b import TpuBackend\n        x.add(TpuBackend)\n    x.go()\n",
+        "def f(x):\n    x.go()\n",
+    ),
+    "names that nothing reads": (
+        "def f(x):\n    if x.a:\n        y = x.b\n    x.go()\n",
+        "def f(x):\n    x.go()\n",
+    ),
+    "what nothing names any more": (
+        "def f(x):\n    x.go()\n\ndef g(x):\n    return x\n",
+        "def f(x):\n    x.go()\n",
+    ),
+    "a named error": (
+        "def f(x):\n    x.go()\n    load_tpu(x)\n    return x.a if x.b else x.c\n",
+        'def f(x):\n    x.go()\n    raise RuntimeError("shrinker: TPU is not part of this server")\n',
+    ),
+    "a named error at the first statement": (
+        "def f(x):\n    load_tpu(x)\n    return x.a\n",
+        'def f(x):\n    raise RuntimeError("shrinker: TPU is not part of this server")\n',
+    ),
+    "what is within something dropped": (
+        "def tpu_only(x):\n    if x.a:\n        x.one()\n    x.two()\n",
+        "def tpu_only(x):\n    x.two()\n",
+    ),
+    "two suites that say the same": (
+        "def f(x):\n    if x.tpu:\n        return x.one()\n    if x.a:\n        return x.one()\n    return x.two()\n",
+        "def f(x):\n    if x.a:\n        return x.one()\n    return x.two()\n",
+    ),
+    "a function that is there twice": (
+        "if is_tpu():\n    def f(x):\n        return x.slow()\nelse:\n    def f(x):\n        return x.go()\n",
+        "def f(x):\n    return x.go()\n",
+    ),
+    "a statement": ("def f(x):\n    x.start_tpu()\n    x.go()\n", "def f(x):\n    x.go()\n"),
+    "a check": ("def f(x):\n    assert x.fast\n    x.go()\n", "def f(x):\n    x.go()\n"),
+    "a name that is bound and not read": ("def f(x):\n    y = x.b\n    x.go()\n", "def f(x):\n    x.go()\n"),
+    "what stands behind the end": (
+        "def f(x):\n    if x.fast:\n        return x.go()\n    x.slow()\n    return x.stop()\n",
+        "def f(x):\n    return x.go()\n",
+    ),
+    "a handler": (
+        "def f(x):\n    try:\n        x.go()\n    except TpuError:\n        x.stop()\n",
+        "def f(x):\n    x.go()\n",
+    ),
+    "a program that no root runs": (
+        'x = 1\nif __name__ == "__main__":\n    main()\n',
+        'x = 1\nif __name__ == "__main__":\n    raise RuntimeError("shrinker: it is not part of this server")\n',
+    ),
+}
+UNEXPLAINED = {
+    "an arm": (
+        "def f(x):\n    if x.cache:\n        x.slow()\n    else:\n        x.go()\n",
+        "def f(x):\n    x.go()\n",
+        "f: what runs if `x.cache`",
+    ),
+    "an arm that only one of two operands explains": (
+        "def f(x):\n    if x.cache or x.tpu:\n        x.slow()\n    x.go()\n",
+        "def f(x):\n    x.go()\n",
+        "f: what runs if `x.cache or x.tpu`",
+    ),
+    "one of several texts that is not": (
+        "def f(x):\n    if x.kind in ('tpu', 'gpu'):\n        x.slow()\n    x.go()\n",
+        "def f(x):\n    x.go()\n",
+        "f: what runs if `x.kind in ('tpu', 'gpu')`",
+    ),
+    "the wrong arm": (
+        "def f(x):\n    if is_tpu():\n        return x.slow()\n    return x.go()\n",
+        "def f(x):\n    return x.slow()\n",
+        "f: what runs unless `is_tpu()`",
+    ),
+    "what holds, the other way round": (
+        "def f(x):\n    if x.is_fast:\n        return x.one()\n    return x.two()\n",
+        "def f(x):\n    return x.two()\n",
+        "f: what runs if `x.is_fast`",
+    ),
+    "an operand": ("def f(x):\n    return x.a or x.cache\n", "def f(x):\n    return x.a\n", "f: the operand `x.cache`"),
+    "a value": (
+        "def f(x):\n    return x.a if x.cache else x.b\n",
+        "def f(x):\n    return x.b\n",
+        "f: the value if `x.cache`",
+    ),
+    "a literal": (
+        "class C:\n    def f(self):\n        self.go(flag=self.cache)\n",
+        "class C:\n    def f(self):\n        self.go(flag=False)\n",
+        "C.f: False stands for `self.cache`",
+    ),
+    "a row": ('T = {"a": A, "b": B}\n', 'T = {"a": A}\n', "the module: the entry `'b', B`"),
+    "a case": (
+        'def f(x):\n    match x:\n        case "a":\n            return 1\n        case "b":\n            return 2\n',
+        'def f(x):\n    match x:\n        case "b":\n            return 2\n',
+        "f: the entry `'a'`",
+    ),
+    "a named error": (
+        "def f(x):\n    x.go()\n    load(x)\n",
+        'def f(x):\n    x.go()\n    raise RuntimeError("shrinker: loading is not part of this server")\n',
+        "f: the named error stands for `load(x)`",
+    ),
+    "a statement": (
+        "def f(x):\n    x.flush()\n    x.go()\n",
+        "def f(x):\n    x.go()\n",
+        "f: the statement `x.flush()`",
+    ),
+    "a check": ("def f(x):\n    assert x.b, x\n    x.go()\n", "def f(x):\n    x.go()\n", "f: the check `x.b`"),
+    "a function that was taken away, though it speaks of something dropped, too": (
+        "def f(x):\n    x.flush()\n    if x.tpu:\n        x.slow()\n",
+        'def f(x):\n    raise RuntimeError("shrinker: flushing is not part of this server")\n',
+        "f: the named error stands for `x.flush()`",
+    ),
+    "a test below a test": (
+        "def f(x):\n    for y in x:\n        if y.a:\n            if y.cache:\n                y.b()\n            y.c()\n",
+        "def f(x):\n    for y in x:\n        if y.a:\n            y.c()\n",
+        "f: what runs if `y.cache`",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXPLAINED)
+def test_no_finding(judge: Judge, name: str) -> None:
+    assert judge(*EXPLAINED[name]) == []
+
+
+@pytest.mark.parametrize("name", UNEXPLAINED)
+def test_a_loss_that_no_word_explains(judge: Judge, name: str) -> None:
+    *trees, message = UNEXPLAINED[name]
+    assert judge(*trees) == [message]
+
+
+CACHE = "class Store:\n    def put(self):\n        pass\n"
+WHOLE = {
+    "srt/cache.py": CACHE,
+    "srt/a.py": 'def flush(args):\n    return args.enable_cache and "/flush"\n',
+    "srt/b.py": "",
+}
+
+
+def test_evidence_counts_what_rests_on_each_row(evidence: Callable[[Files, Files], Evidence]) -> None:
+    before = "def f(x):\n    if x.tpu:\n        x.slow()\n    if x.is_fast:\n        x.go()\n    if x.cache:\n        x.keep()\n"
+    found = evidence({"srt/a.py": before}, {"srt/a.py": "def f(x):\n    x.go()\n"})
+    rows = {name: count for name, count in found.checks if name not in {"modules", "definitions", "names"}}
+    assert rows == {"explained by dropped-tpu": 1, "explained by fast-holds": 1, "losses that no word explains": 1}
+
+
+def test_what_carries_a_capability_stands(evidence: Callable[[Files, Files], Evidence]) -> None:
+    found = evidence(WHOLE, WHOLE)
+    assert found.passed and dict(found.checks) == {"modules": 1, "definitions": 2, "names": 2}
+
+
+def test_what_upstream_lacks_is_not_asked_for(evidence: Callable[[Files, Files], Evidence]) -> None:
+    found = evidence({"srt/b.py": "x = 1\n"}, {"srt/b.py": "x = 1\n"})
+    assert found.passed and dict(found.checks) == {"modules": 0, "definitions": 0, "names": 0}
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "messages"),
+    [
+        ("srt/cache.py", None, ["Store.put carries keeps-cache, and is gone", "carries keeps-cache, and is not"]),
+        ("srt/cache.py", "class Store:\n    x = 1\n", ["Store.put carries keeps-cache, and is gone"]),
+        ("srt/a.py", "def flush(args):\n    return args.enable_cache\n", ["'/flush' asks for keeps-cache"]),
+    ],
+)
+def test_a_capability_that_is_gone(
+    evidence: Callable[[Files, Files], Evidence], path: str, text: str | None, messages: list[str]
+) -> None:
+    left = {name: other for name, other in WHOLE.items() if name != path}
+    found = evidence(WHOLE, left if text is None else {**left, path: text})
+    said = [finding.message for finding in found.held().findings]
+    assert len(said) == len(messages) and all(any(m in line for line in said) for m in messages), said
+
+
+def test_without_words_nothing_is_looked_at(case: Build) -> None:
+    made = case({"srt/a.py": "x = 1\n"}, {"srt/a.py": "x = 1\n"})
+    found = verify_capabilities(made.tree, made.out, made.manifest, jobs=1, progress=lambda line: None, rules=Ruleset())
+    assert found.checks == () and found.passed

@@ -1,0 +1,265 @@
+"""What programs outside use: `(upstream, generated, program, findings)`; no finding means that the tree has all of it."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from shrinker.cache import Cache
+from shrinker.check.embedders import Read, verify_embedders
+from shrinker.check.embedders.uses import uses_of_file
+from shrinker.ruleset import Ruleset
+from shrinker.ruleset.models import Remove
+from shrinker.source import open_upstream
+from shrinker.source.cache import default_folder
+from shrinker.source.wheels import load_wheels, open_wheel
+from shrinker.values.manifest import Manifest
+from shrinker.values.outcome import EmittedFile, LevelResult
+from tests.check.trees import Case, Files, manifest_of
+
+Build = Callable[[Files, Files], Case]
+
+BASE = "class Base:\n    def take(self): pass\n    def give_back(self): pass\n"
+LESS = "class Base:\n    def take(self): pass\n"
+LAZY = "_NAMES = {'late': 1}\ndef __getattr__(name):\n    return _NAMES[name]\n"
+DATA = "from dataclasses import dataclass\n@dataclass\nclass Request:\n    text: str\n    image: str = ''\n"
+
+PASS: dict[str, tuple[Files, Files, str]] = {
+    "what is there": ({"a.py": "f = 1\n"}, {"a.py": "="}, "from sglang.a import f\n"),
+    "what upstream lacks, too": ({"a.py": "f = 1\n"}, {"a.py": "="}, "from sglang.a import g\nimport sglang.b\n"),
+    "another package": ({"a.py": "f = 1\n"}, {}, "from other.a import f\nfrom .a import f\n"),
+    "a name that the program binds itself": (
+        {"a.py": "def f(): pass\nf.x = 1\n"},
+        {"a.py": "="},
+        "from sglang.a import f\ndef g(f):\n    return f.y\n",
+    ),
+    "through a re-export, a star and a submodule": (
+        {"p/__init__.py": "from sglang.p.a import *\n", "p/a.py": BASE, "p/b.py": "x = 1\n"},
+        {"p/__init__.py": "=", "p/a.py": "=", "p/b.py": "="},
+        "import sglang.p as q\nfrom sglang.p import Base, b\nBase.take\nq.b.x\nsglang_text = 'sglang.p.a.Base.take'\n",
+    ),
+    "an attribute that only running code sets": (
+        {"a.py": "class C:\n    def __init__(self): self.x = 1\n"},
+        {"a.py": "class C:\n    def __init__(self): pass\n"},
+        "from sglang.a import C\nC().x\n",
+    ),
+    "a keyword that any is taken for": (
+        {"a.py": "def f(x, y): pass\n"},
+        {"a.py": "def f(**more): pass\n"},
+        "from sglang.a import f\nf(x=1, y=2)\n",
+    ),
+    "a member that the program has itself": (
+        {"a.py": BASE},
+        {"a.py": LESS},
+        "import sglang.a\nclass Own:\n    def give_back(self): pass\nOwn().give_back()\n",
+    ),
+}
+
+FAIL: dict[str, tuple[Files, Files, str, list[str]]] = {
+    "a module": ({"a.py": "", "b.py": ""}, {"b.py": "="}, "import sglang.a\n", ["imports sglang.a"]),
+    "a name": ({"a.py": "f = 1\ng = 2\n"}, {"a.py": "g = 2\n"}, "from sglang.a import f\n", ["imports sglang.a.f"]),
+    "a name, where its absence is handled": (
+        {"a.py": "f = 1\ng = 2\n"},
+        {"a.py": "g = 2\n"},
+        "try:\n    from sglang.a import f\nexcept ImportError:\n    f = None\n",
+        ["imports sglang.a.f"],
+    ),
+    "a submodule": (
+        {"p/__init__.py": "", "p/a.py": ""},
+        {"p/__init__.py": "="},
+        "def h():\n    from sglang.p import a\n",
+        ["imports sglang.p.a"],
+    ),
+    "a name behind a re-export": (
+        {"p/__init__.py": "from sglang.p.a import *\n", "p/a.py": "f = 1\n_g = 2\n"},
+        {"p/__init__.py": "=", "p/a.py": "_g = 2\n"},
+        "from sglang.p import f\n",
+        ["imports sglang.p.f"],
+    ),
+    "a name that `__getattr__` gave": (
+        {"a.py": LAZY},
+        {"a.py": LAZY.replace("'late'", "'later'")},
+        "from sglang.a import late\n",
+        ["imports sglang.a.late"],
+    ),
+    "an attribute of a module": (
+        {"p/a.py": "f = 1\ng = 2\n"},
+        {"p/a.py": "g = 2\n"},
+        "import sglang.p.a\nfrom sglang.p import a as q\nsglang.p.a.f()\nq.f\n",
+        ["attributes sglang.p.a.f", "attributes sglang.p.a.f"],
+    ),
+    "an attribute of a class, below a base": (
+        {"a.py": BASE, "b.py": "from sglang.a import Base\nclass B(Base): pass\n"},
+        {"a.py": LESS, "b.py": "="},
+        "from sglang.b import B\nB.give_back\n",
+        ["attributes sglang.b.B.give_back"],
+    ),
+    "a member of an enumeration": (
+        {"a.py": "import enum\nclass E(enum.Enum):\n    X = 1\n    Y = 2\n"},
+        {"a.py": "import enum\nclass E(enum.Enum):\n    Y = 2\n"},
+        "from sglang.a import E\nE.X\n",
+        ["attributes sglang.a.E.X"],
+    ),
+    "a keyword of a function": (
+        {"a.py": "def f(x, *, y=1): pass\n"},
+        {"a.py": "def f(x): pass\n"},
+        "from sglang.a import f\nf(1, y=2)\n",
+        ["keywords sglang.a.f(y=)"],
+    ),
+    "a keyword of a class": (
+        {"a.py": "class C:\n    def __init__(self, x, y): pass\n", "b.py": "from .a import C\nclass D(C): pass\n"},
+        {"a.py": "class C:\n    def __init__(self, x): pass\n", "b.py": "="},
+        "from sglang.b import D\nD(x=1, y=2)\n",
+        ["keywords sglang.b.D(y=)"],
+    ),
+    "a field": (
+        {"a.py": DATA},
+        {"a.py": DATA.replace("    image: str = ''\n", "")},
+        "import sglang.a as io\nio.Request(text='', image='')\n",
+        ["keywords sglang.a.Request(image=)"],
+    ),
+    "what a heir calls": (
+        {"a.py": BASE},
+        {"a.py": LESS},
+        "from sglang.a import Base\nclass H(Base):\n    def go(self):\n        super().give_back()\n",
+        ["heritage sglang.a.Base.give_back"],
+    ),
+    "what a heir overrides": (
+        {"a.py": BASE},
+        {"a.py": LESS},
+        "from sglang.a import Base\nclass H(Base):\n    def give_back(self): pass\n",
+        ["heritage sglang.a.Base.give_back"],
+    ),
+    "a text": (
+        {"a.py": BASE},
+        {"a.py": "x = 1\n"},
+        "NAME = 'sglang.a.Base'\nOTHER = 'sglang.a:Base'\n",
+        ["texts sglang.a.Base", "texts sglang.a.Base"],
+    ),
+    "a member of who knows what": (
+        {"a.py": BASE},
+        {"a.py": LESS},
+        "import sglang.a\ndef h(pool):\n    pool.give_back()\n",
+        ["members sglang.a.Base.give_back"],
+    ),
+}
+
+
+def judged(case: Case, program: str, rules: Ruleset | None = None, cache: Cache | None = None) -> LevelResult:
+    wheel = case.out.parent / "embedder-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("embedder/main.py", program)
+        archive.writestr("embedder/template.py", "import sglang.{{ name }}\n")
+    read = Read("embedder", program, wheel)
+    return verify_embedders(case.tree, case.out, case.manifest, [read], [], jobs=1, rules=rules, cache=cache)
+
+
+def said(result: LevelResult) -> list[str]:
+    return [f"{f.check} {f.message.split('upstream has ')[-1].split(',')[0]}" for f in result.evidence.findings]
+
+
+@pytest.mark.parametrize("name", PASS)
+def test_passes(case: Build, name: str) -> None:
+    upstream, generated, program = PASS[name]
+    assert said(judged(case(upstream, generated), program)) == []
+
+
+@pytest.mark.parametrize("name", FAIL)
+def test_fails(case: Build, name: str) -> None:
+    upstream, generated, program, expected = FAIL[name]
+    result = judged(case(upstream, generated), program)
+    assert said(result) == expected
+    assert not result.passed and result.evidence.findings[0].path == "embedder-1.0: embedder/main.py"
+    # The same program passes where nothing was lost.
+    assert said(judged(case(upstream, dict.fromkeys(upstream, "=")), program)) == []
+
+
+@pytest.mark.parametrize(
+    "removed",
+    [{"modules": ("sglang.gone",)}, {"definitions": ("sglang.**.gone.f",)}, {"paths": ("python/sglang/gone.py",)}],
+)
+def test_what_a_rule_removes_is_named(case: Build, removed: dict[str, tuple[str, ...]]) -> None:
+    row = {"id": "remove-it", "why": "Not part of this profile.", "feature": "it", **removed}
+    rule = Remove.model_validate(row)
+    rules = Ruleset(removes=(rule,), digest="1")
+    here = case({"gone.py": "f = 1\n", "a.py": "from sglang.gone import f\n"}, {"a.py": "x = 1\n"})
+    result = judged(here, "from sglang.gone import f\nfrom sglang.a import f as g\n", rules)
+    assert result.passed
+    assert "sglang.gone.f (remove-it)" in dict(result.figures)["embedder-1.0"]
+    other = Ruleset(removes=(rule.model_copy(update={"modules": ("sglang.b",), "definitions": (), "paths": ()}),))
+    assert len(judged(here, "from sglang.gone import f\n", other).evidence.findings) == 1
+
+
+def test_what_is_required_must_load(case: Build) -> None:
+    """A rule may take what embedders use, but not what the tree itself installs and cannot load without it."""
+    rule = Remove(id="remove-it", why="Not part of this profile.", feature="it", modules=("sglang.gone",))
+    rules = Ruleset(removes=(rule,), digest="1")
+    requires = '[project]\nname = "sglang"\ndependencies = ["Embedder >= 1"]\n'
+    here = case({"gone.py": "f = 1\n", "//python/pyproject.toml": requires}, {"//python/pyproject.toml": "="})
+    assert "cannot be loaded" in judged(here, "from sglang.gone import f\n", rules).evidence.findings[0].message
+    for late in (
+        "def h():\n    from sglang.gone import f\n",
+        "try:\n    import sglang.gone\nexcept ImportError:\n    pass\n",
+    ):
+        assert judged(here, late, rules).passed
+
+
+def test_without_a_wheel_nothing_is_shown(case: Build) -> None:
+    here = case({"a.py": "f = 1\n"}, {"a.py": "="})
+    result = verify_embedders(here.tree, here.out, here.manifest, [], ["embedder"], jobs=1)
+    assert not result.ran and result.limits == ("what embedder uses: its wheel is not here",)
+
+
+def test_an_answer_is_kept_for_the_same_trees_only(case: Build, tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "cache")
+    here = case({"a.py": "f = 1\ng = 2\n"}, {"a.py": "="})
+    program = "from sglang.a import f\n"
+    assert judged(here, program, cache=cache).passed
+    (here.out / "python/sglang/a.py").write_text("g = 2\n")
+    here.manifest = manifest_of(here.tree, here.out)
+    assert not judged(here, program, cache=cache).passed
+
+
+def test_what_is_asked_at_load() -> None:
+    source = b"""
+import sglang.a
+try:
+    import sglang.b
+except (OSError, ImportError):
+    import sglang.c
+try:
+    import sglang.d
+except OSError:
+    pass
+if TYPE_CHECKING:
+    import sglang.e
+else:
+    import sglang.f
+class C:
+    import sglang.g
+    def h(self):
+        import sglang.h
+"""
+    assert [use.module[-1] for use in uses_of_file(source, "x.py") if use.at_load] == ["a", "c", "d", "f", "g"]
+
+
+@pytest.mark.network
+def test_the_servicer_of_the_real_release() -> None:
+    """Upstream passes as its own generated tree; without one file that its servicer loads it does not."""
+    repository = Path(__file__).resolve().parents[2]
+    tree = open_upstream("release:0.5.15.post1", repository=repository)
+    pins = [pin for pin in load_wheels(repository) if pin.name == "smg-grpc-servicer"]
+    reads = [Read(pin.name, pin.sha256, open_wheel(pin, default_folder(), lambda line: None)) for pin in pins]
+    files = [EmittedFile(file.path, file.sha256, 1, 1, False, None) for file in tree.files]
+
+    def found(kept: list[EmittedFile]) -> LevelResult:
+        manifest = Manifest("0", "deepseek", "0" * 64, tree.identity, tuple(kept))
+        return verify_embedders(tree, tree.root, manifest, reads, [], jobs=1)
+
+    whole = found(files)
+    assert whole.evidence.findings == () and dict(whole.evidence.checks)["imports"] > len(pins)
+    less = found([file for file in files if not file.path.endswith("/managers/io_struct.py")])
+    assert any("sglang.srt.managers.io_struct" in finding.message for finding in less.evidence.findings)

@@ -1,0 +1,344 @@
+"""What the rules say of what comes in from outside: enforced claims and flags that keep their effect first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from shrinker.cache import Cache
+from shrinker.check.entries import judge_entries
+from shrinker.ruleset.load import load_rules
+from shrinker.values.entries import Entries
+from tests.check.trees import Case, Files
+
+Build = Callable[[Files, Files], Case]
+Judge = Callable[..., Entries]
+
+RULES = """
+[[entry]]
+id = "flags"
+why = "A rule of the test."
+kind = "flag"
+classes = ["sglang.args.Args"]
+held = ["args", "get_args()"]
+apart = ["sglang.checks"]
+
+[[entry]]
+id = "requests"
+why = "A rule of the test."
+kind = "request"
+classes = ["sglang.requests.*Request"]
+
+[[platform]]
+id = "others"
+why = "A rule of the test."
+words = ["npu", "hip"]
+"""
+ARGS = """from dataclasses import dataclass
+
+KINDS = ["one", "two", "three"]
+MORE = KINDS
+
+
+@dataclass
+class Args:
+    fast: bool = False
+    slow: bool = False
+    kind: A[str, Arg(help="four", choices=MORE)] = "one"
+    mode: str = "plain"
+    algorithm: str = ""
+    unread: int = 0
+
+    def __post_init__(self):
+        self.checked = self.slow
+
+    def both(self):
+        return self.slow and self.mode
+"""
+USES = """import os
+from enum import Enum, auto
+
+import torch
+
+from sglang.args import Args, get_args
+
+
+class Mode(Enum):
+    PLAIN = "plain"
+    DEEP = "deep"
+
+    def is_deep(self):
+        return self == Mode.DEEP
+
+    def is_shallow(self):
+        return self in (Mode.PLAIN,)
+
+
+class Algorithm(Enum):
+    EAGLE = auto()
+    NGRAM = auto()
+
+    @classmethod
+    def of(cls, name):
+        return cls[name.upper()]
+
+    def is_ngram(self):
+        return self == Algorithm.NGRAM
+
+
+class Envs:
+    SGLANG_OFF = EnvBool(False)
+    SGLANG_ON = EnvBool(True)
+    SGLANG_COUNT = EnvInt(0)
+
+
+class Layer:
+    def __init__(self, args: Args):
+        self.use_fast = args.fast and torch.cuda.is_available()
+        self.patched = get_bool_env_var("SGLANG_PATCHED")
+        self.folder = os.environ.get("SGLANG_FOLDER")
+        self.tuned = os.environ.get("SGLANG_TUNED", "0") == "1"
+        self.mode = Mode(args.mode)
+        self.algorithm = Algorithm.of(args.algorithm)
+        self.kind = args.kind
+        self.wanted = fast_is_wanted()
+
+
+def fast_is_wanted():
+    return is_fast()
+
+
+def is_fast():
+    return get_args().fast
+
+
+def is_npu():
+    return hasattr(torch, "npu")
+
+
+def is_hopper():
+    return torch.cuda.get_device_capability()[0] == 9
+"""
+REQUESTS = "class ChatRequest:\n    image: str = ''\n"
+UPSTREAM = {"__init__.py": "", "args.py": ARGS, "uses.py": USES, "requests.py": REQUESTS}
+
+
+def _refusal(rule: str, more: str) -> str:
+    return (
+        f'[[refusal]]\nid = "{rule}"\nwhy = "A rule of the test."\nfeature = "what is gone"\n'
+        f'function = "sglang.args.Args.__post_init__"\ninstead = "Leave it out."\n{more}\n'
+    )
+
+
+def _fact(more: str) -> str:
+    return f'[[fact]]\nid = "claim"\nwhy = "A rule of the test."\n{more}\n'
+
+
+def _domain(more: str) -> str:
+    return f'[[domain]]\nid = "claim"\nwhy = "A rule of the test."\n{more}\n'
+
+
+@pytest.fixture
+def judge(case: Build, tmp_path: Path) -> Judge:
+    """`judge(rules, upstream, generated)`: the generated tree looks at each refusal whose id does not end in ``unplaced``."""
+
+    def run(text: str, upstream: Files | None = None, generated: Files | None = None, head: str = RULES) -> Entries:
+        (tmp_path / "rules.toml").write_text(head + text)
+        rules = load_rules([tmp_path / "rules.toml"])
+        rows = [f"Refusal('f', {r.attributes}, (), (), '', '{r.id}', '')" for r in rules.refusals]
+        table = "\n".join(row for row in rows if "unplaced" not in row)
+        before = {**UPSTREAM, **(upstream or {})}
+        built = case(before, {**dict.fromkeys(before, "="), **(generated or {}), "removed_features.py": table})
+        return judge_entries(built.tree, built.out, built.manifest, rules, jobs=1, cache=Cache.off())
+
+    return run
+
+
+FAST = 'attributes = [".fast"]\nvalue = false'
+DEEP = 'calls = [".is_deep"]\nvalue = false'
+NGRAM = 'calls = [".is_ngram"]\nvalue = false'
+USE_FAST = 'attributes = [".use_fast"]\nvalue = false'
+KIND = 'names = ["sglang.**.kind"]\nnever = ["two", "four"]'
+
+
+@pytest.mark.parametrize(
+    ("rules", "enters"),
+    [
+        (_fact(FAST) + _refusal("no-fast", 'attribute = "fast"\nset = true'), "flag --fast (refused by no-fast)"),
+        (_domain(KIND) + _refusal("no-two", 'attribute = "kind"\ndomain = "claim"'), "refused by no-two"),
+        (_domain(KIND) + _refusal("no-two", 'attribute = ["mode", "kind"]\nvalues = ["two"]'), "refused by no-two"),
+        (_domain(KIND) + _refusal("one-only", 'attribute = "kind"\nonly = ["one"]'), "refused by one-only"),
+        (_domain('names = ["sglang.**.kind"]\nnever = ["four"]'), "flag --kind (takes none of these)"),
+        (
+            _domain('names = ["sglang.**.kind"]\nonly = ["one", "two"]')
+            + _refusal("one-only", 'attribute = "kind"\ndomain = "claim"'),
+            "flag --kind (refused by one-only)",
+        ),
+        (_fact('calls = ["sglang.**.is_npu"]\nvalue = false'), "another platform"),
+        (_domain('names = ["sglang.**.other"]\nnever = ["npu", "hip"]'), "another platform"),
+        (_fact('calls = ["sglang.**.is_hopper"]\nvalue = false\nmachine = true'), "the machine"),
+        (
+            _fact('environment = ["SGLANG_OFF", "SGLANG_PATCHED", "SGLANG_TUNED"]\nvalue = false'),
+            "environment (refused)",
+        ),
+        (_fact('environment = ["SGLANG_COUNT"]'), "environment (refused)"),
+        (
+            _fact(DEEP) + _refusal("no-deep", 'attribute = "mode"\nvalues = ["deep"]'),
+            "flag --mode (refused by no-deep)",
+        ),
+        (
+            _fact(NGRAM) + _refusal("no-ngram", 'attribute = "algorithm"\nvalues = ["ngram"]\nany_case = true'),
+            "flag --algorithm (refused by no-ngram)",
+        ),
+        (
+            _fact(USE_FAST + '\nfollows = ["no-fast"]') + _refusal("no-fast", 'attribute = "fast"\nset = true'),
+            "flag --fast: follows no-fast",
+        ),
+        (
+            _fact('attributes = [".image"]') + _refusal("no-image", 'attribute = "image"\nset = true'),
+            "request ChatRequest.image: refused by no-image",
+        ),
+        (
+            _fact(FAST)
+            + '[[dependent]]\nid = "of-mode"\nwhy = "A rule of the test."\nflags = ["f*t"]\non = ["no-deep"]\n'
+            + _refusal("no-deep", 'attribute = "mode"\nvalues = ["deep"]'),
+            "flag --fast (without effect: of-mode)",
+        ),
+        (_fact('names = ["sglang.args.elsewhere"]\nvalue = false'), "not in this upstream"),
+    ],
+    ids=range(17),
+)
+def test_enforced(judge: Judge, rules: str, enters: str) -> None:
+    found = judge(rules)
+    assert found.findings == ()
+    assert enters in found.claims[0].enters[0]
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        (_fact(FAST), 'the flag --fast sets. Refuse it:\n[[refusal]]\nid = "refuse-fast"'),
+        (_fact('names = ["sglang.**.fast"]\nvalue = false'), "the flag --fast sets"),
+        (_fact(FAST) + _refusal("unplaced", 'attribute = "fast"\nset = true'), "the flag --fast sets"),
+        (_fact(FAST) + _refusal("other", 'attribute = "slow"\nset = true'), "the flag --fast sets"),
+        (_fact(FAST + '\nfollows = ["flags"]'), "the flag --fast sets"),
+        (_fact(FAST + "\nmachine = true"), "the flag --fast sets"),
+        (_fact('attributes = [".fast"]\nvalue = true') + _refusal("f", 'attribute = "fast"\nset = true'), "is True"),
+        (_domain(KIND), "never two, which the flag --kind takes"),
+        (_domain(KIND) + _refusal("no-three", 'attribute = "kind"\nvalues = ["three"]'), "never two"),
+        (_domain(KIND) + _refusal("two-only", 'attribute = "kind"\nonly = ["two"]'), "never two"),
+        (_domain('names = ["sglang.**.mode"]\nnever = ["any"]'), "never any, which the flag --mode takes"),
+        (_domain('names = ["sglang.**.kind"]\nonly = ["one"]'), "all that it may be, and the flag --kind takes more"),
+        (_fact('environment = ["SGLANG_ON"]\nvalue = false'), "which upstream has on where nobody sets it"),
+        (_fact('environment = ["SGLANG_COUNT"]\nvalue = false'), "reads it by EnvInt"),
+        (_fact('environment = ["SGLANG_FOLDER"]\nvalue = false'), "any text counts there"),
+        (_fact('environment = ["SGLANG_OFF"]\nvalue = true'), "which nothing enforces"),
+        (_fact(DEEP), "what Mode gives for deep, which the flag --mode takes"),
+        (_fact('calls = [".is_shallow"]\nvalue = false'), "what Mode gives for plain"),
+        (_fact(NGRAM) + _refusal("n", 'attribute = "algorithm"\nvalues = ["NGRAM", "ngram"]'), "for NGRAM in any case"),
+        (_fact(USE_FAST), "upstream computes it from flag --fast"),
+        (_fact('attributes = [".wanted"]\nvalue = false'), "may be set by a checkpoint"),
+        (_fact('calls = ["sglang.uses.fast_is_wanted"]\nvalue = false'), "upstream computes it from flag --fast"),
+        (_fact('attributes = [".patched"]\nvalue = false'), "computes it from variable SGLANG_PATCHED"),
+        (_fact('calls = ["sglang.**.is_hopper"]\nvalue = false'), "what nothing enforces"),
+        (
+            _fact(USE_FAST + '\nfollows = ["unplaced"]') + _refusal("unplaced", 'attribute = "fast"\nset = true'),
+            "follows unplaced, which is not in force",
+        ),
+        (_fact(USE_FAST + '\nfollows = ["claim"]'), "follows claim, which is not in force"),
+        (_fact(USE_FAST + '\nfollows = ["nothing"]'), "follows nothing, which is not in force"),
+        (_fact('attributes = [".image"]'), "computes it from request ChatRequest.image"),
+    ],
+    ids=range(28),
+)
+def test_not_enforced(judge: Judge, rules: str, said: str) -> None:
+    (finding,) = judge(rules).findings
+    assert (finding.check, finding.path) == ("unenforced", "rules.toml")
+    assert finding.line == RULES.count("\n") + 1
+    assert finding.message.startswith("claim: ") and said in finding.message
+
+
+def test_a_profile_without_entries_is_not_asked(judge: Judge) -> None:
+    assert judge(_fact(FAST), head="") == Entries()
+
+
+def _effect(found: Entries, flag: str) -> tuple[str, str]:
+    return next((each.effect, each.rule) for each in found.flags if each.flag == flag)
+
+
+WITHOUT_KIND = {"uses.py": USES.replace("        self.kind = args.kind\n", "")}
+
+
+@pytest.mark.parametrize(
+    ("upstream", "generated"),
+    [
+        ({}, {}),
+        ({}, {"uses.py": USES.replace("args.kind", "get_args().kind")}),
+        ({}, {"uses.py": USES.replace("args.kind", 'getattr(args, "kind")')}),
+        (
+            {},
+            {
+                "uses.py": USES.replace(
+                    "self.kind = args.kind", 'for name in ("kind", "mode"):\n            print(name)'
+                )
+            },
+        ),
+        (WITHOUT_KIND | {"checks.py": "def check(args):\n    return args.kind\n"}, WITHOUT_KIND | {"checks.py": ""}),
+        # Of another object.
+        (WITHOUT_KIND | {"other.py": "def f(batch):\n    return batch.kind\n"}, WITHOUT_KIND | {"other.py": ""}),
+        # Never read of an object that holds it.
+        ({}, {"args.py": ARGS.replace("self.checked = self.slow", "pass")}),
+    ],
+    ids=range(7),
+)
+def test_effects_that_are_kept(judge: Judge, upstream: Files, generated: Files) -> None:
+    found = judge("", upstream, generated)
+    assert found.findings == ()
+    assert _effect(found, "slow") == ("kept", "")
+    assert _effect(found, "unread") == ("none in upstream", "")
+
+
+@pytest.mark.parametrize(
+    ("flag", "upstream", "generated"),
+    [
+        ("kind", {}, WITHOUT_KIND),
+        (
+            "kind",
+            WITHOUT_KIND | {"gone.py": "def f(self):\n    return self.args.kind\n"},
+            WITHOUT_KIND | {"gone.py": ""},
+        ),
+        ("kind", WITHOUT_KIND | {"gone.py": "x = getattr(get_args(), 'kind')\n"}, WITHOUT_KIND | {"gone.py": ""}),
+        ("slow", {}, {"args.py": ARGS.replace("self.checked = self.slow", "pass").replace("self.slow and ", "")}),
+    ],
+    ids=range(4),
+)
+def test_effects_that_are_gone(judge: Judge, flag: str, upstream: Files, generated: Files) -> None:
+    (finding,) = judge("", upstream, generated).findings
+    assert finding.check == "flags without effect" and finding.path == "python/sglang/args.py"
+    assert f"flag --{flag} is still taken" in finding.message
+    refused = judge(_refusal("no-such-flag", f'attribute = "{flag}"\nset = true'), upstream, generated)
+    assert refused.findings == () and _effect(refused, flag) == ("gone", "no-such-flag")
+    partly = judge(_refusal("no-value", f'attribute = "{flag}"\nvalues = ["two"]'), upstream, generated)
+    assert [f.check for f in partly.findings] == ["flags without effect"]
+    dependent = f'[[dependent]]\nid = "of-mode"\nwhy = "A rule of the test."\nflags = ["{flag}"]\non = ["no-deep"]\n'
+    deep = _refusal("no-deep", 'attribute = "mode"\nvalues = ["deep"]')
+    assert judge(dependent + deep, upstream, generated).findings == ()
+    assert judge(dependent + deep.replace("no-deep", "unplaced"), upstream, generated).findings != ()
+
+
+def test_a_flag_that_went_with_its_field(judge: Judge) -> None:
+    gone = '    kind: A[str, Arg(help="four", choices=MORE)] = "one"\n'
+    found = judge("", {}, WITHOUT_KIND | {"args.py": ARGS.replace(gone, "")})
+    assert found.findings == () and "kind" not in [each.flag for each in found.flags]
+
+
+def test_the_level_references_asks(case: Build, tmp_path: Path) -> None:
+    files = {"__init__.py": "", "args.py": "class Args:\n    fast: bool = False\n"}
+    built = case(files, dict.fromkeys(files, "="))
+    (tmp_path / "rules.toml").write_text(RULES + _fact(FAST))
+    built.rules = load_rules([tmp_path / "rules.toml"])
+    found = built.evidence("references")
+    assert [(f.check, f.path) for f in found.open] == [("unenforced", "rules.toml")]
+    assert found.passed and not found.held().passed, "of an upstream that nobody answers for it is a question"

@@ -1,0 +1,80 @@
+"""Small upstream and generated trees, written by hand, and a manifest that says what was generated."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from shrinker.check.levels import EVIDENCE_LEVELS
+from shrinker.ruleset import Ruleset
+from shrinker.values.form import digest
+from shrinker.values.manifest import Manifest
+from shrinker.values.outcome import EmittedFile, Evidence
+from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage, Identity, SourceFile, UpstreamTree
+
+Files = Mapping[str, str]
+IDENTITY = Identity(kind="path", spec="path", version=None, commit=None, dirty=True)
+
+
+def upstream_tree(root: Path) -> UpstreamTree:
+    """The value that the `source` phase would give for the folder."""
+    files = []
+    for path in sorted(p for p in root.rglob("*") if p.is_file() and "__pycache__" not in p.parts):
+        data = path.read_bytes()
+        files.append(SourceFile(path.relative_to(root).as_posix(), hashlib.sha256(data).hexdigest(), len(data)))
+    declared = DeclaredPackage("sglang", ">=3.10", (), {}, {})
+    return UpstreamTree(IDENTITY, root, tuple(files), declared, {f.path: f for f in files})
+
+
+def emitted(tree: UpstreamTree, out: Path, path: str) -> EmittedFile:
+    """The entry that `emit` would write for a file of `out`."""
+    data = (out / path).read_bytes()
+    sha256 = hashlib.sha256(data).hexdigest()
+    source = tree.by_path.get(path)
+    changed = source is None or source.sha256 != sha256
+    before = 0 if source is None else (tree.root / path).read_bytes().count(b"\n")
+    shape = None
+    if changed and path.endswith(".py"):
+        try:
+            shape = digest(ast.parse(data))
+        except SyntaxError:
+            shape = "broken"
+    return EmittedFile(path, sha256, before, data.count(b"\n"), changed, shape)
+
+
+def manifest_of(tree: UpstreamTree, out: Path) -> Manifest:
+    """The manifest of a tree that is taken as it lies there."""
+    found = [p.relative_to(out) for p in out.rglob("*") if p.is_file()]
+    paths = sorted(p.as_posix() for p in found if "__pycache__" not in p.parts and p.name != "SHRINK.json")
+    files = tuple(emitted(tree, out, path) for path in paths)
+    return Manifest("0.1.0", "deepseek", "0" * 64, tree.identity, files)
+
+
+@dataclass
+class Case:
+    """Two trees in temporary folders."""
+
+    tree: UpstreamTree
+    out: Path
+    manifest: Manifest
+    rules: Ruleset | None = None
+
+    def evidence(self, level: str, jobs: int = 1) -> Evidence:
+        return EVIDENCE_LEVELS[level](
+            self.tree, self.out, self.manifest, jobs=jobs, progress=lambda line: None, rules=self.rules
+        )
+
+    def findings(self, level: str) -> list[tuple[str, str]]:
+        """Check and path (below the package) of each finding."""
+        found = self.evidence(level).findings
+        return [(f.check, f.path.removeprefix(PACKAGE_PREFIX)) for f in found]
+
+
+def write(root: Path, files: Files) -> None:
+    for path, text in files.items():
+        target = root / (path.removeprefix("//") if path.startswith("//") else PACKAGE_PREFIX + path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")

@@ -1,0 +1,56 @@
+"""Pieces for a machine without network, from a folder of wheels."""
+
+from __future__ import annotations
+
+import random
+import zipfile
+from pathlib import Path
+
+from equivalence.gpu.bundle import main
+
+
+def wheel(folder: Path, name: str, data: bytes) -> None:
+    folder.mkdir(exist_ok=True)
+    info = f"{name}-1.0.dist-info"
+    with zipfile.ZipFile(folder / f"{name}-1.0-cp312-cp312-manylinux2014_x86_64.whl", "w") as file:
+        file.writestr(f"{name}/data.bin", data)
+        file.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        file.writestr(
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: cp312-cp312-manylinux2014_x86_64\n"
+        )
+        file.writestr(f"{info}/RECORD", "")
+
+
+def packed(folder: Path) -> list[str]:
+    wheel(folder / "wheels", "kernels", random.Random(0).randbytes(200_000))
+    (folder / "tree/__pycache__").mkdir(parents=True)
+    (folder / "tree/a.py").write_text("A = 1\n")
+    (folder / "tree/__pycache__/a.pyc").write_text("")
+    given = ["pack", str(folder / "out"), "--package", "kernels", "--folder", str(folder / "tree"), "--mib", "0.05"]
+    return [*given, "--pip=--no-index", f"--pip=--find-links={folder / 'wheels'}"]
+
+
+def test_what_is_packed_comes_out_of_pieces_of_the_size_asked_for(tmp_path, capsys):
+    assert main(packed(tmp_path)) == 0
+    sizes = [int(line.split()[-1]) for line in capsys.readouterr().out.splitlines()]
+    assert len(sizes) > 3 and max(sizes) <= 0.05 * 2**20
+    assert main(["unpack", str(tmp_path / "out"), str(tmp_path / "there")]) == 0
+    assert (tmp_path / "there/site/kernels/data.bin").read_bytes() == random.Random(0).randbytes(200_000)
+    assert [path.name for path in (tmp_path / "there/tree").iterdir()] == ["a.py"]
+
+
+def test_a_piece_that_broke_or_is_missing_writes_nothing(tmp_path, capsys):
+    assert main(packed(tmp_path)) == 0
+    second = tmp_path / "out/piece001"
+    second.write_bytes(b"x" + second.read_bytes()[1:])
+    assert main(["unpack", str(tmp_path / "out"), str(tmp_path / "there")]) == 1
+    second.unlink()
+    assert main(["unpack", str(tmp_path / "out"), str(tmp_path / "there")]) == 1
+    assert not (tmp_path / "there").exists() and "piece001" in capsys.readouterr().err
+
+
+def test_no_wheel_and_a_full_folder_are_errors(tmp_path, capsys):
+    given = packed(tmp_path)
+    assert main([*given, "--package", "nowhere"]) == 1
+    (tmp_path / "out/kept").write_text("")
+    assert main(given) == 1 and "not empty" in capsys.readouterr().err

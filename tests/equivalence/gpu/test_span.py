@@ -1,0 +1,123 @@
+"""Answers of many runs of both trees, written by hand: what is within upstream's own span, and what is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from equivalence.gpu.span import alone, judge_spans
+from equivalence.gpu.verdict import judge_cell
+from equivalence.serving import Answer, Record
+
+
+def servers(*values, name="ask"):
+    """One server for each text, one pass for each letter of it: the letter is the answer."""
+    return [[Record({name: Answer(200, "application/json", {"token": letter})}) for letter in text] for text in values]
+
+
+def numbers(*passes):
+    """One server for each list, one pass for each number of it."""
+    return [
+        [Record({"ask": Answer(200, "application/json", {"logprob": value})}) for value in server] for server in passes
+    ]
+
+
+def result(upstream, generated):
+    (judgement,) = judge_spans(upstream, generated)
+    return judgement.result
+
+
+@pytest.mark.parametrize(
+    ("upstream", "generated", "expected"),
+    [
+        (["aa", "aa"], ["bb", "bb"], "outside"),
+        (["aa", "aa"], ["ab", "aa"], "lone"),
+        (["aa", "aa"], ["aa", "aa"], "identical"),
+        (["ab", "aa"], ["aa", "aa"], "member"),
+        (["ab", "aa"], ["bb", "ba"], "member"),
+        (["ab"], ["cd"], "open"),
+        (["ab", "cd"], ["ef", "gh"], "span"),
+    ],
+)
+def test_a_request_by_what_its_runs_answered(upstream, generated, expected):
+    assert result(servers(*upstream), servers(*generated)) == expected
+
+
+def test_numbers_that_are_further_away_than_upstream_strays_are_outside():
+    upstream = numbers([1.0, 1.01], [0.99, 1.02], [1.03, 0.98])
+    assert result(upstream, numbers([1.04, 0.97], [0.96, 1.05])) == "span"
+    assert result(upstream, numbers([9.0, 9.01], [9.02, 9.03])) == "outside"
+
+
+def test_too_few_runs_decide_nothing():
+    assert result(numbers([1.0, 1.1]), numbers([9.0, 9.1])) == "open", "four labellings cannot reach one in twenty"
+
+
+def test_many_requests_that_vary_raise_no_alarm_by_their_number():
+    # The probability is of the highest of all: each request alone would be the rarest labelling of some thirty.
+    def side(shift):
+        return [
+            [
+                Record({f"r{n}": Answer(200, "", {"x": (n * 7 + shift + 3 * at + 5 * i) % 11}) for n in range(30)})
+                for at in range(2)
+            ]
+            for i in range(2)
+        ]
+
+    found = judge_spans(side(0), side(1))
+    assert not [judgement for judgement in found if judgement.result == "outside"]
+
+
+def test_lone_answers_are_chance_only_where_upstream_has_them_too():
+    def cell(*texts):
+        return servers(*texts)
+
+    calm, stray = ["aaaa"] * 4, ["aaab", "aaaa", "abaa", "aaaa"]
+    assert not alone(cell(*calm), cell(*stray)).chance, "upstream never strays"
+    assert alone(cell(*stray), cell(*stray)).chance
+    assert not alone(cell(*stray), cell("abcd", "efgh", "ijkl", "mnop")).chance
+    assert alone(cell("ab", "aa"), cell("ab", "aa")).probability is None, "six labellings cannot reach one in twenty"
+
+
+def seen(passes, **changed):
+    base = {
+        "passes": passes,
+        "classes": ["C"],
+        "settings": {"backend": "triton"},
+        "choices": ["x"],
+        "kernels": {"k": 1},
+    }
+    return base | changed
+
+
+def answers(token, **more):
+    return {"ask": {"status": 200, "content_type": "", "body": {"token": token, **more}, "error": "", "seconds": 0.0}}
+
+
+def test_who_served_a_request_is_no_difference():
+    upstream = seen([answers("a", meta_info={"dp_rank": 0})] * 2, settings={"scheduler_pids": [1, 2]})
+    generated = seen([answers("a", meta_info={"dp_rank": 1})] * 2, settings={"scheduler_pids": [3, 4]})
+    assert judge_cell([upstream], [generated])["result"] == "same"
+    assert judge_cell([upstream], [seen([answers("a")] * 2)])["result"] == "differs", "the field itself must be there"
+
+
+def test_a_cell_by_all_its_servers():
+    first, other = seen([answers("a"), answers("b")]), seen([answers("b"), answers("a")])
+    row = judge_cell([first, other], [other, first])
+    assert (row["result"], row["servers"], row["runs"]) == ("spread", [2, 2], [4, 4])
+    assert row["alone"] == [[1, 1], [1, 1]] or row["alone"] == [[1, 1], [1, 1]][::-1]
+    broken = {"error": "not ready", "tail": "", "errors": ["E"]}
+    assert judge_cell([first, broken], [other, first])["result"] == "spread", "a control that fails takes nothing away"
+    assert judge_cell([first], [broken])["result"] == "fails in generated"
+
+
+def test_kernels_are_those_of_a_server_that_was_profiled():
+    bare = seen([answers("a")] * 2, kernels={})
+    assert judge_cell([bare, seen([answers("a")] * 2)], [bare, seen([answers("a")] * 2)])["kernels"] == "same"
+    assert judge_cell([bare], [bare])["kernels"] == "not profiled"
+
+
+def test_a_choice_that_one_server_did_not_log_is_no_difference():
+    silent = seen([answers("a")] * 2, choices=[])
+    talks = seen([answers("a")] * 2)
+    assert judge_cell([talks, silent], [silent])["choices_only_upstream"] == []
+    assert judge_cell([talks], [silent])["choices_only_upstream"] == ["x"]

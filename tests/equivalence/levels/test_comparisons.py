@@ -1,0 +1,205 @@
+"""What the levels compare by themselves: help texts, OpenAPI documents, what two runs called; first what is no difference."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from equivalence.levels import helptext, openapi
+from equivalence.levels.result import Ledger
+from equivalence.levels.server import compare_answers, compare_calls, compare_removed
+from equivalence.serving import Answer, Record
+from equivalence.serving.record import NO_TIME
+
+HELP = """usage: server [-h] [--backend {a,b,c}]
+
+Serve.
+
+options:
+  -h, --help            show this help message and exit
+  --backend {a,b,c}, -b {a,b,c}
+                        Which one. Options: ['a', 'b', 'c'].
+  --size SIZE           How large (default: 4).
+
+more options:
+  --only-there          A switch.
+"""
+
+
+def rows(**row: Any) -> list[dict[str, Any]]:
+    return [{"before": "", "after": "", **row}]
+
+
+def test_entries_are_found_by_their_longest_name() -> None:
+    found = helptext.options(HELP)
+    assert list(found) == ["(text)", "--help", "--backend", "--size", "--only-there"]
+    assert found["--size"] == "--size SIZE How large (default: 4)."
+    assert "more options:" in found["(text)"]
+
+
+@pytest.mark.parametrize(
+    ("after", "listed", "refused"),
+    [
+        (HELP, [], []),
+        (HELP.replace("                        Which", "      Which"), [], []),
+        (HELP.replace("  --only-there          A switch.\n", ""), rows(subject="--only-there", kind="removed"), []),
+        (
+            HELP.replace("{a,b,c}", "{a,c}").replace(" 'b',", ""),
+            rows(subject="--backend", kind="choice removed", before="'b'"),
+            [],
+        ),
+        (
+            HELP.replace("{a,b,c}", "{a}").replace(", 'b', 'c'", ""),
+            [],
+            [{"subject": "--backend", "values": ["b", "c"], "only": []}],
+        ),
+        (
+            HELP.replace("{a,b,c}", "{a}").replace(", 'b', 'c'", ""),
+            [],
+            [{"subject": "--backend", "values": [], "only": ["a"]}],
+        ),
+        (HELP.replace("4", "8"), rows(subject="--size", kind="default changed", before="4", after="8"), []),
+    ],
+)
+def test_equal_help_and_listed_differences(after: str, listed: list[Any], refused: list[Any]) -> None:
+    assert list(helptext.compare(HELP, after, listed, refused)) == []
+
+
+@pytest.mark.parametrize(
+    ("after", "listed", "option"),
+    [
+        (HELP.replace("  --only-there          A switch.\n", ""), [], "--only-there"),
+        (HELP + "  --new                 A switch.\n", [], "--new"),
+        (HELP.replace("{a,b,c}", "{a,c}"), [], "--backend"),
+        (HELP.replace("{a,b,c}", "{a}"), rows(subject="--backend", kind="choice removed", before="'b'"), "--backend"),
+        (HELP.replace("4", "8"), rows(subject="--size", kind="default changed", before="4", after="9"), "--size"),
+        (HELP.replace("Serve", "Serves").replace("more options", "others"), [], "(text)"),
+    ],
+)
+def test_other_differences_are_found(after: str, listed: list[Any], option: str) -> None:
+    assert [name for name, _ in helptext.compare(HELP, after, listed)] == [option]
+
+
+def document(**paths: Any) -> dict[str, Any]:
+    return {
+        "openapi": "3.1.0",
+        "paths": {f"/{name}": operations for name, operations in paths.items()},
+        "components": {"schemas": {"Used": {"type": "object"}, "Alone": {"type": "string"}}},
+    }
+
+
+def operation(schema: str) -> dict[str, Any]:
+    return {"requestBody": {"$ref": f"#/components/schemas/{schema}"}}
+
+
+def test_a_listed_endpoint_goes_with_what_only_it_uses() -> None:
+    before = document(kept={"get": operation("Used")}, gone={"post": operation("Alone")})
+    after = document(kept={"get": operation("Used")})
+    del after["components"]["schemas"]["Alone"]
+    assert list(openapi.compare(before, after, rows(subject="POST /gone", kind="removed"))) == []
+    assert [place for place, _ in openapi.compare(before, after, [])] == ["/components/schemas/Alone", "/paths//gone"]
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        (lambda d: d["paths"]["/kept"]["get"].update(summary="x"), "/paths//kept/get/summary"),
+        (lambda d: d["components"]["schemas"]["Used"].update(type="array"), "/components/schemas/Used/type"),
+        (lambda d: d["paths"].update({"/new": {"get": {}}}), "/paths//new"),
+    ],
+)
+def test_a_changed_document_is_found(change: Any, place: str) -> None:
+    before, after = (document(kept={"get": operation("Used")}) for _ in range(2))
+    assert list(openapi.compare(before, after, [])) == []
+    change(after)
+    assert [where for where, _ in openapi.compare(before, after, [])] == [place]
+
+
+def test_the_endpoints_that_can_be_asked_for() -> None:
+    listed = [
+        *rows(subject="POST /v1/responses", kind="removed"),
+        *rows(subject="GET /v1/responses/{response_id}", kind="removed"),
+        *rows(subject="POST /api/chat or what CHAT_ROUTE names", kind="removed"),
+        *rows(subject="GET (no default) or what ROOT_ROUTE names", kind="removed"),
+        *rows(subject="(all)", kind="removed"),
+        *rows(subject="POST /changed", kind="schema changed"),
+    ]
+    assert openapi.removed_endpoints(listed) == {
+        "POST /v1/responses": ("POST", "/v1/responses"),
+        "GET /v1/responses/{response_id}": ("GET", "/v1/responses/{response_id}"),
+        "POST /api/chat": ("POST", "/api/chat"),
+    }
+    before = document(kept={"get": operation("Used")}, gone={"post": operation("Alone")})
+    after = document(kept={"get": operation("Used")})
+    del after["components"]["schemas"]["Alone"]
+    assert list(openapi.compare(before, after, rows(subject="POST /gone or what ROUTE names", kind="removed"))) == []
+
+
+@pytest.mark.parametrize(
+    ("answers", "findings"),
+    [
+        ({}, 0),
+        ({"POST /gone": [404, '{"feature": "gone", "rule": "remove-gone"}']}, 0),
+        ({"POST /gone": [404, '{"detail": "Not Found"}'], "GET /left": [200, ""]}, 2),
+        ({"raised": "InvalidURL", "text": "URL can't contain control characters"}, 1),
+    ],
+)
+def test_removed_endpoints_name_their_rule(answers: dict[str, Any], findings: int) -> None:
+    ledger = Ledger("x")
+    compare_removed(answers, ledger)
+    assert len(ledger.findings) == findings
+
+
+def called(*kernels: str, stubs: tuple[str, ...] = ()) -> dict[str, frozenset[str]]:
+    return {"kernel": frozenset(kernels), "stub": frozenset(stubs), "loaded": frozenset()}
+
+
+def test_calls() -> None:
+    ledger = Ledger("x")
+    compare_calls(called("a", "b"), called("a", "b"), ledger)
+    assert ledger.findings == [] and ledger.checks == {"kernels": 2}
+    compare_calls(called("a", "b"), called("a"), ledger, "run")
+    compare_calls(called(stubs=("p.q",)), called(stubs=("p.q",)), ledger)
+    assert [f.message for f in ledger.findings] == [
+        "run: kernel b: only in upstream",
+        "p.q was called in both trees, and has no reference",
+    ]
+
+
+def test_a_required_check_that_looked_at_nothing_fails() -> None:
+    ledger = Ledger("x")
+    ledger.count("one", 3)
+    assert ledger.result(1.0, ["one"]).passed
+    result = ledger.result(1.0, ["one", "two"])
+    assert not result.passed
+    assert [f.check for f in result.evidence.findings] == ["two"]
+
+
+def _record(**errors: str) -> Record:
+    names = ("first", "second", "third")
+    return Record({n: Answer(0, "", None, errors[n]) if n in errors else Answer(200, "", n) for n in names})
+
+
+def test_equal_answers_are_no_finding() -> None:
+    ledger = Ledger("server")
+    compare_answers(_record(), _record(), ledger, "script")
+    assert ledger.findings == [] and ledger.checks == {"requests": 3}
+
+
+def test_a_server_that_was_too_slow_is_said_once() -> None:
+    ledger = Ledger("server")
+    compare_answers(_record(second=NO_TIME, third=NO_TIME), _record(third=NO_TIME), ledger, "script")
+    upstream, generated = [finding.message for finding in ledger.findings]
+    assert upstream.startswith("script: upstream: no time was left for 2 request(s), from second on")
+    assert generated.startswith("script: generated: no time was left for 1 request(s), from third on")
+    assert "--patience" in upstream and ledger.checks == {"requests": 1}
+
+
+def test_a_request_that_only_one_server_answers_is_found() -> None:
+    ledger = Ledger("server")
+    compare_answers(_record(), _record(first="TimeoutError: timed out"), ledger, "script")
+    assert ledger.findings and all("first" in finding.message for finding in ledger.findings)
+    ledger = Ledger("server")
+    compare_answers(_record(first="timed out"), _record(first="timed out"), ledger, "script")
+    assert [finding.message for finding in ledger.findings] == ["script: first: no answer from either server"]

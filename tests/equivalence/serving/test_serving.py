@@ -1,0 +1,173 @@
+"""The engine: a server is started, asked and ended, and two records are compared, whatever the server does."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from equivalence.serving import (
+    Answer,
+    Launch,
+    NotReady,
+    Record,
+    Request,
+    Scale,
+    Server,
+    compare,
+    free_port,
+    judge,
+    mask,
+    perform,
+    script,
+)
+from equivalence.serving.processes import group_alive
+
+FAKE = Path(__file__).with_name("fake_server.py")
+
+
+def launch(folder: Path, port: int, *words: str, ready: float = 20.0) -> Launch:
+    command = (sys.executable, str(FAKE), str(port), *words)
+    environment = {"NAME": "given", "PYTHONPATH": None}
+    return Launch("fake", command, environment, folder / "server.log", ready_seconds=ready, stop_seconds=0.5)
+
+
+def answers(folder: Path, *words: str, requests: tuple[Request, ...] = script(Scale(tokens=2))) -> Record:
+    port = free_port()
+    with Server(launch(folder, port, *words)) as server:
+        assert server.wait_ready() > 0
+        return perform(f"http://127.0.0.1:{port}", requests, seconds=30)
+
+
+def test_two_runs_of_one_server_are_identical_and_nothing_is_left(tmp_path):
+    port = free_port()
+    with Server(launch(tmp_path, port)) as server:
+        server.wait_ready()
+        first = perform(f"http://127.0.0.1:{port}", script(Scale(tokens=2)), seconds=30)
+        time.sleep(0.8)
+    assert "given" in server.text(), "the environment of the launch is the server's"
+    assert not group_alive(server.pid)
+    assert server.peak_memory() > 2**20
+    again = answers(tmp_path)
+    assert compare(first, again) == ()
+    assert {v.result for v in judge(first, again, again)} == {"identical"}
+    assert first.answers["bad_json_type"].status == 400
+    assert first.answers["generate_stream"].body[-1] == "data: [DONE]"
+    assert first.answers["generate_0"].body["meta_info"]["id"] == "<masked>"
+
+
+def test_another_token_and_another_last_digit_are_found(tmp_path):
+    usual = answers(tmp_path)
+    flipped = {v.request: v for v in judge(usual, usual, answers(tmp_path, "flips"))}
+    assert flipped["generate_0"].result == "differs"
+    assert flipped["health"].result == "identical"
+    assert flipped["generate_0"].differences[0].path == "body.meta_info.output_token_logprobs[0][1]"
+    digit = {v.request: v.result for v in judge(usual, usual, answers(tmp_path, "close"))}
+    assert digit["generate_0"] == "differs", "upstream repeats itself exactly: no spread to hide in"
+
+
+def test_what_upstream_does_to_itself_is_the_spread():
+    def record(number: float, token: int) -> Record:
+        return Record({"r": Answer(200, "application/json", {"token": token, "logprob": number})})
+
+    def results(again: Record, generated: Record) -> list[str]:
+        return [v.result for v in judge(record(-1.0, 7), again, generated)]
+
+    assert results(record(-1.5, 7), record(-1.25, 7)) == ["spread"]
+    assert results(record(-1.5, 7), record(-1.75, 7)) == ["differs"]
+    assert results(record(-1.5, 7), record(-1.25, 8)) == ["differs"]
+    assert results(record(-1.5, 8), record(-1.5, 8)) == ["spread"], "one of upstream's own two answers"
+
+
+def test_missing_values_types_and_nan_are_told_apart():
+    def one(left: object, right: object) -> list[str]:
+        return [d.path for d in compare(Record({"r": Answer(200, "", left)}), Record({"r": Answer(200, "", right)}))]
+
+    assert one({"a": None}, {}) == ["body.a"]
+    assert one([1, 2], [1]) == ["body[1]"]
+    assert one(1, 1.0) == ["body"] and one(True, 1) == ["body"]
+    assert one(float("nan"), float("nan")) == []
+    assert compare(Record({"r": Answer(200, "", 1)}), Record({}))[0].right == "null"
+
+
+def test_a_server_that_dies_is_told_with_the_end_of_its_log(tmp_path):
+    with pytest.raises(NotReady) as caught, Server(launch(tmp_path, free_port(), "dies")) as server:
+        server.wait_ready()
+    assert "ended with 1" in str(caught.value)
+    assert "cannot import name 'gone'" in caught.value.tail
+
+
+def test_a_server_that_is_never_ready_ends_in_time(tmp_path):
+    begin = time.monotonic()
+    with pytest.raises(NotReady, match="not ready after 1 s"), Server(launch(tmp_path, 0, "slow", ready=1)) as server:
+        server.wait_ready()
+    assert time.monotonic() - begin < 10
+    assert not group_alive(server.pid)
+
+
+def test_a_stubborn_group_is_killed_with_its_children(tmp_path):
+    with Server(launch(tmp_path, free_port(), "stubborn")) as server:
+        server.wait_ready()
+        assert group_alive(server.pid)
+    assert not group_alive(server.pid)
+
+
+def test_the_group_ends_when_the_leader_is_gone_before(tmp_path):
+    with Server(launch(tmp_path, free_port(), "stubborn")) as server:
+        server.wait_ready()
+        os.kill(server.pid, 9)
+        time.sleep(0.2)
+        assert group_alive(server.pid), "the child outlives its parent"
+    assert not group_alive(server.pid)
+
+
+def test_an_answer_that_does_not_end_takes_its_time_and_no_more(tmp_path):
+    port = free_port()
+    requests = (Request("drip", "/drip", {}), Request("after", "/generate", {"text": "x"}))
+    with Server(launch(tmp_path, port)) as server:
+        server.wait_ready()
+        begin = time.monotonic()
+        record = perform(f"http://127.0.0.1:{port}", requests, each=0.5)
+        assert time.monotonic() - begin < 5
+    assert "TimeoutError" in record.answers["drip"].error
+    assert record.answers["after"].status == 200
+    assert record.failed() == ("drip",)
+
+
+def test_no_time_left_is_recorded(tmp_path):
+    record = perform("http://127.0.0.1:1", script(Scale()), seconds=0)
+    assert set(record.failed()) == set(record.answers)
+    assert {v.result for v in judge(record, record, record)} == {"unanswered"}, "silence is no agreement"
+
+
+def test_masking_keeps_the_field_and_hides_the_value():
+    one = mask({"id": "a", "x": [{"created": 5, "text": "chatcmpl-0123456789abcdef01 b"}]})
+    assert one == {"id": "<masked>", "x": [{"created": "<masked>", "text": "chatcmpl-<masked> b"}]}
+    assert mask('File "/a/b/sglang/srt/x.py", line 7, in f') == 'File "sglang/srt/x.py", line <masked>, in f'
+    assert mask({"output_ids": [1]}) == {"output_ids": [1]}
+
+
+def test_the_script_asks_what_the_server_has():
+    everything = script(Scale(features=frozenset({"grammar", "tools", "reasoning", "long"})))
+    names = [r.name for r in everything]
+    assert len(names) == len(set(names))
+    few = {r.name for r in script(Scale())}
+    assert {"json_schema", "tools_required", "reasoning", "prompt_long"} <= set(names) - few
+    assert "chat" not in {r.name for r in script(Scale(leave_out=frozenset({"chat"})))}
+
+
+def test_records_survive_a_file(tmp_path):
+    record = Record({"r": Answer(200, "application/json", {"a": [1.5, None]}, seconds=0.1)})
+    record.save(tmp_path / "r.json")
+    assert Record.load(tmp_path / "r.json") == record
+
+
+def test_the_engine_needs_the_standard_library_only():
+    code = "import sys, equivalence.serving; print(sorted({m.split('.')[0] for m in sys.modules}))"
+    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    loaded = set(eval(done.stdout)) - {"equivalence", "__main__", "__mp_main__"}
+    assert loaded <= sys.stdlib_module_names

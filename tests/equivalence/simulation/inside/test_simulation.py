@@ -1,0 +1,200 @@
+"""Device, stubs, graphs, kernels that are built, and Triton's arithmetic; the simulation is in place here."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+
+import pytest
+import torch
+import triton
+import triton.language as tl
+
+from equivalence.simulation import bfloat16
+from equivalence.simulation.errors import SimulationError
+from equivalence.simulation.kernels import jit, registry
+from equivalence.simulation.settings import current
+
+
+def test_the_device_is_there_and_its_tensors_are_the_cpus() -> None:
+    assert torch.cuda.is_available()
+    assert torch.cuda.get_device_capability() == current().capability
+    assert torch.zeros(2, device="cuda").device.type == "cpu"
+    assert torch.ones(2).to("cuda:0").is_cuda
+    with torch.device("cuda"):
+        assert torch.empty(3).device.type == "cpu"
+    with torch.device("meta"):
+        assert not torch.empty(3).is_cuda
+    assert torch.nn.Linear(2, 2).to("cuda").weight.device.type == "cpu"
+    with torch.cuda.stream(torch.cuda.Stream()) as stream:
+        assert torch.cuda.current_stream() is stream
+    assert torch.cuda.current_stream() is torch.cuda.default_stream()
+
+
+def test_operators_for_cuda_run() -> None:
+    library = torch.library.Library("simulated_test", "FRAGMENT")
+    library.define("twice(Tensor x) -> Tensor")
+    library.impl("twice", lambda x: x * 2, "CUDA")
+    assert torch.ops.simulated_test.twice(torch.ones(2)).tolist() == [2, 2]
+
+
+def test_shapes_of_operators_of_stub_packages_are_not_asked_for() -> None:
+    @torch.library.register_fake("sgl_kernel::surely_not_an_operator")
+    def shapes(x):
+        return x
+
+    with pytest.raises(RuntimeError, match="does not exist"):
+        torch.library.register_fake("simulated_test::surely_not_an_operator", shapes)
+
+
+def test_what_has_no_reference_imports_and_raises() -> None:
+    import flashinfer
+    from flashinfer.decode import SomethingError, something
+
+    assert issubclass(SomethingError, Exception)
+
+    class Derived(flashinfer.Something):
+        pass
+
+    assert isinstance(Derived(1), Derived)
+    assert flashinfer.jit(test_operators_for_cuda_run) is test_operators_for_cuda_run
+    with pytest.raises(SimulationError, match=r"flashinfer\.decode\.something was called.*write a reference"):
+        something(1, 2)
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("surely_not_a_package")
+
+
+def test_what_a_driver_would_be_asked_fails_as_without_one() -> None:
+    pynvml = importlib.import_module("pynvml")
+    with pytest.raises(pynvml.NVMLError):
+        pynvml.nvmlInit()
+    with pytest.raises(RuntimeError, match="no driver"):
+        importlib.import_module("flashinfer.comm.mnnvl").is_mnnvl_fabric_supported(0)
+
+
+def test_versions_of_stubs() -> None:
+    import sgl_kernel
+
+    assert importlib.metadata.version("sglang-kernel") == sgl_kernel.__version__
+    with pytest.raises(importlib.metadata.PackageNotFoundError):
+        importlib.metadata.version("surely-not-a-package")
+
+
+def test_a_reference_that_upstream_calls_otherwise_says_so() -> None:
+    import sgl_kernel
+
+    x = torch.randn(2, 8)
+    assert sgl_kernel.silu_and_mul(x).shape == (2, 4)
+    with pytest.raises(SimulationError, match=r"norm\.py:\d+ expects .*activation\.cu"):
+        sgl_kernel.silu_and_mul(x, None, None)
+
+
+def _built(tmp_path, parameters: str) -> jit.JitModule:
+    source = tmp_path / "activation.cuh"
+    source.write_text(f"struct ActivationKernel {{\n  static void\n  run_activation({parameters}) {{}}\n}};\n")
+    export = "TVM_FFI_DLL_EXPORT_TYPED_FUNC(run_activation, (ActivationKernel<bf16_t, true>::run_activation));"
+    return jit.load_inline("sgl_kernel_jit_activation_bf16", cuda_sources=[f'#include "{source}"\n{export}'])
+
+
+def test_a_kernel_that_is_built_needs_its_source_and_its_signature(tmp_path) -> None:
+    good = _built(tmp_path, "const tvm::ffi::TensorView input, const tvm::ffi::TensorView out, std::string name")
+    x, out = torch.randn(2, 8), torch.empty(2, 4)
+    good.run_activation(x, out, "silu")
+    assert out.abs().sum() > 0
+    with pytest.raises(SimulationError, match=r"activation\.cuh:\d+: run_activation takes 4 arguments"):
+        _built(tmp_path, "TensorView a, std::tuple<int, int> b, int c, bool d")
+    (tmp_path / "activation.cuh").unlink()
+    with pytest.raises(FileNotFoundError):
+        jit.load_inline("sgl_kernel_jit_x", cuda_sources=[f'#include "{tmp_path}/activation.cuh"'])
+    with pytest.raises(AttributeError, match="exports run_activation"):
+        _ = good.something_else
+
+
+def test_a_graph_replays_on_new_input() -> None:
+    reference = registry.counted(registry.REFERENCES["sgl_kernel"]["silu_and_mul"])
+    x = torch.randn(2, 8)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        assert torch.cuda.is_current_stream_capturing()
+        y = reference(x * 2) + 1
+    assert not torch.cuda.is_current_stream_capturing()
+    kept = y
+    x.copy_(torch.randn(2, 8))
+    graph.replay()
+    gate, up = (x.double() * 2).chunk(2, -1)
+    assert torch.allclose(kept.double(), gate * torch.sigmoid(gate) * up + 1, atol=1e-5)
+
+
+def test_rounding_is_to_nearest_even() -> None:
+    torch.manual_seed(0)
+    bits = torch.randint(-(2**31), 2**31 - 1, (200_000,), dtype=torch.int64).to(torch.int32)
+    ties = (bits & ~0xFFFF) | 0x8000
+    values = torch.cat([bits, ties]).view(torch.float32)
+    values = values[~values.isnan()]
+    found = torch.from_numpy(bfloat16.to_bits(values.numpy()).view("int16"))
+    assert torch.equal(found, values.bfloat16().view(torch.int16))
+    assert torch.equal(torch.from_numpy(bfloat16.to_float(found.numpy())), values.bfloat16().float())
+    assert bfloat16.to_float(bfloat16.to_bits(torch.tensor([float("nan")]).numpy())) != 0
+
+
+@triton.jit
+def _arithmetic(x, y, out, dots, n: tl.constexpr):
+    i = tl.arange(0, n)
+    a = tl.load(x + i[:, None] * n + i[None, :])
+    b = tl.load(y + i[:, None] * n + i[None, :])
+    tl.store(out + i[:, None] * n + i[None, :], a * b + a)
+    tl.store(dots + i[:, None] * n + i[None, :], tl.dot(a, b))
+
+
+def test_triton_computes_in_bfloat16_as_torch_does() -> None:
+    torch.manual_seed(0)
+    x, y = torch.randn(16, 16).bfloat16(), torch.randn(16, 16).bfloat16()
+    out, dots = torch.empty_like(x), torch.empty(16, 16)
+    _arithmetic[(1,)](x, y, out, dots, 16)
+    assert torch.equal(out, x * y + x)
+    assert torch.allclose(dots.double(), x.double() @ y.double(), atol=1e-4)
+
+
+@triton.jit
+def _narrow(x, out, n: tl.constexpr):
+    i = tl.arange(0, n)
+    tl.store(out + i, tl.load(x + i).to(tl.float8e4nv))
+
+
+def test_triton_rounds_to_float8_and_saturates() -> None:
+    torch.manual_seed(0)
+    x = torch.cat([torch.randn(62) * 20, torch.tensor([1e6, -1e6])])
+    out = torch.empty(64, dtype=torch.float8_e4m3fn)
+    _narrow[(1,)](x, out, 64)
+    assert torch.equal(out.float(), x.clamp(-448, 448).to(torch.float8_e4m3fn).float())
+
+
+def test_extensions_are_not_built_but_need_their_sources(tmp_path) -> None:
+    from torch.utils import cpp_extension
+
+    source = tmp_path / "a.cpp"
+    source.write_text("")
+    module = cpp_extension.load("some_extension", [str(source)])
+    with pytest.raises(SimulationError, match=r"some_extension\.run was called"):
+        module.run()
+    with pytest.raises(FileNotFoundError, match="some_extension"):
+        cpp_extension.load("some_extension", sources=[str(tmp_path / "b.cpp")])
+
+
+def test_a_grammars_mask_finds_the_logits_on_the_device() -> None:
+    from types import ModuleType
+
+    from equivalence.simulation import located
+
+    class Backend:
+        def apply_vocab_mask(self, logits, vocab_mask):
+            assert logits.device.type == "cuda"
+            logits.masked_fill_(vocab_mask, 0)
+
+    module = ModuleType("backend")
+    module.Backend = Backend  # type: ignore[attr-defined]
+    located._wrap(module, ("apply_vocab_mask",))
+    logits = torch.ones(3)
+    Backend().apply_vocab_mask(logits, vocab_mask=torch.tensor([True, False, True]))
+    assert logits.tolist() == [0, 1, 0]
+    assert logits.device.type == "cpu"

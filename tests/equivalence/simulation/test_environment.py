@@ -1,0 +1,128 @@
+"""How simulated commands are described and ended; any interpreter."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from equivalence.simulation import calls
+from equivalence.simulation.environment import SITE, Simulation, find_python
+from equivalence.simulation.hooks import AfterImport
+from equivalence.simulation.running import run
+from equivalence.simulation.settings import SWITCH, Settings
+from equivalence.simulation.versions import declared_versions
+from shrinker.values.errors import InputError
+
+
+def test_settings_survive_the_environment() -> None:
+    settings = Settings((10, 0), 2, 7 << 30, "12.9", "log", {"sglang-kernel": "0.4.4"}, ("triton",))
+    assert Settings.from_text(settings.to_text()) == settings
+
+
+def test_only_exact_pins_are_versions() -> None:
+    pins = ["sglang-kernel==0.4.4", "torch>=2.9", "Flashinfer_Python[x] == 0.6.12 ; python_version > '3'", "numpy"]
+    assert declared_versions(pins) == {"sglang-kernel": "0.4.4", "flashinfer-python": "0.6.12"}
+
+
+def test_a_project_without_an_environment_has_that_of_the_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project, checkout = tmp_path / "project", tmp_path / "checkout"
+    for folder in (project, checkout):
+        python = folder / ".venv-simulate/bin/python"
+        python.parent.mkdir(parents=True)
+        python.write_text("#!/bin/sh\n")
+        python.chmod(0o755)
+    (project / "upstream.toml").touch()
+    monkeypatch.delenv("SHRINKER_SIMULATION_PYTHON", raising=False)
+    monkeypatch.setattr("equivalence.simulation.environment.PACKAGE", checkout / "shrinker")
+    monkeypatch.chdir(project)
+    assert find_python() == project / ".venv-simulate/bin/python"
+    (project / ".venv-simulate/bin/python").unlink()
+    assert find_python() == checkout / ".venv-simulate/bin/python"
+
+
+def test_nothing_of_the_surroundings_enters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SGLANG_ENABLE_SOMETHING", "1")
+    monkeypatch.setenv("PYTHONPATH", "/elsewhere")
+    found = Simulation(Path(sys.executable), Settings()).variables(Path("/tree"), {"EXTRA": "1"})
+    assert found["PYTHONPATH"] == f"{SITE}{os.pathsep}/tree"
+    assert "SGLANG_ENABLE_SOMETHING" not in found
+    assert found["EXTRA"] == "1"
+    assert Settings.from_text(found[SWITCH]) == Settings()
+
+
+def test_the_memory_of_devices_can_be_asked_for() -> None:
+    variables = Simulation(Path(sys.executable), Settings(devices=2, memory=6 << 30)).variables(Path("/tree"))
+    query = ["nvidia-smi", "--query-gpu=memory.total", "--format=csv,noheader,nounits"]
+    said = subprocess.run(query, env=variables, capture_output=True, text=True, timeout=20, check=True).stdout
+    assert said.split() == ["6144", "6144"]
+    assert subprocess.run(["nvidia-smi", "topo", "-m"], env=variables, capture_output=True, timeout=20).returncode == 2
+
+
+def test_a_missing_environment_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SHRINKER_SIMULATION_PYTHON", str(tmp_path / "python"))
+    with pytest.raises(InputError, match="missing") as caught:
+        find_python()
+    assert "make simulation" in caught.value.next_step
+
+
+def test_a_command_past_its_limit_ends_with_all_it_started(tmp_path: Path) -> None:
+    child = "import time; time.sleep(60)"
+    code = (
+        f"import subprocess, sys; print(subprocess.Popen([sys.executable, '-c', {child!r}]).pid, flush=True); {child}"
+    )
+    start = time.monotonic()
+    finished = run([sys.executable, "-c", code], variables=os.environ, output=tmp_path / "out", limit=2)
+    assert finished.code is None
+    assert time.monotonic() - start < 20
+    pid = int(finished.output.read_text())
+    for _ in range(100):
+        stat = Path(f"/proc/{pid}/stat")
+        # A killed child may stay as a zombie where nobody waits for orphans.
+        if not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z":
+            return
+        time.sleep(0.05)
+    pytest.fail("the child still runs")
+
+
+def test_a_finished_command_is_measured(tmp_path: Path) -> None:
+    code = "import sys; x = bytearray(64 << 20); print('said'); sys.exit(3)"
+    finished = run([sys.executable, "-c", code], variables=os.environ, output=tmp_path / "out", limit=60)
+    assert (finished.code, finished.tail()) == (3, "said")
+    assert 64 << 20 < finished.memory < 1 << 30
+
+
+def test_calls_of_all_processes_are_read(tmp_path: Path) -> None:
+    (tmp_path / "1.calls").write_text("kernel\ta\nstub\tx.y\n")
+    (tmp_path / "2.calls").write_text("kernel\tb\nkernel\ta\n")
+    found = calls.read(tmp_path)
+    assert found["kernel"] == {"a", "b"}
+    assert found["stub"] == {"x.y"}
+    assert found["loaded"] == frozenset()
+
+
+def test_a_hook_waits_for_the_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "looked_for_first.py").write_text("VALUE = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    seen: list[str] = []
+    finder = AfterImport({"looked_for_first": lambda module: seen.append(module.__name__)})
+    monkeypatch.setattr(sys, "meta_path", [finder, *sys.meta_path])
+    assert importlib.util.find_spec("looked_for_first") is not None
+    assert seen == []
+    importlib.import_module("looked_for_first")
+    assert seen == ["looked_for_first"]
+    monkeypatch.delitem(sys.modules, "looked_for_first")
+
+
+def test_the_command_line_names_a_wrong_tree(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "equivalence.simulation", str(tmp_path), "--", "-c", "pass"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=180, cwd=SITE.parents[2])
+    assert ended.returncode == 1
+    assert "error: " in ended.stderr and "Traceback" not in ended.stderr

@@ -1,0 +1,88 @@
+"""Which lines a simulated process says it executed, on a small package; processes that end, are killed, or start others."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from equivalence.simulation import executed
+from equivalence.simulation.environment import Simulation
+from equivalence.simulation.running import ended, run
+from equivalence.simulation.settings import Settings
+from tests.simulations import simulation_python
+
+PACKAGE = {
+    "__init__.py": "",
+    "helper.py": "def twice(x):\n    return 2 * x\n\n\ndef unused(x):\n    return x\n",
+    "used.py": (
+        "from sglang.helper import twice\n\nSIZE = twice(2)\n\n\ndef work(x):\n    if x:\n        return SIZE\n"
+        "    return 0\n"
+    ),
+}
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Simulation:
+    for name, text in PACKAGE.items():
+        place = tmp_path / "tree" / "sglang" / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    executed.clear(tmp_path / "lines")
+    return Simulation(simulation_python(), Settings()).following(tmp_path / "lines", tmp_path / "tree" / "sglang")
+
+
+def ran(made: Simulation, tmp_path: Path, code: str) -> executed.Executed:
+    variables = made.variables(tmp_path / "tree")
+    finished = run([made.python, "-c", code], variables=variables, output=tmp_path / "output", limit=120)
+    assert finished.code == 0, finished.tail()
+    return executed.read(tmp_path / "lines")
+
+
+@pytest.mark.parametrize("end", ["", "; import os; os._exit(0)"])
+def test_lines_of_an_import_are_apart(made: Simulation, tmp_path: Path, end: str) -> None:
+    found = ran(made, tmp_path, f"from sglang.used import work; work(1){end}")
+    assert found.running == {"used.py": {7, 8}}
+    assert found.importing == {"used.py": {1, 3, 6}, "helper.py": {1, 2, 5}}
+
+
+def test_threads_and_processes_are_followed(made: Simulation, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import multiprocessing, threading\nfrom sglang.used import work\nfrom sglang.helper import unused\n"
+        "if __name__ == '__main__':\n"
+        "    for kind in ('spawn', 'fork'):\n"
+        "        process = multiprocessing.get_context(kind).Process(target=work, args=(kind == 'fork',))\n"
+        "        process.start(); process.join(); assert process.exitcode == 0\n"
+        "    thread = threading.Thread(target=unused, args=(1,)); thread.start(); thread.join()\n"
+    )
+    variables = made.variables(tmp_path / "tree")
+    finished = run([made.python, program], variables=variables, output=tmp_path / "output", limit=120)
+    assert finished.code == 0, finished.tail()
+    assert executed.read(tmp_path / "lines").running == {"used.py": {7, 8, 9}, "helper.py": {6}}
+
+
+def test_a_process_that_is_killed_has_answered_before(made: Simulation, tmp_path: Path) -> None:
+    code = "import time; from sglang.used import work; work(0); print('ready', flush=True); time.sleep(300)"
+    command = [str(made.python), "-c", code]
+    variables = made.variables(tmp_path / "tree")
+    process = subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, start_new_session=True)
+    with ended(process):
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        assert executed.read(tmp_path / "lines").running == {}
+        assert executed.ask(tmp_path / "lines", 60)
+    assert executed.read(tmp_path / "lines").running == {"used.py": {7, 9}}
+
+
+def test_a_process_that_does_not_answer_is_told(tmp_path: Path) -> None:
+    sleeper = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    with ended(sleeper):
+        (tmp_path / f"{sleeper.pid}.json").write_text('{"answered": 0}')
+        start = time.monotonic()
+        assert not executed.ask(tmp_path, 0.5)
+        assert time.monotonic() - start < 30
+    sleeper.wait()
+    assert executed.ask(tmp_path, 0.5)

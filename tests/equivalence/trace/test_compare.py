@@ -1,0 +1,295 @@
+"""What an executed line needs to be accounted for, on a small tree: first what may be missing, then what may not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from equivalence.trace import Comparison, Stated, compare, reasons
+from shrinker.check.rule_index import read_claims
+from shrinker.ruleset.load import load_rules
+
+PLATFORM = """\
+def is_npu():
+    return False
+
+
+def tell(text):
+    print(text)
+
+
+def prepare(server):
+    if is_npu():
+        return
+    limit = 4
+    if limit > server:
+        pass
+
+
+def state():
+    tell("state")
+"""
+
+SERVER = """\
+from sglang.platform import is_npu, prepare, tell
+
+_is_npu = is_npu()
+tell("loaded")
+
+
+class Server:
+    def __init__(self, size):
+        self.size = size
+        self.npu_size = size
+        self.queue = []
+
+    def serve(self, request):
+        from sglang.platform import is_npu
+
+        prepare(self.size)
+        kind = "npu" if is_npu() else "cuda"
+        fallback = None
+        assert not is_npu()
+        if is_npu():
+            fallback = 1
+        elif request:
+            self.queue.append(request)
+        else:
+            return None
+        self.queue.append(kind if request else fallback)
+        return len(self.queue)
+"""
+
+SHRUNK = """\
+from sglang.platform import tell
+
+tell("loaded")
+
+
+class Server:
+    def __init__(self, size):
+        self.size = size
+        self.queue = []
+
+    def serve(self, request):
+        kind = "cuda"
+        fallback = None
+        if request:
+            self.queue.append(request)
+        else:
+            return None
+        self.queue.append(kind if request else fallback)
+        return len(self.queue)
+"""
+
+SMALL_PLATFORM = """\
+def tell(text):
+    print(text)
+"""
+
+RUNNING = {
+    "platform.py": frozenset({2, 10, 12, 13, 14}),
+    "server.py": frozenset({9, 10, 11, 14, 16, 17, 18, 19, 20, 22, 23, 26, 27}),
+}
+IMPORTING = {
+    "platform.py": frozenset({1, 2, 5, 6, 9, 17}),
+    "server.py": frozenset({1, 3, 4, 7, 8, 13}),
+}
+
+
+def compared(folder: Path, server: str = SHRUNK, platform: str | None = SMALL_PLATFORM, **stated) -> Comparison:
+    before, after = folder / "upstream", folder / "generated"
+    for place, texts in ((before, {"server": SERVER, "platform": PLATFORM}), (after, {"server": server})):
+        place.mkdir(exist_ok=True)
+        for name, text in texts.items():
+            (place / f"{name}.py").write_text(text)
+    if platform is not None:
+        (after / "platform.py").write_text(platform)
+    return compare(RUNNING, IMPORTING, before, after, Stated(**stated))
+
+
+def test_all_that_was_decided_is_accounted_for(tmp_path: Path) -> None:
+    found = compared(tmp_path)
+    assert found.missing == []
+    assert found.files == 2
+    assert sum(found.lines.values()) == len(RUNNING["platform.py"] | IMPORTING["platform.py"]) + len(
+        RUNNING["server.py"] | IMPORTING["server.py"]
+    )
+    # `elif request` became `if request`, the conditional expression a text.
+    assert found.lines[reasons.CONDITION] == 2
+    assert found.lines[reasons.IMPORT] == 1
+    assert found.lines[reasons.ASSIGNMENT] == 1
+    assert found.lines[reasons.CALL] == 1
+    assert found.lines[reasons.FUNCTION] == 5
+    assert found.lines["found simplified"] == 3
+
+
+@pytest.mark.parametrize(
+    ("gone", "line"),
+    [
+        ("        self.size = size\n", 9),
+        ("        self.queue = []\n", 11),
+        ("            self.queue.append(request)\n", 23),
+        ("        self.queue.append(kind if request else fallback)\n", 26),
+        ("        return len(self.queue)\n", 27),
+        ('        kind = "cuda"\n', 17),
+        ("        fallback = None\n", 18),
+        ('tell("loaded")\n', 4),
+    ],
+)
+def test_a_line_that_was_executed_and_is_gone_is_named(tmp_path: Path, gone: str, line: int) -> None:
+    assert SHRUNK.count(gone) == 1
+    left = SHRUNK.replace(gone, "            pass\n" if gone.startswith(" " * 12) else "")
+    found = compared(tmp_path, left)
+    # `self.size` has no other reader, and is a finding for its own sake only when something reads it.
+    if gone == "        self.size = size\n":
+        found = compared(tmp_path, left + "\n    def more(self):\n        return self.size\n")
+    assert [(m.path, m.line) for m in found.missing] == [("server.py", line)]
+
+
+def test_a_function_that_is_gone_has_no_effect(tmp_path: Path) -> None:
+    before = compared(tmp_path)
+    assert before.missing == []
+    global_text = PLATFORM.replace("    limit = 4\n", "    server.limit = 4\n")
+    (tmp_path / "upstream" / "platform.py").write_text(global_text)
+    (tmp_path / "generated" / "more.py").write_text("def limit_of(server):\n    return server.limit\n")
+    found = compare(RUNNING, IMPORTING, tmp_path / "upstream", tmp_path / "generated")
+    assert {(m.path, m.line) for m in found.missing} == {
+        *(("platform.py", line) for line in (10, 12, 13, 14)),
+        ("server.py", 16),
+    }
+
+
+def test_a_function_that_is_still_named_is_not_gone_for_a_reason(tmp_path: Path) -> None:
+    left = SHRUNK.replace("        fallback = None\n", "        fallback = None\n        is_npu()\n")
+    found = compared(tmp_path, left)
+    assert [(m.path, m.line) for m in found.missing] == [("platform.py", 2), ("server.py", 14)]
+
+
+def test_a_fact_states_what_a_function_gives(tmp_path: Path) -> None:
+    found = compared(tmp_path, calls=("sglang.platform.is_npu", "sglang.**.prepare"))
+    assert found.lines[reasons.STATED] == 5
+    assert found.missing == []
+
+
+def test_a_module_that_is_gone_only_ran_while_it_was_imported(tmp_path: Path) -> None:
+    left = SHRUNK.replace("from sglang.platform import tell\n", "").replace('tell("loaded")\n', "")
+    found = compared(tmp_path, left, None)
+    assert [(m.path, m.line) for m in found.missing] == [("server.py", 4)]
+    assert found.lines[reasons.MODULE] == 4
+    (tmp_path / "upstream" / "platform.py").write_text(PLATFORM)
+    running = RUNNING | {"platform.py": frozenset({2, 6})}
+    again = compare(running, IMPORTING, tmp_path / "upstream", tmp_path / "generated")
+    assert ("platform.py", 6) in {(m.path, m.line) for m in again.missing}
+    removed = compare(
+        running, IMPORTING, tmp_path / "upstream", tmp_path / "generated", Stated(modules=("sglang.platform",))
+    )
+    assert removed.lines[reasons.REMOVED] >= 1
+
+
+def test_a_refused_value_is_not_registered(tmp_path: Path) -> None:
+    left = SHRUNK.replace('tell("loaded")\n', "")
+    assert compared(tmp_path, left).missing
+    found = compared(tmp_path, left, refused=frozenset({"loaded"}))
+    assert found.missing == []
+    assert found.lines[reasons.REGISTRATION] == 1
+
+
+RULES = """
+[[domain]]
+id = "backends"
+why = "A rule of the test."
+names = ["sglang.**.backend"]
+registers = ["sglang.**.Backends.register"]
+never = ["other"]
+"""
+
+
+@pytest.mark.parametrize(("name", "findings"), [("other", 0), ("served", 1)])
+def test_what_a_rule_says_nothing_asks_for_is_not_registered(tmp_path: Path, name: str, findings: int) -> None:
+    (tmp_path / "rules.toml").write_text(RULES)
+    claims = read_claims(load_rules([tmp_path / "rules.toml"]))
+    for place in ("upstream", "generated"):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "backends.py").write_text("class Backends: ...\n")
+    with (tmp_path / "upstream" / "backends.py").open("a") as file:
+        file.write(f'Backends.register("{name}", Backends)\n')
+    lines = {"backends.py": frozenset({1, 2})}
+    found = compare({}, lines, tmp_path / "upstream", tmp_path / "generated", Stated(claims=claims))
+    assert len(found.missing) == findings
+
+
+def test_the_same_line_in_two_branches(tmp_path: Path) -> None:
+    """The one that was executed is looked for where it may stand, not where the text is met first."""
+    before, after = tmp_path / "a", tmp_path / "b"
+    before.mkdir()
+    after.mkdir()
+    (before / "x.py").write_text("def f(hip):\n    if hip:\n        g(1)\n    else:\n        g(1)\n    h()\n")
+    (after / "x.py").write_text("def f(hip):\n    g(1)\n    h()\n")
+    assert compare({"x.py": frozenset({2, 5, 6})}, {}, before, after).missing == []
+    (after / "x.py").write_text("def f(hip):\n    h()\n")
+    found = compare({"x.py": frozenset({2, 5, 6})}, {}, before, after)
+    assert [(m.line, m.text) for m in found.missing] == [(5, "g ( 1 )")]
+
+
+def test_a_call_of_what_does_nothing_any_more(tmp_path: Path) -> None:
+    before, after = tmp_path / "a", tmp_path / "b"
+    before.mkdir()
+    after.mkdir()
+    ran = {"x.py": frozenset({2, 3, 7})}
+    (before / "x.py").write_text(
+        "def track(b):\n    if not b.hybrid():\n        return\n    b.go()\n\ndef f(b):\n    track(b)\n    h()\n"
+    )
+    (after / "x.py").write_text('def track(b):\n    """What."""\n    return\n\ndef f(b):\n    h()\n')
+    found = compare(ran, {}, before, after)
+    assert found.missing == []
+    assert found.lines[reasons.CALL] == 1
+    # Another function of the name does something: it may be the one that was called.
+    (after / "y.py").write_text("class A:\n    def track(self, b):\n        b.go()\n")
+    found = compare(ran, {}, before, after)
+    assert [(m.line, m.text) for m in found.missing] == [(7, "track ( b )")]
+
+
+STATE = """\
+class Rows:
+    def __init__(self):
+        self.rows = []
+
+
+def begin(server):
+    server.rows = Rows()
+"""
+BEGUN = """\
+from sglang.state import begin
+
+
+def count(server):
+    return len(server.rows)
+
+
+class Server:
+    def __init__(self):
+        self.size = 1
+        begin(self)
+"""
+
+
+@pytest.mark.parametrize(("more", "missing"), [("", []), ("        self.more = Rows()\n", [("state.py", 3)])])
+def test_what_only_a_stated_function_makes_is_stated_with_it(
+    tmp_path: Path, more: str, missing: list[tuple[str, int]]
+) -> None:
+    before, after = tmp_path / "upstream", tmp_path / "generated"
+    imported = "from sglang.state import Rows\n" if more else ""
+    for place, texts in (
+        (before, {"state.py": STATE, "server.py": imported + BEGUN + more}),
+        (after, {"server.py": BEGUN.replace("        begin(self)\n", "").partition("\n\n\n")[2]}),
+    ):
+        place.mkdir()
+        for name, text in texts.items():
+            (place / name).write_text(text)
+    running = {"state.py": frozenset({3, 7}), "server.py": frozenset({11, 12, 13} if more else {10, 11})}
+    importing = {"state.py": frozenset({1, 2, 6}), "server.py": frozenset({1, 2, 5, 9, 10} if more else {1, 4, 8, 9})}
+    found = compare(running, importing, before, after, Stated(calls=("sglang.state.begin",)))
+    assert [(m.path, m.line) for m in found.missing] == missing
+    assert found.lines[reasons.STATED] == (1 if more else 2)

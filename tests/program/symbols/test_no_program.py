@@ -1,0 +1,121 @@
+"""A module that stays for what it defines, and that no root runs: running it says so instead of doing nothing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shrinker.pipeline import analyse
+from tests.fold.programs import make_tree, rewrite
+from tests.program.symbols.test_programs import _rules, _Silent
+
+ROOT = """\
+from sglang.tool import helper, other
+
+print(helper(), other())
+
+if __name__ == "__main__":
+    print("serves")
+"""
+TOOL = """\
+import json
+
+
+def helper():
+    return 1
+
+
+def main():
+    print(json.dumps({}))
+
+
+"""
+OTHER = """\
+
+
+def other():
+    return 2
+"""
+BLOCKS = {
+    "one": 'if __name__ == "__main__":\n    main()\n',
+    "several": 'if __name__ == "__main__":\n    # What it prints.\n    text = 1\n    main()\n    print(text)\n',
+    "folded first": 'if __name__ == "__main__":\n    if is_hip():\n        main(1)\n    main()\n',
+    "taken first": 'if __name__ == "__main__":\n    if not is_hip():\n        main()\n        main()\n    main()\n',
+    "one line": 'if __name__ == "__main__": main()\n',
+    "decorated": 'if __name__ == "__main__":\n\n    @staticmethod\n    def run():\n        main()\n\n    run()\n',
+    "imports": 'if __name__ == "__main__":\n    import argparse\n\n    print(argparse)\n    main()\n',
+    "within": 'if json.dumps:\n    if __name__ == "__main__":\n        main()\n    json.loads("1")\n',
+}
+
+
+def _left(folder: Path, files: dict[str, str], more: str = "") -> dict[str, str]:
+    tree = make_tree(folder / "up", {f"python/sglang/{path}": text for path, text in files.items()})
+    decided = analyse(tree, _rules(folder, more, ("platforms.toml",)), 1, {}, _Silent(), symbols=True)
+    texts = {path: rewrite(tree, module) for path, module in decided.folded.items()}
+    for path, text in texts.items():
+        (folder / "left" / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "left" / path).write_text(text)
+    return texts
+
+
+def _run(folder: Path, module: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", module], cwd=folder / "left/python", capture_output=True, text=True, timeout=60
+    )
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_no_root_runs_it(name: str, tmp_path: Path) -> None:
+    block = BLOCKS[name]
+    start = "from sglang.srt.utils import is_hip\n" if "is_hip" in block else ""
+    texts = _left(tmp_path, {"launch_server.py": ROOT, "tool.py": start + TOOL + block + OTHER})
+    tool = texts["python/sglang/tool.py"]
+    assert "def main" not in tool and "def helper" in tool and "def other" in tool
+    ran = _run(tmp_path, "sglang.tool")
+    assert ran.returncode == 1 and ran.stdout == ""
+    assert "shrinker: the program sglang.tool is not part of this server" in ran.stderr
+    assert "name sglang.tool in a [[root]] rule" in ran.stderr
+    served = _run(tmp_path, "sglang.launch_server")
+    assert served.returncode == 0 and served.stdout == "1 2\nserves\n", served.stderr
+
+
+def test_what_a_root_runs_stays(tmp_path: Path) -> None:
+    root = '[[root]]\nid = "root-tool"\nwhy = "An operator runs it."\nmodules = ["sglang.tool"]\n'
+    files = {"launch_server.py": ROOT, "tool.py": TOOL + BLOCKS["one"] + OTHER}
+    texts = _left(tmp_path, files, root)
+    assert texts["python/sglang/tool.py"] == files["tool.py"]
+    assert _run(tmp_path, "sglang.tool").stdout == "{}\n"
+
+
+def test_what_does_nothing_on_this_platform_does_nothing(tmp_path: Path) -> None:
+    block = 'if __name__ == "__main__":\n    if is_hip():\n        main()\n'
+    files = {"launch_server.py": ROOT, "tool.py": "from sglang.srt.utils import is_hip\n" + TOOL + block + OTHER}
+    assert "raise" not in _left(tmp_path, files)["python/sglang/tool.py"]
+    assert _run(tmp_path, "sglang.tool").returncode == 0
+
+
+def test_another_arm_is_no_program(tmp_path: Path) -> None:
+    """What runs where the module is imported, too, is nothing that only a program does."""
+    block = 'if __name__ == "__main__":\n    main()\nelse:\n    print("imported")\n'
+    texts = _left(tmp_path, {"launch_server.py": ROOT, "tool.py": TOOL + block + OTHER})
+    assert block in texts["python/sglang/tool.py"]
+
+
+def test_a_module_that_is_gone_is_a_removed_one(tmp_path: Path) -> None:
+    texts = _left(tmp_path, {"launch_server.py": "print('serves')\n", "tool.py": TOOL + BLOCKS["one"] + OTHER})
+    assert "python/sglang/tool.py" not in texts
+
+
+def test_its_text_looks_nothing_up(tmp_path: Path) -> None:
+    """`program` and `server` are words of the named error: no method stays for them."""
+    box = "\n\nclass Box:\n    def program(self):\n        return 1\n\n    def server(self):\n        return 2\n"
+    files = {
+        "launch_server.py": ROOT + "\nfrom sglang.tool import Box\n\nBox()\n",
+        "tool.py": TOOL + BLOCKS["one"] + OTHER + box,
+        "nobody.py": "x.program()\nx.server()\n",
+    }
+    texts = _left(tmp_path, files)
+    assert "def program" not in texts["python/sglang/tool.py"] and "def server" not in texts["python/sglang/tool.py"]

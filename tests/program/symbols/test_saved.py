@@ -1,0 +1,95 @@
+"""What every saved search must hold to, whatever the program."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+import pytest
+
+from shrinker.pipeline import analyse
+from shrinker.pipeline.analysis import Decided
+from shrinker.program.symbols.program import Program
+from shrinker.program.symbols.result import leave_out
+from shrinker.program.symbols.saved import symbol_data
+from shrinker.program.symbols.search import Search
+from shrinker.program.symbols.why import Symbols
+from tests.fold.programs import make_tree, read_program
+from tests.program.symbols.test_programs import ARCHIVES, _rules, _Silent
+
+_CIRCLE = {
+    # The nearest way to the class is the name of its own member, which is there only once the class is.
+    "python/sglang/launch_server.py": "import sys\n\nfrom sglang.far import one\n\nif __name__ == '__main__':\n    for x in sys.argv:\n        x.go()\n    one()\n",
+    "python/sglang/far.py": """\
+from sglang.made import Made
+
+
+def one():
+    return two()
+
+
+def two():
+    return three()
+
+
+def three():
+    return four()
+
+
+def four():
+    return five()
+
+
+def five():
+    return six()
+
+
+def six():
+    return Made
+""",
+    "python/sglang/made.py": "class Made:\n    def go(self):\n        return Made()\n",
+}
+
+
+def _saved(folder: Path, files: dict[str, str]) -> tuple[Decided, Symbols]:
+    decided = analyse(make_tree(folder / "up", files), _rules(folder), 1, {}, _Silent(), symbols=True)
+    assert decided.symbols is not None
+    data, edges = symbol_data(decided.symbols, decided.graph, decided.written)
+    return decided, Symbols(data, lambda: edges)
+
+
+@pytest.mark.parametrize("archive", [*ARCHIVES, None], ids=lambda p: p.stem if p else "circle")
+def test_live_symbols_are_of_kept_files_and_no_chain_goes_in_a_circle(archive: Path | None, tmp_path: Path) -> None:
+    files = _CIRCLE if archive is None else read_program(archive).files
+    decided, symbols = _saved(tmp_path, {p: t for p, t in files.items() if p.endswith(".py")})
+    for number, kind, name, path in symbols.units():
+        if not symbols.is_live(number):
+            continue
+        assert path in decided.graph.kept, name
+        [chain, *_] = symbols.explain(number)
+        assert chain.steps and chain.steps[0].src.startswith("root:"), name
+        if kind == "class":
+            members = [step.dst for step in chain.steps if step.dst.startswith(f"symbol:{name}.")]
+            assert not members, f"{name} is explained by {members}"
+
+
+def test_the_order_in_which_modules_were_folded_is_none_of_the_search(tmp_path: Path) -> None:
+    """Workers are done in any order, and who names something first is who is said to name it."""
+    [archive] = [path for path in ARCHIVES if path.stem == "bases"]
+    tree = make_tree(tmp_path / "up", {p: t for p, t in read_program(archive).files.items() if p.endswith(".py")})
+    folded = analyse(tree, _rules(tmp_path), 1, {}, _Silent(), symbols=True).folded.values()
+    orders = [list(Program(modules, ()).modules) for modules in (folded, reversed(list(folded)))]
+    assert len(orders[0]) > 2 and orders[0] == orders[1]
+
+
+def test_what_is_not_kept_after_all_is_not_live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An import that is given up in the end may be what named a module."""
+
+    def without_one(search: Search, kept: Collection[str]) -> None:
+        assert kept == search.loaded.keys() and "sglang.far" in kept
+        leave_out(search, {name for name in kept if name != "sglang.far"})
+
+    monkeypatch.setattr("shrinker.pipeline.analysis.leave_out", without_one)
+    _, symbols = _saved(tmp_path, _CIRCLE)
+    live = {name for number, _, name, _ in symbols.units() if symbols.is_live(number)}
+    assert "sglang.made.Made" in live and not any(name.startswith("sglang.far.") for name in live)

@@ -1,0 +1,192 @@
+"""Which distributions stay: first what must, then what goes, and what `why` and `why-not` say of both."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from shrinker.program.build import build_graph
+from shrinker.program.distributions import PYPROJECT, decide_distributions, with_uncertain
+from shrinker.program.saved import graph_data, load_graph
+from shrinker.program.why import explain, explain_removed
+from shrinker.program.written import written_imports
+from shrinker.report.importers import dropped_importers
+from shrinker.ruleset.models import Distribution, Listing, Remove, Root, Ruleset
+from shrinker.values.distributions import Distribution as Row
+from shrinker.values.distributions import Distributions
+from shrinker.values.errors import InputError
+from shrinker.values.folded import FoldedModule
+from shrinker.values.graph import Graph
+from shrinker.values.upstream import DeclaredPackage, UpstreamTree
+from tests.program.kept import WHY
+from tests.program.small_tree import plain_fold, write_tree
+
+TABLE = (
+    Distribution(id="zmq", why=WHY, name="PyZMQ", imports=("zmq",)),
+    Distribution(id="spans", why=WHY, name="spans-sdk", imports=("spans.sdk",)),
+    Distribution(id="bus", why=WHY, name="spans-bus", imports=("spans.bus",)),
+    Distribution(id="builder", why=WHY, name="builder", imports=("builder",), needed_by=("cache_of_kernels",)),
+    Distribution(id="cache", why=WHY, name="cache-of-kernels", imports=("kernelcache",), needed_by=("numpy",)),
+    Distribution(id="probe", why=WHY, name="stack-probe", commands=("stack-probe",)),
+    Distribution(id="pinned", why=WHY, name="pinned", always=True),
+)
+GONE = Remove(id="other-builds", why=WHY, feature="other builds", extras=("*hip*",))
+LISTING = Listing(id="report", why=WHY, modules=("sglang.report",))
+
+
+def decide(
+    folder: Path, sources: dict[str, str], *dependencies: str, extras: dict[str, tuple[str, ...]] | None = None
+) -> tuple[Distributions, Graph, dict[str, FoldedModule]]:
+    tree: UpstreamTree = write_tree(folder, {"__init__.py": "", "lost.py": "", **sources})
+    tree = replace(tree, declared=DeclaredPackage("sglang", "", tuple(sorted(dependencies)), extras or {}, {}))
+    rules = Ruleset(
+        roots=(Root(id="entry", why=WHY, modules=("sglang.main",)),),
+        distributions=TABLE,
+        removes=(GONE,),
+        listings=(LISTING,),
+    )
+    graph, folded = build_graph(tree, rules, plain_fold(tree))
+    return decide_distributions(tree, rules, graph, folded, written_imports(tree)), graph, folded
+
+
+def row(found: Distributions) -> Row:
+    (only,) = found.rows
+    return only
+
+
+@pytest.mark.parametrize(
+    ("requirement", "code"),
+    [
+        ("numpy>=1", "import numpy"),
+        ("Num.Py_x", "import num_py_x.linalg as n"),
+        ("pyzmq", "def f():\n    import zmq"),
+        ("pyzmq", "try:\n    from zmq.asyncio import Context\nexcept ImportError:\n    pass"),
+        ("pyzmq", "import importlib\nimportlib.import_module('zmq')"),
+        ("pyzmq", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import zmq"),
+        ("spans-sdk", "from spans import sdk"),
+        ("spans-sdk", "from spans.sdk.trace import Tracer"),
+        ("spans-sdk", "import spans"),
+        ("spans-sdk", "from spans import *"),
+    ],
+)
+def test_kept_because_kept_code_imports_it(tmp_path: Path, requirement: str, code: str) -> None:
+    found, _, _ = decide(tmp_path, {"main.py": code}, requirement)
+    assert row(found).state == "imported"
+    assert row(found).users[0][0] == "python/sglang/main.py"
+    assert found.dependencies == (requirement,)
+
+
+@pytest.mark.parametrize(
+    ("requirement", "code"),
+    [
+        ("pyzmq", "from importlib.util import find_spec\nfind_spec('zmq')"),
+        ("pyzmq", "from importlib.metadata import version\nversion('pyzmq')"),
+        ("spans-sdk", "NAME = 'spans.sdk.trace:Tracer'"),
+    ],
+)
+def test_kept_because_a_string_names_it(tmp_path: Path, requirement: str, code: str) -> None:
+    found, _, _ = decide(tmp_path, {"main.py": code}, requirement)
+    assert row(found).state == "named"
+
+
+def test_kept_because_it_is_loaded_by_what_is_kept(tmp_path: Path) -> None:
+    found, _, _ = decide(tmp_path, {"main.py": "import numpy"}, "builder", "cache-of-kernels", "numpy")
+    assert {r.name: (r.state, r.needed_by) for r in found.rows} == {
+        "builder": ("needed", "cache_of_kernels"),
+        "cache-of-kernels": ("needed", "numpy"),
+        "numpy": ("imported", ""),
+    }
+
+
+def test_kept_because_an_undeclared_module_loads_it(tmp_path: Path) -> None:
+    found, _, _ = decide(tmp_path, {"main.py": "import numpy"}, "cache-of-kernels")
+    assert row(found).state == "needed"
+
+
+def test_kept_because_a_rule_says_so(tmp_path: Path) -> None:
+    assert row(decide(tmp_path, {"main.py": ""}, "pinned")[0]).state == "needed"
+
+
+def test_kept_because_nothing_is_known_of_it(tmp_path: Path) -> None:
+    found, graph, _ = decide(tmp_path, {"main.py": ""}, "mystery==1")
+    assert row(found).state == "uncertain" and found.dependencies == ("mystery==1",)
+    (doubt,) = with_uncertain(graph, found).uncertain
+    assert doubt.path == PYPROJECT and "mystery" in doubt.reason
+
+
+@pytest.mark.parametrize(
+    ("requirement", "sources"),
+    [
+        ("scipy", {"main.py": "", "lost.py": "import scipy.fft"}),
+        ("pyzmq", {"main.py": ""}),
+        ("spans-sdk", {"main.py": "from spans.bus import Bus"}),
+        ("spans-sdk", {"main.py": "from spans import bus"}),
+        ("cache-of-kernels", {"main.py": ""}),
+        ("stack-probe", {"main.py": "stack = probe = 1"}),
+        ("pyzmq", {"main.py": "import sglang.report", "report.py": "NAMES = ['pyzmq', 'zmq']"}),
+        ("pyzmq", {"main.py": "'''zmq'''\nKEY = 'zmqs'"}),
+    ],
+)
+def test_dropped(tmp_path: Path, requirement: str, sources: dict[str, str]) -> None:
+    found, _, _ = decide(tmp_path, sources, requirement)
+    assert (row(found).state, found.dependencies) == ("dropped", ())
+
+
+def test_two_that_need_each_other_do_not_keep_each_other(tmp_path: Path) -> None:
+    found, _, _ = decide(tmp_path, {"main.py": ""}, "builder", "cache-of-kernels")
+    assert found.dependencies == ()
+
+
+def test_extras_keep_what_is_used(tmp_path: Path) -> None:
+    found, _, _ = decide(
+        tmp_path,
+        {"main.py": "import numpy, zmq", "lost.py": "import pytest"},
+        "numpy ; python_version > '3'",
+        extras={
+            "all": ("sglang[bus,test]", "sglang[srt-hip]"),
+            "bus": ("pyzmq>=25",),
+            "dev": ("sglang[test]",),
+            "srt-hip": ("numpy",),
+            "test": ("pytest",),
+        },
+    )
+    assert found.dependencies == ("numpy ; python_version > '3'",)
+    assert found.extras == {"all": ("sglang[bus]",), "bus": ("pyzmq>=25",)}
+    assert dict(found.dropped_extras)["srt-hip"] == "other builds (rule other-builds)"
+    assert set(dict(found.dropped_extras)) == {"dev", "srt-hip", "test"}
+
+
+def test_why_and_why_not(tmp_path: Path) -> None:
+    sources = {"main.py": "import numpy\nimport zmq", "lost.py": "import scipy.fft"}
+    names = ("builder", "cache_of_kernels", "mystery", "pyzmq", "scipy", "numpy")
+    found, graph, folded = decide(tmp_path, sources, *names)
+    saved = tmp_path / "graph.json"
+    dropped = dropped_importers(found, graph, folded)
+    saved.write_text(json.dumps(graph_data(graph, folded, distributions=found, dropped=dropped)))
+    data = load_graph(saved)
+
+    (chain,) = explain(data, "PyZMQ")
+    assert chain.target == "distribution:pyzmq"
+    assert [(s.src, s.kind, s.line) for s in chain.steps] == [
+        ("root:entry", "root", 0),
+        ("module:sglang.main", "requires", 2),
+    ]
+    (chain,) = explain(data, "builder")
+    assert [s.dst for s in chain.steps][1:] == [
+        "distribution:numpy",
+        "distribution:cache-of-kernels",
+        "distribution:builder",
+    ]
+    (chain,) = explain(data, "mystery")
+    assert not chain.steps and "nothing in upstream imports" in chain.uncertain
+    for query in ("scipy", "distribution:scipy"):
+        (answer,) = explain_removed(data, query)
+        assert (answer.path, answer.rule) == ("distribution:scipy", "unreachable")
+        assert answer.importers[0] == ("python/sglang/lost.py", 1, "itself removed (unreachable)")
+        with pytest.raises(InputError, match="not required"):
+            explain(data, query)
+    with pytest.raises(InputError, match="is kept"):
+        explain_removed(data, "pyzmq")

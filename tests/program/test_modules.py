@@ -1,0 +1,140 @@
+"""Imports, packages and strings that name modules; what must not be an edge comes first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.program.kept import doubts, edge_kinds, graph_of, names
+
+NOT_EDGES = {
+    "a bare word": 'x = "other"',
+    "a logger of the package": 'x = "sglang"',
+    "a metric": 'x = "sglang:num_other"',
+    "an external module of the same name": "import other",
+    "a deeper name than a class and its method": 'x = "sglang.other.a.b.c"',
+    "prose": 'x = "see sglang.other for more"',
+    "a pattern that says nothing": 'x = f"sglang.{y}"',
+    "a docstring": '"""sglang.other"""',
+    "a script of another folder": 'x = "a/tool.py"',
+    "an absent module": "import sglang.absent",
+}
+
+EDGES = {
+    "import": ("import sglang.other", "import"),
+    "from package": ("from sglang import other", "import"),
+    "relative": ("from . import other", "import"),
+    "a name of it": ("from sglang.other import thing", "import"),
+    "star": ("from sglang.other import *", "import"),
+    "local": ("def f():\n    import sglang.other", "import-local"),
+    "for types": ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import sglang.other", "import-type"),
+    "its dotted name": ('x = "sglang.other"', "string"),
+    "a definition in it": ('x = "sglang.other.Thing"', "string"),
+    "a method in it": ('x = "sglang.other.Thing.method"', "string"),
+    "an entry point": ('x = "sglang.other:thing"', "string"),
+    "import_module": ('import importlib\nimportlib.import_module("sglang.other")', "string"),
+    "import_module, relative": ('import importlib\nimportlib.import_module(".other", __package__)', "string"),
+    "import_module, pattern": ('import importlib\nimportlib.import_module(f"sglang.oth{x}")', "string"),
+    "import_module, end": ('import importlib\nimportlib.import_module(f"{p}.other")', "string"),
+    "a computed import beside its name": ('import importlib\nN = ["other"]\nimportlib.import_module(N[0])', "string"),
+    "a command line": ('x = "run python3 -m sglang.other --help"', "string"),
+    "a script": ('x = f"{here}/other.py"', "string"),
+}
+
+
+@pytest.mark.parametrize("source", NOT_EDGES.values(), ids=NOT_EDGES)
+def test_not_an_edge(tmp_path: Path, source: str) -> None:
+    graph = graph_of(tmp_path, {"__init__.py": "", "main.py": source, "other.py": "", "deep/tool.py": ""})
+    assert names(graph) == {"__init__.py", "main.py"}
+    assert graph.removed["python/sglang/other.py"].rule == "unreachable"
+
+
+@pytest.mark.parametrize(("source", "kind"), EDGES.values(), ids=EDGES)
+def test_edge(tmp_path: Path, source: str, kind: str) -> None:
+    graph = graph_of(tmp_path, {"__init__.py": "", "main.py": source, "other.py": "class Thing: ..."})
+    assert names(graph) == {"__init__.py", "main.py", "other.py"}
+    assert kind in edge_kinds(graph, "module:sglang.other")
+
+
+def test_only_guesses_are_uncertain(tmp_path: Path) -> None:
+    main = 'import importlib\nimport sglang.sure\nimportlib.import_module(f"sglang.gue{x}")\nimportlib.import_module(f"sglang.su{x}e")'
+    graph = graph_of(tmp_path, {"main.py": main, "sure.py": "", "guess.py": "import sglang.behind", "behind.py": ""})
+    assert doubts(graph) == {
+        "guess.py": "import_module of `sglang.gue*` (python/sglang/main.py:3)",
+        "behind.py": "needed only by module:sglang.guess, which is uncertain",
+    }
+
+
+def test_a_computed_import_is_told(tmp_path: Path) -> None:
+    graph = graph_of(tmp_path, {"main.py": "import importlib\nimportlib.import_module(name)"})
+    assert doubts(graph) == {"main.py": "imports a computed name: `importlib.import_module(name)`"}
+
+
+def test_parents_run(tmp_path: Path) -> None:
+    sources = {
+        "__init__.py": "",
+        "main.py": "import sglang.a.b.c",
+        "a/__init__.py": "import sglang.d",
+        "a/b/c.py": "",
+        "d.py": "",
+    }
+    graph = graph_of(tmp_path, sources)
+    assert names(graph) == set(sources)
+    assert "package" in edge_kinds(graph, "module:sglang.a")
+    assert graph.kept["python/sglang/a/__init__.py"] == "package from module:sglang.a.b.c at python/sglang/a/b/c.py:1"
+
+
+def test_namespace_package(tmp_path: Path) -> None:
+    sources = {
+        "main.py": "from sglang.space import a\nfrom .space.deep import b",
+        "space/a.py": "",
+        "space/deep/b.py": "",
+    }
+    assert names(graph_of(tmp_path, sources)) == set(sources)
+
+
+def test_star_import_reads_all(tmp_path: Path) -> None:
+    sources = {"main.py": "from sglang.p import *", "p/__init__.py": '__all__ = ["a"]', "p/a.py": "", "p/b.py": ""}
+    graph = graph_of(tmp_path, sources)
+    assert names(graph) == {"main.py", "p/__init__.py", "p/a.py"}
+    assert "star import" in doubts(graph)["p/a.py"]
+
+
+def test_compiled_module(tmp_path: Path) -> None:
+    sources = {"main.py": "from sglang.p import _core", "p/_core.cpython-311-x86_64-linux-gnu.so": ""}
+    assert names(graph_of(tmp_path, sources)) == set(sources)
+
+
+def test_external_and_kernels(tmp_path: Path) -> None:
+    main = "import os, torch.nn\nfrom sgl_kernel import rmsnorm\nfrom flashinfer.norm import *\nimport deep_gemm\nimport distutils"
+    graph = graph_of(tmp_path, {"main.py": main})
+    assert {edge.dst for edge in graph.edges if edge.kind in ("external", "kernel")} == {
+        "external:deep_gemm",
+        "external:flashinfer",
+        "external:sgl_kernel",
+        "external:torch",
+        "kernel:deep_gemm",
+        "kernel:flashinfer.norm",
+        "kernel:sgl_kernel.rmsnorm",
+    }
+
+
+def test_order_of_folding_makes_no_difference(tmp_path: Path) -> None:
+    from shrinker.program.build import build_graph
+    from shrinker.ruleset import Root, Ruleset
+    from tests.program.kept import WHY
+    from tests.program.small_tree import plain_fold, write_tree
+
+    sources = {"main.py": "import sglang.b, sglang.a", "a.py": "import sglang.c", "b.py": "import sglang.c", "c.py": ""}
+    tree = write_tree(tmp_path, sources)
+    rules = Ruleset(roots=(Root(id="entry", why=WHY, modules=("sglang.main",)),))
+    fold = plain_fold(tree)
+    waves: list[int] = []
+
+    def backwards(paths):
+        waves.append(len(paths))
+        return reversed(list(fold(paths)))
+
+    assert build_graph(tree, rules, fold) == build_graph(tree, rules, backwards)
+    assert waves == [1, 2, 1]

@@ -1,0 +1,131 @@
+"""`why` and `why-not` answer from the saved graph."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shrinker.program.build import build_graph
+from shrinker.program.saved import graph_data, load_graph
+from shrinker.program.why import explain, explain_removed
+from shrinker.program.written import written_imports
+from shrinker.report.importers import removed_importers
+from shrinker.ruleset import Remove, Root, Ruleset
+from shrinker.values.errors import InputError
+from tests.program.kept import WHY
+from tests.program.small_tree import plain_fold, write_tree
+
+SOURCES = {
+    "__init__.py": "",
+    "main.py": "import sglang.b\nimport sglang.long",
+    "long.py": "import sglang.deep.c, sglang.x.same, sglang.y.same",
+    "x/same.py": "",
+    "y/same.py": "",
+    "b.py": "import torch\nfrom sgl_kernel import rmsnorm\nimport sglang.deep.c\nX = 'table.json'",
+    "deep/c.py": "def fused_thing(): ...",
+    "deep/__init__.py": "",
+    "table.json": "{}",
+    "npu/a.py": "from . import b",
+    "npu/b.py": "",
+    "lost.py": "",
+    "loser.py": "def f():\n    from sglang import (\n        lost,\n    )",
+}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> dict[str, Any]:
+    tree = write_tree(tmp_path, SOURCES)
+    rules = Ruleset(
+        roots=(Root(id="entry", why=WHY, modules=("sglang.main",)),),
+        removes=(Remove(id="npu", why=WHY, feature="NPU", modules=("sglang.npu",)),),
+    )
+    graph, folded = build_graph(tree, rules, plain_fold(tree))
+    saved = tmp_path / "graph.json"
+    saved.write_text(
+        json.dumps(graph_data(graph, folded, importers=removed_importers(graph, folded, written_imports(tree))))
+    )
+    return load_graph(saved)
+
+
+def steps(data: dict[str, Any], query: str) -> list[str]:
+    chains = explain(data, query)
+    assert len(chains) == 1
+    return [
+        f"{step.kind} {step.dst} {step.path.removeprefix('python/sglang/')}:{step.line}" for step in chains[0].steps
+    ]
+
+
+C = ["root module:sglang.main :0", "import module:sglang.b main.py:1", "import module:sglang.deep.c b.py:3"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "sglang.deep.c",
+        "python/sglang/deep/c.py",
+        "sglang/deep/c.py",
+        "deep/c.py",
+        "c.py",
+        "c",
+        "fused_thing",
+        "module:sglang.deep.c",
+    ],
+)
+def test_forms_of_a_query(data: dict[str, Any], query: str) -> None:
+    assert steps(data, query) == C
+
+
+@pytest.mark.parametrize("query", ["rmsnorm", "sgl_kernel.rmsnorm", "kernel:sgl_kernel.rmsnorm"])
+def test_kernel(data: dict[str, Any], query: str) -> None:
+    assert steps(data, query)[-1] == "kernel kernel:sgl_kernel.rmsnorm b.py:2"
+
+
+def test_external_and_file(data: dict[str, Any]) -> None:
+    assert steps(data, "torch")[-1] == "external external:torch b.py:1"
+    assert steps(data, "table.json")[-1] == "data data:python/sglang/table.json b.py:4"
+
+
+def test_several_files_of_one_name(data: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="2 kept files are named 'same"):
+        explain(data, "same.py")
+
+
+def test_unknown_name_gets_the_nearest(data: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=r"nearest: sglang\.deep"):
+        explain(data, "sglang.deap.c")
+    with pytest.raises(InputError, match="upstream has no file named"):
+        explain_removed(data, "zzz")
+
+
+def test_each_question_points_to_the_other(data: dict[str, Any]) -> None:
+    with pytest.raises(InputError) as kept:
+        explain_removed(data, "sglang.deep.c")
+    assert kept.value.next_step == "ask `shrinker why sglang.deep.c`"
+    with pytest.raises(InputError) as gone:
+        explain(data, "sglang.npu.a")
+    assert gone.value.next_step == "ask `shrinker why-not sglang.npu.a`"
+
+
+def test_removed_by_a_rule(data: dict[str, Any]) -> None:
+    found = explain_removed(data, "npu")
+    assert [(item.path, item.rule) for item in found] == [
+        ("python/sglang/npu/a.py", "npu"),
+        ("python/sglang/npu/b.py", "npu"),
+    ]
+    assert found[1].importers == (("python/sglang/npu/a.py", 1, "itself removed (npu)"),)
+
+
+def test_unreachable_names_its_importers(data: dict[str, Any]) -> None:
+    (found,) = explain_removed(data, "sglang.lost")
+    assert (found.rule, found.reason) == ("unreachable", "no kept module imports or names it")
+    assert found.importers == (("python/sglang/loser.py", 2, "itself removed (unreachable)"),)
+
+
+def test_not_a_graph(tmp_path: Path) -> None:
+    (tmp_path / "graph.json").write_text("[]")
+    for name in ("graph.json", "absent.json"):
+        with pytest.raises(InputError):
+            load_graph(tmp_path / name)

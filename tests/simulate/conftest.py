@@ -1,9 +1,0 @@
-"""What stands in `inside` runs in the simulated interpreter, started by `test_inside`."""
-
-from __future__ import annotations
-
-import os
-
-from shrinker.simulate.settings import SWITCH
-
-collect_ignore_glob = [] if os.environ.get(SWITCH) else ["inside/*"]

@@ -1,0 +1,163 @@
+"""New findings of other tools on small trees: each has its reason, or is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shrinker.values.errors import InputError
+from tools.crosscheck import CrossCheck, Finding
+from tools.crosscheck.compare import _new
+from tools.crosscheck.explain import explain_all, names_of
+from tools.crosscheck.gone import Gone
+from tools.crosscheck.imports import import_graph
+from tools.crosscheck.lines import cross_check_lines
+from tools.crosscheck.tools import pyrefly, ruff, vulture
+
+BEFORE = """import os
+
+
+def used_by_removed():
+    return os.name
+
+
+def size(args):
+    width = args.width
+    if args.npu:
+        return width
+    return 1
+
+
+class Pool:
+    def __init__(self, npu):
+        if npu:
+            self.pages = 2
+        self.free = 1
+
+    def count(self):
+        return self.pages + self.free
+
+
+count = Pool(False).count
+"""
+AFTER = """import os
+
+
+def used_by_removed():
+    return os.name
+
+
+def size(args):
+    width = args.width
+    return 1
+
+
+class Pool:
+    def __init__(self, npu):
+        self.free = 1
+
+    def count(self):
+        return self.pages + self.free
+
+
+count = Pool(False).count
+"""
+GRAPH: dict[str, Any] = {
+    "kept": ["python/sglang/__init__.py", "python/sglang/main.py"],
+    "removed": {"python/sglang/npu.py": ["remove-npu", "another platform"]},
+    "decisions": {
+        "python/sglang/main.py": [
+            [10, "platform-npu", "if", "args.npu", "false", 2],
+            [17, "platform-npu", "if", "npu", "false", 2],
+        ]
+    },
+}
+
+
+def _write(root: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        path = root / "python" / "sglang" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    return root
+
+
+@pytest.fixture()
+def trees(tmp_path: Path) -> tuple[Path, Path]:
+    caller = "from sglang.main import size, used_by_removed\n\nsize(used_by_removed())\n"
+    before = _write(tmp_path / "up", {"__init__.py": "", "main.py": BEFORE, "npu.py": caller})
+    return before, _write(tmp_path / "out", {"__init__.py": "", "main.py": AFTER})
+
+
+def _reasons(trees: tuple[Path, Path], findings: list[Finding], graph: dict[str, Any] = GRAPH) -> dict[str, str]:
+    before, after = trees
+    paths = ["python/sglang/__init__.py", "python/sglang/main.py"]
+    gone = Gone(before, after, graph, [*paths, "python/sglang/npu.py"], names_of(findings, after))
+    explained = explain_all(findings, after, paths, gone, {}, graph["kept"])
+    return {f"{item.finding.tool} {item.finding.subject}": item.reason for item in explained}
+
+
+def test_a_finding_that_upstream_has_too_is_not_new() -> None:
+    one = Finding("ruff", "a.py", 3, "F841", "`x`", "x")
+    moved = Finding("ruff", "a.py", 9, "F841", "`x`", "x")
+    assert _new([one], [moved]) == []
+    assert _new([one], [moved, moved]) == [moved]
+    assert _new([], [one]) == [one]
+
+
+def test_what_the_tools_see_only_in_the_generated_tree_has_its_reason(trees: tuple[Path, Path]) -> None:
+    before, after = trees
+    new = [item for tool in (ruff, vulture, pyrefly) for item in _new(tool(before), tool(after))]
+    reasons = _reasons(trees, new)
+    assert reasons["ruff width"].startswith("last used at python/sglang/main.py:11 of upstream, gone by platform-npu")
+    assert "a file that is removed (remove-npu: another platform)" in reasons["vulture used_by_removed"]
+    setting = "set only at python/sglang/main.py:18 of upstream, gone by platform-npu (if `npu`: false)"
+    assert reasons["pyrefly pages"] == f"{setting}: the read is not reached"
+
+
+def test_what_no_decision_took_away_has_no_reason(trees: tuple[Path, Path]) -> None:
+    before, after = trees
+    graph = {**GRAPH, "decisions": {}, "removed": {}}
+    new = [item for tool in (ruff, vulture, pyrefly) for item in _new(tool(before), tool(after))]
+    reasons = _reasons(trees, new, graph)
+    assert reasons["ruff width"] == reasons["vulture used_by_removed"] == reasons["pyrefly pages"] == ""
+
+
+def test_a_type_that_was_inferred_from_more_values(tmp_path: Path) -> None:
+    kept = "def ask(args):\n    text = [1]\n    load = {'a': text}\n    other = {'a': 1}\n    load['b'] = 0.0\n    other['b'] = 0.0\n"
+    more = kept.replace("    text = [1]\n", "    text = [1]\n    if args.npu:\n        text = args.any\n")
+    trees = (_write(tmp_path / "up", {"main.py": more}), _write(tmp_path / "out", {"main.py": kept}))
+    path = "python/sglang/main.py"
+    graph = {"kept": [path], "removed": {}, "decisions": {path: [[3, "platform-npu", "if", "args.npu", "false", 2]]}}
+    found = [
+        Finding("pyrefly", path, line, "bad-assignment", "`float` is not assignable", str(line)) for line in (5, 6)
+    ]
+    gone = Gone(*trees, graph, [path], names_of(found, trees[1]))
+    reasons = [item.reason for item in explain_all(found, trees[1], [path], gone, {}, [path])]
+    assert reasons == [f"`text` is given less: {path}:4 of upstream, gone by platform-npu (if `args.npu`: false)", ""]
+
+
+def test_a_name_that_upstream_never_wrote_has_no_reason(trees: tuple[Path, Path]) -> None:
+    item = Finding("ruff", "python/sglang/main.py", 1, "F821", "Undefined name `nowhere`", "nowhere")
+    assert _reasons(trees, [item]) == {"ruff nowhere": ""}
+
+
+def test_pydeps_counts_modules_imports_and_cycles(tmp_path: Path) -> None:
+    files = {
+        "__init__.py": "",
+        "a.py": "import sglang.b\n",
+        "b.py": "import sglang.a\n",
+        "c.py": "from sglang import a\n",
+    }
+    found = import_graph(_write(tmp_path, files))
+    assert (found.modules, found.cycles, found.largest) == (4, 1, 2)
+    check = CrossCheck({"ruff": (3, 2)}, (), (found, found))
+    assert any("modules in the largest" in line for line in cross_check_lines(check, False))
+    assert check.as_json()["imports"]["upstream"]["largest cycle"] == 2
+
+
+def test_a_tool_that_fails_is_an_error_with_a_next_step(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="pyrefly"):
+        pyrefly(tmp_path)

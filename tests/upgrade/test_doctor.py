@@ -1,0 +1,308 @@
+"""Drift of upstream, seeded into a small one: doctor names it with its site, and the tree stays sound."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shrinker.upgrade.check_upstream import upstream_line
+from tests.cli.small import FILES, World, write
+
+UTILS = "python/sglang/srt/utils.py"
+SERVER = "python/sglang/srt/server.py"
+PLATFORM = "python/sglang/srt/platforms/interface.py"
+
+BASE = FILES | {
+    UTILS: "import torch\n\n\n"
+    + "\n\n".join(f"def is_{name}():\n    return hasattr(torch, '{name}')\n" for name in ("npu", "xpu", "hip")),
+    SERVER: """from sglang.srt import platforms
+from sglang.srt.utils import is_hip, is_npu, is_xpu
+
+if is_hip() or is_xpu():
+    WAVES = 64
+else:
+    WAVES = 32
+
+if is_npu():
+    from sglang.srt.npu import start
+else:
+    from sglang.srt.cuda import start
+
+print(start(), WAVES, platforms.find("cuda"))
+""",
+    "python/sglang/srt/platforms/__init__.py": "from sglang.srt.platforms.interface import find\n",
+    PLATFORM: """import enum
+
+
+class Kind(enum.Enum):
+    CUDA = 1
+    NPU = 2
+    HIP = 3
+
+
+def find(name):
+    return Kind.CUDA if name in ("cuda", "hip", "npu") else None
+""",
+    "python/pyproject.toml": "[project]\nname = 'sglang'\nrequires-python = '>=3.10'\ndependencies = []\n",
+}
+RULES = {
+    "world.toml": """[[root]]
+id = "root"
+why = "The public API of the small world."
+modules = ["sglang"]
+
+[[fact]]
+id = "others"
+why = "There is no other platform in the small world."
+calls = ["sglang.**.is_npu", "sglang.**.is_xpu"]
+value = false
+
+[[fact]]
+id = "hip"
+why = "There is no HIP in the small world."
+calls = ["sglang.**.is_hip"]
+value = false
+
+[[remove]]
+id = "remove-npu"
+why = "The backend of another platform."
+feature = "Ascend NPU"
+modules = ["sglang.srt.npu", "sglang.srt.hardware.npu"]
+
+[[platform]]
+id = "words"
+why = "Names of other platforms in the small world."
+words = ["npu", "xpu", "hip"]
+
+[[platform]]
+id = "own"
+why = "The platform that is served."
+words = ["cuda"]
+own = true
+
+[[survivor]]
+id = "anything"
+why = "What is left in the small world is of no matter here."
+kind = ["strings", "names"]
+""",
+    "profiles/small.toml": 'description = "The small world."\ninclude = ["world"]\n',
+}
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    write(tmp_path / "upstream", BASE)
+    write(tmp_path / "rules", RULES)
+    shutil.copytree(tmp_path / "upstream", tmp_path / "before")
+    return World(tmp_path)
+
+
+def _doctor(world: World, code: int = 1) -> dict[str, list[dict[str, Any]]]:
+    """Symptoms by section."""
+    words = ["--since", f"path:{world.folder / 'before'}", "--rules", str(world.rules), "--profile", "small"]
+    done = world.run(["doctor", f"path:{world.upstream}", *words, "--jobs", "1", "--json"])
+    assert done.code == code, done.err + done.out
+    found = json.loads(done.out)
+    assert found["files"] > 5, "the tree was generated, with its evidence"
+    out: dict[str, list[dict[str, Any]]] = {}
+    for row in found["symptoms"]:
+        out.setdefault(row["section"], []).append(row)
+    return out
+
+
+def _change(world: World, path: str, *pairs: tuple[str, str]) -> None:
+    file = world.upstream / path
+    text = file.read_text()
+    for old, new in pairs:
+        assert old in text
+        text = text.replace(old, new)
+    file.write_text(text)
+
+
+def _kept(world: World, path: str) -> str:
+    done = world.shrink()
+    assert done.code == 0, done.err
+    return (world.out / path).read_text()
+
+
+def test_nothing_new_is_nothing_to_look_at(world: World) -> None:
+    assert _doctor(world, code=0) == {}
+    assert "WAVES = 32" in _kept(world, SERVER) and "64" not in _kept(world, SERVER)
+
+
+def test_a_renamed_predicate(world: World) -> None:
+    for path in (UTILS, SERVER):
+        _change(world, path, ("is_hip", "is_radeon"))
+    found = _doctor(world)
+    (row,) = found["unnamed-predicate"]
+    assert row["name"] == "is_radeon" and row["sites"] == [f"{SERVER}:4"] and "[[fact]]" in row["rule"]
+    (lost,) = found["lost"]
+    assert lost["name"] == "sglang.**.is_hip" and "rule hip (world.toml:" in lost["text"]
+    assert (
+        lost["sites"] == [f"{UTILS}:12"]
+        and "`is_radeon`" in lost["text"]
+        and 'calls = ["sglang.**.is_radeon"]' in lost["rule"]
+    )
+    (rule,) = found["unmatched-rule"]
+    assert rule["name"] == "hip" and rule["sites"] == ["world.toml:12"]
+    assert "WAVES = 64" in _kept(world, SERVER), "what is not known stays"
+
+
+def test_one_name_of_a_rule_that_matches_all_the_same(world: World) -> None:
+    for path in (UTILS, SERVER):
+        _change(world, path, ("is_xpu", "asks_for_it"))
+    found = _doctor(world)
+    assert list(found) == ["lost"], (
+        "strict mode sees neither a rule without a match nor a name that looks like a predicate"
+    )
+    (row,) = found["lost"]
+    assert row["name"] == "sglang.**.is_xpu" and row["sites"] == [f"{UTILS}:8"] and "`asks_for_it`" in row["text"]
+    assert "if asks_for_it():" in _kept(world, SERVER), "what is not known stays"
+
+
+def test_an_optional_root_and_a_removed_module_that_are_gone(world: World) -> None:
+    root = '[[root]]\nid = "tools"\nwhy = "A tool of operators."\nmodules = ["sglang.srt.tool"]\noptional = true\n'
+    write(world.rules, {"world.toml": RULES["world.toml"] + "\n" + root})
+    for folder in (world.upstream, world.folder / "before"):
+        write(folder, {"python/sglang/srt/tool.py": "A = 1\n"})
+    assert _doctor(world, code=0) == {}
+    (world.upstream / "python/sglang/srt/tool.py").rename(world.upstream / "python/sglang/srt/gadget.py")
+    (row,) = _doctor(world)["lost"]
+    assert (row["name"], row["sites"]) == ("sglang.srt.tool", ["python/sglang/srt/tool.py"])
+
+
+def test_a_backend_that_is_registered_beside_others(world: World) -> None:
+    rows = "".join(f"\n\n@register_backend({n!r})\ndef made_{n}():\n    return 1\n" for n in ("npu", "xpu", "cuda"))
+    more = "BACKENDS = {}\n\n\ndef register_backend(name):\n    return lambda f: BACKENDS.setdefault(name, f)\n" + rows
+    for folder in (world.upstream, world.folder / "before"):
+        write(folder, {"python/sglang/srt/backends.py": more})
+        server = folder / SERVER
+        server.write_text("import sglang.srt.backends\n" + server.read_text())
+    assert _doctor(world, code=0) == {}
+    new = more + "\n\n@register_backend('tpu9')\ndef made_tpu9():\n    return 1\n"
+    write(world.upstream, {"python/sglang/srt/backends.py": new})
+    (row,) = _doctor(world)["platforms"]
+    assert row["name"] == "tpu9" and row["sites"] == ["python/sglang/srt/backends.py:23"]
+
+
+def test_a_backend_folder_beside_one_that_a_rule_removes(world: World) -> None:
+    more = {"python/sglang/srt/hardware/npu/__init__.py": "A = 1\n"}
+    for folder in (world.upstream, world.folder / "before"):
+        write(folder, more)
+    write(world.upstream, {"python/sglang/srt/hardware/tpu9/__init__.py": "A = 1\n"})
+    (row,) = _doctor(world)["platforms"]
+    assert (row["name"], row["sites"]) == ("tpu9", ["python/sglang/srt/hardware/tpu9"])
+
+
+def test_a_new_platform_backend(world: World) -> None:
+    write(world.upstream, {"python/sglang/srt/platforms/tpu9.py": "NAME = 'tpu9'\n"})
+    _change(world, PLATFORM, ("    HIP = 3\n", "    HIP = 3\n    TPU9 = 4\n"), ('"npu")', '"npu", "tpu9")'))
+    _change(world, PLATFORM, ("return Kind.CUDA", "return Kind.TPU9 if name == 'tpu9' else Kind.CUDA"))
+    (row,) = _doctor(world)["platforms"]
+    assert row["name"] == "tpu9" and f"{PLATFORM}:8" in row["sites"] and 'words = ["tpu9"]' in row["rule"]
+    assert "Kind.TPU9" in _kept(world, PLATFORM)
+
+
+def test_a_backend_folder_of_a_platform_that_no_rule_names(world: World) -> None:
+    more = {f"python/sglang/srt/hardware/{name}/__init__.py": "A = 1\n" for name in ("npu", "xpu", "hip")}
+    write(world.upstream, more)
+    write(world.folder / "before", more)
+    assert _doctor(world, code=0) == {}
+    write(world.upstream, {"python/sglang/srt/hardware/tpu9/__init__.py": "A = 1\n"})
+    (row,) = _doctor(world)["platforms"]
+    assert (row["name"], row["sites"]) == ("tpu9", ["python/sglang/srt/hardware/tpu9"])
+
+
+def test_a_new_kind_of_registry(world: World) -> None:
+    _change(
+        world,
+        SERVER,
+        (
+            "print(",
+            "GADGETS = {}\n\n\ndef register_gadget(name):\n    return lambda f: GADGETS.setdefault(name, f)\n\n\n",
+        ),
+    )
+    _change(
+        world,
+        SERVER,
+        (
+            'start(), WAVES, platforms.find("cuda"))',
+            "@register_gadget('hip')\ndef gadget():\n    return start(), WAVES, platforms.find('cuda')\n\n\nprint(GADGETS)",
+        ),
+    )
+    (row,) = _doctor(world)["registries"]
+    assert row["name"] == "register_gadget" and row["sites"] == [f"{SERVER}:17"] and "registers" in row["rule"]
+    assert "@register_gadget('hip')" in _kept(world, SERVER)
+
+
+def test_a_root_that_is_gone(world: World) -> None:
+    write(world.rules, {"world.toml": RULES["world.toml"].replace('["sglang"]', '["sglang", "sglang.srt.launch"]')})
+    launch = {"python/sglang/srt/launch.py": "import sglang.srt.server\n"}
+    write(world.upstream, launch)
+    write(world.folder / "before", launch)
+    assert _doctor(world, code=0) == {}
+    (world.upstream / "python/sglang/srt/launch.py").unlink()
+    (row,) = _doctor(world)["missing-root"]
+    assert "sglang.srt.launch" in row["sites"][0] and "rename it" in row["text"]
+    assert "WAVES" in _kept(world, SERVER)
+
+
+def test_walks_entry_points_data_and_folders(world: World) -> None:
+    write(
+        world.upstream,
+        {
+            "python/sglang/srt/fresh/__init__.py": "import pkgutil\nfrom importlib.metadata import entry_points\n\n\n"
+            "def walk():\n    return [*pkgutil.iter_modules(__path__), *entry_points(group='sglang.plugins')]\n\n\nprint(walk())\n",
+            "python/sglang/srt/fresh/tables/a.json": "{}\n",
+            "python/pyproject.toml": BASE["python/pyproject.toml"]
+            + "[project.scripts]\nserve = 'sglang.srt.fresh:walk'\n",
+        },
+    )
+    _change(world, SERVER, ("print(", "import sglang.srt.fresh\n\nprint("))
+    found = _doctor(world)
+    (walk,) = found["walks"]
+    assert walk["name"] == "sglang.srt.fresh: iter_modules(__path__)" and "[[walk]]" in walk["rule"]
+    names = [row["name"] for row in found["entry points"]]
+    assert names == ["entry_points('sglang.plugins')", "serve = sglang.srt.fresh:walk"]
+    (data,) = found["package data"]
+    assert data["sites"] == ["python/sglang/srt/fresh/tables/a.json"] and "tables/*.json" in data["rule"]
+    (folder,) = found["folders"]
+    assert folder["name"] == "python/sglang/srt/fresh" and folder["text"].startswith("1 files of it are kept")
+
+
+def test_a_rule_that_is_pasted_ends_the_symptom(world: World) -> None:
+    write(world.upstream, {"python/sglang/srt/platforms/tpu9.py": "NAME = 'tpu9'\n"})
+    _change(world, PLATFORM, ('"npu")', '"npu", "tpu9")'))
+    (row,) = _doctor(world)["platforms"]
+    text = "\n".join(line.removeprefix("    ") for line in row["rule"].splitlines())
+    write(world.rules, {"world.toml": RULES["world.toml"] + "\n" + text + "\n"})
+    assert "platforms" not in _doctor(world, code=0)
+
+
+def test_an_upstream_that_cannot_be_generated_is_told_with_the_rest(world: World) -> None:
+    write(world.upstream, {SERVER: "def broken(:\n", "python/sglang/srt/fresh/a.py": ""})
+    words = ["--since", f"path:{world.folder / 'before'}", "--rules", str(world.rules), "--profile", "small"]
+    done = world.run(["doctor", f"path:{world.upstream}", *words, "--jobs", "1"])
+    assert done.code == 1, done.err
+    assert "The tree could not be generated (1)" in done.out and "python/sglang/srt/fresh" in done.out
+
+
+def test_bad_input(world: World) -> None:
+    for words in (
+        ["release:x y"],
+        [f"path:{world.folder / 'nowhere'}"],
+        [f"path:{world.upstream}", "--since", "path:"],
+    ):
+        done = world.run(["doctor", *words, "--rules", str(world.rules), "--profile", "small"])
+        assert done.code == 2 and "next: " in done.err
+
+
+def test_lines_are_those_of_upstream() -> None:
+    upstream = b"import a\nif x():\n    pass\nif y():\n    one()\nif y():\n    two()\n"
+    generated = b"# Modified.\nimport a\nif y():\n    one()\nif y():\n    two()\n"
+    assert [upstream_line(generated, upstream, n) for n in (2, 3, 4, 5, 6)] == [1, 4, 5, 6, 7]
+    assert upstream_line(generated, upstream, 99) == 99

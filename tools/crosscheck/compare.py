@@ -1,0 +1,98 @@
+"""Run the tools on both trees and explain what is new."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from shrinker.values.upstream import UpstreamTree
+from tools.crosscheck.explain import explain_all, names_of
+from tools.crosscheck.finding import CrossCheck, Finding
+from tools.crosscheck.gone import Gone
+from tools.crosscheck.imports import import_graph
+from tools.crosscheck.tools import PACKAGE, TOOLS
+
+
+def cross_check(
+    tree: UpstreamTree,
+    out: Path,
+    graph: Mapping[str, Any],
+    *,
+    jobs: int,
+    progress: Callable[[str], None] = lambda what: None,
+) -> CrossCheck:
+    """What the tools find in the generated tree and not in upstream.
+
+    Args:
+        tree: upstream.
+        out: the generated tree.
+        graph: graph.json of the run that made it.
+        jobs: processes at once.
+        progress: called with what is done.
+
+    Raises:
+        InputError: a tool is missing, failed or took too long.
+    """
+    roots = (tree.root.absolute(), out.absolute())
+    with ThreadPoolExecutor(jobs) as pool:
+        # The slowest first.
+        running = {tool.__name__: [pool.submit(tool, root) for root in roots] for tool in reversed(TOOLS)}
+        graphs = [pool.submit(import_graph, root) for root in roots]
+        found: dict[str, tuple[list[Finding], list[Finding]]] = {}
+        for name, (before, after) in running.items():
+            found[name] = before.result(), after.result()
+            progress(name)
+        imports = graphs[0].result(), graphs[1].result()
+        progress("pydeps")
+    new = [item for name in sorted(found) for item in _new(*found[name])]
+    ours = sorted(path.relative_to(out).as_posix() for path in (out / PACKAGE).rglob("*.py"))
+    theirs = [path for path in tree.by_path if path.startswith(PACKAGE + "/") and path.endswith(".py")]
+    names = names_of(new, out)
+    gone = Gone(tree.root, out, graph, theirs, names)
+    explained = explain_all(new, out, ours, gone, _settings(out, ours, names), graph["kept"])
+    explained.sort(key=lambda item: (item.finding.tool, item.finding.path, item.finding.line, item.finding.text))
+    counts = {name: (len(before), len(after)) for name, (before, after) in sorted(found.items())}
+    return CrossCheck(counts, tuple(explained), imports)
+
+
+def _new(before: Iterable[Finding], after: Iterable[Finding]) -> list[Finding]:
+    """Findings of `after` beyond those of `before`: the same one twice counts twice."""
+    known = Counter(item.identity for item in before)
+    found: list[Finding] = []
+    for item in after:
+        if known[item.identity]:
+            known[item.identity] -= 1
+        else:
+            found.append(item)
+    return found
+
+
+def _settings(out: Path, paths: Iterable[str], names: set[str]) -> dict[str, str]:
+    """Places that give a name a value: a definition, an attribute or name that is stored, a keyword, a text."""
+    found: dict[str, str] = {}
+    for path in paths:
+        data = (out / path).read_bytes()
+        if not any(name.encode() in data for name in names - found.keys()):
+            continue
+        for node in ast.walk(ast.parse(data, path)):
+            for name in _set_by(node):
+                if name in names:
+                    found.setdefault(name, f"{path}:{getattr(node, 'lineno', 0)}")
+    return found
+
+
+def _set_by(node: ast.AST) -> tuple[str, ...]:
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return (name,)
+        case ast.Attribute(attr=name, ctx=ast.Store()) | ast.Name(id=name, ctx=ast.Store()):
+            return (name,)
+        case ast.keyword(arg=str(name)) | ast.Constant(value=str(name)):
+            return (name,)
+        case ast.alias(name=name, asname=asname):
+            return (asname or name.rpartition(".")[2],)
+    return ()

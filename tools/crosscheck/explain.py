@@ -1,0 +1,146 @@
+"""A reason for each finding that only the generated tree has.
+
+A finding is right when what it says is a consequence of code that went by a rule: the last use of a name, or what gave it
+a value. What stays all the same (a name whose value may do something, a definition of which no rule speaks) is harmless.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from shrinker.check.orphaned import explain_imports
+from shrinker.values.leftovers import Leftover
+from tools.crosscheck.finding import Explained, Finding
+from tools.crosscheck.gone import Gone
+
+_CONDITIONS = frozenset({"redundant if-condition", "unsatisfiable 'if' condition", "unsatisfiable 'while' condition"})
+_INFERRED = frozenset({"bad-assignment"})
+"""Findings about a type that was inferred from what a name is given."""
+_TYPES = re.compile(r"\b[A-Z]\w+\b")
+
+
+def names_of(findings: Collection[Finding], out: Path) -> set[str]:
+    """Names whose fate `explain_all` asks for; `out` is the generated tree."""
+    named = {name for item in findings for name in (*_subjects(item), *_TYPES.findall(item.text))}
+    return named.union(*(_given(out / item.path, item.line) for item in findings if item.kind in _INFERRED))
+
+
+def explain_all(
+    findings: Collection[Finding],
+    out: Path,
+    paths: Collection[str],
+    gone: Gone,
+    set_in_tree: Mapping[str, str],
+    kept: Collection[str],
+) -> list[Explained]:
+    """Each finding with its reason.
+
+    Args:
+        findings: those that upstream does not have.
+        out: the generated tree.
+        paths: its Python files.
+        gone: what is gone of upstream.
+        set_in_tree: names that generated code gives a value, to one place.
+        kept: paths of upstream that the tree keeps; what else it holds shrinker wrote itself.
+    """
+    upstream = frozenset(kept)
+    imports = [item for item in findings if item.kind in ("F401", "unused import")]
+    reasons = _import_reasons(imports, out, paths)
+    return [
+        Explained(
+            item,
+            reasons.get((item.path, item.line, item.subject)) or _reason(item, out, gone, set_in_tree)
+            if item.path in upstream
+            else "a file that shrinker writes itself",
+        )
+        for item in findings
+    ]
+
+
+def _import_reasons(
+    findings: Collection[Finding], out: Path, paths: Collection[str]
+) -> dict[tuple[str, int, str], str]:
+    leftovers = {Leftover("orphaned imports", item.path, item.line, item.subject) for item in findings}
+    ordered = sorted(leftovers, key=lambda item: (item.path, item.line, item.text))
+    return {(i.path, i.line, i.text): i.reason for i in explain_imports(out, paths, ordered) if i.reason}
+
+
+def _subjects(item: Finding) -> list[str]:
+    return [part for part in re.split(r"\W+", item.subject) if part]
+
+
+def _reason(item: Finding, out: Path, gone: Gone, set_in_tree: Mapping[str, str]) -> str:
+    names = _subjects(item)
+    name = names[-1] if names else ""
+    if item.kind in _CONDITIONS:
+        return _asked_beside(out / item.path, item.line)
+    if item.tool in ("ruff", "vulture"):
+        use = gone.use(name, item.path) if name else ""
+        return f"last used at {use}" if use else ""
+    if item.kind == "missing-attribute" and name:
+        place = set_in_tree.get(name)
+        if place is not None:
+            return f"set at {place}; what upstream's types leave open is known here"
+        setting = gone.setting(name, item.path)
+        return f"set only at {setting}: the read is not reached" if setting else _narrowed(item, gone)
+    return _narrowed(item, gone) or _given_less(item, out, gone)
+
+
+def _given_less(item: Finding, out: Path, gone: Gone) -> str:
+    """A type inferred from fewer values than in upstream."""
+    if item.kind in _INFERRED:
+        for name in sorted(_given(out / item.path, item.line)):
+            setting = gone.setting(name, item.path)
+            if setting.startswith(f"{item.path}:"):
+                return f"`{name}` is given less: {setting}"
+    return ""
+
+
+def _given(file: Path, line: int) -> set[str]:
+    """Names in the statement at a line, and in what the function around gives these."""
+    try:
+        tree = ast.parse(file.read_bytes(), str(file))
+    except (OSError, SyntaxError):
+        return set()
+    around = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.lineno <= line <= (node.end_lineno or 0)
+    ]
+    if not around:
+        return set()
+    inside = [*ast.walk(max(around, key=lambda node: node.lineno))]
+    asked = {node.id for node in inside if isinstance(node, ast.Name) and node.lineno == line}
+    given = [node.value for node in inside if isinstance(node, ast.Assign) and asked & set(map(_name, node.targets))]
+    return asked.union(node.id for value in given for node in ast.walk(value) if isinstance(node, ast.Name))
+
+
+def _name(target: ast.expr) -> str:
+    return target.id if isinstance(target, ast.Name) else ""
+
+
+def _asked_beside(file: Path, line: int) -> str:
+    """A condition that the facts decide, beside something that must be asked all the same."""
+    for node in ast.walk(ast.parse(file.read_bytes(), str(file))):
+        if (
+            isinstance(node, ast.If | ast.While | ast.IfExp)
+            and node.lineno == line
+            and isinstance(node.test, ast.BoolOp)
+        ):
+            known = [part for part in node.test.values if isinstance(part, ast.Constant)]
+            asked = [part for part in ast.walk(node.test) if isinstance(part, ast.Call | ast.Await | ast.NamedExpr)]
+            if known and asked:
+                return f"decided, and `{ast.unparse(asked[0])}` is asked all the same: it may do something"
+    return ""
+
+
+def _narrowed(item: Finding, gone: Gone) -> str:
+    """A type that is known now, since other arms of it are gone."""
+    for name in _TYPES.findall(item.text):
+        use = gone.use(name, item.path)
+        if use:
+            return f"`{name}` is one of fewer types: {use}"
+    return ""

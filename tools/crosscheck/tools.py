@@ -1,0 +1,115 @@
+"""Run ruff, vulture and pyrefly on the Python package of a tree; each is a process of its own and sees files only."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from shrinker.check.undefined import find_ruff
+from shrinker.values.errors import InputError
+from tools.crosscheck.finding import Finding
+
+PACKAGE = "python/sglang"
+_TIMEOUT = 900
+"""Seconds: the slowest tool takes less than a minute for a whole upstream."""
+_VULTURE = re.compile(r"^(?P<path>.*?):(?P<line>\d+): (?P<text>.+) \(\d+% confidence\)$")
+_QUOTED = re.compile(r"[`'](?P<name>[^`']+)[`']")
+_ATTRIBUTE = re.compile(r"has no attribute `(?P<name>\w+)`")
+_LINE = re.compile(r"\bline \d+")
+_PYTHON = "3.12"
+"""The Python that serves: pyrefly judges by its grammar and library."""
+
+
+def ruff(root: Path) -> list[Finding]:
+    """Names and syntax (ruff's F and E9), without upstream's own settings."""
+    command = [find_ruff(), "check", "--isolated", "--no-cache", "--quiet", "--select=F,E9", "--output-format=json"]
+    rows = json.loads(_run(root, [*command, PACKAGE]) or "[]")
+    return [
+        Finding(
+            "ruff",
+            _below(root, row["filename"]),
+            row["location"]["row"],
+            row["code"] or "syntax",
+            _LINE.sub("line", row["message"]),
+            _name(row["message"]),
+        )
+        for row in rows
+    ]
+
+
+def vulture(root: Path) -> list[Finding]:
+    """Code that nothing names."""
+    found: list[Finding] = []
+    for line in run_module(root, "vulture", PACKAGE).splitlines():
+        match = _VULTURE.match(line)
+        if match is not None:
+            text = match["text"]
+            name = _name(text)
+            kind = text.replace(f"'{name}'", "").strip() if name and text.startswith("unused") else text
+            found.append(Finding("vulture", match["path"], int(match["line"]), kind, text, name))
+    return found
+
+
+def pyrefly(root: Path) -> list[Finding]:
+    """Types. Nothing that the package imports is installed for it, neither here nor for upstream."""
+    output = run_module(
+        root,
+        "pyrefly",
+        "check",
+        "--output-format=json",
+        f"--python-version={_PYTHON}",
+        "--skip-interpreter-query",
+        f"--search-path={root / 'python'}",
+        f"--config={os.devnull}",
+        PACKAGE,
+    )
+    found: list[Finding] = []
+    for row in json.loads(output or '{"errors": []}')["errors"]:
+        text = row["description"].split("\n")[0]
+        if row["name"] != "missing-import":
+            attribute = _ATTRIBUTE.search(text)
+            name = attribute["name"] if attribute else ""
+            found.append(Finding("pyrefly", _below(root, row["path"]), row["line"], row["name"], text, name))
+    return found
+
+
+TOOLS: tuple[Callable[[Path], list[Finding]], ...] = (ruff, vulture, pyrefly)
+
+
+def run_module(folder: Path, name: str, *arguments: str) -> str:
+    """Standard output of a tool of this Python environment, run in a folder.
+
+    Raises:
+        InputError: it is not installed, failed or took too long.
+    """
+    if importlib.util.find_spec(name) is None:
+        raise InputError(f"{name} is not installed", "make the environment again: rm -rf .venv && make shrink")
+    return _run(folder, [sys.executable, "-m", name, *arguments])
+
+
+def _run(root: Path, command: Sequence[str]) -> str:
+    try:
+        done = subprocess.run(
+            command, cwd=root, capture_output=True, text=True, timeout=_TIMEOUT, stdin=subprocess.DEVNULL
+        )
+    except subprocess.TimeoutExpired as error:
+        raise InputError(f"{command[0]} took more than {_TIMEOUT} s in {root}", "look at what it does there") from error
+    # 1 and 3 say that something was found.
+    if done.returncode not in (0, 1, 3) or (done.returncode and not done.stdout):
+        raise InputError(f"{' '.join(command[:4])} failed in {root}: {done.stderr.strip()[-300:]}", "run it by hand")
+    return done.stdout
+
+
+def _below(root: Path, path: str) -> str:
+    return Path(path).relative_to(root).as_posix() if Path(path).is_absolute() else path
+
+
+def _name(text: str) -> str:
+    match = _QUOTED.search(text)
+    return match["name"] if match is not None else ""

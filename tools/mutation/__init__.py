@@ -1,0 +1,13 @@
+"""Does the evidence bite? Faults are put into copies of a generated tree, and each level is asked whether it notices.
+
+A fault stands for a wrong decision of the tool: the manifest of the copy says that the damaged file is what was decided, so that
+no level finds it by the file's hash alone.
+"""
+
+from __future__ import annotations
+
+from tools.mutation.faults import KINDS, Fault, choose
+from tools.mutation.judge import Judged, judge_all
+from tools.mutation.mutant import stand
+
+__all__ = ["KINDS", "Fault", "Judged", "choose", "judge_all", "stand"]

@@ -1,0 +1,160 @@
+"""What broke by hand, as faults: declared in `breakages.toml`, put into a tree wherever it has what they name."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+import warnings
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from shrinker.ruleset.match import any_path_matches, module_matches
+from shrinker.values.manifest import Manifest
+from shrinker.values.upstream import UpstreamTree, module_name
+from tools.mutation.faults import Fault
+from tools.mutation.surgery import first_line, without
+
+DECLARED = Path(__file__).resolve().parent / "breakages.toml"
+
+
+class Breakage(BaseModel):
+    """One entry of the file, which says what its keys mean."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    modules: tuple[str, ...] = ()
+    cut: float = Field(default=0.0, ge=0.0, lt=1.0)
+    delete: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    read: str = ""
+    files: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Breakage:
+        if bool(self.cut) + bool(self.delete) + bool(self.left) + bool(self.read) + bool(self.files) != 1:
+            raise ValueError("give exactly one of `cut`, `delete`, `left`, `read` and `files`")
+        return self
+
+
+def declared(file: Path = DECLARED) -> tuple[Breakage, ...]:
+    """All entries of a file."""
+    return tuple(Breakage.model_validate(entry) for entry in tomllib.loads(file.read_text("utf-8"))["breakage"])
+
+
+def breakage_fault(breakage: Breakage, tree: UpstreamTree, out: Path, manifest: Manifest) -> Fault | None:
+    """The breakage as a fault of this tree; None when the tree has nothing that it could happen to.
+
+    Args:
+        breakage: what broke.
+        tree: upstream.
+        out: the generated tree.
+        manifest: of `out`.
+    """
+    paths = [entry.path for entry in manifest.files]
+    if breakage.files:
+        changes = [(path, None) for path in paths if any_path_matches(breakage.files, path)]
+        return _fault(breakage, changes)
+    wanted = [p for p in paths if any(module_matches(m, module_name(p) or "") for m in breakage.modules)]
+    changed = {entry.path for entry in manifest.files if entry.changed}
+    for path in wanted:
+        text = (out / path).read_text("utf-8-sig")
+        damaged = None
+        if breakage.cut:
+            damaged = _truncated(text, breakage.cut)
+        elif breakage.delete:
+            damaged = _deleted(text, breakage.delete)
+        elif path in changed and path in tree.by_path:
+            upstream = tree.read(path).decode("utf-8-sig")
+            damaged = _left(upstream, text, breakage.left) if breakage.left else _read(upstream, text, breakage.read)
+        if damaged is not None:
+            return _fault(breakage, [(path, damaged)])
+    return None
+
+
+def why_skipped(breakage: Breakage, tree: UpstreamTree, manifest: Manifest) -> str:
+    """Why `breakage_fault` gives none, in words.
+
+    Args:
+        breakage: of which it gave none.
+        tree: upstream.
+        manifest: of the generated tree.
+    """
+    asked = ", ".join(f"`{pattern}`" for pattern in breakage.files or breakage.modules)
+
+    def among(paths: Iterable[str]) -> list[str]:
+        if breakage.files:
+            return [path for path in paths if any_path_matches(breakage.files, path)]
+        return [p for p in paths if any(module_matches(m, module_name(p) or "") for m in breakage.modules)]
+
+    theirs = among(tree.by_path)
+    kept = among(entry.path for entry in manifest.files)
+    if not theirs:
+        return f"upstream has nothing at {asked}"
+    if not kept:
+        return f"all that upstream has at {asked} went"
+    if breakage.delete:
+        return f"no module of {asked} that stays defines {' and '.join(breakage.delete)}"
+    names = breakage.left or (breakage.read,)
+    texts = [tree.read(path).decode("utf-8-sig") for path in kept if path in tree.by_path and path.endswith(".py")]
+    written = " and ".join(f"`{name}`" for name in names)
+    if not any(all(_word(name, text) for name in names) for text in texts):
+        return f"upstream names {written} nowhere in what stays of {asked}"
+    return f"{written} did not go: where upstream names it, in what stays of {asked}, the tree does too"
+
+
+def _fault(breakage: Breakage, changes: Sequence[tuple[str, str | None]]) -> Fault | None:
+    if not changes:
+        return None
+    (path, text), *more = changes
+    return Fault("breakage", path, 0, breakage.name, text, tuple(more))
+
+
+def _parsed(text: str) -> ast.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text)
+
+
+def _truncated(text: str, share: float) -> str | None:
+    body = _parsed(text).body
+    kept = body[: int(len(body) * share)]
+    return without(text, body[len(kept) :], body) if kept else None
+
+
+def _deleted(text: str, names: tuple[str, ...]) -> str | None:
+    """Without these definitions; None when one of them is not there."""
+    for name in names:
+        body = _parsed(text).body
+        found = [node for node in body if getattr(node, "name", None) == name]
+        if not found:
+            return None
+        text = without(text, found[:1], body)
+    return text
+
+
+def _left(upstream: str, text: str, names: tuple[str, ...]) -> str | None:
+    """Upstream's text where it has the names and the tree's has not."""
+    return upstream if all(_word(name, upstream) and not _word(name, text) for name in names) else None
+
+
+def _read(upstream: str, text: str, name: str) -> str | None:
+    """The tree's text with a definition of upstream's that reads a name which this file no longer has."""
+    if not _word(name, upstream) or _word(name, text):
+        return None
+    lines = upstream.split("\n")
+    body = _parsed(text).body
+    here = {node.name: node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    for node in _parsed(upstream).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in here:
+            theirs = lines[first_line(node) - 1 : node.end_lineno]
+            if any(_word(name, line) for line in theirs):
+                return without(text, [here[node.name]], body, theirs)
+    return None
+
+
+def _word(name: str, text: str) -> bool:
+    return re.search(rf"\b{re.escape(name)}\b", text) is not None

@@ -1,0 +1,105 @@
+"""Choose the faults of a run: so many of each kind, drawn by a seed."""
+
+from __future__ import annotations
+
+import ast
+import random
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from shrinker.check import allowances
+from shrinker.values.manifest import Manifest
+from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
+from tools.mutation.kinds import DATA_FILE, ON_PYTHON, Source
+
+KINDS = (*ON_PYTHON, DATA_FILE)
+_FILES_A_KIND = 400
+"""Files that are drawn before a kind is given up as having no more faults."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One damage to one file of a generated tree."""
+
+    kind: str
+    path: str
+    line: int
+    subject: str
+    text: str | None
+    """The damaged file; None when the file is deleted."""
+    more: tuple[tuple[str, str | None], ...] = ()
+    """Other files that are damaged with it, in the same way."""
+
+    @property
+    def module(self) -> str:
+        """The one module that is another; empty when it is not just one."""
+        return "" if self.more else module_name(self.path) or ""
+
+
+def choose(tree: UpstreamTree, out: Path, manifest: Manifest, *, count: int, seed: int) -> list[Fault]:
+    """Draw faults, kinds in turn; the same seed draws the same faults from the same tree.
+
+    Args:
+        tree: upstream.
+        out: the generated tree.
+        manifest: of `out`.
+        count: how many faults; fewer come where the tree has fewer.
+        seed: of the draw.
+    """
+    drawn = {kind: _draw(kind, tree, out, manifest, random.Random(f"{seed} {kind}")) for kind in KINDS}
+    found: list[Fault] = []
+    while drawn and len(found) < count:
+        for kind in list(drawn):
+            fault = next(drawn[kind], None)
+            if fault is None:
+                del drawn[kind]
+            elif len(found) < count:
+                found.append(fault)
+    return found
+
+
+def _draw(kind: str, tree: UpstreamTree, out: Path, manifest: Manifest, order: random.Random) -> Iterator[Fault]:
+    paths = [e.path for e in manifest.files if e.path.startswith(PACKAGE_PREFIX) and e.path not in allowances.OWN_FILES]
+    if kind == DATA_FILE:
+        files = [path for path in paths if not path.endswith(".py")]
+        order.shuffle(files)
+        yield from (Fault(kind, path, 0, path.rpartition("/")[2], None) for path in files)
+        return
+    python = [path for path in paths if path.endswith(".py")]
+    if kind == "model class not registered":
+        python = [path for path in python if "/models/" in path]
+    elif kind == "other branch taken":
+        changed = {entry.path for entry in manifest.files if entry.changed}
+        python = [path for path in python if path in changed]
+    order.shuffle(python)
+    # Each round takes one fault of each file, so that large files do not come first.
+    rounds = [_of_file(kind, path, tree, out, random.Random(order.random())) for path in python[:_FILES_A_KIND]]
+    while rounds:
+        for faults in list(rounds):
+            fault = next(faults, None)
+            if fault is None:
+                rounds.remove(faults)
+            else:
+                yield fault
+
+
+def _of_file(kind: str, path: str, tree: UpstreamTree, out: Path, order: random.Random) -> Iterator[Fault]:
+    """The faults of one kind of one file, in a drawn order."""
+    text = (out / path).read_text("utf-8-sig")
+    upstream = tree.read(path).decode("utf-8-sig") if path in tree.by_path else ""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        changes = list(ON_PYTHON[kind](Source(path, text, ast.parse(text), upstream)))
+    order.shuffle(changes)
+    for change in changes:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                ast.parse(change.text)
+        except SyntaxError:
+            # The emptied place was no block of its own (`if x: import a`): not what a tool would write.
+            continue
+        if change.text != text:
+            yield Fault(kind, path, change.line, change.subject, change.text)

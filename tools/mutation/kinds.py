@@ -1,0 +1,195 @@
+"""What can go wrong in one file: one function a kind of fault."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from tools.mutation.surgery import blocks, indented, stands_alone, without
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef
+_REGISTERS = "regist"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file of the generated tree, and what it was made of."""
+
+    path: str
+    text: str
+    tree: ast.Module
+    upstream: str
+    """Empty where upstream has no such file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A damaged text, and what was done to it."""
+
+    line: int
+    """In the generated file."""
+    subject: str
+    text: str
+
+
+def functions(source: Source) -> Iterator[Change]:
+    """A function of the module is deleted."""
+    for node in source.tree.body:
+        if isinstance(node, Definition) and stands_alone(source.text, node):
+            yield Change(node.lineno, node.name, without(source.text, [node], source.tree.body))
+
+
+def methods(source: Source) -> Iterator[Change]:
+    """A method is deleted."""
+    for owner in _classes(source.tree):
+        for node in owner.body:
+            if isinstance(node, Definition) and stands_alone(source.text, node):
+                subject = f"{owner.name}.{node.name}"
+                yield Change(node.lineno, subject, without(source.text, [node], owner.body))
+
+
+def class_attributes(source: Source) -> Iterator[Change]:
+    """An attribute of a class, or a field of a dataclass, is deleted."""
+    for owner in _classes(source.tree):
+        for node in owner.body:
+            if isinstance(node, ast.Assign | ast.AnnAssign) and stands_alone(source.text, node):
+                target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+                subject = f"{owner.name}.{ast.unparse(target)}"
+                yield Change(node.lineno, subject, without(source.text, [node], owner.body))
+
+
+def registrations(source: Source) -> Iterator[Change]:
+    """A decorator or a call that registers something is deleted, or a row of a table at module level."""
+    lines = source.text.split("\n")
+    for node in source.tree.body:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                for decorator in node.decorator_list:
+                    if _REGISTERS in ast.unparse(decorator).lower():
+                        kept = lines[: decorator.lineno - 1] + lines[decorator.end_lineno or decorator.lineno :]
+                        subject = f"@{ast.unparse(decorator)} of {node.name}"
+                        yield Change(decorator.lineno, subject, "\n".join(kept))
+            case ast.Expr(value=ast.Call() as call) if _REGISTERS in ast.unparse(call.func).lower():
+                if stands_alone(source.text, node):
+                    yield Change(node.lineno, ast.unparse(call)[:80], without(source.text, [node], source.tree.body))
+            case ast.Assign(value=ast.Dict(keys=keys, values=values)) if len(keys) > 1:
+                for key, value in zip(keys, values, strict=True):
+                    if key is not None and isinstance(value, ast.Name | ast.Attribute):
+                        row = "\n".join(lines[key.lineno - 1 : value.end_lineno])
+                        if row.strip().rstrip(",") == f"{_text(source, key)}: {_text(source, value)}":
+                            kept = lines[: key.lineno - 1] + lines[value.end_lineno or value.lineno :]
+                            subject = f"row {ast.unparse(key)} of {ast.unparse(node.targets[0])}"
+                            yield Change(key.lineno, subject, "\n".join(kept))
+
+
+def imports(source: Source) -> Iterator[Change]:
+    """An imported name is deleted."""
+    for block in blocks(source.tree):
+        for node in block:
+            if isinstance(node, ast.Import | ast.ImportFrom) and stands_alone(source.text, node):
+                for alias in node.names:
+                    if alias.name == "*" or (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
+                        continue
+                    names = [other for other in node.names if other is not alias]
+                    instead: list[str] = []
+                    if names:
+                        left: ast.stmt = (
+                            ast.Import(names)
+                            if isinstance(node, ast.Import)
+                            else ast.ImportFrom(node.module, names, node.level)
+                        )
+                        instead = [" " * node.col_offset + ast.unparse(left)]
+                    yield Change(alias.lineno, alias.asname or alias.name, without(source.text, [node], block, instead))
+
+
+def branches(source: Source) -> Iterator[Change]:
+    """A condition that was decided is decided the other way: the other block stands where the kept one does."""
+    if not source.upstream:
+        return
+    try:
+        before = ast.parse(source.upstream)
+    except SyntaxError:
+        return
+    places: dict[str, list[tuple[list[ast.stmt], int]]] = {}
+    for block in blocks(source.tree):
+        for at, node in enumerate(block):
+            places.setdefault(ast.dump(node), []).append((block, at))
+    there = {ast.dump(node) for node in ast.walk(source.tree) if isinstance(node, ast.If)}
+    for test in ast.walk(before):
+        if not isinstance(test, ast.If) or ast.dump(test) in there:
+            continue
+        for kept, other in ((test.body, test.orelse), (test.orelse, test.body)):
+            dumps = [ast.dump(statement) for statement in kept]
+            found = places.get(dumps[0], []) if dumps and other else []
+            if len(found) != 1:
+                continue
+            block, at = found[0]
+            here = block[at : at + len(kept)]
+            if [ast.dump(statement) for statement in here] != dumps:
+                continue
+            instead = indented(source.upstream, other, here[0].col_offset)
+            if instead is not None and stands_alone(source.text, here[0]) and stands_alone(source.text, here[-1]):
+                subject = f"`{ast.unparse(test.test)[:70]}`"
+                yield Change(here[0].lineno, subject, without(source.text, here, block, instead))
+
+
+def constants(source: Source) -> Iterator[Change]:
+    """A default or a constant is another one."""
+    lines = source.text.split("\n")
+    for node in ast.walk(source.tree):
+        values: list[ast.expr] = []
+        if isinstance(node, ast.arguments):
+            values = [*node.defaults, *(d for d in node.kw_defaults if d is not None)]
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            values = [node.value]
+        for value in values:
+            if not isinstance(value, ast.Constant) or value.lineno != value.end_lineno:
+                continue
+            match value.value:
+                case bool():
+                    other: object = not value.value
+                case int() | float():
+                    other = value.value + 1
+                case _:
+                    continue
+            line = lines[value.lineno - 1].encode()
+            changed = line[: value.col_offset] + repr(other).encode() + line[value.end_col_offset :]
+            text = "\n".join([*lines[: value.lineno - 1], changed.decode(), *lines[value.lineno :]])
+            yield Change(value.lineno, f"{value.value!r} becomes {other!r}", text)
+
+
+def model_classes(source: Source) -> Iterator[Change]:
+    """A class of a model is registered no more: the generic one takes its place."""
+    for node in source.tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id="EntryClass")], value=ast.List(elts=elements)) if len(elements) > 1:
+                for element in elements:
+                    left = ast.List([other for other in elements if other is not element], ast.Load())
+                    text = without(source.text, [node], source.tree.body, [f"EntryClass = {ast.unparse(left)}"])
+                    yield Change(element.lineno, ast.unparse(element), text)
+            case ast.Assign(targets=[ast.Name(id="EntryClass")]):
+                text = without(source.text, [node], source.tree.body)
+                yield Change(node.lineno, ast.unparse(node.value), text)
+
+
+def _text(source: Source, node: ast.expr) -> str:
+    return ast.get_source_segment(source.text, node) or ""
+
+
+def _classes(tree: ast.Module) -> Iterator[ast.ClassDef]:
+    yield from (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+
+
+ON_PYTHON: dict[str, Callable[[Source], Iterator[Change]]] = {
+    "function deleted": functions,
+    "method deleted": methods,
+    "class attribute deleted": class_attributes,
+    "registration deleted": registrations,
+    "import deleted": imports,
+    "other branch taken": branches,
+    "constant changed": constants,
+    "model class not registered": model_classes,
+}
+"""By name. `DATA_FILE` is the one kind that damages no Python."""
+DATA_FILE = "data file deleted"

@@ -1,0 +1,98 @@
+"""A copy of a generated tree into which faults are put, one after the other, and whose manifest says that all is as it was decided."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from shrinker.check.form import LOCK
+from shrinker.values import form as syntax
+from shrinker.values.manifest import Manifest
+from shrinker.values.outcome import EmittedFile
+from tools.mutation.faults import Fault
+
+_EARLIER = 10**9
+"""Modification time in seconds of the first damaged file: byte code of another fault in the same file is told apart by it."""
+
+
+class Stand:
+    """A copy of a tree in one place, so that what ran on it needs not be compiled again for each fault.
+
+    Its files are hard links where the file system has them: only damaged ones and the manifest are new.
+    """
+
+    def __init__(self, out: Path, manifest: Manifest, folder: Path) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        self._out = out
+        self._time = _EARLIER
+        for entry in manifest.files:
+            self._restore(entry.path)
+        (folder / LOCK).write_text(manifest.to_json(), "utf-8")
+
+    @contextmanager
+    def damaged(self, fault: Fault) -> Iterator[Manifest]:
+        """The copy with one fault, and the manifest that says so; it is as before when the block ends."""
+        changes = {fault.path: fault.text, **dict(fault.more)}
+        manifest = _manifest(self.manifest, changes)
+        try:
+            for path, text in changes.items():
+                target = self.folder / path
+                # Never written through the link.
+                target.unlink(missing_ok=True)
+                if text is not None:
+                    target.write_text(text, "utf-8", newline="")
+                    self._time += 1
+                    os.utime(target, (self._time, self._time))
+            (self.folder / LOCK).write_text(manifest.to_json(), "utf-8")
+            yield manifest
+        finally:
+            for path in changes:
+                (self.folder / path).unlink(missing_ok=True)
+                self._restore(path)
+            (self.folder / LOCK).write_text(self.manifest.to_json(), "utf-8")
+
+    def _restore(self, path: str) -> None:
+        target = self.folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(self._out / path, target)
+        except OSError:
+            shutil.copy2(self._out / path, target)
+
+
+@contextmanager
+def stand(out: Path, manifest: Manifest) -> Iterator[Stand]:
+    """A copy beside the tree that it is of; it goes when the block ends."""
+    folder = Path(tempfile.mkdtemp(prefix=f".{out.name}.mutant.", dir=out.parent))
+    try:
+        yield Stand(out, manifest, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _manifest(manifest: Manifest, changes: Mapping[str, str | None]) -> Manifest:
+    files: list[EmittedFile] = []
+    for entry in manifest.files:
+        text = changes.get(entry.path)
+        if entry.path not in changes:
+            files.append(entry)
+        elif text is not None:
+            data = text.encode()
+            files.append(
+                replace(
+                    entry,
+                    sha256=hashlib.sha256(data).hexdigest(),
+                    lines_after=text.count("\n"),
+                    changed=True,
+                    digest=syntax.digest(ast.parse(data)),
+                )
+            )
+    return replace(manifest, files=tuple(files))

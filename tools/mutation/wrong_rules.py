@@ -1,0 +1,137 @@
+"""Wrong rules, drawn from the names of upstream within the kept code: what a person could get wrong when writing one."""
+
+from __future__ import annotations
+
+import ast
+import random
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shrinker.check.declared import last_name
+from shrinker.values.manifest import Manifest
+from shrinker.values.upstream import UpstreamTree, module_name
+
+_WHY = "Planted to see whether the evidence notices a wrong rule."
+_ASKS = re.compile(r"_?(is|has|use|uses|should|can|enable|supports?|need|needs)_\w+")
+_VARIABLE = re.compile(r"SGLANG_\w+")
+PREDICATE, ATTRIBUTE, ENVIRONMENT, DOMAIN, MODULE, ARCHITECTURE, ROW = KINDS = (
+    "predicate false",
+    "attribute false",
+    "environment variable off",
+    "text never chosen",
+    "module removed",
+    "architecture never served",
+    "row of a table never asked for",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WrongRule:
+    """A rule that is not true, and of which kind of rule it is."""
+
+    kind: str
+    subject: str
+    """What it names, for a person."""
+    table: str
+    """Of the ruleset: ``facts``, ``domains``, ``removes``."""
+    row: tuple[tuple[str, Any], ...]
+
+    @property
+    def id(self) -> str:
+        """Of the rule."""
+        return "planted-" + re.sub(r"[^a-z0-9]+", "-", f"{self.kind} {self.subject}".lower()).strip("-")
+
+    def data(self) -> dict[str, Any]:
+        """The rule as a file of rules would give it."""
+        return {"id": self.id, "why": _WHY, "optional": True, **dict(self.row)}
+
+
+def _fact(kind: str, subject: str, key: str, name: str) -> WrongRule:
+    return WrongRule(kind, subject, "facts", ((key, (name,)), ("value", False)))
+
+
+def _module(name: str) -> WrongRule:
+    return WrongRule(MODULE, name, "removes", (("feature", "what was planted"), ("modules", (name,))))
+
+
+ALWAYS = (
+    _fact(PREDICATE, ".is_deepep", "calls", ".is_deepep"),
+    _fact(ATTRIBUTE, ".enable_hierarchical_cache", "attributes", ".enable_hierarchical_cache"),
+    _fact(ATTRIBUTE, ".enable_lora", "attributes", ".enable_lora"),
+    _fact(PREDICATE, "is_deepseek_dsa", "calls", "sglang.**.is_deepseek_dsa"),
+    _module("sglang.srt.disaggregation.mooncake"),
+)
+"""Of every run that has room for them: features that the profile is for."""
+
+
+def draw(tree: UpstreamTree, out: Path, manifest: Manifest, *, count: int, seed: int) -> list[WrongRule]:
+    """Wrong rules, kinds in turn after those of every run; the same seed draws the same from the same tree.
+
+    Args:
+        tree: upstream.
+        out: the tree that the right rules make: names of upstream are drawn that stand there, too.
+        manifest: of `out`.
+        count: how many; fewer where there are fewer.
+        seed: of the draw.
+    """
+    names: dict[str, set[WrongRule]] = {kind: set() for kind in KINDS}
+    for entry in manifest.files:
+        module = module_name(entry.path)
+        if module is None or entry.path not in tree.by_path:
+            continue
+        theirs = set(_of_module(module, tree.read(entry.path)))
+        for rule in theirs.intersection(_of_module(module, (out / entry.path).read_bytes())):
+            names[rule.kind].add(rule)
+    drawn: dict[str, list[WrongRule]] = {}
+    for kind, rules in names.items():
+        drawn[kind] = sorted(rules - set(ALWAYS), key=lambda rule: rule.subject)
+        random.Random(f"{seed} {kind}").shuffle(drawn[kind])
+    found = [*ALWAYS][:count]
+    while len(found) < count and any(drawn.values()):
+        for kind in KINDS:
+            if drawn[kind] and len(found) < count:
+                found.append(drawn[kind].pop())
+    return found
+
+
+def _of_module(module: str, source: bytes) -> Iterator[WrongRule]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(source)
+    if module.count(".") > 1:
+        yield _module(module)
+    for node in tree.body:
+        match node:
+            case ast.FunctionDef(name=name) if _ASKS.fullmatch(name):
+                yield _fact(PREDICATE, f"{module}.{name}", "calls", f"{module}.{name}")
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict(keys=keys)):
+                for key in keys:
+                    if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                        row = (("tables", (f"{module}.{name}",)), ("never", (key.value,)))
+                        yield WrongRule(ROW, f"{module}.{name}: {key.value}", "domains", row)
+            case _:
+                pass
+    for each in ast.walk(tree):
+        match each:
+            case ast.If(test=test) | ast.IfExp(test=test):
+                for asked in ast.walk(test):
+                    if isinstance(asked, ast.Attribute) and _ASKS.fullmatch(asked.attr):
+                        yield _fact(ATTRIBUTE, f".{asked.attr}", "attributes", f".{asked.attr}")
+            case ast.Constant(value=str(text)) if _VARIABLE.fullmatch(text):
+                yield _fact(ENVIRONMENT, text, "environment", text)
+            case ast.Attribute(value=ast.Name(id="envs"), attr=name) if _VARIABLE.fullmatch(name):
+                yield _fact(ENVIRONMENT, name, "environment", name)
+            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value=str(text))]) if text:
+                name = last_name(left)
+                if name:
+                    row = (("names", (f"sglang.**.{name}",)), ("never", (text,)))
+                    yield WrongRule(DOMAIN, f"{name}: {text}", "domains", row)
+            case ast.Constant(value=str(text)) if re.fullmatch(r"Deepseek\w+ForCausalLM\w*", text):
+                names = ("sglang.**.architectures", "sglang.**.model_arch", "sglang.**.arch")
+                yield WrongRule(ARCHITECTURE, text, "domains", (("names", names), ("never", (text,))))
+            case _:
+                pass
