@@ -9,7 +9,6 @@ Checks:
     decided trees: the syntax tree of every changed Python file is the one that was decided.
     refuted arms: where a test that the rules decide is gone, so is the arm that never runs (needs the rules).
     registrations: statements and decorators that file something when a module is loaded (needs the rules).
-    inventories: rows that modules file in a registry which is only asked for names (needs the rules).
     subsequence files, subsequence tokens: what `subsequence` compared.
     allowed: <name>: how often each allowance was used.
 """
@@ -29,7 +28,6 @@ from pathlib import Path
 from shrinker.cache import Cache, pack, turns, unpack
 from shrinker.check import allowances
 from shrinker.check.constant_functions import conclude
-from shrinker.check.inventory import judge_inventories
 from shrinker.check.reader import symbols_of
 from shrinker.check.rule_index import Claims, read_claims
 from shrinker.check.ruled import Pair, judge_by_rules
@@ -131,10 +129,6 @@ def verify_form(
         hashes = {task.entry.path: task.upstream_sha256 for task in python}
         claims = read_claims(rules)
         claims = claims.concluding(conclude(tree.root, hashes, claims, jobs=jobs, cache=cache))
-        inventoried = judge_inventories(tree.root, tree.by_path, out, [e.path for e in manifest.files], rules, claims)
-        findings += inventoried.findings
-        counts["inventories"] = inventoried.rows
-        claims = claims.letting_go(inventoried.unasked)
     for outcome in _judge_all(tasks, jobs, cache, claims, meanwhile):
         counts.update(outcome.counts)
         findings += outcome.findings
@@ -148,7 +142,6 @@ def verify_form(
         "decided trees",
         "refuted arms",
         "registrations",
-        "inventories",
     ]
     fixed += ["subsequence files", "subsequence tokens", *(f"allowed: {name}" for name in allowances.NAMES)]
     ordered = sorted(findings, key=_order)

@@ -15,15 +15,12 @@ _BUILTINS = frozenset(dir(builtins))
 
 
 def is_let_go(registration: Registration, module: str, claims: Claims) -> bool:
-    """True when a rule says that nothing asks for what is filed, when nothing of the generated tree asks the inventory that it is filed
-    in for it, or when something in the statement is gone.
+    """True when a rule says that nothing asks for what is filed, or when something in the statement is gone.
 
     Args:
         registration: of upstream.
         module: dotted name of the module that it is in.
     """
-    if claims.is_unasked(module, registration.line):
-        return True
     return claims.unregistered(f"{module}.{registration.function}", registration.key) or any(
         claims.removes_member(module, said) or claims.removes_module(said) for said in registration.says
     )

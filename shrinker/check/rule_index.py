@@ -69,22 +69,11 @@ class Claims:
     """By package, the names below it that a walk over it finds."""
     _paths: tuple[str, ...] = field(default=())
     _concluded: dict[str, bool] = field(default_factory=dict)
-    _unasked: frozenset[tuple[str, int]] = frozenset()
-    """Module and line of upstream's statements that file what nothing asks an inventory for."""
 
     def concluding(self, concluded: Mapping[str, bool]) -> Claims:
         """These, and what functions give that the rules do not name, by their full names."""
         digest = hashlib.sha256(repr((self.digest, sorted(concluded.items()))).encode()).hexdigest()
         return replace(self, digest=digest, _concluded=dict(concluded))
-
-    def letting_go(self, unasked: frozenset[tuple[str, int]]) -> Claims:
-        """These, and statements of upstream (module and line) that only file rows for which the generated tree does not ask."""
-        digest = hashlib.sha256(repr((self.digest, sorted(unasked))).encode()).hexdigest()
-        return replace(self, digest=digest, _unasked=unasked)
-
-    def is_unasked(self, module: str, line: int) -> bool:
-        """True for a statement of upstream that only files rows for which the generated tree does not ask."""
-        return (module, line) in self._unasked
 
     def call(self, dotted: str) -> bool | None:
         """Truth of what a function gives, by its full name."""

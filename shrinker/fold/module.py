@@ -21,7 +21,6 @@ from shrinker.fold.propagate.dead_arguments import drop_parameters, unread_param
 from shrinker.fold.propagate.enum_escape import member_uses
 from shrinker.fold.propagate.instance_tests import decide_unmade
 from shrinker.fold.propagate.instantiated_types import class_uses
-from shrinker.fold.propagate.inventories import drop_unasked, inventory_uses
 from shrinker.fold.propagate.members import decide_members
 from shrinker.fold.propagate.orphans import drop_orphans
 from shrinker.fold.propagate.parameters import decide_parameters
@@ -75,7 +74,6 @@ def fold_source(
     results, mixed = constant_results(reading, context.edits)
     calls, plain = call_shapes(reading, literals)
     made, tested = class_uses(reading)
-    inventories = inventory_uses(reading, context)
     if refinement.unwritable:
         calls = opened(calls)
     usage = replace(
@@ -89,8 +87,6 @@ def fold_source(
         made=pack(made),
         tested=pack(tested),
         unread=pack(unread_parameters(tree, context)),
-        asks=pack(inventories.asks),
-        filed=pack(inventories.filed),
     )
     units = collect_units(tree, package) if refinement.units else NO_UNITS
     place_looks(tree, looks, context)
@@ -105,7 +101,7 @@ def fold_source(
         decisions=tuple(context.decisions),
         imports=summary.imports,
         strings=summary.strings,
-        dynamic=(*summary.dynamic, *inventories.computed),
+        dynamic=summary.dynamic,
         defines=summary.defines,
         uncertain=tuple(context.uncertain),
         escapes=tuple(context.escapes),
@@ -121,7 +117,6 @@ def _fold(tree: ast.Module, context: Context, source: str, refinement: Refinemen
     scope = ModuleScope(environment, context.module, during_import=True)
     drop_orphans(tree, context, refinement.orphans)
     drop_removed_rows(tree, context)
-    drop_unasked(tree, context, refinement.unasked)
     decide_attributes(tree, refinement.attributes)
     derived = {name for _, name, _ in refinement.attributes}
     derived |= decide_results(tree, context.module, environment, refinement.results)

@@ -132,8 +132,6 @@ def _undecided_sites(search: Search) -> list[Uncertain]:
     out: list[Uncertain] = []
     for module in search.modules.values():
         for site in module.dynamic:
-            if site.mechanism == "inventory":
-                out.append(Uncertain(module.path, site.line, f"may ask for any row of an inventory: `{site.text}`"))
             computed = not (site.target and site.target.strip("*."))
             if site.mechanism in ("import_module", "spec_from_file") and computed:
                 out.append(Uncertain(module.path, site.line, f"imports a computed name: `{site.text}`"))

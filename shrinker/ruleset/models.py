@@ -147,25 +147,6 @@ class Walk(Rule):
     """Names below the package; several rules of one package add up. Empty: the walk finds nothing."""
 
 
-class Inventory(Rule):
-    """A registry in which modules file rows when they are loaded, and that is only asked for what it has under a name: a row
-    that no kept code asks for goes."""
-
-    registers: tuple[str, ...] = Field(min_length=1)
-    """Functions that file one row and do nothing else (``sglang.**.register_kernel``): ``register(Row(op="name", …))``."""
-    key: str = Field(min_length=1)
-    """The keyword of the row that is its name (``op``)."""
-    asked_by: tuple[str, ...] = Field(min_length=1)
-    """All functions that look a row up, by their first argument. One that hands its own first argument to another is listed, too."""
-
-    @model_validator(mode="after")
-    def _last_names(self) -> Inventory:
-        for pattern in (*self.registers, *self.asked_by):
-            if "*" in pattern.rpartition(".")[2]:
-                raise ValueError(f"the last name of {pattern} is to be written in full")
-        return self
-
-
 class Keep(Rule):
     """Kept although the graph may not reach it."""
 
@@ -444,7 +425,6 @@ class Ruleset(BaseModel):
     removes: tuple[Remove, ...] = ()
     roots: tuple[Root, ...] = ()
     walks: tuple[Walk, ...] = ()
-    inventories: tuple[Inventory, ...] = ()
     keeps: tuple[Keep, ...] = ()
     assets: tuple[Asset, ...] = ()
     defaults: tuple[Default, ...] = ()
@@ -501,7 +481,6 @@ class Ruleset(BaseModel):
             *self.removes,
             *self.roots,
             *self.walks,
-            *self.inventories,
             *self.keeps,
             *self.assets,
             *self.defaults,

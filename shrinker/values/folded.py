@@ -64,7 +64,7 @@ class DynamicSite:
 
     line: int
     mechanism: str
-    """``walk``, ``import_module``, ``entry_points`` or ``spec_from_file``; ``inventory`` for an ask of a computed name."""
+    """``walk``, ``import_module``, ``entry_points`` or ``spec_from_file``."""
     text: str
     """The call as upstream wrote it, one line."""
     target: str | None

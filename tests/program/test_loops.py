@@ -8,15 +8,14 @@ from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
 from shrinker.program.build import build_graph
 from shrinker.ruleset import Root, Ruleset
-from shrinker.ruleset.models import Inventory
 from shrinker.values.graph import Graph
 from tests.program.kept import WHY, doubts, names
 from tests.program.small_tree import write_tree
 
 
-def folded_graph(folder: Path, sources: dict[str, str], inventories: tuple[Inventory, ...] = ()) -> Graph:
+def folded_graph(folder: Path, sources: dict[str, str]) -> Graph:
     tree = write_tree(folder, sources)
-    rules = Ruleset(roots=(Root(id="entry", why=WHY, modules=("sglang.main",)),), inventories=inventories)
+    rules = Ruleset(roots=(Root(id="entry", why=WHY, modules=("sglang.main",)),))
     with FoldEngine(tree, build_environment(tree, rules, jobs=1), jobs=1) as engine:
         return build_graph(tree, rules, engine.fold)[0]
 
@@ -51,12 +50,3 @@ def test_a_loop_over_what_is_not_known_keeps_what_the_strings_beside_it_name(tmp
     graph = folded_graph(tmp_path, sources)
     assert names(graph) == {"main.py", "ops/__init__.py", "ops/one.py"}
     assert "ops/one.py" in doubts(graph)
-
-
-def test_a_computed_ask_of_an_inventory_is_uncertain(tmp_path: Path) -> None:
-    rule = Inventory(id="rows", why=WHY, registers=("sglang.**.file",), key="op", asked_by=("sglang.**.find",))
-    sources = {"main.py": "from sglang.store import find\nfind(__name__)\n", "store.py": "def find(op): ...\n"}
-    graph = folded_graph(tmp_path, sources, (rule,))
-    assert [(u.line, u.reason) for u in graph.uncertain] == [
-        (2, "may ask for any row of an inventory: `find(__name__)`")
-    ]

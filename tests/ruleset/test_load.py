@@ -90,10 +90,6 @@ def test_the_digest_covers_rules_and_profile(tmp_path: Path) -> None:
         (FACT + FACT, ["world.toml:6", "'hip'", "world.toml:1"]),
         (FACT + "value = true\n", ["world.toml:6"]),
         (FACT + "[[fact]\n", ["world.toml:6"]),
-        (
-            '[[inventory]]\nid = "rows"\nwhy = "A rule of the test."\nregisters = ["a.put_*"]\nkey = "op"\nasked_by = ["a.get"]\n',
-            ["world.toml:1", "a.put_*", "in full"],
-        ),
     ],
 )
 def test_errors_name_file_and_line(tmp_path: Path, text: str, words: list[str]) -> None:

@@ -46,9 +46,6 @@ class Refinement:
     unmade: frozenset[str] = frozenset()
     """Classes that nothing makes an instance of and that the module tests for, by qualified name."""
 
-    unasked: frozenset[str] = frozenset()
-    """Rows of inventories that the module files and that nobody asks for: ``inventory=key``."""
-
     unwritable: frozenset[str] = frozenset()
     """Why emission cannot write what folding decides for the module, which then stays as upstream wrote it."""
     dead: frozenset[Span] = frozenset()

@@ -9,7 +9,6 @@ from shrinker.fold.propagate.attributes import find_attributes
 from shrinker.fold.propagate.dead_arguments import find_unpassed
 from shrinker.fold.propagate.imports import find_unused
 from shrinker.fold.propagate.instance_tests import find_unmade
-from shrinker.fold.propagate.inventories import find_unasked
 from shrinker.fold.propagate.loading import Loading
 from shrinker.fold.propagate.members import find_members
 from shrinker.fold.propagate.orphans import find_orphans
@@ -55,7 +54,6 @@ def derive(
     parameters, arguments = find_unpassed(world)
     members, unnamed = find_members(world, banned)
     unmade = find_unmade(world, banned)
-    unasked = find_unasked(world)
     unloaded = {
         module.path: loading.drop(module, unused.get(module.path, frozenset()))
         for module in world.modules
@@ -77,7 +75,6 @@ def derive(
             *members,
             *unnamed,
             *unmade,
-            *unasked,
         }
     ):
         before = known.get(path, NOTHING)
@@ -95,7 +92,6 @@ def derive(
                 members=frozenset(members.get(path, ())),
                 unnamed=frozenset(unnamed.get(path, ())),
                 unmade=frozenset(unmade.get(path, ())),
-                unasked=unasked.get(path, frozenset()),
             )
         )
         if after != before:
