@@ -22,7 +22,7 @@ from equivalence.trace.source import Line, Scope, Source
 from shrinker.cache.workers import without_gc
 from shrinker.check.declared import registers_of
 from shrinker.check.registered import is_let_go
-from shrinker.check.rule_index import Claims
+from shrinker.check.rule_index import RuleIndex
 from shrinker.ruleset.match import any_module_matches, any_name_matches
 
 FOUND = "found word for word"
@@ -43,7 +43,7 @@ class Stated:
     """Patterns of functions whose result a fact states."""
     modules: tuple[str, ...] = ()
     """Patterns of modules that a rule removes."""
-    claims: Claims | None = None
+    index: RuleIndex | None = None
     """What the rules say of registrations."""
 
 
@@ -263,9 +263,9 @@ class _Judge:
         said = {part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)}
         if said & self.stated.refused:
             return reasons.REGISTRATION
-        claims = self.stated.claims
-        filed = registers_of([node]) if claims is not None else ()
-        return reasons.REGISTRATION if claims and any(is_let_go(r, _module(file.path), claims) for r in filed) else None
+        index = self.stated.index
+        filed = registers_of([node]) if index is not None else ()
+        return reasons.REGISTRATION if index and any(is_let_go(r, _module(file.path), index) for r in filed) else None
 
     def _miss(self, file: _File, line: Line) -> None:
         text = " ".join(line.tokens)

@@ -1,6 +1,6 @@
 """Arms that the rules refute: where a test is gone, the arm that never runs must be gone with it.
 
-Tests are decided a second time (`deciding`), those only that the rules decide by the names alone. What refuted arms say may stand in
+Tests are decided a second time (`condition_evaluator`), those only that the rules decide by the names alone. What refuted arms say may stand in
 the generated file as often as upstream says it elsewhere, or where a longer line of upstream was simplified to it.
 """
 

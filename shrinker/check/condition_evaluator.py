@@ -1,5 +1,5 @@
-"""Decide a test of upstream again, by the rules, the names that it writes, and what functions were concluded to give
-(`concluded`): nothing else is propagated."""
+"""Decide a test of upstream again, by the rules, the names that it writes, and what functions always give
+(`constant_functions`): nothing else is propagated."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from shrinker.check.rule_index import Claims
+from shrinker.check.rule_index import RuleIndex
 from shrinker.check.tokens import Tokens
 
 _SWITCHES = frozenset({"get_bool_env_var", "getenv", "get_env"})
@@ -20,19 +20,19 @@ Arm = tuple[ast.If, list[ast.stmt]]
 """A test, and its statements that never run."""
 
 
-class Decider:
+class ConditionEvaluator:
     """Decides tests of one module of upstream.
 
     Args:
         tree: the module.
         lines: the same in logical lines.
         module: its dotted name.
-        claims: of the rules.
+        index: of the rules.
     """
 
-    def __init__(self, tree: ast.Module, lines: Iterable[Tokens], module: str, claims: Claims) -> None:
+    def __init__(self, tree: ast.Module, lines: Iterable[Tokens], module: str, index: RuleIndex) -> None:
         self._module = module
-        self._claims = claims
+        self._index = index
         self._imported: dict[str, str] = {}
         self._ambiguous: set[str] = set()
         self._flags: dict[str, ast.expr] = {}
@@ -93,7 +93,7 @@ class Decider:
         return None
 
     def _name(self, node: ast.Name) -> bool | None:
-        said = self._claims.name(f"{self._module}.{node.id}")
+        said = self._index.name(f"{self._module}.{node.id}")
         if said is not None or node.id not in self._flags or self._depth > _DEPTH:
             return said
         if node.id in self._imported or self._bound[node.id] != 1:
@@ -110,9 +110,9 @@ class Decider:
             return None
         root = written.partition(".")[0]
         if root in self._imported:
-            return self._claims.name(self._full(written))
-        said = self._claims.name(f"{self._module}.{written}")
-        return self._claims.attribute(node.attr) if said is None else said
+            return self._index.name(self._full(written))
+        said = self._index.name(f"{self._module}.{written}")
+        return self._index.attribute(node.attr) if said is None else said
 
     def _call(self, node: ast.Call) -> bool | None:
         written = _written(node.func)
@@ -121,21 +121,21 @@ class Decider:
             and node.func.attr == "get"
             and isinstance(node.func.value, ast.Attribute)
         ):
-            said = self._claims.environment(node.func.value.attr)
+            said = self._index.environment(node.func.value.attr)
             if said is not None:
                 return said
         if written is None:
-            return self._claims.method(node.func.attr) if isinstance(node.func, ast.Attribute) else None
+            return self._index.method(node.func.attr) if isinstance(node.func, ast.Attribute) else None
         if written.rpartition(".")[2] in _SWITCHES and node.args and isinstance(node.args[0], ast.Constant):
-            return self._claims.environment(str(node.args[0].value))
+            return self._index.environment(str(node.args[0].value))
         if written == "bool" and len(node.args) == 1:
             return self.truth(node.args[0])
         root = written.partition(".")[0]
         if root in self._imported:
-            return None if root in self._ambiguous or self._bound[root] else self._claims.call(self._full(written))
+            return None if root in self._ambiguous or self._bound[root] else self._index.call(self._full(written))
         if isinstance(node.func, ast.Attribute):
-            return self._claims.method(node.func.attr)
-        said = self._claims.call(f"{self._module}.{written}")
+            return self._index.method(node.func.attr)
+        said = self._index.call(f"{self._module}.{written}")
         return said if said is not None and self._bound[root] == 1 else None
 
     def _comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> bool | None:
@@ -146,11 +146,11 @@ class Decider:
             return None
         place = f"{self._module}.{written}"
         match op, right:
-            case ast.Eq() | ast.NotEq(), ast.Constant(value=str(text)) if self._claims.never(place, text):
+            case ast.Eq() | ast.NotEq(), ast.Constant(value=str(text)) if self._index.never(place, text):
                 return isinstance(op, ast.NotEq)
             case ast.In() | ast.NotIn(), ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
                 texts = [item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, str)]
-                if len(texts) == len(items) and all(self._claims.never(place, text) for text in texts):
+                if len(texts) == len(items) and all(self._index.never(place, text) for text in texts):
                     return isinstance(op, ast.NotIn)
         return None
 

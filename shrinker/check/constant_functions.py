@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 
 from shrinker.cache import Cache, pack
-from shrinker.check.condition_evaluator import Decider
+from shrinker.check.condition_evaluator import ConditionEvaluator
 from shrinker.check.declared import last_name
-from shrinker.check.rule_index import Claims
+from shrinker.check.rule_index import RuleIndex
 from shrinker.check.tokens import split
 from shrinker.check.workers import map_cached
 from shrinker.values.upstream import module_name
@@ -27,30 +27,32 @@ _ASKS = re.compile(r"\b(?:if|and|or|not)\b")
 _REMEMBERS = frozenset({"lru_cache", "cache"})
 
 
-def conclude(root: Path, hashes: Mapping[str, str], claims: Claims, *, jobs: int, cache: Cache) -> dict[str, bool]:
+def constant_functions(
+    root: Path, hashes: Mapping[str, str], index: RuleIndex, *, jobs: int, cache: Cache
+) -> dict[str, bool]:
     """Truth of what functions give, by their full names.
 
     Args:
         root: upstream's tree.
         hashes: SHA-256 of its files that are to be read, by path.
-        claims: of the rules.
+        index: of the rules.
         jobs: number of processes.
-        cache: what was concluded of the same files.
+        cache: what was found of the same files.
     """
-    layer = cache.layer("concluded")
-    keys = {path: layer.key(path, sha256, claims.digest) for path, sha256 in hashes.items()}
+    layer = cache.layer("constant functions")
+    keys = {path: layer.key(path, sha256, index.digest) for path, sha256 in hashes.items()}
     found: dict[str, bool] = {}
-    call = partial(_conclude, root, claims)
+    call = partial(_of_file, root, index)
     for one in map_cached(call, layer, keys, lambda path: (root / path).stat().st_size, jobs=jobs).values():
         found |= one
     return found
 
 
-def _conclude(root: Path, claims: Claims, path: str) -> bytes:
-    return pack(conclude_file((root / path).read_bytes(), path, claims))
+def _of_file(root: Path, index: RuleIndex, path: str) -> bytes:
+    return pack(constant_functions_of((root / path).read_bytes(), path, index))
 
 
-def conclude_file(source: bytes, path: str, claims: Claims) -> dict[str, bool]:
+def constant_functions_of(source: bytes, path: str, index: RuleIndex) -> dict[str, bool]:
     """The same of one file; nothing of one that cannot be read."""
     module = module_name(path)
     try:
@@ -60,13 +62,13 @@ def conclude_file(source: bytes, path: str, claims: Claims) -> dict[str, bool]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(source, path)
-        decider = Decider(tree, split(text), module, claims)
+        evaluator = ConditionEvaluator(tree, split(text), module, index)
     except (SyntaxError, ValueError, RecursionError):
         return {}
     found: dict[str, bool] = {}
     for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and decider.binds_once(node.name) and _is_plain(node):
-            given = _given(node.body, decider)
+        if isinstance(node, ast.FunctionDef) and evaluator.binds_once(node.name) and _is_plain(node):
+            given = _given(node.body, evaluator)
             if given is not None:
                 found[f"{module}.{node.name}"] = given
     return found
@@ -79,19 +81,19 @@ def _is_plain(node: ast.FunctionDef) -> bool:
     return not any(taken) and all(last_name(d) in _REMEMBERS for d in decorators)
 
 
-def _given(body: Sequence[ast.stmt], decider: Decider) -> bool | None:
+def _given(body: Sequence[ast.stmt], evaluator: ConditionEvaluator) -> bool | None:
     """Truth of what these statements return; None when it is not known, or they may end without a `return`."""
     for at, node in enumerate(body):
         match node:
             case ast.Expr(value=ast.Constant()):
                 continue
             case ast.Return(value=ast.expr() as value):
-                return decider.truth(value)
+                return evaluator.truth(value)
             case ast.If(test=test):
-                truth = decider.truth(test)
+                truth = evaluator.truth(test)
                 if truth is None:
                     return None
-                return _given([*(node.body if truth else node.orelse), *body[at + 1 :]], decider)
+                return _given([*(node.body if truth else node.orelse), *body[at + 1 :]], evaluator)
             case _:
                 return None
     return None

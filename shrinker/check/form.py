@@ -27,9 +27,9 @@ from pathlib import Path
 
 from shrinker.cache import Cache, pack, turns, unpack
 from shrinker.check import allowances
-from shrinker.check.constant_functions import conclude
+from shrinker.check.constant_functions import constant_functions
 from shrinker.check.reader import symbols_of
-from shrinker.check.rule_index import Claims, read_claims
+from shrinker.check.rule_index import RuleIndex, index_rules
 from shrinker.check.ruled import Pair, judge_by_rules
 from shrinker.check.subsequence import align
 from shrinker.check.symbols import SYMBOLS, ModuleSymbols
@@ -122,14 +122,14 @@ def verify_form(
     ]
     inherited: list[Finding] = []
     cache = cache or Cache.off()
-    claims = None
+    index = None
     if rules is not None:
         # What the rules decide of a function changes its file.
         python = [t for t in tasks if t.entry.changed and t.upstream is not None and t.entry.path.endswith(".py")]
         hashes = {task.entry.path: task.upstream_sha256 for task in python}
-        claims = read_claims(rules)
-        claims = claims.concluding(conclude(tree.root, hashes, claims, jobs=jobs, cache=cache))
-    for outcome in _judge_all(tasks, jobs, cache, claims, meanwhile):
+        index = index_rules(rules)
+        index = index.with_functions(constant_functions(tree.root, hashes, index, jobs=jobs, cache=cache))
+    for outcome in _judge_all(tasks, jobs, cache, index, meanwhile):
         counts.update(outcome.counts)
         findings += outcome.findings
         inherited += outcome.inherited
@@ -203,7 +203,7 @@ def _compare_with_upstream(
 
 
 def _judge_all(
-    tasks: Sequence[_Task], jobs: int, cache: Cache, claims: Claims | None, meanwhile: Callable[[], None]
+    tasks: Sequence[_Task], jobs: int, cache: Cache, index: RuleIndex | None, meanwhile: Callable[[], None]
 ) -> Iterator[_Outcome]:
     """Outcome of each task, in their order. What is in the cache was found for the same bytes on both sides."""
     layer, symbols = cache.layer("form"), cache.layer(SYMBOLS)
@@ -224,7 +224,7 @@ def _judge_all(
         path: layer.key(
             path,
             task.entry.sha256,
-            repr((task.entry.changed, task.entry.digest, task.defaults, claims.digest if claims else "")),
+            repr((task.entry.changed, task.entry.digest, task.defaults, index.digest if index else "")),
             task.upstream_sha256,
         )
         for path, task in python.items()
@@ -238,7 +238,7 @@ def _judge_all(
         judged = dict(
             zip(
                 before,
-                map_files(partial(_judge_file, claims), missing, weights, jobs=jobs, meanwhile=meanwhile),
+                map_files(partial(_judge_file, index), missing, weights, jobs=jobs, meanwhile=meanwhile),
                 strict=True,
             )
         )
@@ -252,7 +252,7 @@ def _judge_all(
         yield outcomes[task.entry.path]
 
 
-def _judge_file(claims: Claims | None, task: _Task) -> _Judged:
+def _judge_file(index: RuleIndex | None, task: _Task) -> _Judged:
     data = task.generated.read_bytes()
     if hashlib.sha256(data).hexdigest() != task.entry.sha256:
         raise ShrinkerError(f"{task.generated} changed while it was judged", "run again when nothing writes to it")
@@ -260,15 +260,15 @@ def _judge_file(claims: Claims | None, task: _Task) -> _Judged:
     same = task.entry.sha256 == task.upstream_sha256 and not task.entry.changed
     if same and task.theirs is not None and not isinstance(parsed, Finding):
         # Said of the same bytes.
-        return _Judged(pack(_judge_python(task, data, parsed, None, claims)[0]), None)
+        return _Judged(pack(_judge_python(task, data, parsed, None, index)[0]), None)
     symbols = None if isinstance(parsed, Finding) else symbols_of(parsed, task.entry.path)
-    outcome, theirs = _judge_python(task, data, parsed, symbols, claims)
+    outcome, theirs = _judge_python(task, data, parsed, symbols, index)
     read = theirs is not None and task.theirs is None
     return _Judged(pack(outcome), pack(symbols) if symbols else None, pack(theirs) if read else None)
 
 
 def _judge_python(
-    task: _Task, data: bytes, parsed: ast.Module | Finding, symbols: ModuleSymbols | None, claims: Claims | None
+    task: _Task, data: bytes, parsed: ast.Module | Finding, symbols: ModuleSymbols | None, index: RuleIndex | None
 ) -> tuple[_Outcome, ModuleSymbols | None]:
     """The outcome, and what upstream's file says where it was parsed."""
     entry, path = task.entry, task.entry.path
@@ -287,7 +287,7 @@ def _judge_python(
     source = task.upstream.read_bytes()
     if hashlib.sha256(source).hexdigest() != task.upstream_sha256:
         raise ShrinkerError(f"{task.upstream} changed while it was read", "run again when nothing writes to it")
-    theirs = _compare_tokens(task, data, source, counts, findings, symbols, claims)
+    theirs = _compare_tokens(task, data, source, counts, findings, symbols, index)
     return _Outcome(counts, tuple(findings)), theirs
 
 
@@ -310,7 +310,7 @@ def _compare_tokens(
     counts: dict[str, int],
     findings: list[Finding],
     symbols: ModuleSymbols | None,
-    claims: Claims | None,
+    index: RuleIndex | None,
 ) -> ModuleSymbols | None:
     path = task.entry.path
     counts["subsequence files"] = 1
@@ -323,9 +323,9 @@ def _compare_tokens(
         return None
     defaults = allowances.default_tokens(task.defaults)
     theirs = None
-    if claims is not None and symbols is not None:
+    if index is not None and symbols is not None:
         known = None if task.theirs is None else unpack(task.theirs)
-        ruled = judge_by_rules(Pair(symbols, generated, source, upstream, defaults, known), claims)
+        ruled = judge_by_rules(Pair(symbols, generated, source, upstream, defaults, known), index)
         if ruled is not None:
             theirs = ruled.theirs
             findings += ruled.findings
@@ -337,7 +337,7 @@ def _compare_tokens(
     if not result.mismatches:
         return theirs
     numbers = [line.number for line in logical_lines(text)]
-    for index, tokens in result.mismatches:
+    for at, tokens in result.mismatches:
         message = f"is not what is left of upstream's text after deletions, from here: {tokens}"
-        findings.append(Finding("subsequence", path, numbers[index], message))
+        findings.append(Finding("subsequence", path, numbers[at], message))
     return theirs

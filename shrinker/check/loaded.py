@@ -9,7 +9,7 @@ from pathlib import Path
 
 from shrinker.check.declared import last_name
 from shrinker.check.parsing import parsed
-from shrinker.check.rule_index import Claims
+from shrinker.check.rule_index import RuleIndex
 from shrinker.check.unroll import passes, tables_of, text_of
 from shrinker.values.outcome import Finding
 from shrinker.values.upstream import module_name
@@ -21,7 +21,7 @@ _LOOP = re.compile(rb"(?:^|\r)(?:\xef\xbb\xbf)?\f*for\b", re.MULTILINE)
 
 
 def lost_imports_of_loops(
-    upstream: Path, out: Path, kept: Iterable[str], there: Iterable[str], claims: Claims
+    upstream: Path, out: Path, kept: Iterable[str], there: Iterable[str], index: RuleIndex
 ) -> tuple[int, list[Finding]]:
     """Modules that such loops import in upstream and not in the generated tree, and those that they import and that are not there.
 
@@ -29,7 +29,7 @@ def lost_imports_of_loops(
         upstream, out: both trees.
         kept: paths of the Python files of the generated tree that upstream has, too.
         there: dotted names of all its modules.
-        claims: of the rules.
+        index: of the rules.
 
     Returns:
         How many imports of such loops were looked at, and the findings.
@@ -47,12 +47,12 @@ def lost_imports_of_loops(
         after = set(_imported(out / path, module))
         count += len(before)
         for name in sorted(before - after):
-            if not claims.removes_module(name):
+            if not index.removes_module(name):
                 findings.append(
                     Finding("imports of loops", path, 0, f"no longer imports {name}, and no rule removes it")
                 )
         for name in sorted(after - modules):
-            if claims.removes_module(name):
+            if index.removes_module(name):
                 findings.append(Finding("imports of loops", path, 0, f"imports {name}, which a rule removes"))
     return count, findings
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from shrinker.check.families import Families
-from shrinker.check.rule_index import Claims
+from shrinker.check.rule_index import RuleIndex
 from shrinker.check.symbols import ModuleSymbols
 from shrinker.values.outcome import Finding
 
@@ -20,7 +20,7 @@ def lost_members(
     kept: Iterable[ModuleSymbols],
     before: Mapping[str, ModuleSymbols],
     families: Families,
-    claims: Claims | None = None,
+    index: RuleIndex | None = None,
 ) -> tuple[int, list[Finding]]:
     """Compare the classes of both trees.
 
@@ -28,7 +28,7 @@ def lost_members(
         kept: every file of the generated tree.
         before: by path, upstream's symbols of each of these files that is not as upstream wrote it.
         families: of `kept`.
-        claims: of the rules; a name that was a member of an enumeration that these remove may go.
+        index: of the rules; a name that was a member of an enumeration that these remove may go.
 
     Returns:
         How many members went from classes that stay, and the look-ups that would not find one.
@@ -46,7 +46,7 @@ def lost_members(
                 if name in there[each.name]:
                     continue
                 count += 1
-                if claims is not None and claims.removes_member(symbols.module or "", values.get(name, "")):
+                if index is not None and index.removes_member(symbols.module or "", values.get(name, "")):
                     continue
                 why = "" if name.startswith("__") and name.endswith("__") else None
                 if name in each.fields and families.has_fields(last):
@@ -94,7 +94,7 @@ def lost_rows(
     kept: Iterable[ModuleSymbols],
     before: Mapping[str, ModuleSymbols],
     refused: Refused,
-    claims: Claims | None = None,
+    index: RuleIndex | None = None,
     never_run: Callable[[str], Iterable[tuple[int, int]]] = lambda path: (),
 ) -> tuple[int, list[Finding]]:
     """Rows of tables, items of lists and registering calls whose value is still there: what looks there finds another one, or none.
@@ -105,7 +105,7 @@ def lost_rows(
         kept: every file of the generated tree.
         before: as of `lost_members`.
         refused: by which keys the generated tree ends a run: their rows may go.
-        claims: of the rules; rows of members of enumerations that these remove may go.
+        index: of the rules; rows of members of enumerations that these remove may go.
         never_run: first and last lines of what by the rules never runs in upstream's file of a path; asked only for one that lost a row.
 
     Returns:
@@ -126,7 +126,7 @@ def lost_rows(
             count += 1
             if there[where, key, value] > 0:
                 there[where, key, value] -= 1
-            elif claims is not None and any(claims.removes_member(symbols.module or "", text) for text in (key, value)):
+            elif index is not None and any(index.removes_member(symbols.module or "", text) for text in (key, value)):
                 continue
             elif (
                 value.partition(".")[0] in symbols.bound

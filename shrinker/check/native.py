@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from shrinker.check.rule_index import Claims
+from shrinker.check.rule_index import RuleIndex
 from shrinker.values.outcome import Finding
 
 _SOURCES = frozenset({"c", "cc", "cpp", "cu", "cuh", "h", "hpp", "inc", "inl"})
@@ -38,7 +38,7 @@ class NativeSources:
         self._text = {path: (root / path).read_bytes() for path in sorted({*self._kept, *lists})}
         self._lists = sorted(lists)
 
-    def lost_includes(self, claims: Claims | None) -> tuple[int, list[Finding]]:
+    def lost_includes(self, index: RuleIndex | None) -> tuple[int, list[Finding]]:
         """Includes of files that upstream has and this tree has not; of none that a rule removes, which is for its platform.
 
         Returns:
@@ -58,7 +58,7 @@ class NativeSources:
                 others = [beside] if beside in self._upstream else by_name.get(text.rpartition("/")[2], ())
                 named = sorted(other for other in others if other == beside or _named(text, path, other))
                 count += bool(named)
-                if named and not self._kept.intersection(named) and not (claims and all(map(claims.removes, named))):
+                if named and not self._kept.intersection(named) and not (index and all(map(index.removes, named))):
                     message = f"includes {text}, which is not in this tree: {named[0]}"
                     found.append(Finding("includes", path, _line(data, match.start()), message))
         return count, found

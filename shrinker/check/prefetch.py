@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shrinker.cache import Cache, pack
-from shrinker.check.constant_functions import conclude
+from shrinker.check.constant_functions import constant_functions
 from shrinker.check.reader import read_symbols
-from shrinker.check.rule_index import read_claims
+from shrinker.check.rule_index import index_rules
 from shrinker.check.symbols import SYMBOLS
 from shrinker.ruleset import Ruleset
 from shrinker.values.upstream import UpstreamTree
 
 
-def read_ahead(tree: UpstreamTree, paths: Iterable[str], rules: Ruleset, cache: Cache) -> None:
+def prefetch_upstream(tree: UpstreamTree, paths: Iterable[str], rules: Ruleset, cache: Cache) -> None:
     """Leave symbols, and what functions give by the rules, in the cache.
 
     Args:
@@ -27,4 +27,4 @@ def read_ahead(tree: UpstreamTree, paths: Iterable[str], rules: Ruleset, cache: 
     keys = {path: layer.key(path, sha256) for path, sha256 in hashes.items()}
     known = layer.load(keys)
     layer.save(keys, {path: pack(read_symbols(tree.root / path, path)) for path in keys if path not in known})
-    conclude(tree.root, hashes, read_claims(rules), jobs=1, cache=cache)
+    constant_functions(tree.root, hashes, index_rules(rules), jobs=1, cache=cache)

@@ -46,7 +46,7 @@ from shrinker.check.native import NativeSources
 from shrinker.check.reader import read_symbols
 from shrinker.check.registered import lost_by_text
 from shrinker.check.resolve import Modules
-from shrinker.check.rule_index import read_claims
+from shrinker.check.rule_index import index_rules
 from shrinker.check.ruled import refuted_lines
 from shrinker.check.strings import DataFiles, dangling_paths
 from shrinker.check.symbols import SYMBOLS, ModuleSymbols
@@ -128,24 +128,24 @@ def verify_references(
         cache or Cache.off(),
     )
     before = {s.path: s for s in theirs}
-    claims = read_claims(rules) if rules is not None else None
+    index = index_rules(rules) if rules is not None else None
     families = Families(kept, generated.is_module)
-    member_count, members = lost_members(kept, before, families, claims)
+    member_count, members = lost_members(kept, before, families, index)
     base_count, bases = lost_bases(kept, before, upstream, families)
     decorator_count, decorators = lost_decorators(kept, before)
-    never_run = remembered(partial(refuted_lines, tree.root, claims))
-    row_count, rows = lost_rows(kept, before, _refused(out), claims, never_run)
+    never_run = remembered(partial(refuted_lines, tree.root, index))
+    row_count, rows = lost_rows(kept, before, _refused(out), index, never_run)
     handler_count, handlers = lost_dispatches(kept, before)
-    text_count, texts = lost_by_text(kept, before, claims)
+    text_count, texts = lost_by_text(kept, before, index)
     recorded = [entry.path for entry in manifest.files]
-    table_count, tables = lost_tables(kept, tree.by_path, recorded, claims) if claims else (0, [])
+    table_count, tables = lost_tables(kept, tree.by_path, recorded, index) if index else (0, [])
     native = NativeSources(tree.root, out, tree.by_path, recorded)
     checks = {
-        "includes": native.lost_includes(claims),
+        "includes": native.lost_includes(index),
         "build lists": native.lost_sources(),
         "operators": native.lost_operators(),
-        "imports of loops": lost_imports_of_loops(tree.root, out, fewer, (s.module for s in kept if s.module), claims)
-        if claims
+        "imports of loops": lost_imports_of_loops(tree.root, out, fewer, (s.module for s in kept if s.module), index)
+        if index
         else (0, []),
         "commands": lost_commands(out, tree.declared.scripts, generated, upstream),
         "companions": lost_imports(kept, Companions.of(out, paths, kept), Companions.of(tree.root, tree.by_path)),

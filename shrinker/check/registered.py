@@ -7,34 +7,34 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from shrinker.check.condition_evaluator import Arm
-from shrinker.check.rule_index import Claims
+from shrinker.check.rule_index import RuleIndex
 from shrinker.check.symbols import ModuleSymbols, Registration
 from shrinker.values.outcome import Finding
 
 _BUILTINS = frozenset(dir(builtins))
 
 
-def is_let_go(registration: Registration, module: str, claims: Claims) -> bool:
+def is_let_go(registration: Registration, module: str, index: RuleIndex) -> bool:
     """True when a rule says that nothing asks for what is filed, or when something in the statement is gone.
 
     Args:
         registration: of upstream.
         module: dotted name of the module that it is in.
     """
-    return claims.unregistered(f"{module}.{registration.function}", registration.key) or any(
-        claims.removes_member(module, said) or claims.removes_module(said) for said in registration.says
+    return index.unregistered(f"{module}.{registration.function}", registration.key) or any(
+        index.removes_member(module, said) or index.removes_module(said) for said in registration.says
     )
 
 
 def lost_registrations(
-    symbols: ModuleSymbols, upstream: ModuleSymbols, arms: Iterable[Arm], claims: Claims
+    symbols: ModuleSymbols, upstream: ModuleSymbols, arms: Iterable[Arm], index: RuleIndex
 ) -> tuple[int, list[Finding]]:
     """Statements and decorators that register something, gone from a module that still has all that they name.
 
     Args:
         symbols, upstream: of the generated file and of upstream's.
         arms: what the rules refute of upstream's.
-        claims: of the rules: what nothing asks for may go.
+        index: of the rules: what nothing asks for may go.
 
     Returns:
         How many registrations upstream has in this file, and those that are gone.
@@ -50,7 +50,7 @@ def lost_registrations(
         elif (
             each.names <= symbols.bound | _BUILTINS
             and not any(first <= each.line <= last for first, last in never)
-            and not is_let_go(each, symbols.module or "", claims)
+            and not is_let_go(each, symbols.module or "", index)
         ):
             message = f"{each.function} no longer files {each.key!r}, and no rule says why (upstream: line {each.line})"
             found.append(Finding("registrations", symbols.path, 0, message))
@@ -58,14 +58,14 @@ def lost_registrations(
 
 
 def lost_by_text(
-    kept: Iterable[ModuleSymbols], before: Mapping[str, ModuleSymbols], claims: Claims | None = None
+    kept: Iterable[ModuleSymbols], before: Mapping[str, ModuleSymbols], index: RuleIndex | None = None
 ) -> tuple[int, list[Finding]]:
     """Names that modules assigned and that kept code looks up by a text (``getattr(module, "EntryClass")``).
 
     Args:
         kept: every file of the generated tree.
         before: by path, upstream's symbols of each of these files that is not as upstream wrote it.
-        claims: of the rules; a module that they keep from the walk over its package is not looked at by it.
+        index: of the rules; a module that they keep from the walk over its package is not looked at by it.
 
     Returns:
         How many such names upstream has in these files, and those that are gone.
@@ -76,7 +76,7 @@ def lost_by_text(
     found: list[Finding] = []
     for symbols in kept:
         upstream = before.get(symbols.path)
-        if claims is not None and claims.walked_past(symbols.module or ""):
+        if index is not None and index.walked_past(symbols.module or ""):
             continue
         for name, line in upstream.assigned if upstream is not None else ():
             if name in asked:

@@ -50,7 +50,7 @@ class _Patterns:
 
 
 @dataclass(frozen=True, slots=True)
-class Claims:
+class RuleIndex:
     """The rules of a profile, as far as a judge asks them. Can be sent to another process."""
 
     digest: str
@@ -68,17 +68,17 @@ class Claims:
     _walks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By package, the names below it that a walk over it finds."""
     _paths: tuple[str, ...] = field(default=())
-    _concluded: dict[str, bool] = field(default_factory=dict)
+    _functions: dict[str, bool] = field(default_factory=dict)
 
-    def concluding(self, concluded: Mapping[str, bool]) -> Claims:
+    def with_functions(self, functions: Mapping[str, bool]) -> RuleIndex:
         """These, and what functions give that the rules do not name, by their full names."""
-        digest = hashlib.sha256(repr((self.digest, sorted(concluded.items()))).encode()).hexdigest()
-        return replace(self, digest=digest, _concluded=dict(concluded))
+        digest = hashlib.sha256(repr((self.digest, sorted(functions.items()))).encode()).hexdigest()
+        return replace(self, digest=digest, _functions=dict(functions))
 
     def call(self, dotted: str) -> bool | None:
         """Truth of what a function gives, by its full name."""
         said = self._calls.find(dotted)
-        return _one(said) if said else self._concluded.get(dotted)
+        return _one(said) if said else self._functions.get(dotted)
 
     def method(self, name: str) -> bool | None:
         """Truth of what a method of this name gives, whatever it is called on."""
@@ -129,11 +129,11 @@ class Claims:
         return any_path_matches(self._paths, path)
 
 
-def read_claims(rules: Ruleset) -> Claims:
+def index_rules(rules: Ruleset) -> RuleIndex:
     """Of the rules of a profile."""
     facts = [(fact, bool(fact.value)) for fact in rules.facts]
     texts = {domain.id: Texts(frozenset(domain.never), frozenset(domain.only)) for domain in rules.domains}
-    return Claims(
+    return RuleIndex(
         digest=rules.digest,
         _calls=_Patterns.of((p, value) for fact, value in facts for p in fact.calls if not p.startswith(".")),
         _names=_Patterns.of((p, value) for fact, value in facts for p in fact.names),

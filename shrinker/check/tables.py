@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from shrinker.check.rule_index import Claims
+from shrinker.check.rule_index import RuleIndex
 from shrinker.check.symbols import ModuleSymbols
 from shrinker.values.outcome import Finding
 from shrinker.values.upstream import PACKAGE_PREFIX
@@ -15,14 +15,14 @@ _TABLES = frozenset({"json", "jsonl", "yaml", "yml", "toml", "csv", "tsv", "txt"
 
 
 def lost_tables(
-    symbols: Iterable[ModuleSymbols], upstream: Iterable[str], kept: Iterable[str], claims: Claims
+    symbols: Iterable[ModuleSymbols], upstream: Iterable[str], kept: Iterable[str], index: RuleIndex
 ) -> tuple[int, list[Finding]]:
     """Tables whose names kept code computes, and of which others of the same folder stay: each needs a rule to go.
 
     Args:
         symbols: of every file of the generated tree.
         upstream, kept: all paths of both trees.
-        claims: of the rules.
+        index: of the rules.
 
     Returns:
         How many such tables upstream has, and those that are gone.
@@ -37,7 +37,7 @@ def lost_tables(
         if not _is_table(path) or not folders[_folder(path)] or not computed.fullmatch(path.rpartition("/")[2]):
             continue
         count += 1
-        if path not in there and not claims.removes(path):
+        if path not in there and not index.removes(path):
             message = f"is gone, no rule removes it, and {folders[_folder(path)]} tables beside it stay"
             found.append(Finding("tables", path, 0, message))
     return count, found

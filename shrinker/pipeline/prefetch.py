@@ -14,7 +14,7 @@ from functools import partial
 
 from shrinker.cache import Cache
 from shrinker.cache.workers import forked, without_gc
-from shrinker.check.prefetch import read_ahead
+from shrinker.check.prefetch import prefetch_upstream
 from shrinker.pipeline.external_inputs import Beside
 from shrinker.program.interface.syntax import Syntax
 from shrinker.program.interface.words import modules_with_words
@@ -76,7 +76,7 @@ class SpareTime:
         upstream = Syntax(modules_of(tree.by_path), tree.read)
         yield lambda: modules_with_words(upstream, {p: tree.by_path[p].sha256 for p in upstream.paths.values()}, cache)
         for some in _slices(sorted(path for path in graph.kept if path.endswith(".py"))):
-            yield partial(read_ahead, tree, some, rules, cache)
+            yield partial(prefetch_upstream, tree, some, rules, cache)
 
 
 def _slices(paths: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from shrinker.cache import Cache, unpack
-from shrinker.check.prefetch import read_ahead
+from shrinker.check.prefetch import prefetch_upstream
 from shrinker.check.reader import read_symbols
 from shrinker.check.symbols import SYMBOLS
 from shrinker.pipeline import prefetch
@@ -29,19 +29,21 @@ def test_the_judge_finds_what_it_would_read(tmp_path: Path) -> None:
     tree = make_tree(tmp_path / "up", FILES)
     paths = [path for path in FILES if path.endswith(".py")]
     cache = Cache(tmp_path / "cache")
-    read_ahead(tree, paths, Ruleset(), cache)
+    prefetch_upstream(tree, paths, Ruleset(), cache)
     layer = cache.layer(SYMBOLS)
     found = layer.load({path: layer.key(path, tree.by_path[path].sha256) for path in paths})
     assert {path: unpack(data) for path, data in found.items()} == {
         path: read_symbols(tree.root / path, path) for path in paths
     }
     again = Cache(tmp_path / "cache")
-    read_ahead(tree, paths, Ruleset(), again)
+    prefetch_upstream(tree, paths, Ruleset(), again)
     assert {
-        name: (count.asked, count.found) for name, count in again.counts.items() if name in (SYMBOLS, "concluded")
+        name: (count.asked, count.found)
+        for name, count in again.counts.items()
+        if name in (SYMBOLS, "constant functions")
     } == {
         SYMBOLS: (31, 31),
-        "concluded": (31, 31),
+        "constant functions": (31, 31),
     }
 
 
@@ -74,7 +76,7 @@ def test_it_ends_when_it_is_told_to(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         begun.touch()
         time.sleep(0.2)
 
-    monkeypatch.setattr(prefetch, "read_ahead", slow)
+    monkeypatch.setattr(prefetch, "prefetch_upstream", slow)
     monkeypatch.setattr(prefetch, "_FILES", 1)
     tree = make_tree(tmp_path / "up", FILES)
     with ExitStack() as stack:
@@ -104,9 +106,9 @@ def test_the_tree_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, w
             os.kill(os.getpid(), signal.SIGKILL)
         if way == "failed":
             raise OSError("no such file")
-        read_ahead(*arguments)  # type: ignore[arg-type]
+        prefetch_upstream(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(prefetch, "read_ahead", ahead)
+    monkeypatch.setattr(prefetch, "prefetch_upstream", ahead)
     world = World(tmp_path)
     write(world.upstream, large())
     write(world.rules, RULES)

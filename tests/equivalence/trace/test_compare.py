@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from equivalence.trace import Comparison, Stated, compare, reasons
-from shrinker.check.rule_index import read_claims
+from shrinker.check.rule_index import index_rules
 from shrinker.ruleset.load import load_rules
 
 PLATFORM = """\
@@ -209,14 +209,14 @@ never = ["other"]
 @pytest.mark.parametrize(("name", "findings"), [("other", 0), ("served", 1)])
 def test_what_a_rule_says_nothing_asks_for_is_not_registered(tmp_path: Path, name: str, findings: int) -> None:
     (tmp_path / "rules.toml").write_text(RULES)
-    claims = read_claims(load_rules([tmp_path / "rules.toml"]))
+    index = index_rules(load_rules([tmp_path / "rules.toml"]))
     for place in ("upstream", "generated"):
         (tmp_path / place).mkdir()
         (tmp_path / place / "backends.py").write_text("class Backends: ...\n")
     with (tmp_path / "upstream" / "backends.py").open("a") as file:
         file.write(f'Backends.register("{name}", Backends)\n')
     lines = {"backends.py": frozenset({1, 2})}
-    found = compare({}, lines, tmp_path / "upstream", tmp_path / "generated", Stated(claims=claims))
+    found = compare({}, lines, tmp_path / "upstream", tmp_path / "generated", Stated(index=index))
     assert len(found.missing) == findings
 
 
