@@ -116,7 +116,7 @@ def _followed(pattern: str, rule: Fact | Domain, outside: Outside) -> tuple[str,
         f"upstream computes it from {', '.join(computed)}" if computed else "it may be set by a checkpoint or a request"
     )
     return "", (
-        f"says of `{pattern}` what nothing enforces: {from_what}. Refuse that by a [[refusal]], and name it in `follows = [...]` of this rule; "
+        f"says of `{pattern}` what nothing enforces: {from_what}. Refuse that by a [[reject]], and name it in `follows = [...]` of this rule; "
         "or say `machine = true` where no run can set it"
     )
 
@@ -202,6 +202,6 @@ def _truth(rule: Fact | Domain) -> bool:
 def _paste(flag: str, field: Field, which: str) -> str:
     dashed = flag.replace("_", "-")
     return (
-        f' Refuse it:\n[[refusal]]\nid = "refuse-{dashed}"\nwhy = "The flag itself."\nfeature = "..."\n'
+        f' Refuse it:\n[[reject]]\nid = "refuse-{dashed}"\nwhy = "The flag itself."\nfeature = "..."\n'
         f'function = "{field.owner}.__post_init__"\nattribute = "{flag}"\n{which}\ninstead = "Leave out --{dashed}."'
     )

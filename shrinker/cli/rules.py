@@ -27,17 +27,22 @@ _COUNTS = {
 def profiles(rules: Rules = None, as_json: Json = False) -> None:
     """List the profiles, each with what it is for and the rule files that it includes."""
     from shrinker.project import rules_folder
-    from shrinker.ruleset.load import read_profiles
+    from shrinker.ruleset.load import profile_files, read_profiles
 
     folder = absolute(rules) or rules_folder()
     found = read_profiles(folder)
     if as_json:
-        print_json([{"name": name, "file": _shown(path), **data.model_dump()} for name, (path, data) in found.items()])
+        print_json(
+            [
+                {"name": name, "file": _shown(path), "files": profile_files(folder, name), **data.model_dump()}
+                for name, (path, data) in found.items()
+            ]
+        )
         return
     for name, (path, data) in found.items():
         print(f"{name}{' (default)' if name == DEFAULT_PROFILE else ''}: {data.description}")
         print(f"  {_shown(path)}")
-        print(f"  files: {' '.join(f'{stem}.toml' for stem in data.include)}")
+        print(f"  files: {' '.join(f'{stem}.toml' for stem in profile_files(folder, name))}")
 
 
 def rules(
@@ -57,7 +62,7 @@ def rules(
     """List the rules of a profile with place and effect, or show some: the text, why it is right, what it did.
 
     Effects are those of the tree OUT, as its reports have them: decisions in kept files, files removed, what it names and
-    is kept. Rules that only judge a tree (survivor, platform, reach …) or tell of packages have none. A rule that did nothing
+    is kept. Rules that only judge a tree (leftover, platform, reach …) or tell of packages have none. A rule that did nothing
     may still be needed by another upstream; `shrinker effect` says what one does alone.
     """
     from shrinker.project import default_out, rules_folder

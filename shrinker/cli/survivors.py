@@ -29,7 +29,7 @@ def survivors(
     """Print what of other platforms is left in the kept Python of a tree; exit 1 when something has no reason.
 
     Six classes: platform predicates, flags, environment variables, device and backend strings, imports of absent
-    modules, other names. A survivor is right when a [[survivor]] rule says why. Beside them what folding must not
+    modules, other names. A survivor is right when a [[leftover]] rule says why. Beside them what folding must not
     leave: conditions without a name, empty blocks, literals that fail, undefined names, orphaned imports.
     """
     from shrinker.check.leftovers import find_survivors

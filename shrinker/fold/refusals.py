@@ -1,5 +1,5 @@
-"""Place the look at an argument where a function begins that a `[[refusal]]` or `[[answer]]` rule names, and the guard of imports where
-a module begins that a `[[guard]]` rule names.
+"""Place the look at an argument where a function begins that a `[[reject]]` or `[[endpoint_stub]]` rule names, and the guard of imports where
+a module begins that a `[[import_hook]]` rule names.
 
 The line stands before the first statement as upstream wrote it, so that its place is found before folding; the folded
 tree receives it when everything else is decided, since what it names is shrinker's own.

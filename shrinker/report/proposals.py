@@ -41,7 +41,7 @@ def propose_platform(name: str) -> str:
 
 
 def propose_survivor(survivor: Survivor) -> str:
-    """A `[[survivor]]` that gives one survivor its reason."""
+    """A `[[leftover]]` that gives one survivor its reason."""
     keys = {
         "kind": [survivor.kind],
         "in": [survivor.position],
@@ -52,7 +52,7 @@ def propose_survivor(survivor: Survivor) -> str:
 
 
 def propose_acceptance(module: str) -> str:
-    """A `[[survivor]]` that accepts what folding could not decide in a module."""
+    """A `[[leftover]]` that accepts what folding could not decide in a module."""
     keys: Mapping[str, object] = {"in": ["construct"], "where": [module]}
     return table("survivor", f"survivor-{_slug(module.rpartition('.')[2])}-construct", keys)
 

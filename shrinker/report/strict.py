@@ -45,7 +45,8 @@ def strict_findings(
         left: what is left of other platforms.
         tree: upstream: a rule that decides nothing has its match where upstream still writes what it names.
     """
-    optional = {rule.id for rule in rules.all_rules() if rule.optional}
+    version = tree.identity.version if tree is not None else None
+    optional = {rule.id for rule in rules.all_rules() if rule.may_idle(version)}
     found = [
         Finding(
             "missing-root",
@@ -64,7 +65,7 @@ def strict_findings(
         every = (*rules.all_rules(), *rules.survivors)
         spoken = occurring(tree, (rule for rule in every if rule.id in set(idle) and _may_idle(rules, rule)))
         idle = [rule for rule in idle if rule not in spoken]
-    idle += [r.id for r in rules.survivors if _about_constructs(r) and r.id not in accepted and not r.optional]
+    idle += [r.id for r in rules.survivors if _about_constructs(r) and r.id not in accepted and not r.may_idle(version)]
     found += [_unmatched(rules, rule) for rule in idle]
     found += open_constructs
     if left is not None:

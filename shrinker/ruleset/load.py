@@ -59,23 +59,34 @@ _KINDS: dict[str, tuple[str, type[Rule]]] = {
     "keep": ("keeps", Keep),
     "asset": ("assets", Asset),
     "default": ("defaults", Default),
-    "refusal": ("refusals", Refusal),
+    "reject": ("refusals", Refusal),
     "entry": ("entries", Entry),
     "dependent": ("dependents", Dependent),
-    "companion": ("companions", Companion),
-    "guard": ("guards", Guard),
-    "answer": ("answers", Answer),
+    "sibling_package": ("companions", Companion),
+    "import_hook": ("guards", Guard),
+    "endpoint_stub": ("answers", Answer),
     "distribution": ("distributions", Distribution),
     "listing": ("listings", Listing),
     "platform": ("platforms", Platform),
-    "survivor": ("survivors", Survivor),
+    "leftover": ("survivors", Survivor),
     "protocol": ("protocols", Protocol),
-    "outside": ("outsides", Outside),
+    "external": ("outsides", Outside),
     "api": ("apis", Api),
     "reach": ("reaches", Reach),
     "capability": ("capabilities", Capability),
     "dropped": ("dropped", Dropped),
 }
+RENAMED = {
+    "outside": "external",
+    "refusal": "reject",
+    "answer": "endpoint_stub",
+    "guard": "import_hook",
+    "companion": "sibling_package",
+    "survivor": "leftover",
+}
+"""Kinds by the name that they had, and the one that they have."""
+_SCOPES = ("family", "features", "profiles")
+"""Folders of rules about what is served, which say nothing of platforms."""
 MODELS: dict[str, type[Rule]] = dict(_KINDS.values())
 """By field of the ruleset."""
 
@@ -95,28 +106,46 @@ def load_profile(name: str, folder: Path | None = None) -> Ruleset:
     if name not in profiles:
         raise InputError(f"no profile {name!r}{_nearest(name, profiles)}", f"profiles here: {', '.join(profiles)}")
     profile_path = folder / "profiles" / f"{name}.toml"
-    text, profile = _read_profile(profile_path)
-
-    paths: list[Path] = []
-    for stem in profile.include:
-        path = folder / f"{stem}.toml"
-        if not path.is_file():
-            known = sorted(p.stem for p in folder.glob("*.toml"))
-            raise InputError(
-                f"{profile_path.name}:{_line_of(profile_path.read_text(), stem)}: no rule file {stem!r}{_nearest(stem, known)}",
-                f"rule files here: {', '.join(known)}",
-            )
-        paths.append(path)
-    unknown = sorted(set(profile.scope) - set(profile.include))
-    if unknown:
-        raise InputError(
-            f"{profile_path.name}:{_line_of(text, 'scope')}: {unknown[0]!r} is not included"
-            f"{_nearest(unknown[0], list(profile.include))}",
-            "name files of `include` in `scope`",
-        )
-    rules = load_rules(paths, name, profile_path.read_bytes())
-    scope = {rule for rule, place in rules.places.items() if place.rpartition(".toml:")[0] in profile.scope}
+    profile = _read_profile(profile_path)[1]
+    paths = [folder / f"{stem}.toml" for stem in profile_files(folder, name)]
+    rules = load_rules(paths, name, profile_path.read_bytes(), folder)
+    scope = {rule for rule, place in rules.places.items() if place.partition("/")[0] in _SCOPES}
     return rules.model_copy(update={"scope": tuple(sorted(scope)), "budget": profile.budget})
+
+
+def profile_files(folder: Path, name: str, below: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The rule files of a profile, without ``.toml``: those of the profile that it extends, without what it drops, then its own."""
+    path = folder / "profiles" / f"{name}.toml"
+    text, profile = _read_profile(path)
+    at = f"{path.name}:{_line_of(text, 'extends')}"
+    if name in below:
+        raise InputError(f"{at}: extends itself by way of {' and '.join(below)}", "break the circle")
+    files: tuple[str, ...] = ()
+    if profile.extends:
+        if profile.extends not in (known := profile_names(folder)):
+            raise InputError(
+                f"{at}: no profile {profile.extends!r}{_nearest(profile.extends, known)}",
+                f"profiles here: {', '.join(known)}",
+            )
+        files = profile_files(folder, profile.extends, (*below, name))
+    rule_files = (p.relative_to(folder) for p in folder.rglob("*.toml") if p.parent != path.parent)
+    known = sorted(file.with_suffix("").as_posix() for file in rule_files)
+    places = {*known, *(parent.as_posix() for stem in known for parent in Path(stem).parents)}
+    own = [file for stem in profile.include for file in _below(stem, known)]
+    gone = {file for stem in profile.drop for file in _below(stem, [*files, *own])}
+    for key, stems, among in (("include", profile.include, places), ("drop", profile.drop, {*files, *own})):
+        for stem in stems:
+            if not _below(stem, list(among)):
+                raise InputError(
+                    f"{path.name}:{_line_of(text, stem)}: {key}: no rule file or folder {stem!r}{_nearest(stem, sorted(among))}",
+                    f"rule files here: {', '.join(sorted(among))}",
+                )
+    return tuple(file for file in dict.fromkeys((*files, *own)) if file not in gone)
+
+
+def _below(stem: str, files: Sequence[str]) -> list[str]:
+    """The file of that name, or all that lie in the folder of that name."""
+    return [file for file in files if file == stem or Path(file).parent.as_posix() == stem]
 
 
 def profile_names(folder: Path) -> list[str]:
@@ -140,16 +169,17 @@ def _read_profile(path: Path) -> tuple[str, Profile]:
     try:
         return text, Profile.model_validate(data)
     except ValidationError as error:
-        raise _explain(error, path, text, 1, list(Profile.model_fields)) from error
+        raise _explain(error, path.name, text, 1, list(Profile.model_fields)) from error
 
 
-def load_rules(paths: Sequence[Path], profile: str = "", salt: bytes = b"") -> Ruleset:
+def load_rules(paths: Sequence[Path], profile: str = "", salt: bytes = b"", folder: Path | None = None) -> Ruleset:
     """Read rule files.
 
     Args:
         paths: the files, in the order in which their rules count.
         profile: name that the ruleset carries.
         salt: further bytes that belong to the digest (the profile's own file).
+        folder: places name files below it; without one, files by their last name.
 
     Raises:
         InputError: broken TOML, unknown kind or key, two rules of one id, two rules that contradict each other.
@@ -158,8 +188,9 @@ def load_rules(paths: Sequence[Path], profile: str = "", salt: bytes = b"") -> R
     collected: dict[str, list[Rule]] = {plural: [] for plural, _ in _KINDS.values()}
     seen: dict[str, str] = {}
     for path in paths:
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
-        _load_file(path, collected, seen)
+        name = path.relative_to(folder).as_posix() if folder else path.name
+        digest.update(name.encode() + b"\0" + path.read_bytes())
+        _load_file(path, name, collected, seen)
     digest.update(salt)
     kinds = {plural: tuple(rules) for plural, rules in collected.items()}
     rules = Ruleset(profile=profile, digest=digest.hexdigest(), places=seen, **kinds)  # type: ignore[arg-type]
@@ -183,13 +214,17 @@ def _of_its_domain(refusal: Refusal, rules: Ruleset) -> Refusal:
     return refusal.model_copy(update={"values": domain.never, "only": domain.only})
 
 
-def _load_file(path: Path, collected: dict[str, list[Rule]], seen: dict[str, str]) -> None:
+def _load_file(path: Path, place: str, collected: dict[str, list[Rule]], seen: dict[str, str]) -> None:
     text, data = _read_toml(path)
     for kind, rows in data.items():
         if kind not in _KINDS or not isinstance(rows, list):
             line = _line_of(text, kind)
+            if kind in RENAMED:
+                raise InputError(
+                    f"{place}:{line}: [[{kind}]] is called [[{RENAMED[kind]}]] now", f"write [[{RENAMED[kind]}]]"
+                )
             raise InputError(
-                f"{path.name}:{line}: unknown kind of rule {kind!r}{_nearest(kind, list(_KINDS))}",
+                f"{place}:{line}: unknown kind of rule {kind!r}{_nearest(kind, list(_KINDS))}",
                 f"a rule starts with one of: {', '.join(f'[[{k}]]' for k in _KINDS)}",
             )
         plural, model = _KINDS[kind]
@@ -199,12 +234,12 @@ def _load_file(path: Path, collected: dict[str, list[Rule]], seen: dict[str, str
             try:
                 rule = model.model_validate(row)
             except ValidationError as error:
-                raise _explain(error, path, text, start, _keys(model)) from error
+                raise _explain(error, place, text, start, _keys(model)) from error
             if rule.id in seen:
                 raise InputError(
-                    f"{path.name}:{start}: rule id {rule.id!r} is taken by {seen[rule.id]}", "give each rule its own id"
+                    f"{place}:{start}: rule id {rule.id!r} is taken by {seen[rule.id]}", "give each rule its own id"
                 )
-            seen[rule.id] = f"{path.name}:{start}"
+            seen[rule.id] = f"{place}:{start}"
             collected[plural].append(rule)
 
 
@@ -225,16 +260,16 @@ def _read_toml(path: Path) -> tuple[str, dict[str, object]]:
         raise InputError(f"{path}: cannot be read: {error}", "check the file") from error
 
 
-def _explain(error: ValidationError, path: Path, text: str, start: int, known: list[str]) -> InputError:
+def _explain(error: ValidationError, place: str, text: str, start: int, known: list[str]) -> InputError:
     # A misspelt key first: the key that is then missing is only its consequence.
     first = min(error.errors(), key=lambda found: found["type"] != "extra_forbidden")
     key = str(first["loc"][0]) if first["loc"] else ""
     line = _line_of(text, key, start)
     if first["type"] == "extra_forbidden":
         return InputError(
-            f"{path.name}:{line}: unknown key {key!r}{_nearest(key, known)}", f"keys here: {', '.join(known)}"
+            f"{place}:{line}: unknown key {key!r}{_nearest(key, known)}", f"keys here: {', '.join(known)}"
         )
-    return InputError(f"{path.name}:{line}: {key}: {first['msg']}", f"keys here: {', '.join(known)}")
+    return InputError(f"{place}:{line}: {key}: {first['msg']}", f"keys here: {', '.join(known)}")
 
 
 def _line_of(text: str, word: str, start: int = 1) -> int:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
+from packaging.version import Version
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
 
 from shrinker.ruleset.match import any_name_matches
@@ -20,6 +21,24 @@ class Rule(BaseModel):
     """One or two sentences for the person who audits it."""
     optional: bool = False
     """True for a rule that need not match every upstream (names come and go); strict mode then says nothing."""
+    since: str = ""
+    """The first release that has what the rule names; strict mode says nothing of an earlier one."""
+    until: str = ""
+    """The last release that has it."""
+
+    @model_validator(mode="after")
+    def _known_releases(self) -> Self:
+        for release in filter(None, (self.since, self.until)):
+            Version(release)
+        return self
+
+    def may_idle(self, version: str | None) -> bool:
+        """Whether the rule need not match anything in an upstream, by the release that this is (None: not known)."""
+        if version is None:
+            return self.optional or bool(self.since or self.until)
+        release = Version(version)
+        early = bool(self.since) and release < Version(self.since)
+        return self.optional or early or (bool(self.until) and release > Version(self.until))
 
 
 class Claim(Rule):
@@ -498,8 +517,16 @@ class Profile(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     description: str
-    include: tuple[str, ...]
-    scope: tuple[str, ...] = ()
-    """Those of the included files that say what is served and nothing of platforms: the judge of what is left of other
-    platforms does not look for what their facts and domains name."""
+    extends: str = ""
+    """Another profile, whose files come first and whose budget counts where this one has none."""
+    include: tuple[str, ...] = ()
+    """Rule files without ``.toml``, and folders of them, below the folder of rules."""
+    drop: tuple[str, ...] = ()
+    """Files and folders of the extended profile that this one does without."""
     budget: Budget = Budget()
+
+    @model_validator(mode="after")
+    def _some_rules(self) -> Self:
+        if not self.extends and "include" not in self.model_fields_set:
+            raise ValueError("give `include`, `extends` or both")
+        return self

@@ -127,7 +127,7 @@ class Survivors:
     leftovers: tuple[Leftover, ...]
     suspects: tuple[Suspect, ...]
     unmatched: tuple[str, ...]
-    """Ids of `[[survivor]]` rules that explain nothing here and are not optional."""
+    """Ids of `[[leftover]]` rules that explain nothing here and are not optional."""
 
     @property
     def unexplained(self) -> tuple[Survivor, ...]:

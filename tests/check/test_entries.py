@@ -127,7 +127,7 @@ UPSTREAM = {"__init__.py": "", "args.py": ARGS, "uses.py": USES, "requests.py": 
 
 def _refusal(rule: str, more: str) -> str:
     return (
-        f'[[refusal]]\nid = "{rule}"\nwhy = "A rule of the test."\nfeature = "what is gone"\n'
+        f'[[reject]]\nid = "{rule}"\nwhy = "A rule of the test."\nfeature = "what is gone"\n'
         f'function = "sglang.args.Args.__post_init__"\ninstead = "Leave it out."\n{more}\n'
     )
 
@@ -219,7 +219,7 @@ def test_enforced(judge: Judge, rules: str, enters: str) -> None:
 @pytest.mark.parametrize(
     ("rules", "said"),
     [
-        (_fact(FAST), 'the flag --fast sets. Refuse it:\n[[refusal]]\nid = "refuse-fast"'),
+        (_fact(FAST), 'the flag --fast sets. Refuse it:\n[[reject]]\nid = "refuse-fast"'),
         (_fact('names = ["sglang.**.fast"]\nvalue = false'), "the flag --fast sets"),
         (_fact(FAST) + _refusal("unplaced", 'attribute = "fast"\nset = true'), "the flag --fast sets"),
         (_fact(FAST) + _refusal("other", 'attribute = "slow"\nset = true'), "the flag --fast sets"),

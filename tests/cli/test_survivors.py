@@ -12,7 +12,7 @@ FILES_ONLY = "--no-symbols"
 """What nothing names is here to be judged."""
 WORDS = '\n[[platform]]\nid = "words"\nwhy = "Words of other platforms."\nwords = ["npu", "hip"]\n'
 REASON = """
-[[survivor]]
+[[leftover]]
 id = "message"
 why = "Text for people."
 kind = ["strings"]
@@ -114,7 +114,7 @@ def test_strict_refuses_a_fact_in_a_construct_that_is_not_understood(judged: Wor
     done = judged.shrink(FILES_ONLY, "--strict", "--json")
     assert done.code == 1
     error = done.document["error"]
-    assert "[undecided-fact] rule npu (world.toml:6) decides" in error and "[[survivor]]" in error
+    assert "[undecided-fact] rule npu (world.toml:6) decides" in error and "[[leftover]]" in error
 
 
 def test_contradicting_rules_are_refused_before_anything_is_read(judged: World) -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.small import FILES, RULES, World, write
 
 REFUSAL = """
-[[refusal]]
+[[reject]]
 id = "refuse-rows"
 why = "A test of a parameter that one release has and another has not."
 feature = "rows"

@@ -53,7 +53,7 @@ def tree(tmp_path: Path) -> UpstreamTree:
 @pytest.fixture
 def rules(tmp_path: Path) -> Ruleset:
     (tmp_path / "rules.toml").write_text(_RULES)
-    return load_rules([tmp_path / "rules.toml", RULES_FOLDER / "protocols.toml"])
+    return load_rules([tmp_path / "rules.toml", RULES_FOLDER / "package/protocols.toml"])
 
 
 def _engine(tree: UpstreamTree, rules: Ruleset, jobs: int, cache: Cache | None = None) -> FoldEngine:

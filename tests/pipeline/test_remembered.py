@@ -50,7 +50,7 @@ id = "keep-kernels"
 why = "Travels beside the package."
 paths = ["kernels/**"]
 
-[[companion]]
+[[sibling_package]]
 id = "kernels"
 why = "A package of a test."
 folder = "kernels/fast"
@@ -137,7 +137,7 @@ IDLE = "python/sglang/idle.py"
 def _rules(folder: Path, own: str = _OWN) -> Ruleset:
     folder.mkdir(exist_ok=True)
     (folder / "rules.toml").write_text(_ROOT + _MORE + own)
-    return load_rules([folder / "rules.toml", RULES_FOLDER / "protocols.toml"])
+    return load_rules([folder / "rules.toml", RULES_FOLDER / "package/protocols.toml"])
 
 
 def _decided(folder: Path, files: dict[str, str], rules: Ruleset, cache: Cache | None, jobs: int = 1) -> dict[str, Any]:

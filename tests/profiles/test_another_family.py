@@ -13,7 +13,7 @@ from shrinker.project import RULES_FOLDER
 from tests.cli.small import World, write
 from tests.profiles.miniature import FILES
 
-SHIPPED = ("platforms", "domains")
+SHIPPED = ("platform/cuda", "platform/domains")
 OWN = Path(__file__).with_name("llama.toml")
 PACKAGE = "python/sglang/srt"
 

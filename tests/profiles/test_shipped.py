@@ -10,7 +10,7 @@ from shrinker.project import RULES_FOLDER
 from shrinker.ruleset.load import load_profile, load_rules
 from shrinker.ruleset.models import Api, Remove, Root, Walk
 
-PROGRAMS = ("operators.toml", "environment.toml")
+PROGRAMS = ("package/operators.toml", "package/environment.toml")
 PROFILES = ("deepseek", "deepseek-r1-nvfp4", "deepseek-r1-minimal")
 
 REMOVED_BY = {

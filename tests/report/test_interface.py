@@ -150,7 +150,7 @@ where = ["sglang.srt.args.Args"]
 text = "fancy"
 by = "plain"
 
-[[refusal]]
+[[reject]]
 id = "refuse-kinds"
 why = "A kind that is not there."
 feature = "other kinds"
@@ -160,7 +160,7 @@ attribute = "kind"
 values = ["two"]
 instead = "Choose one."
 
-[[refusal]]
+[[reject]]
 id = "refuse-later"
 why = "A flag of a later release."
 feature = "other kinds"
@@ -171,7 +171,7 @@ set = true
 instead = "Leave it out."
 optional = true
 
-[[answer]]
+[[endpoint_stub]]
 id = "answer"
 why = "Clients may still ask for old endpoints."
 function = "sglang.srt.server.lifespan"

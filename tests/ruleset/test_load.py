@@ -9,7 +9,7 @@ import pytest
 
 from shrinker.project import RULES_FOLDER
 from shrinker.ruleset import load_profile
-from shrinker.ruleset.load import load_rules
+from shrinker.ruleset.load import RENAMED, load_rules, profile_files
 from shrinker.values.errors import InputError
 
 FACT = '[[fact]]\nid = "hip"\nwhy = "There is no AMD GPU here."\ncalls = ["sglang.**.is_hip"]\nvalue = false\n'
@@ -32,8 +32,9 @@ def test_the_default_profile_is_there() -> None:
 
 
 def test_every_rule_file_is_used_by_a_profile() -> None:
-    used = "".join((RULES_FOLDER / "profiles" / f"{name}.toml").read_text() for name in PROFILES)
-    assert [path.stem for path in RULES_FOLDER.glob("*.toml") if f'"{path.stem}"' not in used] == []
+    used = {name for profile in PROFILES for name in profile_files(RULES_FOLDER, profile)}
+    every = {path.relative_to(RULES_FOLDER).with_suffix("").as_posix() for path in RULES_FOLDER.glob("**/*.toml")}
+    assert every - {f"profiles/{name}" for name in PROFILES} == used
 
 
 def folder(tmp_path: Path, text: str, profile: str = 'description = "x"\ninclude = ["world"]\n') -> Path:
@@ -136,16 +137,55 @@ def test_an_unknown_profile(tmp_path: Path) -> None:
 
 
 def test_rules_about_what_is_served(tmp_path: Path) -> None:
-    place = folder(tmp_path, FACT, 'description = "x"\ninclude = ["world", "more"]\nscope = ["more"]\n')
+    place = folder(tmp_path, FACT, 'description = "x"\ninclude = ["world", "features"]\n')
+    (place / "features").mkdir()
+    (place / "features/more.toml").write_text(FACT.replace('"hip"', '"mamba"').replace("is_hip", "is_mamba"))
+    rules = load_profile("small", place)
+    assert rules.scope == ("mamba",)
+    assert rules.places["mamba"] == "features/more.toml:1"
+
+
+def test_a_profile_extends_another_and_drops_some_of_its_files(tmp_path: Path) -> None:
+    place = folder(tmp_path, FACT)
     (place / "more.toml").write_text(FACT.replace('"hip"', '"mamba"').replace("is_hip", "is_mamba"))
-    assert load_profile("small", place).scope == ("mamba",)
-    (place / "profiles/small.toml").write_text('description = "x"\ninclude = ["world"]\nscope = ["wrld"]\n')
-    with pytest.raises(InputError, match=r"small.toml:3: 'wrld' is not included \(did you mean 'world'"):
-        load_profile("small", place)
+    narrow = place / "profiles/narrow.toml"
+    narrow.write_text('description = "x"\nextends = "small"\ninclude = ["more"]\n')
+    assert profile_files(place, "narrow") == ("world", "more")
+    narrow.write_text('description = "x"\nextends = "small"\ninclude = ["more"]\ndrop = ["world"]\n')
+    assert [fact.id for fact in load_profile("narrow", place).facts] == ["mamba"]
+    narrow.write_text('description = "x"\nextends = "small"\ndrop = ["wrld"]\n')
+    with pytest.raises(InputError, match=r"narrow.toml:3: drop: no rule file or folder 'wrld' \(did you mean 'world'"):
+        load_profile("narrow", place)
+    narrow.write_text('description = "x"\nextends = "narow"\n')
+    with pytest.raises(InputError, match=r"narrow.toml:2: no profile 'narow' \(did you mean 'narrow'"):
+        load_profile("narrow", place)
+    narrow.write_text('description = "x"\nextends = "narrow"\n')
+    with pytest.raises(InputError, match=r"narrow\.toml:2: extends itself"):
+        load_profile("narrow", place)
+
+
+@pytest.mark.parametrize(("old", "new"), list(RENAMED.items()))
+def test_a_kind_by_its_old_name_is_told_the_new_one(tmp_path: Path, old: str, new: str) -> None:
+    with pytest.raises(InputError, match=rf"world.toml:6: \[\[{old}\]\] is called \[\[{new}\]\] now"):
+        load_profile("small", folder(tmp_path, FACT + f'[[{old}]]\nid = "x"\n'))
+
+
+@pytest.mark.parametrize(
+    ("bounds", "expected"),
+    [
+        ("", {"0.5.7": False, "0.5.15.post1": False, None: False}),
+        ('since = "0.5.15"\n', {"0.5.7": True, "0.5.14": True, "0.5.15": False, "0.5.15.post1": False, None: True}),
+        ('until = "0.5.15"\n', {"0.5.7": False, "0.5.15": False, "0.5.15.post1": True, "0.5.20": True, None: True}),
+        ("optional = true\n", {"0.5.7": True, None: True}),
+    ],
+)
+def test_releases_that_have_what_a_rule_names(tmp_path: Path, bounds: str, expected: dict[str | None, bool]) -> None:
+    [fact] = load_profile("small", folder(tmp_path, FACT + bounds)).facts
+    assert {version: fact.may_idle(version) for version in expected} == expected
 
 
 REFUSAL = """
-[[refusal]]
+[[reject]]
 id = "refuse-kind"
 why = "A test of a domain's texts."
 feature = "other kinds"

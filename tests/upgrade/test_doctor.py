@@ -84,7 +84,7 @@ why = "The platform that is served."
 words = ["cuda"]
 own = true
 
-[[survivor]]
+[[leftover]]
 id = "anything"
 why = "What is left in the small world is of no matter here."
 kind = ["strings", "names"]

@@ -74,7 +74,9 @@ def _left(folder: Path, text: str) -> str:
     )
     rules = folder / "rules.toml"
     rules.write_text(_RULES)
-    decided = analyse(tree, load_rules([rules, RULES_FOLDER / "protocols.toml"]), 1, {}, _Silent(), symbols=True)
+    decided = analyse(
+        tree, load_rules([rules, RULES_FOLDER / "package/protocols.toml"]), 1, {}, _Silent(), symbols=True
+    )
     return rewrite(tree, decided.folded["python/sglang/server.py"])
 
 

@@ -53,7 +53,7 @@ BLOCKS = {
 
 def _left(folder: Path, files: dict[str, str], more: str = "") -> dict[str, str]:
     tree = make_tree(folder / "up", {f"python/sglang/{path}": text for path, text in files.items()})
-    decided = analyse(tree, _rules(folder, more, ("platforms.toml",)), 1, {}, _Silent(), symbols=True)
+    decided = analyse(tree, _rules(folder, more, ("platform/cuda.toml",)), 1, {}, _Silent(), symbols=True)
     texts = {path: rewrite(tree, module) for path, module in decided.folded.items()}
     for path, text in texts.items():
         (folder / "left" / path).parent.mkdir(parents=True, exist_ok=True)

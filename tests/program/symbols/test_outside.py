@@ -133,7 +133,7 @@ class _Silent:
 
 def _left(folder: Path, files: dict[str, str], more: str = "") -> dict[str, str]:
     (folder / "rules.toml").write_text(ROOT + more)
-    rules = load_rules([folder / "rules.toml", RULES_FOLDER / "protocols.toml"])
+    rules = load_rules([folder / "rules.toml", RULES_FOLDER / "package/protocols.toml"])
     package = {f"python/sglang/{name}": text for name, text in files.items()}
     tree = make_tree(folder / "up", {"python/sglang/__init__.py": "", **package})
     decided = analyse(tree, rules, 1, {}, _Silent(), symbols=True)

@@ -47,7 +47,7 @@ def _rules(folder: Path, more: str = "", also: tuple[str, ...] = ()) -> Ruleset:
     """The rules of the small programs, more of them as text, and shipped files of rules."""
     path = folder / "rules.toml"
     path.write_text(_ROOT + more)
-    return load_rules([path, *(RULES_FOLDER / name for name in ("protocols.toml", *also))])
+    return load_rules([path, *(RULES_FOLDER / name for name in ("package/protocols.toml", *also))])
 
 
 def _lines(text: str) -> list[str]:

@@ -78,7 +78,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Symbols, dict[
     folder = tmp_path_factory.mktemp("reached")
     tree = make_tree(folder / "upstream", FILES)
     (folder / "rules.toml").write_text(_ROOT)
-    rules = load_rules([folder / "rules.toml", RULES_FOLDER / "protocols.toml"])
+    rules = load_rules([folder / "rules.toml", RULES_FOLDER / "package/protocols.toml"])
     decided = analyse(tree, rules, 1, {}, _Silent(), symbols=True)
     assert decided.symbols is not None
     symbols, edges = symbol_data(decided.symbols, decided.graph, decided.written)

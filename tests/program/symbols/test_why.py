@@ -211,7 +211,7 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("why")
     tree = make_tree(folder / "upstream", FILES)
     (folder / "rules.toml").write_text(_ROOT + _MORE)
-    rules = load_rules([folder / "rules.toml", RULES_FOLDER / "protocols.toml"])
+    rules = load_rules([folder / "rules.toml", RULES_FOLDER / "package/protocols.toml"])
     decided = analyse(tree, rules, 1, {}, _Silent(), symbols=True)
     assert decided.symbols is not None
     saved = folder / "graph.json"
