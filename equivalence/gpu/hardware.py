@@ -11,8 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from equivalence.gpu.running import complete
 from equivalence.gpu.trees import Environment, Tree
+from equivalence.processes import process_environment, run
 
 _VERSIONS = """
 import importlib.metadata as m, json, sys
@@ -38,10 +38,15 @@ def describe(environment: Environment, trees: Sequence[Tree]) -> dict[str, Any]:
         log = Path(folder) / "log"
         query = ["nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"]
         try:
-            gpus = complete("nvidia-smi", query, {}, log, 20).text.splitlines()
+            gpus = run(query, variables=process_environment({}), output=log, limit=20).text().splitlines()
         except OSError:
             gpus = []
-        text = complete("versions", environment.command("-c", _VERSIONS), environment.overlay(trees[0]), log, 120).text
+        text = run(
+            environment.command("-c", _VERSIONS),
+            variables=process_environment(environment.overlay(trees[0])),
+            output=log,
+            limit=120,
+        ).text()
     versions = [json.loads(line[1:]) for line in text.splitlines() if line.startswith("@{")]
     return {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),

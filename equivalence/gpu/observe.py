@@ -205,7 +205,7 @@ def observe(
                 shutil.rmtree(folder, ignore_errors=True)
         except NotReady as error:
             seen.update(error=str(error), tail=error.tail)
-        seen["peak_host_bytes"] = sum(server.peak_memory() for server in servers)
+        seen["peak_host_bytes"] = sum(server.peak for server in servers)
     if any("{own}" in value for value in cell.environment.values()):
         seen["written"] = _written(own)
     shutil.rmtree(own, ignore_errors=True)

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from equivalence.gpu.observe import launches
-from equivalence.gpu.running import complete
 from equivalence.gpu.trees import Tree
 from equivalence.gpu.turns import Block, Broken, Numbers, Setting, blocks, both, document
+from equivalence.processes import process_environment, run
 from equivalence.serving import NotReady, Request, Server, free_port
 from equivalence.serving.client import send
 
@@ -77,7 +77,7 @@ def _one(setting: Setting, turn: int, tree: Tree, gpus: Sequence[int]) -> Number
         )[0]
         with Server(start) as server:
             seconds = _ready(setting, tree, server)
-        return {"ready_seconds": round(seconds, 2), "peak_host_bytes": server.peak_memory()} if seconds else {}
+        return {"ready_seconds": round(seconds, 2), "peak_host_bytes": server.peak} if seconds else {}
     result = setting.out / "bench" / f"{cell.name}.{tree.name}.{turn}.jsonl"
     result.parent.mkdir(parents=True, exist_ok=True)
     result.unlink(missing_ok=True)
@@ -90,12 +90,12 @@ def _one(setting: Setting, turn: int, tree: Tree, gpus: Sequence[int]) -> Number
             "-m", f"sglang.{what[0]}", *engine, *what[1].split(), "--result-filename", str(result)
         )
         overlay = {**environment.overlay(tree, gpus), **cell.environment}
-    done = complete(f"{cell.name}/{tree.name}/{turn}", command, overlay, log, max(1.0, setting.left()))
+    done = run(command, variables=process_environment(overlay), output=log, limit=max(1.0, setting.left()))
     if done.code is None:
         return {}
-    numbers = _printed(done.text) if cell.kind == "import" else _read(cell.kind, result)
+    numbers = _printed(done.text()) if cell.kind == "import" else _read(cell.kind, result)
     if done.code != 0 or not numbers:
-        raise Broken(tree.name, done.text.splitlines()[-15:])
+        raise Broken(tree.name, done.text().splitlines()[-15:])
     return numbers
 
 
@@ -157,7 +157,7 @@ def _serve(setting: Setting, block: Block) -> list[tuple[Block, Mapping[str, Num
             if turn:
                 taken.append((block, pair))
         starts = {
-            tree.name: {**starts[tree.name], "peak_host_bytes": float(server.peak_memory())}
+            tree.name: {**starts[tree.name], "peak_host_bytes": float(server.peak)}
             for tree, server in zip(block.trees, servers, strict=True)
         }
     return [*taken, (block, starts)]
@@ -181,10 +181,10 @@ def _load(setting: Setting, tree: Tree, port: int, seed: int, turn: str) -> Numb
         str(PART),
     ]
     log = setting.out / "logs" / f"{setting.cell.name}.{turn}.{tree.name}.load.log"
-    done = complete(f"load/{tree.name}", command, {"PYTHONPATH": here}, log, setting.left())
-    numbers = _printed(done.text)
+    done = run(command, variables=process_environment({"PYTHONPATH": here}), output=log, limit=setting.left())
+    numbers = _printed(done.text())
     if done.code is not None and (done.code != 0 or not numbers):
-        raise Broken(tree.name, done.text.splitlines()[-15:])
+        raise Broken(tree.name, done.text().splitlines()[-15:])
     return numbers
 
 

@@ -6,26 +6,22 @@ can be asked about any two trees, a damaged copy of the generated one included.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import MappingProxyType
-from typing import Protocol
 
 from equivalence.levels import imports, model, server, trace
 from equivalence.levels.following import Following
-from equivalence.levels.result import LevelResult
 from equivalence.levels.setting import Expected, Setting
+from shrinker.values.outcome import LevelResult
 
-
-class SimulatedLevel(Protocol):
-    """A level that runs the trees."""
-
-    def __call__(self, upstream: Path, generated: Path, setting: Setting) -> LevelResult: ...
-
-
-SIMULATED_LEVELS: Mapping[str, SimulatedLevel] = MappingProxyType(
-    {"imports": imports.run, "model": model.run, "server": server.run, "trace": trace.run}
-)
+SimulatedLevel = Callable[[Path, Path, Setting], LevelResult]
+"""A level that runs the trees."""
+SIMULATED_LEVELS: Mapping[str, SimulatedLevel] = {
+    "imports": imports.run,
+    "model": model.run,
+    "server": server.run,
+    "trace": trace.run,
+}
 """By name, each stricter than the one before; a new level is added here."""
 
 __all__ = ["SIMULATED_LEVELS", "Expected", "Following", "LevelResult", "Setting", "SimulatedLevel"]

@@ -32,34 +32,30 @@ class Following:
     def known(self, program: str) -> Executed | None:
         """Lines of a program, in words that say all it depends on beside upstream; None when it was not followed."""
         if program not in self._known and self.layer is not None:
-            found = self.layer.load({program: self._key(program)})
-            if program in found:
-                running, importing = unpack(found[program])
-                self._known[program] = Executed(running, importing)
+            key = self.layer.key(self.upstream, program)
+            if data := self.layer.load({program: key}).get(program):
+                self._known[program] = Executed(*unpack(data))
         return self._known.get(program)
 
     def folder(self, program: str) -> Path:
         """An empty folder for the processes of a program to write into."""
-        place = self.work / "executed" / hashlib.sha256(program.encode()).hexdigest()[:12]
-        executed.clear(place)
-        return place
+        executed.clear(self._place(program))
+        return self._place(program)
 
-    def keep(self, program: str, folder: Path) -> None:
-        """Remember what was written."""
-        found = executed.read(folder)
-        self._known[program] = found
+    def keep(self, program: str) -> None:
+        """Remember what the processes of a program wrote."""
+        found = self._known[program] = executed.read(self._place(program))
         if self.layer is not None:
-            data = pack((dict(found.running), dict(found.importing)))
-            self.layer.save({program: self._key(program)}, {program: data})
+            key = self.layer.key(self.upstream, program)
+            self.layer.save({program: key}, {program: pack((dict(found.running), dict(found.importing)))})
 
-    def keep_living(self, program: str, folder: Path, patience: float) -> None:
+    def keep_living(self, program: str, patience: float) -> None:
         """The same of processes that still run; nothing is remembered when one of them does not write."""
-        if executed.ask(folder, _SECONDS * patience):
-            self.keep(program, folder)
+        if executed.ask(self._place(program), _SECONDS * patience):
+            self.keep(program)
 
-    def _key(self, program: str) -> bytes:
-        assert self.layer is not None
-        return self.layer.key(self.upstream, program)
+    def _place(self, program: str) -> Path:
+        return self.work / "executed" / hashlib.sha256(program.encode()).hexdigest()[:12]
 
 
 def together(found: Sequence[Executed]) -> Executed:

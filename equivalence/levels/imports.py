@@ -15,7 +15,6 @@ imports only because another was there before is not noticed; the server is star
 
 from __future__ import annotations
 
-import time
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -25,10 +24,12 @@ from typing import Any
 
 from equivalence.levels import helptext, openapi
 from equivalence.levels.both import both, show_both
-from equivalence.levels.configurations import ARCHITECTURE
-from equivalence.levels.result import Ledger, LevelResult
-from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Setting, modules
+from equivalence.levels.replay import GENERATED, SIDES, UPSTREAM
+from equivalence.levels.result import Ledger
+from equivalence.levels.scenarios import ARCHITECTURE
+from equivalence.levels.setting import Call, Setting, modules
 from shrinker.check.allowances import ERROR_PREFIX
+from shrinker.values.outcome import LevelResult
 
 SUBJECTS = Path(__file__).resolve().parent / "subjects.toml"
 _RUNS = 2
@@ -45,7 +46,6 @@ def run(upstream: Path, generated: Path, setting: Setting) -> LevelResult:
         upstream, generated: folders that hold the package `sglang`.
         setting: with what to run.
     """
-    start = time.monotonic()
     trees = {UPSTREAM: upstream, GENERATED: generated}
     subjects = tomllib.loads(SUBJECTS.read_text("utf-8"))
     ledger = Ledger("imports")
@@ -53,7 +53,7 @@ def run(upstream: Path, generated: Path, setting: Setting) -> LevelResult:
     _interface(trees, subjects, setting, ledger)
     _help(trees, subjects, setting, ledger)
     _loading(trees, subjects, setting, ledger)
-    return ledger.result(time.monotonic() - start, _REQUIRED)
+    return ledger.result(_REQUIRED)
 
 
 def file_of(module: str, tree: Path) -> str:

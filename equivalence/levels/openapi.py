@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from equivalence.serving.compare import MISSING, walk
+
 _ENDPOINT = re.compile(r"([A-Z]+ /\S*)(?: or what \w+ names)?")
 
 
@@ -40,9 +42,16 @@ def compare(
                 del paths[path][method]
         if not paths[path]:
             del paths[path]
-    if len(removed) > 0:
+    if removed:
         _prune(expected)
-    yield from _walk("", expected, generated)
+    for place, before, after in walk(expected, generated):
+        if after is MISSING:
+            said = "upstream's document has it, the generated tree's does not, and no rule is listed for it"
+        elif before is MISSING:
+            said = "the generated tree's document has it and upstream's does not"
+        else:
+            said = f"upstream {json.dumps(before)[:120]}, generated {json.dumps(after)[:120]}"
+        yield "".join(f"/{part}" for part in place), said
 
 
 def _prune(document: dict[str, Any]) -> None:
@@ -69,20 +78,3 @@ def _references(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for item in value:
             yield from _references(item)
-
-
-def _walk(place: str, before: Any, after: Any) -> Iterator[tuple[str, str]]:
-    if isinstance(before, dict) and isinstance(after, dict):
-        for key in sorted({*before, *after}, key=str):
-            here = f"{place}/{key}"
-            if key not in after:
-                yield here, "upstream's document has it, the generated tree's does not, and no rule is listed for it"
-            elif key not in before:
-                yield here, "the generated tree's document has it and upstream's does not"
-            else:
-                yield from _walk(here, before[key], after[key])
-    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        for index, (a, b) in enumerate(zip(before, after, strict=True)):
-            yield from _walk(f"{place}/{index}", a, b)
-    elif before != after:
-        yield place, f"upstream {json.dumps(before)[:120]}, generated {json.dumps(after)[:120]}"

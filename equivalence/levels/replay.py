@@ -1,6 +1,7 @@
-"""What programs showed on a tree, kept for copies of it in which one file is another.
+"""What programs showed, kept where many copies of a tree are compared with the same upstream.
 
-A program that never asked for the module of that file shows on the copy what it showed on the tree: it is not run again.
+On upstream a program runs once. One that never asked for the module in which a copy differs shows on the copy what it showed
+on the tree: it is not run again.
 """
 
 from __future__ import annotations
@@ -12,35 +13,38 @@ from typing import Any, TypeVar
 from equivalence.simulation.calls import MODULE
 
 Shown = TypeVar("Shown")
+UPSTREAM, GENERATED = SIDES = ("upstream", "generated")
+Called = Mapping[str, frozenset[str]]
+"""Names of what was called, by kind (`simulation.calls`)."""
 
 
 @dataclass(slots=True)
 class Replay:
-    """Answers for copies of one tree."""
+    """Answers for upstream, and for copies of one tree."""
 
     damaged: str | None = None
     """Module in which the copy differs from the tree; None while it does not, empty for a file that is no module."""
     skipped: int = 0
     """Programs that were not run."""
-    _known: dict[str, tuple[Any, frozenset[str]]] = field(default_factory=dict)
+    _known: dict[tuple[str, str], tuple[Any, frozenset[str]]] = field(default_factory=dict)
 
-    def ask(
-        self, key: str, show: Callable[[], Shown], called: Callable[[Shown], Mapping[str, frozenset[str]]]
-    ) -> Shown:
+    def ask(self, side: str, key: str, show: Callable[[], Shown], called: Callable[[Shown], Called]) -> Shown:
         """What a program shows.
 
         Args:
+            side: which tree.
             key: all that the answer depends on beside the tree.
             show: runs the program.
-            called: what it called, by kind (`simulate.calls`), of what it showed.
+            called: what it called, of what it showed.
         """
-        if self.damaged is not None and key in self._known:
-            shown, modules = self._known[key]
-            if self.damaged and self.damaged not in modules:
-                self.skipped += 1
+        whole = side == UPSTREAM or self.damaged is None
+        if (side, key) in self._known and (side == UPSTREAM or self.damaged is not None):
+            shown, modules = self._known[side, key]
+            if whole or (self.damaged and self.damaged not in modules):
+                self.skipped += side == GENERATED
                 known: Shown = shown
                 return known
         fresh = show()
-        if self.damaged is None:
-            self._known[key] = fresh, called(fresh).get(MODULE, frozenset())
+        if whole:
+            self._known[side, key] = fresh, called(fresh).get(MODULE, frozenset())
         return fresh

@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Protocol, TypeVar
 
+from equivalence.levels.replay import Called
+from equivalence.serving.compare import walk
+from equivalence.simulation import calls
 from shrinker.values.outcome import Evidence, Finding, LevelResult
 
 
-@dataclass(slots=True)
+class _Asking(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def asks(self) -> tuple[str, ...]: ...
+
+
+class _Refusing(Protocol):
+    def refuses(self, options: Sequence[str]) -> str: ...
+
+
+Asking = TypeVar("Asking", bound=_Asking)
+
+
 class Ledger:
     """Collects what a level counts and finds while it runs."""
 
-    level: str
-    checks: dict[str, int] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
-    inherited: list[Finding] = field(default_factory=list)
-    figures: list[tuple[str, str]] = field(default_factory=list)
-    limits: list[str] = field(default_factory=list)
+    def __init__(self, level: str) -> None:
+        self.level = level
+        self.checks: dict[str, int] = {}
+        self.findings: list[Finding] = []
+        self.inherited: list[Finding] = []
+        self.figures: list[tuple[str, str]] = []
+        self.limits: list[str] = []
+        self._start = time.monotonic()
 
     def count(self, check: str, number: int = 1) -> None:
         """So many more things were looked at."""
@@ -40,14 +60,47 @@ class Ledger:
         if sentence not in self.limits:
             self.limits.append(sentence)
 
-    def result(self, seconds: float, required: Sequence[str]) -> LevelResult:
+    def admitted(self, asked: Iterable[Asking], expected: _Refusing) -> Iterator[Asking]:
+        """What the profile does not refuse; the rest is not shown."""
+        for one in asked:
+            if refused := expected.refuses(one.asks):
+                self.limit(f"{one.name}: the profile refuses {refused}.")
+            else:
+                yield one
+
+    def same(self, check: str, where: str, before: Any, after: Any, most: int = 5) -> None:
+        """Both trees showed the same value; else the first places where it differs are found."""
+        found = list(walk(before, after))
+        for place, left, right in found[:most]:
+            name = " ".join(map(str, place))
+            self.find(
+                check, "", f"{where}: {name} is {_short(right)}, in upstream {_short(left)}".replace(":  is", ": it is")
+            )
+        if len(found) > most > 1:
+            self.find(check, "", f"{where}: and {len(found) - most} more")
+
+    def compare_calls(self, before: Called, after: Called, where: str = "") -> None:
+        """The kernels that were called are the same, and nothing without a reference was."""
+        start = f"{where}: " if where else ""
+        self.count("kernels", len(after[calls.KERNEL]))
+        for kind in (calls.KERNEL, calls.LOADED):
+            for name in sorted(before[kind] ^ after[kind]):
+                side = "upstream" if name in before[kind] else "the generated tree"
+                self.find("kernels", "", f"{start}{kind} {name}: only in {side}")
+        for name in sorted(before[calls.STUB] | after[calls.STUB]):
+            which = "both trees" if name in before[calls.STUB] & after[calls.STUB] else "one tree only"
+            self.find("kernels", "", f"{start}{name} was called in {which}, and has no reference")
+
+    def result(self, required: Sequence[str]) -> LevelResult:
         """The result; where nothing was found, a required check that looked at nothing is a finding of its own."""
         for check in () if self.findings else required:
             if not self.checks.get(check):
                 self.find(check, "", "looked at nothing, so that it proves nothing")
-        checks = tuple((name, number) for name, number in self.checks.items())
+        checks = tuple(self.checks.items())
         evidence = Evidence(self.level, not self.findings, checks, tuple(self.findings), tuple(self.inherited))
-        return LevelResult(evidence, tuple(self.figures), tuple(self.limits), seconds)
+        return LevelResult(evidence, tuple(self.figures), tuple(self.limits), time.monotonic() - self._start)
 
 
-__all__ = ["Ledger", "LevelResult"]
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 200 else f"{text[:200]}…"

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
+from equivalence.checkpoints import weights, writer
 from equivalence.levels.following import Following
-from equivalence.levels.replay import Replay
+from equivalence.levels.replay import UPSTREAM, Called, Replay, Shown
+from equivalence.processes import Finished, process_environment, run
 from equivalence.simulation import calls
 from equivalence.simulation.environment import Simulation
-from equivalence.simulation.running import Finished, run
 from shrinker.values.errors import InputError
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
-Shown = TypeVar("Shown")
-UPSTREAM, GENERATED = "upstream", "generated"
-SIDES = (UPSTREAM, GENERATED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +66,7 @@ class Outcome:
     data: Any
     """What it wrote as JSON; None when it failed."""
     finished: Finished
-    called: Mapping[str, frozenset[str]]
-    """Kernels and stubs that were called (`simulate.calls`)."""
+    called: Called
 
     @property
     def failure(self) -> str:
@@ -90,8 +88,8 @@ class Call:
     """Seconds, before `patience`."""
     name: str = ""
     """For the names of files, where the program runs more than once."""
-    capability: tuple[int, int] | None = None
-    """Of the device, where it is not the simulation's own."""
+    capability: tuple[int, int] = (9, 0)
+    """Of the device."""
     follow: str = ""
     """All that it depends on, in words; upstream's lines are then followed."""
 
@@ -109,38 +107,37 @@ class Setting:
     """Factor of all time limits, for slow machines."""
     following: Following | None = None
     """Where the lines that upstream executes are kept; None: they are not followed."""
-    memory: dict[str, Any] | None = None
-    """What upstream showed, where many trees are compared with it: it is run once."""
     replay: Replay | None = None
-    """What the generated tree showed, where copies of it are compared with upstream."""
+    """What both trees showed, where many copies are compared with upstream."""
     jobs: int = 1
     """Cores that may be used at once: from two on, both trees run at the same time."""
     where_upstream_runs: bool = False
     """What does not run on upstream's tree either, with the same error, is listed and is no finding."""
 
-    def once(
-        self,
-        side: str,
-        key: str,
-        show: Callable[[], Shown],
-        called: Callable[[Shown], Mapping[str, frozenset[str]]],
-    ) -> Shown:
-        """What a side shows, run or remembered.
+    def once(self, side: str, key: str, show: Callable[[], Shown], called: Callable[[Shown], Called]) -> Shown:
+        """What a side shows, run or remembered (`Replay.ask`)."""
+        return show() if self.replay is None else self.replay.ask(side, key, show, called)
+
+    def prepared(self, side: str, tree: Path, name: str, follow: str, **device: Any) -> tuple[Simulation, Path, str]:
+        """The simulation of one run, its folder, and what is kept of it as executed lines: nothing where they are known.
 
         Args:
-            side: which tree.
-            key: all that the answer depends on beside the tree.
-            show: runs the tree.
-            called: what it called by kind, of what it showed.
+            side: which tree, for the names of files.
+            tree: folder that holds the package.
+            name: what this run is, for the names of files.
+            follow: what the program is, in words that say all it depends on; upstream's lines are then followed.
+            device: `capability` or `devices` (`Settings`).
         """
-        if side == GENERATED and self.replay is not None:
-            return self.replay.ask(key, show, called)
-        if self.memory is None or side != UPSTREAM:
-            return show()
-        if key not in self.memory:
-            self.memory[key] = show()
-        known: Shown = self.memory[key]
-        return known
+        folder = self.work / side / name
+        log = folder / "calls"
+        log.mkdir(parents=True, exist_ok=True)
+        for old in log.glob("*.calls"):
+            old.unlink()
+        made = self.simulation.seeing(log=str(log), **device)
+        if side != UPSTREAM or not follow or self.following is None or self.following.known(follow) is not None:
+            return made, folder, ""
+        lines = self.following.folder(follow)
+        return made.seeing(executed=str(lines), followed=str(tree / "sglang")), folder, follow
 
     def python(
         self,
@@ -150,72 +147,81 @@ class Setting:
         arguments: Sequence[str | Path],
         *,
         limit: float,
-        capability: tuple[int, int] | None = None,
+        capability: tuple[int, int] = (9, 0),
         extra: Mapping[str, str] | None = None,
         follow: str = "",
-    ) -> tuple[Finished, Mapping[str, frozenset[str]]]:
+    ) -> tuple[Finished, Called]:
         """Run Python on a tree, simulated.
 
         Args:
-            side: which tree, for the names of files.
-            tree: folder that holds the package.
-            name: what this run is, for the names of files.
+            side, tree, name, follow: as in `prepared`.
             arguments: of Python.
             limit: seconds, before `patience`.
-            capability: of the device, where it is not the simulation's own.
+            capability: of the device.
             extra: environment variables on top.
-            follow: what the program is, in words that say all it depends on; upstream's lines are then followed.
         """
-        folder = self.work / side / name
-        log = folder / "calls"
-        log.mkdir(parents=True, exist_ok=True)
-        for old in log.glob("*.calls"):
-            old.unlink()
-        made = self.simulation if capability is None else self.simulation.on(capability)
-        made, written = self.followed(side, tree, made, follow)
 
-        def show() -> tuple[Finished, Mapping[str, frozenset[str]]]:
+        def show() -> tuple[Finished, Called]:
+            made, folder, kept = self.prepared(side, tree, name, follow, capability=capability)
             finished = run(
                 [made.python, *arguments],
-                variables=made.with_log(log).variables(tree, extra),
+                variables=made.variables(tree, extra),
                 output=folder / "output.txt",
                 limit=limit * self.patience,
-                folder=folder,
             )
-            if written is not None and self.following is not None and finished.code == 0:
-                self.following.keep(follow, written)
-            return finished, calls.read(log)
+            if kept and self.following is not None and finished.code == 0:
+                self.following.keep(kept)
+            return finished, calls.read(folder / "calls")
 
         return self.once(side, f"python {name} {arguments} {capability} {extra}", show, lambda shown: shown[1])
-
-    def followed(self, side: str, tree: Path, made: Simulation, follow: str) -> tuple[Simulation, Path | None]:
-        """The simulation that follows lines, and where it writes them: for upstream, where they are not known yet."""
-        if side != UPSTREAM or not follow or self.following is None or self.following.known(follow) is not None:
-            return made, None
-        folder = self.following.folder(follow)
-        return made.following(folder, tree / "sglang"), folder
 
     def program(self, side: str, tree: Path, call: Call) -> Outcome:
         """Run one of `programs/`, which takes a file of JSON and writes one."""
         name = call.name or call.program
         folder = self.work / side / name
-        folder.mkdir(parents=True, exist_ok=True)
         given, result = folder / "given.json", folder / "result.json"
         text = json.dumps(dict(call.arguments[side]))
 
         def show() -> Outcome:
+            folder.mkdir(parents=True, exist_ok=True)
             given.write_text(text, "utf-8")
             result.unlink(missing_ok=True)
             command = [PROGRAMS / f"{call.program}.py", given, result]
-            finished, called = replace(self, memory=None, replay=None).python(
+            finished, called = replace(self, replay=None).python(
                 side, tree, name, command, limit=call.limit, capability=call.capability, follow=call.follow
             )
             data = json.loads(result.read_text("utf-8")) if result.is_file() else None
             return Outcome(data, finished, called)
 
-        return self.once(
-            side, f"program {call.program} {name} {text} {call.capability}", show, lambda shown: shown.called
+        key = f"program {call.program} {name} {text} {call.capability}"
+        return self.once(side, key, show, lambda shown: shown.called)
+
+    def checkpoint(self, config: Mapping[str, Any]) -> Path:
+        """The folder of a tiny checkpoint, made once.
+
+        Args:
+            config: its `config.json`.
+
+        Raises:
+            RuntimeError: it cannot be made.
+        """
+        text = json.dumps(config, indent=1, sort_keys=True)
+        maker = "".join(Path(str(module.__file__)).read_text("utf-8") for module in (weights, writer))
+        folder = self.work / "checkpoints" / hashlib.sha256((maker + text).encode()).hexdigest()[:12]
+        if (folder / "config.json").is_file():
+            return folder
+        self.progress(f"checkpoint: {config['architectures'][0]}")
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "given.json").write_text(text, "utf-8")
+        finished = run(
+            [self.simulation.python, "-m", "equivalence.checkpoints.writer", folder / "given.json", folder],
+            variables=process_environment({"PYTHONPATH": str(Path(__file__).resolve().parents[2])}),
+            output=folder / "output.txt",
+            limit=300 * self.patience,
         )
+        if finished.code != 0:
+            raise RuntimeError(f"the checkpoint in {folder} could not be made: {finished.tail()}")
+        return folder
 
 
 def slug(name: str) -> str:

@@ -12,18 +12,19 @@ found: what may be left out of a line is the level form's own question.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from equivalence.levels import model, server
-from equivalence.levels.configurations import CONFIGURATIONS, Configuration
 from equivalence.levels.following import Following, together
-from equivalence.levels.result import Ledger, LevelResult
-from equivalence.levels.setting import UPSTREAM, Setting
+from equivalence.levels.replay import UPSTREAM
+from equivalence.levels.result import Ledger
+from equivalence.levels.scenarios import CONFIGURATIONS, RUNS, SCENARIOS, Configuration, Run, Scenario
+from equivalence.levels.setting import Setting
 from equivalence.simulation.environment import has_triton
 from equivalence.trace import compare, kinds
+from shrinker.values.outcome import LevelResult
 
 _REQUIRED = ("programs", "files", "executed lines", "found word for word")
 
@@ -34,8 +35,8 @@ def run(
     setting: Setting,
     *,
     configurations: Sequence[Configuration] = CONFIGURATIONS,
-    runs: Sequence[model.Run] = model.RUNS,
-    scenarios: Sequence[server.Scenario] = server.SCENARIOS,
+    runs: Sequence[Run] = RUNS,
+    scenarios: Sequence[Scenario] = SCENARIOS,
 ) -> LevelResult:
     """Look for every line that upstream executed.
 
@@ -45,18 +46,21 @@ def run(
         configurations, runs: of the level model.
         scenarios: of the level server.
     """
-    start = time.monotonic()
     ledger = Ledger("trace")
     following = setting.following or Following(setting.work)
     setting = replace(setting, following=following)
-    followed = _models(upstream, setting, configurations, runs, ledger)
-    if scenarios and has_triton(setting.simulation):
-        followed += _servers(upstream, setting, scenarios, ledger)
+    asked: list[Configuration | Run | Scenario] = [*configurations]
+    if has_triton(setting.simulation):
+        asked += [*runs, *scenarios]
+    else:
+        ledger.limit(
+            "Triton has no wheel for this system: only what builds models was followed. Run this level on Linux."
+        )
     known = []
-    for name, program in followed:
-        if (lines := following.known(program)) is None:
+    for one in ledger.admitted(asked, setting.expected):
+        if (lines := following.known(_followed(one, upstream, setting))) is None:
             said = ledger.inherit if setting.where_upstream_runs else ledger.find
-            said("programs", "", f"{name}: upstream did not run to its end, so that its lines are not known")
+            said("programs", "", f"{one.name}: upstream did not run to its end, so that its lines are not known")
         else:
             ledger.count("programs")
             known.append(lines)
@@ -71,52 +75,19 @@ def run(
     for missing in found.missing:
         message = f"upstream executed this line of {missing.where}, which the tree has not got: {missing.text[:200]}"
         ledger.find("executed lines", f"python/sglang/{missing.path}", message, missing.line)
-    return ledger.result(time.monotonic() - start, _REQUIRED)
+    return ledger.result(_REQUIRED)
 
 
-def _models(
-    upstream: Path,
-    setting: Setting,
-    configurations: Sequence[Configuration],
-    runs: Sequence[model.Run],
-    ledger: Ledger,
-) -> list[tuple[str, str]]:
-    """Name of each program of the level model, and what it is known by; those whose lines are not known yet run."""
-    asked: list[Configuration | model.Run] = [*configurations]
-    if has_triton(setting.simulation):
-        asked += runs
-    else:
-        ledger.limit(
-            "Triton has no wheel for this system: only what builds models was followed. Run this level on Linux."
-        )
-    calls = []
-    for one in asked:
-        if refused := setting.expected.refuses(one.asks):
-            ledger.limit(f"{one.name}: the profile refuses {refused}.")
-        elif isinstance(one, Configuration):
-            calls.append((one.name, model.meta_call(one, setting)))
-        else:
-            calls.append((one.name, model.run_call(one, setting)))
+def _followed(one: Configuration | Run | Scenario, upstream: Path, setting: Setting) -> str:
+    """What a program's lines are known by; it runs where they are not known yet."""
     assert setting.following is not None
-    for name, call in calls:
-        if setting.following.known(call.follow) is None:
-            setting.progress(f"trace: {name}")
-            setting.program(UPSTREAM, upstream, call)
-    return [(name, call.follow) for name, call in calls]
-
-
-def _servers(
-    upstream: Path, setting: Setting, scenarios: Sequence[server.Scenario], ledger: Ledger
-) -> list[tuple[str, str]]:
-    """The same of the level server."""
-    followed = []
-    assert setting.following is not None
-    for scenario in scenarios:
-        if refused := setting.expected.refuses(scenario.options):
-            ledger.limit(f"{scenario.name}: the profile refuses {refused}.")
-            continue
-        program = server.followed(scenario, setting)
-        if setting.following.known(program) is None:
-            server.observe(scenario, UPSTREAM, upstream, setting, Ledger("server"))
-        followed.append((scenario.name, program))
-    return followed
+    if isinstance(one, Scenario):
+        follow = server.followed(one, setting)
+        if setting.following.known(follow) is None:
+            server.observe(one, UPSTREAM, upstream, setting, Ledger("server"))
+        return follow
+    call = model.meta_call(one, setting) if isinstance(one, Configuration) else model.run_call(one, setting)
+    if setting.following.known(call.follow) is None:
+        setting.progress(f"trace: {one.name}")
+        setting.program(UPSTREAM, upstream, call)
+    return call.follow

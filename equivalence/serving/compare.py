@@ -5,12 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, Literal
 
 from equivalence.serving.record import Answer, Record
 
-_MISSING = object()
+
+class _Missing:
+    def __str__(self) -> str:
+        return "not there"
+
+
+MISSING = _Missing()
 """Stands where there is no value."""
+Place = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
@@ -54,7 +62,8 @@ def differences(request: str, left: Answer | None, right: Answer | None) -> tupl
         return () if left is right else (Difference(request, "", _text(left), _text(right)),)
     found: list[Difference] = []
     for name in ("status", "content_type", "error", "body"):
-        for path, a, b in _walk(name, getattr(left, name), getattr(right, name)):
+        for place, a, b in walk(getattr(left, name), getattr(right, name)):
+            path = name + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
             numbers = isinstance(a, (int, float)) and isinstance(b, (int, float))
             found.append(Difference(request, path, _text(a), _text(b), abs(a - b) if numbers else None))
     return tuple(found)
@@ -106,26 +115,21 @@ def _within(
     return all(d.distance is not None and d.distance <= allowed for d in found)
 
 
-def _walk(path: str, left: Any, right: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Pairs of values that differ, with their path."""
+def walk(left: Any, right: Any, place: Place = ()) -> Iterator[tuple[Place, Any, Any]]:
+    """Pairs of values that differ, with the keys and indices that lead to them; `MISSING` where there is none."""
     if isinstance(left, dict) and isinstance(right, dict):
-        for key in sorted({*left, *right}):
-            if key not in left or key not in right:
-                yield f"{path}.{key}", left.get(key, _MISSING), right.get(key, _MISSING)
-            else:
-                yield from _walk(f"{path}.{key}", left[key], right[key])
+        for key in sorted({*left, *right}, key=str):
+            yield from walk(left.get(key, MISSING), right.get(key, MISSING), (*place, key))
     elif isinstance(left, list) and isinstance(right, list):
-        for index in range(max(len(left), len(right))):
-            a = left[index] if index < len(left) else _MISSING
-            b = right[index] if index < len(right) else _MISSING
-            yield from _walk(f"{path}[{index}]", a, b)
+        for index, (a, b) in enumerate(zip_longest(left, right, fillvalue=MISSING)):
+            yield from walk(a, b, (*place, index))
     elif (type(left) is not type(right) or left != right) and (left == left or right == right):
         # NaN is unequal to itself: two of them are no difference.
-        yield path, left, right
+        yield place, left, right
 
 
 def _text(value: Any) -> str:
-    if value is _MISSING:
+    if value is MISSING:
         return ""
     if isinstance(value, Answer):
         return f"status {value.status}"

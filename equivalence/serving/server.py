@@ -1,19 +1,15 @@
-"""A server in a process group of its own: started, awaited by its log, and always ended."""
+"""A server: started, awaited by its log, and always ended."""
 
 from __future__ import annotations
 
-import os
 import random
-import signal
 import socket
-import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 
-from equivalence.serving.processes import GroupMemory, group_alive
+from equivalence.processes import Group, process_environment
 
 READY = "The server is fired up and ready to roll"
 """What upstream's server logs once its first request was answered."""
@@ -53,53 +49,22 @@ class Launch:
     ready_seconds: float = 300.0
     stop_seconds: float = 15.0
 
-    def full_environment(self) -> dict[str, str]:
-        """This process's environment with the launch's own on top."""
-        merged: dict[str, str | None] = {**os.environ, **self.environment}
-        return {name: value for name, value in merged.items() if value is not None}
 
-
-class Server:
-    """A context manager: entering starts the server, leaving ends its whole process group, whatever happened.
-
-    Attributes:
-        launch: how it was started.
-        pid: id of the leader and of the group, 0 before it is started.
-        ready_after: seconds from the start to the ready text, None before that.
-    """
+class Server(Group):
+    """A server that is started when this is made; a context manager that ends its whole process group."""
 
     def __init__(self, launch: Launch) -> None:
         self.launch = launch
-        self.pid = 0
         self.ready_after: float | None = None
-        self._process: subprocess.Popen[bytes] | None = None
-        self._memory: GroupMemory | None = None
-        self._started = 0.0
+        """Seconds from the start to the ready text, None before that."""
+        self._started = time.monotonic()
+        super().__init__(
+            launch.command, process_environment(launch.environment), launch.log, launch.folder, launch.stop_seconds
+        )
+        self.watch_memory()
 
     def __enter__(self) -> Server:
-        self.start()
         return self
-
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
-        self.stop()
-
-    def start(self) -> None:
-        """Start it in a session of its own, so that its group can be ended by one id."""
-        self.launch.log.parent.mkdir(parents=True, exist_ok=True)
-        with self.launch.log.open("wb") as log:
-            self._started = time.monotonic()
-            self._process = subprocess.Popen(
-                list(self.launch.command),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env=self.launch.full_environment(),
-                cwd=self.launch.folder,
-                start_new_session=True,
-            )
-        self.pid = self._process.pid
-        self._memory = GroupMemory(self.pid)
-        self._memory.start()
 
     def wait_ready(self) -> float:
         """Wait for the ready text in the log, and return the seconds it took from the start.
@@ -110,69 +75,26 @@ class Server:
             NotReady: it ended before, or the time is over.
         """
         limit = self._started + self.launch.ready_seconds
-        wanted, kept, offset = self.launch.ready.encode(), b"", 0
-        while True:
-            ended = self.returncode() is not None
-            with self.launch.log.open("rb") as log:
-                log.seek(offset)
-                fresh = log.read()
-            offset += len(fresh)
-            kept = (kept + fresh)[-max(len(wanted), 1) - len(fresh) :]
-            if wanted in kept:
-                self.ready_after = time.monotonic() - self._started
-                return self.ready_after
-            if ended:
-                raise NotReady(f"{self.launch.name}: ended with {self.returncode()} before it was ready", self.tail())
-            if time.monotonic() > limit:
-                raise NotReady(f"{self.launch.name}: not ready after {self.launch.ready_seconds:.0f} s", self.tail())
-            time.sleep(_POLL_SECONDS)
-
-    def returncode(self) -> int | None:
-        """Exit status of the leader, None while it runs."""
-        return self._process.poll() if self._process else None
-
-    def peak_memory(self) -> int:
-        """Largest host memory seen of the whole group, bytes; shared pages count once (see `GroupMemory`)."""
-        return self._memory.peak if self._memory else 0
+        wanted, kept = self.launch.ready.encode(), b""
+        with self.launch.log.open("rb") as log:
+            while True:
+                ended = self.returncode() is not None
+                kept = kept[-len(wanted) :] + log.read()
+                if wanted in kept:
+                    self.ready_after = time.monotonic() - self._started
+                    return self.ready_after
+                if ended:
+                    said = f"ended with {self.returncode()} before it was ready"
+                elif time.monotonic() > limit:
+                    said = f"not ready after {self.launch.ready_seconds:.0f} s"
+                else:
+                    time.sleep(_POLL_SECONDS)
+                    continue
+                raise NotReady(f"{self.launch.name}: {said}", "\n".join(self.text().splitlines()[-30:]))
 
     def text(self) -> str:
         """The log so far."""
-        return self.launch.log.read_text("utf-8", "replace") if self.launch.log.exists() else ""
-
-    def tail(self, lines: int = 30) -> str:
-        """The last lines of the log."""
-        return "\n".join(self.text().splitlines()[-lines:])
-
-    def stop(self) -> None:
-        """End the group: asked first, killed when it does not; returns once no process of it runs."""
-        process = self._process
-        if process is None:
-            return
-        if self._memory:
-            self._memory.stop()
-        for number, seconds in ((signal.SIGTERM, self.launch.stop_seconds), (signal.SIGKILL, 10.0)):
-            # The leader may be gone and its children not: the group is asked, not the leader.
-            if not self._signal(number):
-                break
-            limit = time.monotonic() + seconds
-            while time.monotonic() < limit:
-                process.poll()
-                if not group_alive(self.pid):
-                    break
-                time.sleep(0.05)
-        process.poll()
-        self._process = None if process.returncode is not None else process
-
-    def _signal(self, number: int) -> bool:
-        assert self._process is not None
-        self._process.poll()
-        if not group_alive(self.pid):
-            return False
-        try:
-            os.killpg(self.pid, number)
-        except ProcessLookupError:
-            return False
-        return True
+        return self.launch.log.read_text("utf-8", "replace")
 
 
 _PORTS = range(21_000, 31_000, 40)

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from equivalence.simulation.settings import SWITCH, Settings
 from equivalence.simulation.versions import declared_versions
@@ -63,21 +64,9 @@ class Simulation:
         compiled = {"PYTHONPYCACHEPREFIX": str(self.compiled)} if self.compiled else {"PYTHONDONTWRITEBYTECODE": "1"}
         return kept | fixed | compiled | dict(extra or {})
 
-    def with_log(self, folder: Path) -> Simulation:
-        """The same, noting in `folder` what is called."""
-        return replace(self, settings=replace(self.settings, log=str(folder)))
-
-    def with_devices(self, number: int) -> Simulation:
-        """The same with so many devices."""
-        return replace(self, settings=replace(self.settings, devices=number))
-
-    def following(self, folder: Path, followed: Path) -> Simulation:
-        """The same, writing into `folder` which lines of the files in `followed` are executed."""
-        return replace(self, settings=replace(self.settings, executed=str(folder), followed=str(followed)))
-
-    def on(self, capability: tuple[int, int]) -> Simulation:
-        """The same on a device of another compute capability."""
-        return replace(self, settings=replace(self.settings, capability=capability))
+    def seeing(self, **changes: Any) -> Simulation:
+        """The same with other `Settings`."""
+        return replace(self, settings=replace(self.settings, **changes))
 
 
 def find_python() -> Path:

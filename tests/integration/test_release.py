@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from equivalence.levels import Expected, Setting, imports, model, server
-from equivalence.levels.configurations import CONFIGURATIONS
+from equivalence.levels.replay import Replay
+from equivalence.levels.scenarios import CONFIGURATIONS, RUNS
 from equivalence.simulation.environment import simulation
 from shrinker.report.write import GENERATED_ONLY
 from shrinker.source import open_upstream
@@ -138,7 +139,7 @@ def setting(newest: Shrunk, tmp_path_factory: pytest.TempPathFactory) -> Setting
     simulation_python()
     made = simulation(upstream.declared.dependencies, compiled=work / "compiled")
     expected = Expected.read(newest.reports / "interface.json")
-    return Setting(made, work, expected, patience=6.0, memory={})
+    return Setting(made, work, expected, patience=6.0, replay=Replay())
 
 
 def both(newest: Shrunk) -> tuple[Path, Path]:
@@ -153,7 +154,7 @@ def test_everything_imports_and_offers_the_same(newest: Shrunk, setting: Setting
 
 
 def test_the_smallest_model_computes_the_same(newest: Shrunk, setting: Setting) -> None:
-    (run,) = (run for run in model.RUNS if run.name == "one MoE layer")
+    (run,) = (run for run in RUNS if run.name == "one MoE layer")
     found = model.run(*both(newest), setting, configurations=(CONFIGURATIONS[0],), runs=(run,))
     assert found.evidence.findings == ()
     if not found.limits:
@@ -163,7 +164,7 @@ def test_the_smallest_model_computes_the_same(newest: Shrunk, setting: Setting) 
 def test_without_triton_the_whole_model_is_built_and_the_rest_says_linux(newest: Shrunk, setting: Setting) -> None:
     hidden = replace(setting.simulation.settings, hidden=("triton",))
     without = replace(
-        setting, simulation=replace(setting.simulation, settings=hidden), work=setting.work / "without", memory=None
+        setting, simulation=replace(setting.simulation, settings=hidden), work=setting.work / "without", replay=None
     )
     built = model.run(*both(newest), without, configurations=(CONFIGURATIONS[0],))
     assert built.evidence.findings == ()

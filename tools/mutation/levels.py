@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 
 from equivalence.levels import SIMULATED_LEVELS, Setting, SimulatedLevel, model
-from equivalence.levels.configurations import CONFIGURATIONS
 from equivalence.levels.replay import Replay
+from equivalence.levels.scenarios import CONFIGURATIONS, RUNS
 from shrinker.cache import Cache
 from shrinker.check.levels import EVIDENCE_LEVELS
 from shrinker.ruleset import Ruleset
@@ -51,7 +51,7 @@ def simulated_level(name: str, tree: UpstreamTree, setting: Setting, told: Calla
     # A copy is a folder of its own, whose byte code nobody asks for again.
     simulation = replace(setting.simulation, compiled=setting.work / "compiled")
     replay = Replay()
-    quiet = replace(setting, simulation=simulation, memory={}, replay=replay, progress=told)
+    quiet = replace(setting, simulation=simulation, replay=replay, progress=told)
     parts = [*_parts(name)]
 
     def ask(folder: Path, manifest: Manifest, fault: Fault | None) -> str:
@@ -70,7 +70,7 @@ def _parts(name: str) -> Iterator[SimulatedLevel]:
         yield SIMULATED_LEVELS[name]
         return
     yield from (partial(model.run, configurations=(one,), runs=(), whole=False) for one in CONFIGURATIONS)
-    yield from (partial(model.run, configurations=(), runs=(one,), whole=False) for one in model.RUNS)
+    yield from (partial(model.run, configurations=(), runs=(one,), whole=False) for one in RUNS)
 
 
 def _first(found: Evidence) -> str:

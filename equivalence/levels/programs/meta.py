@@ -24,6 +24,8 @@ from sglang.srt.model_loader import loader
 from sglang.srt.model_loader.utils import set_default_torch_dtype
 from sglang.srt.server_args import PortArgs, prepare_server_args, set_global_server_args_for_scheduler
 
+from equivalence.checkpoints.weights import weights
+
 
 class Stop(Exception):
     """What stands before the loading of weights is done."""
@@ -46,52 +48,18 @@ def config_of(args: Any) -> Any:
     return ModelConfig.from_server_args(args, model_path=args.model_path, is_draft_model=True)
 
 
-def linear(name: str, rows: int, columns: int, fp8: bool) -> Iterator[tuple[str, Any]]:
-    """A weight of a checkpoint, with its scales."""
-    kind = torch.float8_e4m3fn if fp8 else torch.bfloat16
-    yield f"{name}.weight", torch.empty(rows, columns, dtype=kind, device="meta")
-    if fp8:
-        yield f"{name}.weight_scale_inv", torch.empty(-(-rows // 128), -(-columns // 128), device="meta")
-
-
-def checkpoint(c: Any, fp8: bool) -> Iterator[tuple[str, Any]]:
-    """Names and shapes of all tensors of the published checkpoint."""
-
-    def whole(name: str, *shape: int) -> tuple[str, Any]:
-        return name, torch.empty(*shape, dtype=torch.bfloat16, device="meta")
-
-    def mlp(prefix: str, width: int) -> Iterator[tuple[str, Any]]:
-        for name in ("gate_proj", "up_proj"):
-            yield from linear(prefix + name, width, c.hidden_size, fp8)
-        yield from linear(prefix + "down_proj", c.hidden_size, width, fp8)
-
-    yield whole("model.embed_tokens.weight", c.vocab_size, c.hidden_size)
-    yield whole("lm_head.weight", c.vocab_size, c.hidden_size)
-    yield whole("model.norm.weight", c.hidden_size)
-    heads, rope = c.num_attention_heads, c.qk_rope_head_dim
-    for layer in range(c.num_hidden_layers):
-        prefix = f"model.layers.{layer}."
-        attention = f"{prefix}self_attn."
-        for name in ("input_layernorm", "post_attention_layernorm"):
-            yield whole(f"{prefix}{name}.weight", c.hidden_size)
-        yield whole(f"{attention}q_a_layernorm.weight", c.q_lora_rank)
-        yield whole(f"{attention}kv_a_layernorm.weight", c.kv_lora_rank)
-        for name, rows, columns in (
-            ("q_a_proj", c.q_lora_rank, c.hidden_size),
-            ("q_b_proj", heads * (c.qk_nope_head_dim + rope), c.q_lora_rank),
-            ("kv_a_proj_with_mqa", c.kv_lora_rank + rope, c.hidden_size),
-            ("kv_b_proj", heads * (c.qk_nope_head_dim + c.v_head_dim), c.kv_lora_rank),
-            ("o_proj", c.hidden_size, heads * c.v_head_dim),
-        ):
-            yield from linear(attention + name, rows, columns, fp8)
-        if layer < c.first_k_dense_replace:
-            yield from mlp(f"{prefix}mlp.", c.intermediate_size)
-            continue
-        yield whole(f"{prefix}mlp.gate.weight", c.n_routed_experts, c.hidden_size)
-        yield f"{prefix}mlp.gate.e_score_correction_bias", torch.empty(c.n_routed_experts, device="meta")
-        yield from mlp(f"{prefix}mlp.shared_experts.", c.moe_intermediate_size)
-        for expert in range(c.n_routed_experts):
-            yield from mlp(f"{prefix}mlp.experts.{expert}.", c.moe_intermediate_size)
+def checkpoint(fp8: bool) -> Iterator[tuple[str, Any]]:
+    """Names and tensors of the published checkpoint, but for those of the MTP layer."""
+    with open(os.path.join(given["model"], "config.json"), encoding="utf-8") as file:
+        config = json.load(file)
+    for weight in weights({**config, "num_nextn_predict_layers": 0}):
+        small = fp8 and weight.role == "linear"
+        wide = weight.name.endswith("e_score_correction_bias")
+        kind = torch.float8_e4m3fn if small else torch.float32 if wide else torch.bfloat16
+        yield weight.name, torch.empty(weight.shape, dtype=kind, device="meta")
+        if small:
+            blocks = [-(-size // 128) for size in weight.shape]
+            yield f"{weight.name}_scale_inv", torch.empty(blocks, device="meta")
 
 
 class Kept(logging.Handler):
@@ -158,7 +126,7 @@ if given.get("load"):
     def counted() -> Iterator[tuple[str, Any]]:
         """The checkpoint, counted."""
         global count
-        for item in checkpoint(model_config.hf_config, given["load"] == "fp8"):
+        for item in checkpoint(given["load"] == "fp8"):
             count += 1
             yield item
 

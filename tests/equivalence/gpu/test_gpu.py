@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from equivalence.checkpoints.weights import weights
 from equivalence.gpu import Cell, Environment, Plan, Tree, logs, run, throughput
 from equivalence.gpu.__main__ import main
 from equivalence.gpu.cells import CELLS
+from equivalence.gpu.checkpoint import CHECKPOINTS
 from equivalence.gpu.observe import launches
-from equivalence.gpu.shapes import CHECKPOINTS, weights
 from equivalence.gpu.table import document, lines, page, passed
 from tests.equivalence.gpu.fake_tree import write_tree
 

@@ -14,10 +14,11 @@ import pytest
 
 from equivalence.levels import Setting
 from equivalence.levels.both import both, show_both
+from equivalence.levels.replay import GENERATED, SIDES, UPSTREAM, Replay
 from equivalence.levels.result import Ledger
-from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Outcome
+from equivalence.levels.setting import Call, Outcome
+from equivalence.processes import Finished
 from equivalence.simulation.environment import Simulation
-from equivalence.simulation.running import Finished
 from equivalence.simulation.settings import Settings
 from shrinker.values.errors import ShrinkerError
 
@@ -33,7 +34,7 @@ def ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, texts: Mapping[str, s
         data: Any = {} if text is None else None
         output = tmp_path / f"{side}.txt"
         output.write_text(text or "")
-        return Outcome(data, Finished(int(data is None), output, 1.0, 1), {})
+        return Outcome(data, Finished(int(data is None), output, 1.0), {})
 
     monkeypatch.setattr(Setting, "program", program)
     return Setting(Simulation(Path("python"), Settings()), tmp_path)
@@ -81,7 +82,7 @@ def test_both_run_at_once_where_there_are_cores_for_both(tmp_path: Path) -> None
     found = show_both(setting, "x", show)
     assert [found[side][0] for side in SIDES] == list(SIDES) and len({owner for _, owner in found.values()}) == 2
     # What needs more cores, or is remembered by this process, is run here.
-    for other, processes in ((alone, 1), (setting, 2), (replace(setting, memory={}), 1)):
+    for other, processes in ((alone, 1), (setting, 2), (replace(setting, replay=Replay()), 1)):
         found = show_both(other, "x", show, processes=processes)
         assert {owner for _, owner in found.values()} == {os.getpid()}
     assert said[0] == "x: both trees" and said[1:] == ["x: upstream", "x: generated"] * 3

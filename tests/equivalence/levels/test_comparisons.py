@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from equivalence.levels import helptext, openapi
+from equivalence.levels.answers import compare_answers, compare_removed
 from equivalence.levels.result import Ledger
-from equivalence.levels.server import compare_answers, compare_calls, compare_removed
 from equivalence.serving import Answer, Record
 from equivalence.serving.record import NO_TIME
 
@@ -157,10 +157,10 @@ def called(*kernels: str, stubs: tuple[str, ...] = ()) -> dict[str, frozenset[st
 
 def test_calls() -> None:
     ledger = Ledger("x")
-    compare_calls(called("a", "b"), called("a", "b"), ledger)
+    ledger.compare_calls(called("a", "b"), called("a", "b"))
     assert ledger.findings == [] and ledger.checks == {"kernels": 2}
-    compare_calls(called("a", "b"), called("a"), ledger, "run")
-    compare_calls(called(stubs=("p.q",)), called(stubs=("p.q",)), ledger)
+    ledger.compare_calls(called("a", "b"), called("a"), "run")
+    ledger.compare_calls(called(stubs=("p.q",)), called(stubs=("p.q",)))
     assert [f.message for f in ledger.findings] == [
         "run: kernel b: only in upstream",
         "p.q was called in both trees, and has no reference",
@@ -170,8 +170,8 @@ def test_calls() -> None:
 def test_a_required_check_that_looked_at_nothing_fails() -> None:
     ledger = Ledger("x")
     ledger.count("one", 3)
-    assert ledger.result(1.0, ["one"]).passed
-    result = ledger.result(1.0, ["one", "two"])
+    assert ledger.result(["one"]).passed
+    result = ledger.result(["one", "two"])
     assert not result.passed
     assert [f.check for f in result.evidence.findings] == ["two"]
 

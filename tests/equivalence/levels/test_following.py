@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from equivalence.levels import Following, Setting, server, trace
-from equivalence.levels.configurations import Configuration
 from equivalence.levels.following import together
 from equivalence.levels.model import meta_call
-from equivalence.levels.setting import GENERATED, UPSTREAM
+from equivalence.levels.replay import GENERATED, UPSTREAM
+from equivalence.levels.scenarios import Configuration
 from equivalence.simulation.environment import Simulation
 from equivalence.simulation.executed import Executed
 from equivalence.simulation.settings import Settings
@@ -51,8 +51,8 @@ def test_upstream_is_followed_and_the_generated_tree_is_not(tmp_path: Path) -> N
     assert other.following is not None
     assert other.following.known("small") == setting.following.known("small")
     assert Following(tmp_path, layer=cache.layer("executed"), upstream="another").known("small") is None
-    made, written = other.followed(UPSTREAM, tree, other.simulation, "small")
-    assert (made, written) == (other.simulation, None)
+    made, _, kept = other.prepared(UPSTREAM, tree, "again", "small")
+    assert made.settings.executed == kept == ""
 
 
 def test_a_program_that_fails_is_not_remembered(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_a_program_that_fails_is_not_remembered(tmp_path: Path) -> None:
 def test_the_level_names_what_is_missing(tmp_path: Path, text: str, missing: list[int]) -> None:
     setting = setting_of(tmp_path / "work", Cache.off())
     upstream, generated = tree_of(tmp_path / "upstream", UPSTREAM_TEXT), tree_of(tmp_path / "generated", text)
-    one = Configuration("small", {"architectures": ["Small"]})
+    one = Configuration(name="small", published="v3")
     following = setting.following
     assert following is not None
     following._known[meta_call(one, setting).follow] = Executed({"__init__.py": frozenset({2, 3})}, {})
@@ -87,7 +87,7 @@ def test_without_triton_only_what_builds_models_is_followed(tmp_path: Path, monk
     setting = setting_of(tmp_path / "work", Cache.off())
     setting = replace(setting, simulation=Simulation(setting.simulation.python, Settings(hidden=("triton",))))
     tree = tree_of(tmp_path / "tree", UPSTREAM_TEXT)
-    one = Configuration("small", {"architectures": ["Small"]})
+    one = Configuration(name="small", published="v3")
     assert setting.following is not None
     setting.following._known[meta_call(one, setting).follow] = Executed({"__init__.py": frozenset({2, 3})}, {})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from equivalence.levels import Expected
-from equivalence.levels.model import RUNS
+from equivalence.levels.scenarios import RUNS
 
 EXPECTED = Expected(
     flags=({"subject": "--gone", "kind": "removed"}, {"subject": "--other", "kind": "default changed"}),

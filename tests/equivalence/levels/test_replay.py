@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from equivalence.levels.replay import Replay
+from equivalence.levels.replay import GENERATED, UPSTREAM, Replay
+from equivalence.processes import run
 from equivalence.simulation import calls
 from equivalence.simulation.environment import HIDE, Simulation, has_triton, simulation
-from equivalence.simulation.running import run
 from equivalence.simulation.settings import Settings
 from tests.simulations import simulation_python
 
@@ -21,9 +21,9 @@ def called(shown: Shown) -> Mapping[str, frozenset[str]]:
     return {calls.MODULE: shown[1]}
 
 
-def ask(replay: Replay, damaged: str | None, text: str, *modules: str) -> str:
+def ask(replay: Replay, damaged: str | None, text: str, *modules: str, side: str = GENERATED) -> str:
     replay.damaged = damaged
-    return replay.ask("program", lambda: (text, frozenset(modules)), called)[0]
+    return replay.ask(side, "program", lambda: (text, frozenset(modules)), called)[0]
 
 
 def test_a_program_runs_again_only_for_what_it_asked_for() -> None:
@@ -37,6 +37,13 @@ def test_a_program_runs_again_only_for_what_it_asked_for() -> None:
     assert ask(replay, "c", "never run") == "whole"
 
 
+def test_upstream_runs_once() -> None:
+    replay = Replay()
+    assert ask(replay, "a", "first", side=UPSTREAM) == "first"
+    assert [ask(replay, damaged, "never run", side=UPSTREAM) for damaged in (None, "a", "")] == ["first"] * 3
+    assert ask(replay, None, "whole") == "whole" and replay.skipped == 0
+
+
 def test_a_simulated_process_notes_what_it_asks_for(tmp_path: Path) -> None:
     python = simulation_python()
     package = tmp_path / "tree/sglang"
@@ -45,7 +52,7 @@ def test_a_simulated_process_notes_what_it_asks_for(tmp_path: Path) -> None:
         (package / f"{name}.py").write_text(text + "\n")
     log = tmp_path / "log"
     log.mkdir()
-    variables = Simulation(python, Settings()).with_log(log).variables(tmp_path / "tree")
+    variables = Simulation(python, Settings()).seeing(log=str(log)).variables(tmp_path / "tree")
     assert run([python, "-m", "sglang.a"], variables=variables, output=tmp_path / "out", limit=200).code == 0
     assert calls.read(log)[calls.MODULE] == {"sglang", "sglang.a", "sglang.b"}
 
@@ -82,7 +89,7 @@ def test_hidden_triton_is_a_stub_whose_kernels_say_what_is_missing(
     log.mkdir()
     output = tmp_path / "out"
     (tmp_path / "program.py").write_text(PROGRAM)
-    variables = made.with_log(log).variables(tmp_path)
+    variables = made.seeing(log=str(log)).variables(tmp_path)
     assert run([python, tmp_path / "program.py"], variables=variables, output=output, limit=200).code == 0, (
         output.read_text()
     )

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from equivalence.levels import Setting, imports
+from equivalence.levels.replay import GENERATED, UPSTREAM
 from equivalence.levels.result import Ledger
-from equivalence.levels.setting import GENERATED, UPSTREAM
 from equivalence.simulation.environment import Simulation
 from equivalence.simulation.settings import Settings
 from tests.simulations import simulation_python

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from equivalence.processes import group_alive
 from equivalence.serving import (
     Answer,
     Launch,
@@ -25,7 +26,6 @@ from equivalence.serving import (
     perform,
     script,
 )
-from equivalence.serving.processes import group_alive
 
 FAKE = Path(__file__).with_name("fake_server.py")
 
@@ -51,7 +51,7 @@ def test_two_runs_of_one_server_are_identical_and_nothing_is_left(tmp_path):
         time.sleep(0.8)
     assert "given" in server.text(), "the environment of the launch is the server's"
     assert not group_alive(server.pid)
-    assert server.peak_memory() > 2**20
+    assert server.peak > 2**20
     again = answers(tmp_path)
     assert compare(first, again) == ()
     assert {v.result for v in judge(first, again, again)} == {"identical"}

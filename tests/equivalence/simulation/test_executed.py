@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
+import os
 import time
 from pathlib import Path
 
 import pytest
 
+from equivalence.processes import Group, run
 from equivalence.simulation import executed
 from equivalence.simulation.environment import Simulation
-from equivalence.simulation.running import ended, run
 from equivalence.simulation.settings import Settings
 from tests.simulations import simulation_python
 
@@ -31,7 +31,9 @@ def made(tmp_path: Path) -> Simulation:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text)
     executed.clear(tmp_path / "lines")
-    return Simulation(simulation_python(), Settings()).following(tmp_path / "lines", tmp_path / "tree" / "sglang")
+    return Simulation(simulation_python(), Settings()).seeing(
+        executed=str(tmp_path / "lines"), followed=str(tmp_path / "tree" / "sglang")
+    )
 
 
 def ran(made: Simulation, tmp_path: Path, code: str) -> executed.Executed:
@@ -66,23 +68,19 @@ def test_threads_and_processes_are_followed(made: Simulation, tmp_path: Path) ->
 
 def test_a_process_that_is_killed_has_answered_before(made: Simulation, tmp_path: Path) -> None:
     code = "import time; from sglang.used import work; work(0); print('ready', flush=True); time.sleep(300)"
-    command = [str(made.python), "-c", code]
-    variables = made.variables(tmp_path / "tree")
-    process = subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, start_new_session=True)
-    with ended(process):
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"ready\n"
+    with Group([made.python, "-c", code], made.variables(tmp_path / "tree"), log := tmp_path / "log"):
+        limit = time.monotonic() + 120
+        while log.read_text() != "ready\n" and time.monotonic() < limit:
+            time.sleep(0.05)
         assert executed.read(tmp_path / "lines").running == {}
         assert executed.ask(tmp_path / "lines", 60)
     assert executed.read(tmp_path / "lines").running == {"used.py": {7, 9}}
 
 
 def test_a_process_that_does_not_answer_is_told(tmp_path: Path) -> None:
-    sleeper = subprocess.Popen(["sleep", "60"], start_new_session=True)
-    with ended(sleeper):
+    with Group(["sleep", "60"], os.environ, tmp_path / "log") as sleeper:
         (tmp_path / f"{sleeper.pid}.json").write_text('{"answered": 0}')
         start = time.monotonic()
         assert not executed.ask(tmp_path, 0.5)
         assert time.monotonic() - start < 30
-    sleeper.wait()
     assert executed.ask(tmp_path, 0.5)

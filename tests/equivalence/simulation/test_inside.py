@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from equivalence.processes import run
 from equivalence.simulation.environment import Simulation
-from equivalence.simulation.running import run
 from equivalence.simulation.settings import Settings
 from tests.simulations import simulation_python
 

@@ -1,116 +1,64 @@
-"""DeepSeek's checkpoints in small: configuration and the name, shape and role of every weight."""
+"""Name, shape and role of every weight of a checkpoint of DeepSeek's; its configuration by name."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
-Role = Literal["linear", "embedding", "head", "norm", "bias", "router"]
+_DECLARED = json.loads((Path(__file__).parent / "configurations.json").read_text("utf-8"))
 
 
-@dataclass(frozen=True)
-class Weight:
-    """One tensor.
-
-    Attributes:
-        name: in the checkpoint.
-        shape: rows (outputs) first.
-        role: how it is filled; only `linear` is quantized.
-    """
+class Weight(NamedTuple):
+    """One tensor: its name in the checkpoint, its shape (outputs first), how it is filled. Only `linear` is quantized."""
 
     name: str
     shape: tuple[int, ...]
-    role: Role = "linear"
+    role: Literal["linear", "embedding", "head", "norm", "bias", "router"] = "linear"
 
 
-_V3: dict[str, Any] = {
-    "architectures": ["DeepseekV3ForCausalLM"],
-    "model_type": "deepseek_v3",
-    "hidden_size": 1024,
-    "num_hidden_layers": 4,
-    "num_attention_heads": 16,
-    "num_key_value_heads": 16,
-    "n_routed_experts": 16,
-    "n_shared_experts": 1,
-    "num_experts_per_tok": 4,
-    "moe_intermediate_size": 256,
-    "intermediate_size": 1024,
-    "vocab_size": 129280,
-    "q_lora_rank": 512,
-    "kv_lora_rank": 512,
-    "qk_nope_head_dim": 128,
-    "qk_rope_head_dim": 64,
-    "v_head_dim": 128,
-    "n_group": 4,
-    "topk_group": 2,
-    "topk_method": "noaux_tc",
-    "scoring_func": "sigmoid",
-    "norm_topk_prob": True,
-    "routed_scaling_factor": 2.5,
-    "first_k_dense_replace": 1,
-    "moe_layer_freq": 1,
-    "hidden_act": "silu",
-    "max_position_embeddings": 16384,
-    "rms_norm_eps": 1e-6,
-    "rope_theta": 10000,
-    "tie_word_embeddings": False,
-    "attention_bias": False,
-    "bos_token_id": 0,
-    "eos_token_id": 1,
-    "torch_dtype": "bfloat16",
-    "num_nextn_predict_layers": 1,
-    "ep_size": 1,
-    "aux_loss_alpha": 0.001,
-    "seq_aux": True,
-    "rope_scaling": {
-        "beta_fast": 32,
-        "beta_slow": 1,
-        "factor": 40,
-        "mscale": 1.0,
-        "mscale_all_dim": 1.0,
-        "original_max_position_embeddings": 4096,
-        "type": "yarn",
-    },
-}
-_FP8 = {"activation_scheme": "dynamic", "fmt": "e4m3", "quant_method": "fp8", "weight_block_size": [128, 128]}
-_V32 = {
-    "architectures": ["DeepseekV32ForCausalLM"],
-    "model_type": "deepseek_v32",
-    # The sparse kernels take 64 or 128 heads, and choose 2,048 tokens.
-    "num_attention_heads": 64,
-    "num_key_value_heads": 64,
-    "index_head_dim": 128,
-    "index_n_heads": 64,
-    "index_topk": 2048,
-}
-_V2_LITE = {
-    "architectures": ["DeepseekV2ForCausalLM"],
-    "model_type": "deepseek_v2",
-    "q_lora_rank": None,
-    "n_shared_experts": 2,
-    "num_experts_per_tok": 6,
-    "n_group": 1,
-    "topk_group": 1,
-    "topk_method": "greedy",
-    "scoring_func": "softmax",
-    "norm_topk_prob": False,
-    "routed_scaling_factor": 1.0,
-    "num_nextn_predict_layers": 0,
-    "rope_scaling": {**_V3["rope_scaling"], "mscale": 0.707, "mscale_all_dim": 0.707},
-}
+def configuration(name: str, **changes: Any) -> dict[str, Any]:
+    """`config.json` of a checkpoint that `configurations.json` declares: as published, or small.
 
-CHECKPOINTS: Mapping[str, dict[str, Any]] = {
-    "v3-bf16": _V3,
-    "v3-fp8": {**_V3, "quantization_config": _FP8},
-    "v32-bf16": {**_V3, **_V32},
-    "v32-fp8": {**_V3, **_V32, "quantization_config": _FP8},
-    "v2-lite": {**_V3, **_V2_LITE},
-    "v3-bf16-other": _V3,
-    "v3-bf16-adapter": _V3,
-}
-"""Name of a checkpoint → its `config.json`. Widths of the attention are DeepSeek's own, since kernels depend on them;
-the rest is small. One with `-other` has the same shape and other weights, one with `-adapter` is an adapter for it."""
+    Raises:
+        KeyError: it declares no such checkpoint.
+    """
+    declared = dict(_DECLARED[name])
+    wider = declared.pop("extends", "")
+    return {**(configuration(wider) if wider else {}), **declared, **changes}
+
+
+def small(
+    family: str = "v3", *, dense: int = 1, moe: int = 1, mtp: int = 0, hidden: int = 256, **changes: Any
+) -> dict[str, Any]:
+    """`config.json` of a checkpoint that a simulation can compute.
+
+    Args:
+        family: a published one: `v3` (and R1), `v3-fp8`, `v32`, `v2`, `v2-lite`.
+        dense, moe, mtp: layers of each kind.
+        hidden: width of what passes through.
+        changes: further keys.
+    """
+    published = configuration(family)
+    return {
+        **published,
+        "first_k_dense_replace": dense,
+        "hidden_size": hidden,
+        "intermediate_size": 2 * hidden,
+        "max_position_embeddings": 4096,
+        "moe_intermediate_size": 128,
+        "n_group": min(2, published["n_group"]),
+        "n_routed_experts": 8,
+        "num_attention_heads": 4,
+        "num_experts_per_tok": 2,
+        "num_hidden_layers": dense + moe,
+        "num_key_value_heads": 4,
+        "num_nextn_predict_layers": mtp,
+        "q_lora_rank": published["q_lora_rank"] and 128,
+        "topk_group": 1,
+        **changes,
+    }
 
 
 def weights(config: Mapping[str, Any]) -> Iterator[Weight]:

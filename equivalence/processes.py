@@ -1,0 +1,171 @@
+"""Commands that always end: in a process group of their own, with a time limit, ended with all that they started."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+_PROC = Path("/proc")
+_MEMORY_PERIOD = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How a command ended."""
+
+    code: int | None
+    """Exit code; None when it ran past its limit and was killed."""
+    output: Path
+    """File with all that it wrote."""
+    seconds: float
+
+    def text(self) -> str:
+        """All that it wrote."""
+        return self.output.read_text("utf-8", "replace") if self.output.exists() else ""
+
+    def tail(self, lines: int = 5) -> str:
+        """The last lines that it wrote."""
+        return "\n".join(self.text().strip().splitlines()[-lines:])
+
+
+class Group:
+    """A command that runs in a group of its own: a context manager, which ends all of the group, whatever happened.
+
+    Args:
+        command: program and arguments.
+        variables: its whole environment.
+        log: file for what it writes to both streams.
+        folder: where it runs; None: here.
+        grace: seconds in which it may end by itself once asked; without them it is killed.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str | Path],
+        variables: Mapping[str, str],
+        log: Path,
+        folder: Path | None = None,
+        grace: float = 0.0,
+    ) -> None:
+        self.peak = 0
+        """Largest memory seen of the whole group, bytes; pages that processes share count once."""
+        self._grace = grace
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("wb") as file:
+            self._process = subprocess.Popen(
+                [str(part) for part in command],
+                env=dict(variables),
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                cwd=folder,
+                start_new_session=True,
+            )
+        self.pid = self._process.pid
+        """Of the leader and of the group."""
+        self._over = threading.Event()
+
+    def __enter__(self) -> Group:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._over.set()
+        for number, seconds in ((signal.SIGTERM, self._grace), (signal.SIGKILL, 10.0)):
+            limit = time.monotonic() + seconds
+            if seconds and self._alive():
+                with suppress(ProcessLookupError):
+                    os.killpg(self.pid, number)
+            # The leader may be gone and its children not.
+            while time.monotonic() < limit and self._alive():
+                time.sleep(0.02)
+        self.wait(1.0)
+
+    def watch_memory(self) -> None:
+        """Sample the memory of the group twice a second, until it ends."""
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def wait(self, seconds: float) -> int | None:
+        """Exit code of the leader; None when it still runs after so many seconds."""
+        with suppress(subprocess.TimeoutExpired):
+            return self._process.wait(seconds)
+        return None
+
+    def returncode(self) -> int | None:
+        """Exit code of the leader, None while it runs."""
+        return self._process.poll()
+
+    def _alive(self) -> bool:
+        self._process.poll()
+        return group_alive(self.pid)
+
+    def _watch(self) -> None:
+        while not self._over.wait(_MEMORY_PERIOD):
+            self.peak = max(self.peak, sum(map(_memory_of, _members(self.pid))))
+
+
+def process_environment(changes: Mapping[str, str | None]) -> dict[str, str]:
+    """This process's environment with some variables set; None takes one away."""
+    return {name: value for name, value in {**os.environ, **changes}.items() if value is not None}
+
+
+def run(
+    command: Sequence[str | Path],
+    *,
+    variables: Mapping[str, str],
+    output: Path,
+    limit: float,
+    folder: Path | None = None,
+) -> Finished:
+    """Run a command to its end, or end it and all that it started after `limit` seconds.
+
+    Args:
+        command: program and arguments.
+        variables: its whole environment.
+        output: file for what it writes to both streams.
+        limit: seconds.
+        folder: where it runs; by default beside `output`.
+    """
+    start = time.monotonic()
+    with Group(command, variables, output, folder or output.parent) as group:
+        code = group.wait(limit)
+    return Finished(code, output, time.monotonic() - start)
+
+
+def group_alive(group: int) -> bool:
+    """Whether a process of the group still runs."""
+    if _PROC.is_dir():
+        return bool(_members(group))
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _members(group: int) -> list[int]:
+    """Process ids of a group, zombies left out: they hold nothing and wait for their parent only."""
+    members = []
+    for entry in _PROC.iterdir() if _PROC.is_dir() else ():
+        with suppress(OSError):
+            if entry.name.isdigit():
+                # The command may hold spaces and brackets: what follows its last bracket is state, parent, group.
+                state, _, owner = (entry / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()[:3]
+                if int(owner) == group and state not in "ZX":
+                    members.append(int(entry.name))
+    return members
+
+
+def _memory_of(pid: int) -> int:
+    """Proportional set size of a process in bytes (pages shared by n processes count 1/n), 0 when it is gone."""
+    with suppress(OSError):
+        for line in (_PROC / str(pid) / "smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) * 1024
+    return 0
