@@ -22,10 +22,10 @@ BENCH_READY := .venv/.ready-bench
 SIMULATION := .venv-simulate/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help shrink test readme simulation verify verify-gpu survivors cross-check why diff bump publish sweep pairs review comment propose workflows doctor bench lint upstream clean clean-cache
+.PHONY: help shrink test readme simulation verify verify-gpu survivors cross-check why diff bump publish sweep pairs review comment propose workflows check-upstream doctor bench lint upstream clean clean-cache
 
 help: ## what can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@awk '!/^#/ { exit } /^#  / { sub(/^# /, ""); print }' $(firstword $(MAKEFILE_LIST))
 
 shrink: $(READY) ## generate OUT from UPSTREAM by the rules of PROFILE, with lock, reports and evidence
@@ -73,8 +73,11 @@ diff: $(READY) ## OLD=… NEW=… (trees, locks or upstreams): what a reviewer m
 	  $(if $(PAGES),--markdown '$(PAGES)/diff.md' --html '$(PAGES)/diff.html' --json > '$(PAGES)/diff.json')
 	$(if $(PAGES),@echo 'pages: $(PAGES)/diff.md $(PAGES)/diff.html $(PAGES)/diff.json')
 
-doctor: $(READY) ## what the rules do not know of UPSTREAM, with sites and rules to paste; SINCE=upstream that they know
-	sh .ci/answer $(BIN)/shrinker doctor '$(UPSTREAM)' --profile '$(PROFILE)' $(if $(SINCE),--since '$(SINCE)') $(if $(JOBS),--jobs '$(JOBS)')
+check-upstream: $(READY) ## what the rules do not know of UPSTREAM, with sites and rules to paste; SINCE=upstream that they know
+	sh .ci/answer $(BIN)/shrinker check-upstream '$(UPSTREAM)' --profile '$(PROFILE)' $(if $(SINCE),--since '$(SINCE)') $(if $(JOBS),--jobs '$(JOBS)')
+
+doctor:
+	@echo 'make doctor is now make check-upstream' >&2; exit 2
 
 # README's figures are part of what a bump rewrites.
 bump: $(READY) ## RELEASE=… or COMMIT=… (SOURCE=repository): move the pin, regenerate, verify, rewrite lock and reports; SUMMARY=file

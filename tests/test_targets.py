@@ -40,10 +40,10 @@ def _make(checkout: Path, *words: str, code: int = 0, **variables: str) -> subpr
 
 
 DIFF = ["diff", "OLD=one", "NEW=other"]
-DOCTOR = ["doctor", "UPSTREAM=release:1.0"]
+CHECK_UPSTREAM = ["check-upstream", "UPSTREAM=release:1.0"]
 
 
-@pytest.mark.parametrize("words", [DIFF, [*DIFF, "PAGES=dist/pages"], DOCTOR])
+@pytest.mark.parametrize("words", [DIFF, [*DIFF, "PAGES=dist/pages"], CHECK_UPSTREAM])
 @pytest.mark.parametrize("code", [0, 1, 2, 130])
 def test_an_answer_is_no_error(checkout: Path, words: list[str], code: int) -> None:
     done = _make(checkout, *words, code=code)
@@ -53,8 +53,13 @@ def test_an_answer_is_no_error(checkout: Path, words: list[str], code: int) -> N
 
 
 def test_a_command_that_cannot_start_answers_nothing(checkout: Path) -> None:
-    for words in (DIFF, DOCTOR):
+    for words in (DIFF, CHECK_UPSTREAM):
         assert _make(checkout, *words, code=1, BROKEN="1").returncode != 0
+
+
+def test_an_old_name_ends_with_the_new_one(checkout: Path) -> None:
+    done = _make(checkout, "doctor")
+    assert done.returncode == 2 and "make check-upstream" in done.stderr
 
 
 def test_pages_of_a_run_before_are_not_taken_for_this_ones(checkout: Path) -> None:

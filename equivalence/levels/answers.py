@@ -71,7 +71,7 @@ def compare_answers(before: Record, after: Record, ledger: Ledger, where: str) -
         if late := record.unsent():
             unsent.update(late)
             said = f"{where}: {side}: no time was left for {len(late)} request(s), from {late[0]} on"
-            ledger.find("requests", "", f"{said}: give more with --patience, or let the machine do nothing else")
+            ledger.find("requests", "", f"{said}: give more with --timeout-factor, or let the machine do nothing else")
     for verdict in judge(before, None, after):
         if verdict.request in unsent:
             continue

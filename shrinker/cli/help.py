@@ -15,7 +15,7 @@ EXAMPLES = {
     "verify": (
         "shrinker verify",
         "shrinker verify --level imports --out dist/older",
-        "shrinker verify --all --patience 3",
+        "shrinker verify --all --timeout-factor 3",
         "shrinker verify --level gpu -- --checkpoints DIR --gpus 0,1",
     ),
     "survivors": ("shrinker survivors", "shrinker survivors --all --out dist/older"),
@@ -26,11 +26,14 @@ EXAMPLES = {
         "shrinker diff release:0.5.14 release:0.5.15.post1",
         "shrinker diff dist/older dist/sglang_deepseek --html diff.html",
     ),
-    "doctor": ("shrinker doctor release:0.5.16", "shrinker doctor git:../sglang@main --since release:0.5.15.post1"),
+    "check-upstream": (
+        "shrinker check-upstream release:0.5.16",
+        "shrinker check-upstream git:../sglang@main --since release:0.5.15.post1",
+    ),
     "bump": ("shrinker bump --release 0.5.16", "shrinker bump --commit main --summary dist/summary.md"),
     "publish": ("shrinker publish --remote git@host:me/tree.git --branch deepseek",),
     "kernels": ("shrinker kernels", "shrinker kernels --no-chains --out dist/sglang_deepseek_r1_minimal"),
-    "effect": ("shrinker effect switch-aiter",),
+    "ablate": ("shrinker ablate switch-aiter",),
     "profiles": ("shrinker profiles", "shrinker profiles --rules my-rules --json"),
     "rules": (
         "shrinker rules",

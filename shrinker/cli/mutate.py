@@ -13,9 +13,9 @@ from shrinker.cli.options import (
     Jobs,
     Json,
     Out,
-    Patience,
     RecordedUpstream,
     Reports,
+    TimeoutFactor,
     absolute,
     level_names,
     print_json,
@@ -56,7 +56,7 @@ def mutate(
     ] = None,
     upstream: RecordedUpstream = None,
     reports: Reports = None,
-    patience: Patience = 1.0,
+    timeout_factor: TimeoutFactor = 1.0,
     jobs: Jobs = CORES,
     as_json: Json = False,
 ) -> None:
@@ -106,7 +106,7 @@ def mutate(
             progress.note(f"{folder / name}.json is of other arguments and stays: this run writes to {kept}")
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)
         simulated = [name for name in names if name in SIMULATED_LEVELS]
-        with open_setting(tree, tree_folder, manifest, folder, simulated, None, patience, 1, progress) as setting:
+        with open_setting(tree, tree_folder, manifest, folder, simulated, None, timeout_factor, 1, progress) as setting:
             levels = {name: _level(name, tree, manifest, jobs, setting, progress) for name in names}
             progress.phase("faults")
             skipped: dict[str, str] = {}

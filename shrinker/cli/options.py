@@ -71,8 +71,8 @@ Rules = Annotated[
 RecordedUpstream = Annotated[
     str | None, typer.Option("--upstream", help="Where upstream is; default: what SHRINK.json names.")
 ]
-Patience = Annotated[
-    float, typer.Option("--patience", min=0.1, help="Factor of all time limits, for slow or busy machines.")
+TimeoutFactor = Annotated[
+    float, typer.Option("--timeout-factor", min=0.1, help="Factor of all time limits, for slow or busy machines.")
 ]
 
 LEVELS = ("form", "references", "capabilities", "embedders", "imports", "model", "server", "trace", "gpu")

@@ -63,7 +63,7 @@ def rules(
 
     Effects are those of the tree OUT, as its reports have them: decisions in kept files, files removed, what it names and
     is kept. Rules that only judge a tree (leftover, platform, reach …) or tell of packages have none. A rule that did nothing
-    may still be needed by another upstream; `shrinker effect` says what one does alone.
+    may still be needed by another upstream; `shrinker ablate` says what one does alone.
     """
     from shrinker.project import default_out, rules_folder
     from shrinker.ruleset import load_profile, without

@@ -18,9 +18,9 @@ from shrinker.cli.options import (
     Jobs,
     Json,
     Out,
-    Patience,
     RecordedUpstream,
     Reports,
+    TimeoutFactor,
     absolute,
     level_names,
     print_json,
@@ -59,7 +59,7 @@ def verify(
     work: Annotated[
         Path | None, typer.Option("--work", help="Folder for logs and answers of the runs, kept; default: none is.")
     ] = None,
-    patience: Patience = 1.0,
+    timeout_factor: TimeoutFactor = 1.0,
     where_upstream_runs: Annotated[
         bool,
         typer.Option(
@@ -112,7 +112,9 @@ def verify(
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)
         simulated = [name for name in SIMULATED_LEVELS if name in levels]
         # First what costs nothing: a missing environment is an error of the first second.
-        with open_setting(tree, out, manifest, place, simulated, absolute(work), patience, jobs, progress) as setting:
+        with open_setting(
+            tree, out, manifest, place, simulated, absolute(work), timeout_factor, jobs, progress
+        ) as setting:
             if setting is not None:
                 setting = replace(setting, where_upstream_runs=where_upstream_runs)
             results = _static(tree, out, levels, jobs, absolute(reports), progress)
@@ -145,7 +147,7 @@ def open_setting(
     reports: Path,
     levels: list[str],
     work: Path | None,
-    patience: float,
+    timeout_factor: float,
     jobs: int,
     progress: Progress,
 ) -> Iterator[Any]:
@@ -163,7 +165,7 @@ def open_setting(
         place = work or Path(scratch)
         place.mkdir(parents=True, exist_ok=True)
         following = _following(tree, out, manifest, expected, place) if "trace" in levels else None
-        yield Setting(made, place, expected, progress.note, patience, following, jobs=jobs)
+        yield Setting(made, place, expected, progress.note, timeout_factor, following, jobs=jobs)
 
 
 def _following(tree: UpstreamTree, out: Path, manifest: Manifest, expected: Expected, work: Path) -> Following:

@@ -72,7 +72,7 @@ def summary_table(summary: Mapping[str, Any]) -> Table:
 
     identity = summary["upstream"]
     table = Table(title=f"{identity['spec']}, profile {summary['profile']}", title_justify="left")
-    for name in ("", "files", "lines", "after", "left"):
+    for name in ("", "files", "lines", "after", "kept %"):
         table.add_column(name, justify="left" if not name else "right", no_wrap=True)
     for label, key in (("whole tree", "total"), ("Python of the package", "package_python")):
         row = summary[key]

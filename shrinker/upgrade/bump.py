@@ -127,7 +127,9 @@ def bump_section(done: Bumped, most: int = 60) -> str:
     symptoms = done.unknown.symptoms
     lines = ["", f"## What the rules do not know of the new upstream ({len(symptoms)})", ""]
     lines += [f"- {SECTIONS.get(each.section, each.section)}: `{each.name}`: {each.text}" for each in symptoms[:most]]
-    lines += [f"- and {len(symptoms) - most} more: `shrinker doctor {done.after}`"] if len(symptoms) > most else []
+    lines += (
+        [f"- and {len(symptoms) - most} more: `shrinker check-upstream {done.after}`"] if len(symptoms) > most else []
+    )
     lines += ["", f"## Open, until a word of `[[dropped]]` or a rule answers ({len(done.open)})", ""]
     lines += [f"- {each.path}:{each.line}: [{each.check}] {each.message}" for each in done.open[:most]]
     lines += [f"- and {len(done.open) - most} more: `shrinker verify`"] if len(done.open) > most else []

@@ -125,7 +125,7 @@ def _generated(
     tree: UpstreamTree, upstream: str, profile: str, jobs: int, progress: Progress, rules: Path | None
 ) -> tuple[list[Symptom], frozenset[str]]:
     """What a run says, and the files that it keeps."""
-    with tempfile.TemporaryDirectory(prefix="shrinker-doctor-") as name:
+    with tempfile.TemporaryDirectory(prefix="shrinker-check-upstream-") as name:
         try:
             done = survey(upstream, profile, Path(name) / "tree", jobs, progress, rules)
         except ShrinkerError as error:
@@ -245,7 +245,7 @@ def _words(item: Item, kept: int) -> tuple[str, str]:
     )
 
 
-def doctor_lines(found: Diagnosis) -> list[str]:
+def symptom_lines(found: Diagnosis) -> list[str]:
     """The page for the terminal."""
     since = f", compared with {found.since}" if found.since else ""
     rows = [f"{found.upstream}{since}: {len(found.symptoms)} thing(s) to look at, {found.files:,} files generated"]

@@ -108,7 +108,7 @@ def test_a_rule_is_shown_whole_and_alone(ruled: World) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [["profiles"], ["rules"], ["effect", "npu"], ["shrink"], ["doctor", "path:upstream"]]
+    "command", [["profiles"], ["rules"], ["ablate", "npu"], ["shrink"], ["check-upstream", "path:upstream"]]
 )
 def test_a_folder_of_rules_that_is_none(world: World, command: list[str]) -> None:
     for folder in ("/nonexistent", str(world.upstream)):
@@ -186,7 +186,7 @@ def test_completion(world: World) -> None:
     assert _completed(world, "shrinker verify --level ") == list(LEVELS)
     assert _completed(world, "shrinker mutate --level re") == ["references"]
     assert _completed(world, "shrinker rules --rules rules --profile small re") == ["remove-npu"]
-    assert _completed(world, "shrinker effect --rules nowhere re") == []
+    assert _completed(world, "shrinker ablate --rules nowhere re") == []
 
 
 def test_levels_offered_are_those_that_there_are() -> None:

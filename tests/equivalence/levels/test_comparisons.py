@@ -193,7 +193,7 @@ def test_a_server_that_was_too_slow_is_said_once() -> None:
     upstream, generated = [finding.message for finding in ledger.findings]
     assert upstream.startswith("script: upstream: no time was left for 2 request(s), from second on")
     assert generated.startswith("script: generated: no time was left for 1 request(s), from third on")
-    assert "--patience" in upstream and ledger.checks == {"requests": 1}
+    assert "--timeout-factor" in upstream and ledger.checks == {"requests": 1}
 
 
 def test_a_request_that_only_one_server_answers_is_found() -> None:

@@ -1,4 +1,4 @@
-"""`shrinker effect`: what a rule does by itself."""
+"""`shrinker ablate`: what a rule does by itself."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tools.ablation import Alone
 
 
-def effect(
+def ablate(
     names: Annotated[
         list[str],
         typer.Argument(metavar="RULE...", help="Ids of rules; `shrinker rules` lists them.", autocompletion=rule_ids),

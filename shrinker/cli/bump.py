@@ -1,4 +1,4 @@
-"""`shrinker bump` and `shrinker publish`: the pin of upstream moves, and a generated tree goes to a branch."""
+"""`shrinker bump`: the pin of upstream moves."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ import typer
 
 from shrinker.cli.options import (
     CORES,
-    DEFAULT_OUT,
     DEFAULT_PROFILE,
     Jobs,
     Json,
-    Out,
     Profile,
     Reports,
     Rules,
@@ -89,25 +87,3 @@ def bump(
         print_json({"before": done.before, "after": done.after, **told, **pages.review_json(done.review)})
     elif summary is None:
         print(text, end="")
-
-
-def publish(
-    remote: Annotated[str, typer.Option("--remote", help="URL or folder of the repository.")],
-    branch: Annotated[
-        str, typer.Option("--branch", help="Branch that holds generated trees; made when it is not there.")
-    ],
-    out: Out = DEFAULT_OUT,
-    as_json: Json = False,
-) -> None:
-    """Commit a generated tree on top of a branch and push it; never by force, and never over anything else."""
-    from dataclasses import asdict
-
-    from shrinker.cli.places import read_manifest
-    from shrinker.upgrade.publish import publish as push
-
-    place = out.absolute()
-    done = push(place, read_manifest(place), remote, branch)
-    if as_json:
-        print_json(asdict(done))
-    else:
-        print(f"{branch}: {done.commit}{'' if done.new else ' (it had this tree already)'}")

@@ -1,4 +1,4 @@
-"""`shrinker doctor`: what the rules do not know of an upstream."""
+"""`shrinker check-upstream`: what the rules do not know of an upstream."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 from shrinker.cli.options import CORES, DEFAULT_PROFILE, Jobs, Json, Profile, Rules, ThisUpstream, absolute, print_json
 
 
-def doctor(
+def check_upstream(
     upstream: ThisUpstream,
     since: Annotated[
         str | None, typer.Option("--since", help="An upstream that the rules know; default: the one that is pinned.")
@@ -28,13 +28,13 @@ def doctor(
 
     from shrinker.cache.workers import without_gc
     from shrinker.cli.progress import console_progress
-    from shrinker.upgrade.check_upstream import diagnose, doctor_lines
+    from shrinker.upgrade.check_upstream import diagnose, symptom_lines
 
     with without_gc(last=True), console_progress() as progress:
         found = diagnose(upstream, since, profile, jobs, progress, absolute(rules))
     if as_json:
         print_json(asdict(found))
     else:
-        print("\n".join(doctor_lines(found)))
+        print("\n".join(symptom_lines(found)))
     if found.symptoms:
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""Drift of upstream, seeded into a small one: doctor names it with its site, and the tree stays sound."""
+"""Drift of upstream, seeded into a small one: check-upstream names it with its site, and the tree stays sound."""
 
 from __future__ import annotations
 
@@ -101,10 +101,10 @@ def world(tmp_path: Path) -> World:
     return World(tmp_path)
 
 
-def _doctor(world: World, code: int = 1) -> dict[str, list[dict[str, Any]]]:
+def _check(world: World, code: int = 1) -> dict[str, list[dict[str, Any]]]:
     """Symptoms by section."""
     words = ["--since", f"path:{world.folder / 'before'}", "--rules", str(world.rules), "--profile", "small"]
-    done = world.run(["doctor", f"path:{world.upstream}", *words, "--jobs", "1", "--json"])
+    done = world.run(["check-upstream", f"path:{world.upstream}", *words, "--jobs", "1", "--json"])
     assert done.code == code, done.err + done.out
     found = json.loads(done.out)
     assert found["files"] > 5, "the tree was generated, with its evidence"
@@ -130,14 +130,14 @@ def _kept(world: World, path: str) -> str:
 
 
 def test_nothing_new_is_nothing_to_look_at(world: World) -> None:
-    assert _doctor(world, code=0) == {}
+    assert _check(world, code=0) == {}
     assert "WAVES = 32" in _kept(world, SERVER) and "64" not in _kept(world, SERVER)
 
 
 def test_a_renamed_predicate(world: World) -> None:
     for path in (UTILS, SERVER):
         _change(world, path, ("is_hip", "is_radeon"))
-    found = _doctor(world)
+    found = _check(world)
     (row,) = found["unnamed-predicate"]
     assert row["name"] == "is_radeon" and row["sites"] == [f"{SERVER}:4"] and "[[fact]]" in row["rule"]
     (lost,) = found["lost"]
@@ -155,7 +155,7 @@ def test_a_renamed_predicate(world: World) -> None:
 def test_one_name_of_a_rule_that_matches_all_the_same(world: World) -> None:
     for path in (UTILS, SERVER):
         _change(world, path, ("is_xpu", "asks_for_it"))
-    found = _doctor(world)
+    found = _check(world)
     assert list(found) == ["lost"], (
         "strict mode sees neither a rule without a match nor a name that looks like a predicate"
     )
@@ -169,9 +169,9 @@ def test_an_optional_root_and_a_removed_module_that_are_gone(world: World) -> No
     write(world.rules, {"world.toml": RULES["world.toml"] + "\n" + root})
     for folder in (world.upstream, world.folder / "before"):
         write(folder, {"python/sglang/srt/tool.py": "A = 1\n"})
-    assert _doctor(world, code=0) == {}
+    assert _check(world, code=0) == {}
     (world.upstream / "python/sglang/srt/tool.py").rename(world.upstream / "python/sglang/srt/gadget.py")
-    (row,) = _doctor(world)["lost"]
+    (row,) = _check(world)["lost"]
     assert (row["name"], row["sites"]) == ("sglang.srt.tool", ["python/sglang/srt/tool.py"])
 
 
@@ -182,10 +182,10 @@ def test_a_backend_that_is_registered_beside_others(world: World) -> None:
         write(folder, {"python/sglang/srt/backends.py": more})
         server = folder / SERVER
         server.write_text("import sglang.srt.backends\n" + server.read_text())
-    assert _doctor(world, code=0) == {}
+    assert _check(world, code=0) == {}
     new = more + "\n\n@register_backend('tpu9')\ndef made_tpu9():\n    return 1\n"
     write(world.upstream, {"python/sglang/srt/backends.py": new})
-    (row,) = _doctor(world)["platforms"]
+    (row,) = _check(world)["platforms"]
     assert row["name"] == "tpu9" and row["sites"] == ["python/sglang/srt/backends.py:23"]
 
 
@@ -194,7 +194,7 @@ def test_a_backend_folder_beside_one_that_a_rule_removes(world: World) -> None:
     for folder in (world.upstream, world.folder / "before"):
         write(folder, more)
     write(world.upstream, {"python/sglang/srt/hardware/tpu9/__init__.py": "A = 1\n"})
-    (row,) = _doctor(world)["platforms"]
+    (row,) = _check(world)["platforms"]
     assert (row["name"], row["sites"]) == ("tpu9", ["python/sglang/srt/hardware/tpu9"])
 
 
@@ -202,7 +202,7 @@ def test_a_new_platform_backend(world: World) -> None:
     write(world.upstream, {"python/sglang/srt/platforms/tpu9.py": "NAME = 'tpu9'\n"})
     _change(world, PLATFORM, ("    HIP = 3\n", "    HIP = 3\n    TPU9 = 4\n"), ('"npu")', '"npu", "tpu9")'))
     _change(world, PLATFORM, ("return Kind.CUDA", "return Kind.TPU9 if name == 'tpu9' else Kind.CUDA"))
-    (row,) = _doctor(world)["platforms"]
+    (row,) = _check(world)["platforms"]
     assert row["name"] == "tpu9" and f"{PLATFORM}:8" in row["sites"] and 'words = ["tpu9"]' in row["rule"]
     assert "Kind.TPU9" in _kept(world, PLATFORM)
 
@@ -211,9 +211,9 @@ def test_a_backend_folder_of_a_platform_that_no_rule_names(world: World) -> None
     more = {f"python/sglang/srt/hardware/{name}/__init__.py": "A = 1\n" for name in ("npu", "xpu", "hip")}
     write(world.upstream, more)
     write(world.folder / "before", more)
-    assert _doctor(world, code=0) == {}
+    assert _check(world, code=0) == {}
     write(world.upstream, {"python/sglang/srt/hardware/tpu9/__init__.py": "A = 1\n"})
-    (row,) = _doctor(world)["platforms"]
+    (row,) = _check(world)["platforms"]
     assert (row["name"], row["sites"]) == ("tpu9", ["python/sglang/srt/hardware/tpu9"])
 
 
@@ -234,7 +234,7 @@ def test_a_new_kind_of_registry(world: World) -> None:
             "@register_gadget('hip')\ndef gadget():\n    return start(), WAVES, platforms.find('cuda')\n\n\nprint(GADGETS)",
         ),
     )
-    (row,) = _doctor(world)["registries"]
+    (row,) = _check(world)["registries"]
     assert row["name"] == "register_gadget" and row["sites"] == [f"{SERVER}:17"] and "registers" in row["rule"]
     assert "@register_gadget('hip')" in _kept(world, SERVER)
 
@@ -244,9 +244,9 @@ def test_a_root_that_is_gone(world: World) -> None:
     launch = {"python/sglang/srt/launch.py": "import sglang.srt.server\n"}
     write(world.upstream, launch)
     write(world.folder / "before", launch)
-    assert _doctor(world, code=0) == {}
+    assert _check(world, code=0) == {}
     (world.upstream / "python/sglang/srt/launch.py").unlink()
-    (row,) = _doctor(world)["missing-root"]
+    (row,) = _check(world)["missing-root"]
     assert "sglang.srt.launch" in row["sites"][0] and "rename it" in row["text"]
     assert "WAVES" in _kept(world, SERVER)
 
@@ -263,7 +263,7 @@ def test_walks_entry_points_data_and_folders(world: World) -> None:
         },
     )
     _change(world, SERVER, ("print(", "import sglang.srt.fresh\n\nprint("))
-    found = _doctor(world)
+    found = _check(world)
     (walk,) = found["walks"]
     assert walk["name"] == "sglang.srt.fresh: iter_modules(__path__)" and "[[walk]]" in walk["rule"]
     names = [row["name"] for row in found["entry points"]]
@@ -277,16 +277,16 @@ def test_walks_entry_points_data_and_folders(world: World) -> None:
 def test_a_rule_that_is_pasted_ends_the_symptom(world: World) -> None:
     write(world.upstream, {"python/sglang/srt/platforms/tpu9.py": "NAME = 'tpu9'\n"})
     _change(world, PLATFORM, ('"npu")', '"npu", "tpu9")'))
-    (row,) = _doctor(world)["platforms"]
+    (row,) = _check(world)["platforms"]
     text = "\n".join(line.removeprefix("    ") for line in row["rule"].splitlines())
     write(world.rules, {"world.toml": RULES["world.toml"] + "\n" + text + "\n"})
-    assert "platforms" not in _doctor(world, code=0)
+    assert "platforms" not in _check(world, code=0)
 
 
 def test_an_upstream_that_cannot_be_generated_is_told_with_the_rest(world: World) -> None:
     write(world.upstream, {SERVER: "def broken(:\n", "python/sglang/srt/fresh/a.py": ""})
     words = ["--since", f"path:{world.folder / 'before'}", "--rules", str(world.rules), "--profile", "small"]
-    done = world.run(["doctor", f"path:{world.upstream}", *words, "--jobs", "1"])
+    done = world.run(["check-upstream", f"path:{world.upstream}", *words, "--jobs", "1"])
     assert done.code == 1, done.err
     assert "The tree could not be generated (1)" in done.out and "python/sglang/srt/fresh" in done.out
 
@@ -297,7 +297,7 @@ def test_bad_input(world: World) -> None:
         [f"path:{world.folder / 'nowhere'}"],
         [f"path:{world.upstream}", "--since", "path:"],
     ):
-        done = world.run(["doctor", *words, "--rules", str(world.rules), "--profile", "small"])
+        done = world.run(["check-upstream", *words, "--rules", str(world.rules), "--profile", "small"])
         assert done.code == 2 and "next: " in done.err
 
 

@@ -19,7 +19,7 @@ value = false
 
 def _effect(world: World, *names: str) -> list[dict[str, object]]:
     places = ["--upstream", f"path:{world.upstream}", "--rules", str(world.rules), "--profile", world.profile]
-    done = world.run(["effect", *names, *places, "--jobs", "1", "--json"])
+    done = world.run(["ablate", *names, *places, "--jobs", "1", "--json"])
     assert done.code == 0, done.err
     rows = done.document
     assert isinstance(rows, list)
@@ -67,6 +67,6 @@ def test_a_rule_that_evidence_needs(world: World, monkeypatch: pytest.MonkeyPatc
 
 
 def test_an_unknown_rule_is_named_with_its_nearest(world: World) -> None:
-    done = world.run(["effect", "npus", "--rules", str(world.rules), "--profile", world.profile])
+    done = world.run(["ablate", "npus", "--rules", str(world.rules), "--profile", world.profile])
     assert done.code == 2
     assert "no rule 'npus'" in done.err and "'npu'" in done.err

@@ -1,0 +1,98 @@
+"""`shrinker shrink`: generate a tree."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shrinker.cli.options import (
+    CORES,
+    DEFAULT_PROFILE,
+    Jobs,
+    Json,
+    Profile,
+    Rules,
+    Target,
+    Upstream,
+    absolute,
+    print_json,
+)
+
+
+def shrink(
+    upstream: Upstream = None,
+    profile: Profile = DEFAULT_PROFILE,
+    out: Target = None,
+    jobs: Jobs = CORES,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Unknown predicates and rules without a match are errors.")
+    ] = False,
+    frozen: Annotated[bool, typer.Option("--frozen", help="Fail when the lock would change.")] = False,
+    reports: Annotated[
+        Path | None, typer.Option("--reports", help="Where reports go; default: reports/PROFILE or OUT.reports.")
+    ] = None,
+    rules: Rules = None,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Take nothing from earlier runs, and leave nothing for later ones.")
+    ] = False,
+    symbols: Annotated[
+        bool, typer.Option("--symbols/--no-symbols", help="Remove definitions and statements that nothing names, too.")
+    ] = True,
+    force: Annotated[
+        bool, typer.Option("--force", help="Move what shrinker did not write in OUT to OUT.backup-TIME.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Generate a tree, prove it at the levels form, references and capabilities, and write its lock and reports."""
+    from shrinker.cache.workers import without_gc
+    from shrinker.cli.progress import console_progress
+    from shrinker.pipeline import Request
+    from shrinker.pipeline import shrink as generate
+    from shrinker.project import default_out
+
+    target = out or default_out(profile)
+    place = absolute(reports)
+    request = Request(
+        upstream,
+        profile,
+        target.absolute(),
+        jobs,
+        strict,
+        frozen,
+        place,
+        rules=absolute(rules),
+        reuse=not no_cache,
+        symbols=symbols,
+        force=force,
+    )
+    with without_gc(last=True), console_progress() as progress:
+        result = generate(request, progress)
+    document = {
+        "out": str(target),
+        "reports": str(result.reports),
+        "summary": result.summary,
+        "seconds": {k: round(v, 3) for k, v in result.timings.items()},
+        "peak_memory_bytes": result.peak_memory,
+        "rescued": result.rescued,
+        "stale": list(result.stale),
+        "moved_aside": [str(place) for place in result.aside],
+    }
+    if as_json:
+        print_json(document)
+        return
+    from rich.console import Console
+
+    from shrinker.report.summary import summary_table
+
+    # A log has no width of its own.
+    console = Console(width=None if sys.stdout.isatty() else 110)
+    console.print(summary_table(result.summary))
+    total, peak = sum(result.timings.values()), result.peak_memory / 2**20
+    for evidence in result.stale:
+        print(f"stale evidence, of another tree: {evidence}")
+    for place in result.aside:
+        print(f"moved aside, what shrinker did not write: {place}")
+    print(f"{target}: generated in {total:.1f} s, at most {peak:.0f} MiB. Reports: {result.reports}")
