@@ -20,8 +20,8 @@ from equivalence.trace.names import Names, names_of, names_of_tree
 from equivalence.trace.pairing import pair
 from equivalence.trace.source import Line, Scope, Source
 from shrinker.cache.workers import without_gc
-from shrinker.check.declared import registers_of
-from shrinker.check.registered import is_let_go
+from shrinker.check.declarations import registers_of
+from shrinker.check.registrations import is_let_go
 from shrinker.check.rule_index import RuleIndex
 from shrinker.ruleset.match import any_module_matches, any_name_matches
 

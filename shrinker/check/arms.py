@@ -9,60 +9,39 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from pathlib import Path
 
 from shrinker.check import allowances
-from shrinker.check.condition_evaluator import Arm
+from shrinker.check.condition_evaluator import Arm, ConditionEvaluator
+from shrinker.check.pair import FilePair
+from shrinker.check.parsing import parsed
+from shrinker.check.registry import Seen
+from shrinker.check.rule_index import RuleIndex
 from shrinker.check.tokens import Tokens, split
+from shrinker.values.upstream import module_name
 
 _SMALLEST = 3
 """Tokens of a line that is looked for: shorter ones (`pass`, `else:`, `continue`) may be written by shrinker."""
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """A refuted arm of which a line stands in the generated file."""
-
-    line: int
-    """Of the test in upstream."""
-    test: str
-    tokens: Tokens
-
-
-def standing_refuted(
-    generated: Iterable[Tokens],
-    arms: Sequence[Arm],
-    text: str,
-    upstream: Iterable[Tokens],
-    defaults: Iterable[str] = (),
-) -> tuple[int, list[Standing]]:
-    """Look for lines of refuted arms.
-
-    Args:
-        generated: logical lines of the generated file.
-        arms: what the rules refute of upstream's file, in its order.
-        text, upstream: that file, as text and in logical lines.
-        defaults: tokens that rules put in place of others.
-
-    Returns:
-        How many arms were looked for, and those that stand.
-    """
-    if not arms:
-        return 0, []
-    after = Counter(map(_as_if, generated))
-    lines = text.split("\n")
-    written = allowances.LITERALS.union(defaults)
-    looked = end = 0
+def standing_arms(pair: FilePair, seen: Seen) -> None:
+    """Look for lines of what never runs by the rules."""
+    if not pair.arms:
+        return
+    after = Counter(map(_as_if, pair.lines))
+    lines = pair.source.decode("utf-8-sig").split("\n")
+    written = allowances.LITERALS.union(pair.defaults)
+    end = 0
     dead: Counter[Tokens] = Counter()
     tests: dict[Tokens, ast.If] = {}
-    for node, arm in arms:
+    for node, arm in pair.arms:
         if node.lineno <= end:
             continue  # Within an arm that never runs.
         header = _split(lines, node.lineno, node.body[0].lineno, node.col_offset)[:1]
         # A test that still stands keeps what it decides: it was not decided.
         if not header or _as_if(header[0]) in after:
             continue
-        looked += 1
+        seen.look()
         first = min([arm[0].lineno, *(d.lineno for d in getattr(arm[0], "decorator_list", []))])
         end = arm[-1].end_lineno or first if arm is node.body or len(arm) == 1 else end
         for tokens in map(_as_if, _split(lines, first, (arm[-1].end_lineno or first) + 1, arm[0].col_offset)):
@@ -70,15 +49,34 @@ def standing_refuted(
                 dead[tokens] += 1
                 tests.setdefault(tokens, node)
     suspects = [tokens for tokens in dead if after[tokens]]
-    if not suspects:
-        return looked, []
-    before = Counter(map(_as_if, upstream))
-    found: dict[int, Standing] = {}
+    before = Counter(map(_as_if, pair.source_lines)) if suspects else Counter[Tokens]()
+    said: set[int] = set()
     for tokens in suspects:
-        if after[tokens] > before[tokens] - dead[tokens] and not any(_simplified(line, tokens) for line in before):
-            node = tests[tokens]
-            found.setdefault(node.lineno, Standing(node.lineno, ast.unparse(node.test), tokens))
-    return looked, list(found.values())
+        line = tests[tokens].lineno
+        fewer = after[tokens] <= before[tokens] - dead[tokens]
+        if line not in said and not fewer and not any(_simplified(each, tokens) for each in before):
+            said.add(line)
+            where = f"upstream's line {line} asks `{ast.unparse(tests[tokens].test)}`, which the rules decide"
+            seen.find(pair.path, 0, f"{where}, and what then never runs stands here: {' '.join(tokens)[:100]}")
+
+
+def dead_lines(root: Path, index: RuleIndex, path: str) -> list[tuple[int, int]]:
+    """First and last line of each arm of upstream's file that by the rules never runs; none of a file that is not Python."""
+    source = (root / path).read_bytes()
+    tree = parsed(source, path)
+    if tree is None:
+        return []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.NamedExpr):
+            # What the test binds has no part in the answer.
+            node.test = node.test.value
+    lines = split(source.decode("utf-8-sig"))
+    return lines_of(ConditionEvaluator(tree, lines, module_name(path) or "", index).refuted())
+
+
+def lines_of(arms: Iterable[Arm]) -> list[tuple[int, int]]:
+    """First and last line of each."""
+    return [(arm[0].lineno, arm[-1].end_lineno or 0) for _, arm in arms]
 
 
 def _as_if(tokens: Tokens) -> Tokens:

@@ -8,8 +8,9 @@ from functools import cached_property
 from pathlib import Path
 
 from shrinker.check.reader import read_symbols
+from shrinker.check.registry import Seen
 from shrinker.check.symbols import ModuleSymbols
-from shrinker.values.outcome import Finding
+from shrinker.check.trees import Trees
 from shrinker.values.upstream import PACKAGE_PREFIX
 
 _INIT = "__init__.py"
@@ -68,21 +69,11 @@ class Companions:
         return {path: dotted for dotted, path in self.files.items()}
 
 
-def lost_imports(
-    kept: Iterable[ModuleSymbols], generated: Companions, upstream: Companions
-) -> tuple[int, list[Finding]]:
-    """Imports of these packages that find nothing here and do in upstream.
-
-    Args:
-        kept: every file of the generated tree.
-        generated, upstream: the packages of both trees.
-
-    Returns:
-        How many imports name a module of such a package, and those that find nothing.
-    """
-    count = 0
-    found: list[Finding] = []
-    for symbols in kept:
+def lost_imports(trees: Trees, seen: Seen) -> None:
+    """Imports of these packages that find nothing here and do in upstream."""
+    generated = Companions.of(trees.out, trees.python, trees.kept)
+    upstream = Companions.of(trees.source.root, trees.source.by_path)
+    for symbols in trees.kept:
         own = generated.dotted(symbols.path)
         for line, level, written, name in symbols.outside:
             module = written
@@ -92,10 +83,8 @@ def lost_imports(
                 parts = own.split(".")
                 up = level - symbols.path.endswith(f"/{_INIT}")
                 module = ".".join([*parts[: len(parts) - up], *([written] if written else [])])
-            if module.partition(".")[0] not in generated.names or module not in upstream.files:
-                continue
-            count += 1
-            if not generated.gives(module, name) and upstream.gives(module, name):
-                what = module if name is None else f"{module}.{name}"
-                found.append(Finding("companions", symbols.path, line, f"nothing in this tree is {what}"))
-    return count, found
+            if module.partition(".")[0] in generated.names and module in upstream.files:
+                seen.look()
+                if not generated.gives(module, name) and upstream.gives(module, name):
+                    what = module if name is None else f"{module}.{name}"
+                    seen.find(symbols.path, line, f"nothing in this tree is {what}")

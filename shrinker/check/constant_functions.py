@@ -14,7 +14,7 @@ from pathlib import Path
 
 from shrinker.cache import Cache, pack
 from shrinker.check.condition_evaluator import ConditionEvaluator
-from shrinker.check.declared import last_name
+from shrinker.check.declarations import last_name
 from shrinker.check.rule_index import RuleIndex
 from shrinker.check.tokens import split
 from shrinker.check.workers import map_cached

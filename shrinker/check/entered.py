@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from shrinker.check.declared import last_name
+from shrinker.check.declarations import last_name
 from shrinker.check.parsing import parsed
 from shrinker.ruleset.match import any_name_matches
 from shrinker.ruleset.models import Entry

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-from shrinker.check.declared import (
+from shrinker.check.declarations import (
     assigned_of,
     dispatch_of,
     fields_of,

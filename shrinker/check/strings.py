@@ -3,68 +3,52 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
 
-from shrinker.check.resolve import Modules
-from shrinker.check.symbols import ModuleSymbols
-from shrinker.values.outcome import Finding
+from shrinker.check.registry import Seen
+from shrinker.check.trees import Trees
 from shrinker.values.refusals import FILE as REFUSALS_FILE
 from shrinker.values.upstream import PACKAGE_PREFIX
 
 _REMOVED = f"{PACKAGE_PREFIX}{REFUSALS_FILE}"
 
 
-def dangling_paths(kept: Iterable[ModuleSymbols], generated: Modules, upstream: Modules) -> tuple[int, list[Finding]]:
-    """Dotted paths that resolve in upstream and not here. Returns how many were looked at, and those.
+def dangling_paths(trees: Trees, seen: Seen) -> None:
+    """Dotted paths into the package that resolve in upstream and not here.
 
     The table of removed modules is left out: what the tree has not is what it names.
     """
-    looked = 0
-    findings: list[Finding] = []
-    for symbols in kept:
+    ours, theirs = trees.modules, trees.source_modules
+    for symbols in trees.kept:
         for line, text in symbols.paths if symbols.path != _REMOVED else ():
-            looked += 1
-            if ":" in text and not generated.dotted_path(text.partition(":")[0]):
+            seen.look()
+            if ":" in text and not ours.dotted_path(text.partition(":")[0]):
                 continue  # The module alone was reported, in the string that names it.
-            if not generated.dotted_path(text) and upstream.dotted_path(text):
+            if not ours.dotted_path(text) and theirs.dotted_path(text):
                 message = f"the string {text!r} names something that upstream has and this tree has not"
-                findings.append(Finding("string paths", symbols.path, line, message))
-    return looked, findings
+                seen.find(symbols.path, line, message)
 
 
-class DataFiles:
-    """Files of upstream that are not Python, by base name, kept and removed."""
-
-    def __init__(self, upstream: Iterable[str], generated: Iterable[str]) -> None:
-        self._kept = frozenset(path for path in generated if not path.endswith(".py"))
-        self._removed: dict[str, list[str]] = defaultdict(list)
-        self._all: set[str] = set()
-        for path in upstream:
-            if path.endswith(".py"):
-                continue
+def missing_data_files(trees: Trees, seen: Seen) -> None:
+    """Strings with the name of a file of upstream that is not Python: next to their module or in its package is one that is kept."""
+    kept = frozenset(path for path in trees.recorded if not path.endswith(".py"))
+    here: set[str] = set()
+    removed: dict[str, list[str]] = defaultdict(list)
+    for path in trees.source.by_path:
+        if not path.endswith(".py"):
             name = path.rpartition("/")[2]
-            self._all.add(name)
-            if path not in self._kept:
-                self._removed[name].append(path)
-
-    def missing(self, kept: Iterable[ModuleSymbols]) -> tuple[int, list[Finding]]:
-        """Strings that name a removed file next to their module or in its package, and no kept file.
-
-        Returns how many strings that have the name of a file of upstream were looked at, and the findings.
-        """
-        looked = 0
-        findings: list[Finding] = []
-        for symbols in kept:
-            for line, text in symbols.files:
-                name = text.rpartition("/")[2]
-                if name not in self._all:
-                    continue
-                looked += 1
-                lost = [path for path in self._removed.get(name, ()) if _names(text, symbols.path, path)]
-                if lost and not any(_names(text, symbols.path, p) for p in self._kept if p.endswith("/" + name)):
-                    message = f"the string {text!r} names {lost[0]}, which is not in this tree"
-                    findings.append(Finding("data files", symbols.path, line, message))
-        return looked, findings
+            if path in kept:
+                here.add(name)
+            else:
+                removed[name].append(path)
+    for symbols in trees.kept:
+        for line, text in symbols.files:
+            name = text.rpartition("/")[2]
+            if name not in here and name not in removed:
+                continue
+            seen.look()
+            lost = [path for path in removed.get(name, ()) if _names(text, symbols.path, path)]
+            if lost and not any(_names(text, symbols.path, p) for p in kept if p.endswith("/" + name)):
+                seen.find(symbols.path, line, f"the string {text!r} names {lost[0]}, which is not in this tree")
 
 
 def _names(text: str, module_path: str, file: str) -> bool:

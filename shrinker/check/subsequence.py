@@ -20,7 +20,9 @@ from collections import Counter
 from dataclasses import dataclass
 
 from shrinker.check import allowances
-from shrinker.check.tokens import Tokens
+from shrinker.check.pair import FilePair
+from shrinker.check.registry import Seen
+from shrinker.check.tokens import Tokens, logical_lines
 
 MAX_MISMATCHES = 3
 """A file that does not align tends not to align in many places; the first ones tell."""
@@ -50,6 +52,23 @@ class Alignment:
     """How often each allowance was used, in the reading that used fewest."""
     mismatches: tuple[tuple[int, str], ...]
     """Where no reading goes on: index of the logical line, and its tokens; empty when the property holds."""
+
+
+def only_deleted(pair: FilePair, seen: Seen) -> None:
+    """The lines of the generated file are what is left of upstream's.
+
+    Raises:
+        SyntaxError, UnicodeDecodeError, tokenize.TokenError: a file cannot be split into tokens.
+    """
+    result = align(pair.lines, pair.source_lines, pair.defaults)
+    seen.look(check="subsequence files")
+    seen.look(result.tokens, "subsequence tokens")
+    for name, count in result.used.items():
+        seen.look(count, f"allowed: {name}")
+    numbers = [line.number for line in logical_lines(pair.text)] if result.mismatches else []
+    for at, tokens in result.mismatches:
+        message = f"is not what is left of upstream's text after deletions, from here: {tokens}"
+        seen.find(pair.path, numbers[at], message)
 
 
 def align(generated: list[Tokens], ours: list[Tokens], defaults: allowances.Defaults | None = None) -> Alignment:

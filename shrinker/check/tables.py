@@ -4,43 +4,27 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
 
-from shrinker.check.rule_index import RuleIndex
-from shrinker.check.symbols import ModuleSymbols
-from shrinker.values.outcome import Finding
+from shrinker.check.registry import Seen
+from shrinker.check.trees import Trees
 from shrinker.values.upstream import PACKAGE_PREFIX
 
 _TABLES = frozenset({"json", "jsonl", "yaml", "yml", "toml", "csv", "tsv", "txt", "jinja", "model"})
 
 
-def lost_tables(
-    symbols: Iterable[ModuleSymbols], upstream: Iterable[str], kept: Iterable[str], index: RuleIndex
-) -> tuple[int, list[Finding]]:
-    """Tables whose names kept code computes, and of which others of the same folder stay: each needs a rule to go.
-
-    Args:
-        symbols: of every file of the generated tree.
-        upstream, kept: all paths of both trees.
-        index: of the rules.
-
-    Returns:
-        How many such tables upstream has, and those that are gone.
-    """
-    patterns = {pattern for each in symbols for pattern in each.computed_files}
+def lost_tables(trees: Trees, seen: Seen) -> None:
+    """Tables whose names kept code computes, and of which others of the same folder stay: each needs a rule to go."""
+    if trees.index is None:
+        return
+    patterns = {pattern for each in trees.kept for pattern in each.computed_files}
     computed = re.compile("|".join(sorted(patterns)) or r"(?!)")
-    there = {path for path in kept if _is_table(path)}
+    there = {path for path in trees.recorded if _is_table(path)}
     folders = Counter(map(_folder, there))
-    count = 0
-    found: list[Finding] = []
-    for path in upstream:
-        if not _is_table(path) or not folders[_folder(path)] or not computed.fullmatch(path.rpartition("/")[2]):
-            continue
-        count += 1
-        if path not in there and not index.removes(path):
-            message = f"is gone, no rule removes it, and {folders[_folder(path)]} tables beside it stay"
-            found.append(Finding("tables", path, 0, message))
-    return count, found
+    for path in trees.source.by_path:
+        if _is_table(path) and folders[_folder(path)] and computed.fullmatch(path.rpartition("/")[2]):
+            seen.look()
+            if path not in there and not trees.index.removes(path):
+                seen.find(path, 0, f"is gone, no rule removes it, and {folders[_folder(path)]} tables beside it stay")
 
 
 def _is_table(path: str) -> bool:

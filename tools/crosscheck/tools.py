@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from shrinker.check.undefined import find_ruff
+from shrinker.check.ruff import find_ruff
 from shrinker.values.errors import InputError
 from tools.crosscheck.finding import Finding
 

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from shrinker.check.form import LOCK
 from shrinker.values import form as syntax
+from shrinker.values.contents import MANIFEST
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile
 from tools.mutation.faults import Fault
@@ -35,7 +35,7 @@ class Stand:
         self._time = _EARLIER
         for entry in manifest.files:
             self._restore(entry.path)
-        (folder / LOCK).write_text(manifest.to_json(), "utf-8")
+        (folder / MANIFEST).write_text(manifest.to_json(), "utf-8")
 
     @contextmanager
     def damaged(self, fault: Fault) -> Iterator[Manifest]:
@@ -51,13 +51,13 @@ class Stand:
                     target.write_text(text, "utf-8", newline="")
                     self._time += 1
                     os.utime(target, (self._time, self._time))
-            (self.folder / LOCK).write_text(manifest.to_json(), "utf-8")
+            (self.folder / MANIFEST).write_text(manifest.to_json(), "utf-8")
             yield manifest
         finally:
             for path in changes:
                 (self.folder / path).unlink(missing_ok=True)
                 self._restore(path)
-            (self.folder / LOCK).write_text(self.manifest.to_json(), "utf-8")
+            (self.folder / MANIFEST).write_text(self.manifest.to_json(), "utf-8")
 
     def _restore(self, path: str) -> None:
         target = self.folder / path

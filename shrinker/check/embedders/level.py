@@ -16,8 +16,8 @@ from packaging.utils import canonicalize_name
 from shrinker.cache import Cache, pack, unpack
 from shrinker.check.embedders.offered import Offered
 from shrinker.check.embedders.uses import IMPORTS, KINDS, MEMBERS, Use, uses_of_wheel
-from shrinker.check.references import read_all
 from shrinker.check.symbols import ModuleSymbols
+from shrinker.check.trees import read_all
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import any_module_matches, any_name_matches, any_path_matches
 from shrinker.values.manifest import Manifest

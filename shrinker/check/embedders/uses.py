@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from shrinker.check.declared import last_name
+from shrinker.check.declarations import last_name
 from shrinker.check.reader import symbols_of
 from shrinker.values.upstream import PACKAGE
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-from shrinker.check.declared import last_name
+from shrinker.check.declarations import last_name
 from shrinker.check.parsing import parsed
-from shrinker.check.rule_index import RuleIndex
+from shrinker.check.registry import Seen
+from shrinker.check.trees import Trees
 from shrinker.check.unroll import passes, tables_of, text_of
-from shrinker.values.outcome import Finding
 from shrinker.values.upstream import module_name
 
 _IMPORTING = frozenset({"import_module", "__import__"})
@@ -20,41 +20,24 @@ _LOOP = re.compile(rb"(?:^|\r)(?:\xef\xbb\xbf)?\f*for\b", re.MULTILINE)
 """A `for` of the module level begins a line; most files have none."""
 
 
-def lost_imports_of_loops(
-    upstream: Path, out: Path, kept: Iterable[str], there: Iterable[str], index: RuleIndex
-) -> tuple[int, list[Finding]]:
-    """Modules that such loops import in upstream and not in the generated tree, and those that they import and that are not there.
-
-    Args:
-        upstream, out: both trees.
-        kept: paths of the Python files of the generated tree that upstream has, too.
-        there: dotted names of all its modules.
-        index: of the rules.
-
-    Returns:
-        How many imports of such loops were looked at, and the findings.
-    """
-    modules = set(there)
-    count = 0
-    findings: list[Finding] = []
-    for path in kept:
+def lost_imports_of_loops(trees: Trees, seen: Seen) -> None:
+    """Modules that such loops import in upstream and not in the generated tree, and those that they import and that are not there."""
+    if trees.index is None:
+        return
+    modules = {symbols.module for symbols in trees.kept}
+    for path in trees.changed:
         module = module_name(path)
-        if module is None:
+        before = set(_imported(trees.source.root / path, module)) if module is not None else set()
+        if module is None or not before:
             continue
-        before = set(_imported(upstream / path, module))
-        if not before:
-            continue
-        after = set(_imported(out / path, module))
-        count += len(before)
+        after = set(_imported(trees.out / path, module))
+        seen.look(len(before))
         for name in sorted(before - after):
-            if not index.removes_module(name):
-                findings.append(
-                    Finding("imports of loops", path, 0, f"no longer imports {name}, and no rule removes it")
-                )
+            if not trees.index.removes_module(name):
+                seen.find(path, 0, f"no longer imports {name}, and no rule removes it")
         for name in sorted(after - modules):
-            if index.removes_module(name):
-                findings.append(Finding("imports of loops", path, 0, f"imports {name}, which a rule removes"))
-    return count, findings
+            if trees.index.removes_module(name):
+                seen.find(path, 0, f"imports {name}, which a rule removes")
 
 
 def _imported(file: Path, module: str) -> Iterator[str]:

@@ -1,0 +1,61 @@
+"""The files of a generated tree are those of its manifest, and each is upstream's or one that shrinker writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shrinker.check.allowances import OWN_FILES
+from shrinker.check.registry import Seen
+from shrinker.check.trees import Trees
+from shrinker.values.contents import MANIFEST, contents
+
+
+def files(trees: Trees, seen: Seen) -> None:
+    """Every file of the manifest is there, once, as a plain file. (`form` compares its SHA-256.)"""
+    seen.look(len(set(trees.recorded)))
+    if len(set(trees.recorded)) < len(trees.recorded):
+        seen.find(MANIFEST, 0, "the manifest names a file twice")
+    for path in sorted(set(trees.recorded) - set(_present(trees))):
+        seen.find(path, 0, "is in the manifest but not in the tree")
+    for path in contents(trees.out):
+        if path != MANIFEST and (trees.out / path).is_symlink():
+            seen.find(path, 0, "is a link; a generated tree holds plain files only")
+
+
+def extra_files(trees: Trees, seen: Seen) -> None:
+    """Nothing else is there, the manifest and byte code of an import aside."""
+    present = set(_present(trees))
+    seen.look(len(present))
+    for path in present - set(trees.recorded):
+        seen.find(path, 0, "is not in the manifest")
+
+
+def _present(trees: Trees) -> Iterator[str]:
+    return (path for path in contents(trees.out) if path != MANIFEST and not (trees.out / path).is_symlink())
+
+
+def own_files(trees: Trees, seen: Seen) -> None:
+    """What upstream does not have is declared in `OWN_FILES`, and what is changed of upstream is Python."""
+    for entry in trees.manifest.files:
+        if entry.path in OWN_FILES:
+            seen.look()
+        elif entry.path not in trees.source.by_path:
+            seen.find(entry.path, 0, "upstream has no such file and shrinker declares none")
+        elif entry.changed and not entry.path.endswith(".py"):
+            seen.find(entry.path, 0, "was changed, but only Python files may be")
+
+
+def unchanged_files(trees: Trees, seen: Seen) -> None:
+    """What is recorded as unchanged has upstream's SHA-256."""
+    for entry in trees.manifest.files:
+        own = entry.path in OWN_FILES
+        # One that is written anew may have the name of one of upstream's.
+        if entry.changed or (own and entry.lines_before == 0):
+            continue
+        source = trees.source.by_path.get(entry.path)
+        if source is not None:
+            seen.look()
+            if entry.sha256 != source.sha256:
+                seen.find(entry.path, 0, "differs from upstream but is recorded as unchanged")
+        elif not own:
+            seen.find(entry.path, 0, "is recorded as unchanged but upstream has none")

@@ -1,0 +1,134 @@
+"""Both trees, as every check gets them: what several checks ask is read once, when the first one asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+
+from shrinker.cache import Cache, pack
+from shrinker.check.hierarchy import Families
+from shrinker.check.reader import read_symbols
+from shrinker.check.resolve import Modules
+from shrinker.check.ruff import RuffRun, Undefined
+from shrinker.check.rule_index import RuleIndex, index_rules
+from shrinker.check.symbols import SYMBOLS, ModuleSymbols
+from shrinker.check.workers import map_cached
+from shrinker.ruleset import Ruleset
+from shrinker.source.cache import sha256_of
+from shrinker.values.manifest import Manifest
+from shrinker.values.outcome import EmittedFile
+from shrinker.values.upstream import UpstreamTree
+
+
+@dataclass(frozen=True)
+class Trees:
+    """Upstream, and what was generated of it."""
+
+    source: UpstreamTree
+    out: Path
+    manifest: Manifest
+    rules: Ruleset | None
+    """Those by which the tree was made; without them the checks that need them look at nothing."""
+    jobs: int
+    cache: Cache
+    meanwhile: Callable[[], None] = lambda: None
+    """Called in this process while others read files, if they are."""
+
+    @cached_property
+    def recorded(self) -> list[str]:
+        """Paths that the manifest names."""
+        return [entry.path for entry in self.manifest.files]
+
+    @cached_property
+    def python(self) -> dict[str, EmittedFile]:
+        """Python files that are there, by path."""
+        entries = (entry for entry in self.manifest.files if entry.path.endswith(".py"))
+        return {entry.path: entry for entry in entries if (self.out / entry.path).is_file()}
+
+    @cached_property
+    def changed(self) -> dict[str, EmittedFile]:
+        """Those of them that are not as upstream wrote them."""
+        return {path: e for path, e in self.python.items() if e.changed and path in self.source.by_path}
+
+    @cached_property
+    def hashes(self) -> dict[str, str]:
+        """SHA-256 of the Python files: of the bytes that are there, since the manifest may be what is wrong."""
+        return {path: sha256_of(self.out / path) for path in self.python}
+
+    @cached_property
+    def kept(self) -> list[ModuleSymbols]:
+        """Symbols of every Python file of the generated tree."""
+        lines = {path: entry.lines_after for path, entry in self.python.items()}
+        return read_all(self.out, self.hashes, lines, self.jobs, self.cache, self.meanwhile)
+
+    @cached_property
+    def undefined(self) -> list[Undefined]:
+        """What ruff says of the Python files; it is at work while their symbols are read."""
+        ruff = RuffRun(self.out, [*self.python])
+        try:
+            _ = self.kept
+            return ruff.result()
+        finally:
+            ruff.stop()
+
+    @cached_property
+    def before(self) -> dict[str, ModuleSymbols]:
+        """Upstream's symbols of the changed files, by path."""
+        hashes = {path: self.source.by_path[path].sha256 for path in self.changed}
+        lines = {path: entry.lines_before for path, entry in self.changed.items()}
+        return {s.path: s for s in read_all(self.source.root, hashes, lines, self.jobs, self.cache)}
+
+    def pairs(self) -> Iterator[tuple[ModuleSymbols, ModuleSymbols]]:
+        """Symbols of the changed files, with upstream's."""
+        return ((symbols, self.before[symbols.path]) for symbols in self.kept if symbols.path in self.before)
+
+    @cached_property
+    def modules(self) -> Modules:
+        """Of the generated tree."""
+        return Modules(self.out, self.recorded, {s.path: s for s in self.kept})
+
+    @cached_property
+    def source_modules(self) -> Modules:
+        """Of upstream."""
+        theirs = self.source.by_path
+        same = {path for path, sha256 in self.hashes.items() if path in theirs and theirs[path].sha256 == sha256}
+        return Modules(self.source.root, theirs, {s.path: s for s in self.kept if s.path in same})
+
+    @cached_property
+    def families(self) -> Families:
+        """Classes of the generated tree."""
+        return Families(self.kept, self.modules.is_module)
+
+    @cached_property
+    def index(self) -> RuleIndex | None:
+        """What the rules say by names."""
+        return index_rules(self.rules) if self.rules is not None else None
+
+
+def read_all(
+    root: Path,
+    hashes: Mapping[str, str],
+    lines: Mapping[str, int],
+    jobs: int,
+    cache: Cache,
+    meanwhile: Callable[[], None] = lambda: None,
+) -> list[ModuleSymbols]:
+    """Symbols of these files, in their order.
+
+    Args:
+        root: of the tree.
+        hashes: SHA-256 by path.
+        lines: how many a file has, by path.
+        jobs: number of processes.
+        cache: symbols of files that were read before.
+        meanwhile: called in this process while others read.
+    """
+    layer = cache.layer(SYMBOLS)
+    keys = {path: layer.key(path, sha256) for path, sha256 in hashes.items()}
+    return [*map_cached(partial(_read, root), layer, keys, lines.__getitem__, jobs=jobs, meanwhile=meanwhile).values()]
+
+
+def _read(root: Path, path: str) -> bytes:
+    return pack(read_symbols(root / path, path))
