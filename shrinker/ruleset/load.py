@@ -47,7 +47,7 @@ from shrinker.ruleset.models import (
 )
 from shrinker.values.errors import InputError
 
-_KINDS: dict[str, tuple[str, type[Rule]]] = {
+KINDS: dict[str, tuple[str, type[Rule]]] = {
     "fact": ("facts", Fact),
     "domain": ("domains", Domain),
     "pure": ("pures", Pure),
@@ -87,7 +87,7 @@ RENAMED = {
 """Kinds by the name that they had, and the one that they have."""
 _SCOPES = ("family", "features", "profiles")
 """Folders of rules about what is served, which say nothing of platforms."""
-MODELS: dict[str, type[Rule]] = dict(_KINDS.values())
+MODELS: dict[str, type[Rule]] = dict(KINDS.values())
 """By field of the ruleset."""
 
 
@@ -185,7 +185,7 @@ def load_rules(paths: Sequence[Path], profile: str = "", salt: bytes = b"", fold
         InputError: broken TOML, unknown kind or key, two rules of one id, two rules that contradict each other.
     """
     digest = hashlib.sha256()
-    collected: dict[str, list[Rule]] = {plural: [] for plural, _ in _KINDS.values()}
+    collected: dict[str, list[Rule]] = {plural: [] for plural, _ in KINDS.values()}
     seen: dict[str, str] = {}
     for path in paths:
         name = path.relative_to(folder).as_posix() if folder else path.name
@@ -217,17 +217,17 @@ def _of_its_domain(refusal: Refusal, rules: Ruleset) -> Refusal:
 def _load_file(path: Path, place: str, collected: dict[str, list[Rule]], seen: dict[str, str]) -> None:
     text, data = _read_toml(path)
     for kind, rows in data.items():
-        if kind not in _KINDS or not isinstance(rows, list):
+        if kind not in KINDS or not isinstance(rows, list):
             line = _line_of(text, kind)
             if kind in RENAMED:
                 raise InputError(
                     f"{place}:{line}: [[{kind}]] is called [[{RENAMED[kind]}]] now", f"write [[{RENAMED[kind]}]]"
                 )
             raise InputError(
-                f"{place}:{line}: unknown kind of rule {kind!r}{_nearest(kind, list(_KINDS))}",
-                f"a rule starts with one of: {', '.join(f'[[{k}]]' for k in _KINDS)}",
+                f"{place}:{line}: unknown kind of rule {kind!r}{_nearest(kind, list(KINDS))}",
+                f"a rule starts with one of: {', '.join(f'[[{k}]]' for k in KINDS)}",
             )
-        plural, model = _KINDS[kind]
+        plural, model = KINDS[kind]
         lines = [n for n, row in enumerate(text.splitlines(), 1) if row.strip().startswith(f"[[{kind}]]")]
         for index, row in enumerate(rows):
             start = lines[index] if index < len(lines) else 1

@@ -14,9 +14,10 @@ from shrinker.values.leftovers import Kind, Position
 class Rule(BaseModel):
     """What every rule has."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
+    """Its name in every report."""
     why: str = Field(min_length=10)
     """One or two sentences for the person who audits it."""
     optional: bool = False
@@ -90,6 +91,7 @@ class Domain(Claim):
     """Functions and decorators that only file something under such a text: their first argument, or the `name` that it
     is made with (``register(Template(name="chatml"))``)."""
     never: tuple[str, ...] = ()
+    """Texts that it never is."""
     only: tuple[str, ...] = ()
     """Instead of `never`: the texts that it may be. It is none of all others, and what is not a text is left open."""
 
@@ -104,6 +106,7 @@ class Pure(Rule):
     """Functions of the tree that only answer: a call whose result is not needed may go."""
 
     calls: tuple[str, ...]
+    """The functions, or methods of any receiver (``.get_kvcache``)."""
     boolean: bool = False
     """They answer `True` or `False` and nothing else, so that `f() and False` is `False` even as a value."""
 
@@ -122,6 +125,7 @@ class Absent(Rule):
     attribute AttributeError."""
 
     modules: tuple[str, ...] = ()
+    """Patterns over dotted modules, submodules included."""
     attributes: tuple[str, ...] = ()
     """Attributes of modules that are installed (``torch.npu``); only whole names, no patterns."""
 
@@ -154,6 +158,7 @@ class Root(Rule):
     """Where reachability starts."""
 
     modules: tuple[str, ...] = ()
+    """Modules that people run or import, by their whole names."""
     paths: tuple[str, ...] = ()
     """Native or data files and folders that are roots themselves (``sgl-kernel/**`` …)."""
 
@@ -162,6 +167,7 @@ class Walk(Rule):
     """A registry that imports every module of a package, and the ones it finds in the closed world."""
 
     package: str
+    """The dotted package."""
     keep: tuple[str, ...] = ()
     """Names below the package; several rules of one package add up. Empty: the walk finds nothing."""
 
@@ -170,13 +176,16 @@ class Keep(Rule):
     """Kept although the graph may not reach it."""
 
     modules: tuple[str, ...] = ()
+    """Patterns over dotted modules."""
     paths: tuple[str, ...] = ()
+    """Patterns over files and folders of upstream."""
 
 
 class Asset(Rule):
     """Files found at run time in a way the graph cannot read: kept together with a module."""
 
     paths: tuple[str, ...]
+    """Patterns over the files."""
     needed_by: tuple[str, ...]
     """Modules (patterns); the files stay when one of them does."""
 
@@ -229,6 +238,7 @@ class Entry(Rule):
     """Where something comes in from outside: a fact about it needs a refusal. Profiles without such rules are not asked for any."""
 
     kind: Literal["flag", "request"]
+    """What sets it: a command line, or a request."""
     classes: tuple[str, ...] = Field(min_length=1)
     """Patterns over classes: the fields that their bodies annotate are what is set."""
     held: tuple[str, ...] = ()
@@ -276,7 +286,9 @@ class Default(Rule):
     """Patterns over functions and classes: the text is replaced where one of them assigns, returns or hands it on, and
     where it is the default of a parameter or field. Texts that are compared or listed are left alone."""
     text: str = Field(min_length=1)
+    """The text that upstream would choose."""
     by: str = Field(min_length=1)
+    """The text that takes its place."""
 
 
 class Companion(Rule):
@@ -307,6 +319,7 @@ class Listing(Rule):
     """Modules that only list distributions, to show their versions: a name there is no use of it."""
 
     modules: tuple[str, ...] = Field(min_length=1)
+    """Patterns over dotted modules."""
 
 
 class Platform(Rule):
@@ -325,9 +338,10 @@ class Platform(Rule):
 class Survivor(Rule):
     """Why a trace of another platform in the generated tree is right. All keys that are given must hold."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True)
 
     kind: tuple[Kind, ...] = ()
+    """Kinds of traces (`values.leftovers.Kind`)."""
     positions: tuple[Position, ...] = Field((), alias="in")
     """Places in the syntax (`values.survivors.Position`)."""
     words: tuple[str, ...] = ()
