@@ -1,4 +1,4 @@
-"""README names no command that is not run: the quick ones here, all of them by `make readme`. None leaves the checkout changed
+"""README and docs/commands.md name no command that is not run: the quick ones here, all of them by `make readme`. None leaves the checkout changed
 but those that are there to write reports."""
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ import pytest
 from tests.clones import Clone
 from tests.documented import ROWS, Row, documented
 
-README = Path(__file__).resolve().parents[1] / "README.md"
+PAGES = [Path(__file__).resolve().parents[1] / name for name in ("README.md", "docs/commands.md")]
 QUICK = [row for row in ROWS if not row.slow]
 
 
 def test_every_command_of_the_readme_has_its_row() -> None:
     rows = [row.command for row in ROWS]
-    named = documented(README.read_text("utf-8"))
+    named = documented("\n".join(page.read_text("utf-8") for page in PAGES))
     assert len(named) > 40 and len(rows) == len(set(rows))
     assert [command for command in named if command not in rows] == [], "give each a row in tests/documented.py"
-    assert [row for row in rows if row not in named] == [], "README names them no more"
+    assert [row for row in rows if row not in named] == [], "the pages name them no more"
 
 
 def test_what_does_not_run_as_it_is_written_says_why() -> None:
