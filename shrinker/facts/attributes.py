@@ -6,19 +6,10 @@ import ast
 from typing import TYPE_CHECKING
 
 from shrinker.facts.lattice import UNKNOWN, Domain, Ref, Removed, Unknown, Value
+from shrinker.syntax.names import written
 
 if TYPE_CHECKING:
     from shrinker.facts.evaluate import Scope
-
-
-def written(node: ast.expr) -> str:
-    """A name as it is written: ``self.device``; only its end where it hangs on something else than a name."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        base = written(node.value)
-        return f"{base}.{node.attr}" if base else node.attr
-    return ""
 
 
 def in_domain(name: str, scope: Scope, found: Value = UNKNOWN) -> Value:

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from shrinker.facts.lattice import Known, Ref, Removed
-from shrinker.facts.walk import children
+from shrinker.syntax.walk import children
 
 if TYPE_CHECKING:
     from shrinker.facts.evaluate import Scope

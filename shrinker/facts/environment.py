@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from functools import cached_property, reduce
 from itertools import chain
 
-from shrinker.facts.bindings import Binding
 from shrinker.facts.lattice import UNKNOWN, Domain, Known, Ref, Removed, Value
 from shrinker.facts.outline import Outline
 from shrinker.facts.patterns import Patterns
 from shrinker.ruleset.match import any_module_matches, name_matches
 from shrinker.ruleset.models import Fact, Pure, Remove, Ruleset
+from shrinker.syntax.bindings import Binding
 
 _WORD = re.compile(r"[^\W\d]\w*")
 

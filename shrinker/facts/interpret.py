@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from shrinker.facts.bindings import Binding
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import Scope, evaluate
 from shrinker.facts.lattice import NO_RULES, UNKNOWN, Known, Value
-from shrinker.facts.scopes import ModuleScope, catches_import_error, failing_import, function_scope, liveness
-from shrinker.facts.walk import walk
+from shrinker.facts.scopes import ModuleScope, failing_import, function_scope, liveness
+from shrinker.syntax.bindings import Binding
+from shrinker.syntax.imports import catches_import_error
+from shrinker.syntax.walk import walk
 
 if TYPE_CHECKING:
     from shrinker.facts.environment import Environment

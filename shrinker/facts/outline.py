@@ -6,8 +6,9 @@ import ast
 import sys
 from dataclasses import dataclass
 
-from shrinker.facts.bindings import Binding, Bindings, absolute, collect
-from shrinker.facts.walk import statements, walk
+from shrinker.syntax.bindings import Binding, Bindings, collect
+from shrinker.syntax.imports import absolute
+from shrinker.syntax.walk import statements, walk
 
 _INTERPRETABLE_STATEMENTS = 12
 """A function longer than this is not interpreted for a constant result."""
@@ -134,6 +135,8 @@ def _trim(binding: Binding) -> Binding:
         )
         return Binding("class", binding.line, guards, node=shell)
     if binding.kind == "value" and binding.value is not None and sum(1 for _ in walk(binding.value)) > _FOLDABLE_NODES:
+        return Binding("opaque", binding.line, guards)
+    if binding.kind == "opaque" and binding.value is not None:
         return Binding("opaque", binding.line, guards)
     return binding
 

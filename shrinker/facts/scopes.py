@@ -6,11 +6,13 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from shrinker.facts.bindings import Binding, Bindings, Guard, collect
 from shrinker.facts.cases import never_matches
 from shrinker.facts.evaluate import Scope, evaluate, truth
 from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, Value, join
-from shrinker.facts.walk import statements, walk
+from shrinker.syntax.bindings import Binding, Bindings, Guard, collect
+from shrinker.syntax.imports import catches_import_error, is_type_checking
+from shrinker.syntax.scopes import parameters_of, rebound_in
+from shrinker.syntax.walk import walk
 
 if TYPE_CHECKING:
     from shrinker.facts.environment import Environment
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 LATER = 1 << 30
 """A line below all others."""
 _DEFINITIONS = frozenset({"from", "module", "def", "class"})
-_IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 
 
 class ModuleScope:
@@ -133,7 +134,7 @@ def _beside(binding: Binding, name: str, line: int) -> bool:
     """True when a binding shares its line with other code that reads the name (``flag = True; x = flag``)."""
     if binding.line != line:
         return False
-    value = binding.value
+    value = binding.value if binding.kind == "value" else None
     return value is None or not any(isinstance(n, ast.Name) and n.id == name for n in walk(value))
 
 
@@ -206,11 +207,6 @@ def _with_eagerness(value: Value, scope: Scope, binding: Binding) -> Value:
     return replace(value, eager=not lazy and not scope.environment.only_when_asked(value.name))
 
 
-def is_type_checking(test: ast.expr) -> bool:
-    """True for ``TYPE_CHECKING`` and ``typing.TYPE_CHECKING``."""
-    return "TYPE_CHECKING" in (getattr(test, "id", ""), getattr(test, "attr", ""))
-
-
 def _removed_base(binding: Binding, scope: Scope) -> Removed | None:
     if not isinstance(binding.node, ast.ClassDef):
         return None
@@ -249,22 +245,16 @@ def around_function(scope: Scope) -> Scope:
 
 def function_scope(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, outer: Scope, package: str) -> LocalScope:
     """The scope of a function's body."""
-    arguments = node.args
-    parameters = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-    parameters |= {a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None}
+    parameters = parameters_of(node.args)
     if isinstance(node, ast.Lambda):
-        return LocalScope(outer, Bindings(), frozenset(parameters))
-    nested: set[str] = set()
-    for part in statements(node):
-        if isinstance(part, ast.Nonlocal):
-            nested.update(part.names)
+        return LocalScope(outer, Bindings(), parameters)
     outer = around_function(outer)
     if isinstance(outer, ModuleScope):
         # The body runs later than the code around it: all bindings of the module count.
         outer = ModuleScope(outer.environment, outer.module)
     known = outer.environment.outlines.get(outer.module)
     bindings = collect(node.body, package, walrus=known is None or known.walrus)
-    return LocalScope(outer, bindings, frozenset(parameters | nested))
+    return LocalScope(outer, bindings, parameters | rebound_in(node))
 
 
 def liveness(scope: Scope, binding: Binding) -> bool | None:
@@ -346,11 +336,3 @@ def failing_import(node: ast.Try, scope: Scope) -> str | None:
             if isinstance(value, Removed):
                 return value.rule
     return None
-
-
-def catches_import_error(handler: ast.ExceptHandler) -> bool:
-    """True when an `except` clause catches ImportError."""
-    if handler.type is None:
-        return True
-    types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return any(isinstance(t, ast.Name) and t.id in _IMPORT_ERRORS for t in types)

@@ -10,10 +10,10 @@ import ast
 import re
 from collections.abc import Iterable
 
-from shrinker.facts.bindings import absolute
-from shrinker.facts.walk import children, walk
-from shrinker.fold.definitions import dotted
 from shrinker.fold.reading import Reading
+from shrinker.syntax.imports import absolute
+from shrinker.syntax.names import dotted
+from shrinker.syntax.walk import children, walk
 
 _DYNAMIC = frozenset({"import_module", "__import__", "spec_from_file_location", "module_from_spec", "exec_module"})
 """Calls that give a module which no import names."""

@@ -9,10 +9,10 @@ import ast
 
 from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Removed
-from shrinker.facts.walk import walk
-from shrinker.fold.context import span
-from shrinker.fold.definitions import dotted
 from shrinker.fold.expressions import ExpressionFolder
+from shrinker.syntax.names import dotted
+from shrinker.syntax.ranges import span
+from shrinker.syntax.walk import walk
 from shrinker.values.edits import DropElement, Literal, TakeOperand
 
 _NEVER_ALONE = frozenset({"Optional", "Union", "Annotated", "Literal"})

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from shrinker.facts.scopes import catches_import_error, failing_import
-from shrinker.facts.walk import statements, walk
-from shrinker.fold.context import EvaluatesRemoved, extent, last_line, span
-from shrinker.fold.control import filled
+from shrinker.facts.scopes import failing_import
+from shrinker.fold.context import EvaluatesRemoved, filled
 from shrinker.fold.failing import catches_all, cut_after_import, raise_alone, removed_by, take_handler, uses_exception
+from shrinker.syntax.imports import catches_import_error
+from shrinker.syntax.ranges import extent, last_line, span
+from shrinker.syntax.walk import statements, walk
 from shrinker.values.edits import DropBlock, DropElement, DropStatement, TakeBlock
 from shrinker.values.folded import Uncertain
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import truth
 from shrinker.facts.lattice import Known
-from shrinker.fold.context import Context, extent, first_line, last_line, span
-from shrinker.fold.control import filled
+from shrinker.fold.context import Context, filled
 from shrinker.fold.named import has_no_effect
+from shrinker.syntax.ranges import extent, first_line, last_line, span
 from shrinker.values.edits import DropBlock, DropStatement, DropTail, TakeBlock
 
 if TYPE_CHECKING:

@@ -13,9 +13,10 @@ from shrinker.facts.booleans import is_boolean
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Known
-from shrinker.fold.context import EvaluatesRemoved, span
+from shrinker.fold.context import EvaluatesRemoved
 from shrinker.fold.literals import without_removed
 from shrinker.fold.named import has_no_effect
+from shrinker.syntax.ranges import span
 from shrinker.values.edits import DropElement, TakeOperand
 
 if TYPE_CHECKING:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from shrinker.facts.bindings import collect
 from shrinker.facts.lattice import Removed
 from shrinker.facts.scopes import LocalScope
-from shrinker.fold.context import EvaluatesRemoved, span
-from shrinker.fold.control import filled, is_counted
+from shrinker.fold.context import EvaluatesRemoved, filled
 from shrinker.fold.functions import LOCALS, definition_gone, fold_decorators, removed_definition
+from shrinker.syntax.bindings import collect
+from shrinker.syntax.control import is_counted
+from shrinker.syntax.ranges import span
 from shrinker.values.edits import DropElement
 
 if TYPE_CHECKING:

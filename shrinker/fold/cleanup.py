@@ -10,15 +10,16 @@ import ast
 import bisect
 from collections.abc import Callable
 
-from shrinker.facts.bindings import absolute
 from shrinker.facts.lattice import Known, Ref
-from shrinker.facts.scopes import ModuleScope, catches_import_error, is_type_checking
-from shrinker.facts.walk import BLOCKS, statements
-from shrinker.fold.context import Context, extent, first_line, span
-from shrinker.fold.control import READ_ALL_LOCALS
+from shrinker.facts.scopes import ModuleScope
+from shrinker.fold.context import Context
 from shrinker.fold.exports import Exports, is_export
 from shrinker.fold.flags import keep_flags
-from shrinker.fold.idle import bound_name, loads, reads_in
+from shrinker.syntax.control import READ_ALL_LOCALS
+from shrinker.syntax.imports import absolute, bound_name, catches_import_error, is_type_checking, loads
+from shrinker.syntax.names import reads_in
+from shrinker.syntax.ranges import extent, first_line, span
+from shrinker.syntax.walk import BLOCKS, statements
 from shrinker.values.edits import DropAlias, Literal, Span
 
 

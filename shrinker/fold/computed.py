@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterable
 from itertools import chain
 
-from shrinker.facts.walk import walk
 from shrinker.fold.reading import Reading
-from shrinker.fold.unroll import Spelled
+from shrinker.syntax.unroll import Unroller
+from shrinker.syntax.walk import walk
 
 _FIELD = re.compile(r"\{[^{}]*\}")
 _LITERAL_CHARACTERS = 3
@@ -24,9 +24,9 @@ SHORT = 200
 class Patterns:
     """Names that the module puts together."""
 
-    def __init__(self, reading: Reading, spelled: Spelled) -> None:
+    def __init__(self, reading: Reading, unroller: Unroller) -> None:
         self._reading = reading
-        self._spelled = spelled
+        self._unroller = unroller
         self.sites: list[tuple[int, str]] = []
         """Computed strings, each computed part written ``*``; where loops spell them out, what they are."""
         self._patterns: set[str] = set()
@@ -71,7 +71,7 @@ class Patterns:
         for node in computed:
             pattern = pattern_of(node)
             if pattern is not None and pattern != "*":
-                exact = self._spelled.texts(node) if "*" in pattern and isinstance(node, ast.expr) else None
+                exact = self._unroller.texts(node) if "*" in pattern and isinstance(node, ast.expr) else None
                 self.sites += ((node.lineno, text) for text in ((pattern,) if exact is None else exact))
                 if "*" in pattern and id(node) not in judged:
                     self._add(pattern, node.lineno)

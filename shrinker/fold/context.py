@@ -12,14 +12,14 @@ from typing import TypeVar, cast
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Domain, Known, Removed
 from shrinker.facts.scopes import LocalScope
-from shrinker.facts.walk import children
-from shrinker.fold.definitions import words_of
-from shrinker.fold.lines import Lines
+from shrinker.syntax.lines import Lines
+from shrinker.syntax.names import words_of
+from shrinker.syntax.ranges import Placed, first_line, span
+from shrinker.syntax.walk import children
 from shrinker.values.edits import DropStatement, Edit, Span, TakeBlock
 from shrinker.values.folded import Decision, Escape, Uncertain
 
 _Written = TypeVar("_Written", bound=ast.stmt | ast.expr)
-Node = ast.expr | ast.stmt | ast.ExceptHandler | ast.alias | ast.keyword | ast.arg | ast.pattern
 
 _TEXT_LIMIT = 120
 _WORDS = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -44,9 +44,14 @@ class KeepsWhole(Exception):
         self.reason = reason
 
 
-def span(node: Node) -> Span:
-    """Position of a node in the original file."""
-    return Span(node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
+def written_pass() -> ast.Pass:
+    """What an emptied block receives. Position 0: written by `emit`, not found in the source."""
+    return ast.Pass(lineno=0, col_offset=0, end_lineno=0, end_col_offset=0)
+
+
+def filled(body: list[ast.stmt]) -> list[ast.stmt]:
+    """The block, or a `pass` in the place of an emptied one."""
+    return body or [written_pass()]
 
 
 class Context:
@@ -201,7 +206,7 @@ class Context:
         around = self.lines[: first - 1] + self.lines[node.end_lineno :]
         return any(node.name in _WORDS.findall(line) for line in around if node.name in line)
 
-    def text(self, node: Node) -> str:
+    def text(self, node: Placed) -> str:
         """The node as upstream wrote it, on one line."""
         end = node.end_lineno or node.lineno
         rows = self.lines[node.lineno - 1 : end]
@@ -219,12 +224,12 @@ class Context:
 
     def decide(
         self,
-        node: Node,
+        node: Placed,
         kind: str,
         rules: Iterable[str],
         outcome: str,
         lines: int,
-        shown: Node | None = None,
+        shown: Placed | None = None,
         gone: tuple[int, int] | None = None,
     ) -> None:
         """Record one decision.
@@ -248,37 +253,18 @@ class Context:
         self.lost |= words
         self.lost_own |= own
 
-    def escape(self, node: Node, removed: Removed) -> None:
+    def escape(self, node: Placed, removed: Removed) -> None:
         """Record a use of a removed module that no fact decides and that every run may reach."""
         self.escapes.append(Escape(removed.module, removed.name, node.lineno, removed.rule))
 
     def decide_known(
         self,
-        node: Node,
+        node: Placed,
         kind: str,
         value: Known,
         lines: int,
-        shown: Node | None = None,
+        shown: Placed | None = None,
         gone: tuple[int, int] | None = None,
     ) -> None:
         """Record a condition that the facts decided."""
         self.decide(node, kind, value.rules, "true" if value.truth else "false", lines, shown, gone)
-
-
-def first_line(node: Node) -> int:
-    """The line on which a statement starts, its decorators included."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.decorator_list:
-        return node.decorator_list[0].lineno
-    return node.lineno
-
-
-def extent(body: list[ast.stmt]) -> int:
-    """Lines that a block covers in the original file."""
-    if not body:
-        return 0
-    return (body[-1].end_lineno or body[-1].lineno) - body[0].lineno + 1
-
-
-def last_line(body: list[ast.stmt]) -> int:
-    """The line on which a block ends."""
-    return body[-1].end_lineno or body[-1].lineno

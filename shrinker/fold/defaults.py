@@ -6,9 +6,10 @@ import ast
 import json
 from collections.abc import Iterable, Iterator
 
-from shrinker.fold.context import Context, span
+from shrinker.fold.context import Context
 from shrinker.ruleset.match import any_name_matches, overlap
 from shrinker.ruleset.models import Default
+from shrinker.syntax.ranges import span
 from shrinker.values.edits import Literal
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Removed
-from shrinker.facts.walk import statements
-from shrinker.fold.context import EvaluatesRemoved, span
-from shrinker.fold.control import runs_something
+from shrinker.fold.context import EvaluatesRemoved
 from shrinker.fold.domains import drop_rows
+from shrinker.syntax.control import runs_something
+from shrinker.syntax.ranges import span
+from shrinker.syntax.walk import statements
 from shrinker.values.edits import DropElement
 
 if TYPE_CHECKING:

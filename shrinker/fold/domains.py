@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from collections import Counter
 
-from shrinker.facts.attributes import written
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import Scope, evaluate
 from shrinker.facts.lattice import Domain, Known, Ref, Removed, join
-from shrinker.facts.walk import statements, walk
-from shrinker.fold.context import Context, span
+from shrinker.fold.context import Context
+from shrinker.syntax.names import written
+from shrinker.syntax.ranges import span
+from shrinker.syntax.walk import statements, walk
 from shrinker.values.edits import DropElement
 
 Display = ast.Tuple | ast.List | ast.Set

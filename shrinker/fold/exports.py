@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from shrinker.fold.context import Context, span
+from shrinker.fold.context import Context
 from shrinker.fold.harvest import exported
+from shrinker.syntax.ranges import span
 from shrinker.values.edits import DropElement, Span
 
 

@@ -9,14 +9,15 @@ from typing import Any
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import Scope, evaluate, truth
 from shrinker.facts.lattice import Known, Removed, Value
-from shrinker.facts.walk import walk
 from shrinker.fold.chains import fold_chain, fold_not, fold_ternary
 from shrinker.fold.comparisons import fold_comparison, fold_instance_test
-from shrinker.fold.context import Context, EvaluatesRemoved, span
+from shrinker.fold.context import Context, EvaluatesRemoved
 from shrinker.fold.displays import fold_dict, fold_display, fold_list, fold_set
 from shrinker.fold.domains import asked_table, registration
 from shrinker.fold.literals import decided_constant, without_removed
 from shrinker.fold.nested import fold_comprehension, fold_lambda
+from shrinker.syntax.ranges import span
+from shrinker.syntax.walk import walk
 from shrinker.values.edits import Literal
 
 _INSTANCE_TESTS = frozenset({"isinstance", "issubclass"})

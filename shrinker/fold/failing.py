@@ -6,11 +6,11 @@ import ast
 from typing import TYPE_CHECKING
 
 from shrinker.facts.lattice import Removed
-from shrinker.facts.scopes import catches_import_error
-from shrinker.fold.context import extent, first_line, last_line, span
-from shrinker.fold.control import asks_for_exception, leaves
 from shrinker.fold.messages import message
 from shrinker.fold.named import running
+from shrinker.syntax.control import asks_for_exception, leaves
+from shrinker.syntax.imports import catches_import_error
+from shrinker.syntax.ranges import extent, first_line, last_line, span
 from shrinker.values.edits import DropBlock, DropStatement, DropTail, Raise, TakeBlock
 
 if TYPE_CHECKING:

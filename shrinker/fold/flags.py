@@ -8,8 +8,9 @@ from collections.abc import Callable
 from shrinker.facts.effects import is_pure
 from shrinker.facts.lattice import Known
 from shrinker.facts.scopes import ModuleScope
-from shrinker.fold.context import Context, extent
+from shrinker.fold.context import Context
 from shrinker.fold.exports import Exports
+from shrinker.syntax.ranges import extent
 
 
 def keep_flags(

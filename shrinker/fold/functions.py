@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from shrinker.facts.lattice import Removed
 from shrinker.facts.scopes import LATER, LocalScope, ModuleScope, around_function, function_scope, shadowed
-from shrinker.facts.walk import walk
 from shrinker.fold.annotations import fold_annotation, fold_parameter
-from shrinker.fold.context import EvaluatesRemoved, KeepsWhole, extent, span
-from shrinker.fold.control import declares, filled, is_generator, rebinds
+from shrinker.fold.context import EvaluatesRemoved, KeepsWhole, filled
 from shrinker.fold.domains import local_tables, registration
 from shrinker.fold.whole import function_needs
+from shrinker.syntax.control import declares, is_generator, rebinds
+from shrinker.syntax.ranges import extent, span
+from shrinker.syntax.walk import walk
 from shrinker.values.edits import DropElement
 from shrinker.values.folded import Uncertain
 

@@ -12,15 +12,15 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain
 
-from shrinker.facts.walk import statements, walk
 from shrinker.fold.accesses import accesses
 from shrinker.fold.computed import SHORT, Patterns
-from shrinker.fold.definitions import is_free
-from shrinker.fold.idle import bound_name, described, idle_locals, module_imports
-from shrinker.fold.inertia import is_inert
+from shrinker.fold.idle import described, idle_locals
 from shrinker.fold.messages import is_message
 from shrinker.fold.reading import Reading
-from shrinker.fold.unroll import Spelled
+from shrinker.syntax.imports import bound_name, module_imports
+from shrinker.syntax.side_effects import is_free, is_inert
+from shrinker.syntax.unroll import Unroller
+from shrinker.syntax.walk import statements, walk
 from shrinker.values.edits import Span
 from shrinker.values.usage import Usage, pack
 
@@ -29,14 +29,14 @@ _DOTTED_TAIL = re.compile(r"^(?:[A-Za-z_]\w*[.:])*([A-Za-z_]\w*)$")
 
 
 def harvest(
-    reading: Reading, package: str, spelled: Spelled, lost: set[str], lost_own: set[str], literals: set[Span]
+    reading: Reading, package: str, unroller: Unroller, lost: set[str], lost_own: set[str], literals: set[Span]
 ) -> tuple[Usage, list[tuple[int, str]]]:
     """The words of the module, and the computed strings of it with their lines.
 
     Args:
         reading: the folded module.
         package: the package that relative imports start from.
-        spelled: its texts that loops put together.
+        unroller: of its texts that loops put together.
         lost: see `Usage`.
         lost_own: see `Usage`.
         literals: where folding wrote a literal.
@@ -44,7 +44,7 @@ def harvest(
     tree = reading.tree
     words = _Words(reading)
     stores = _stores(reading)
-    patterns = Patterns(reading, spelled)
+    patterns = Patterns(reading, unroller)
     patterns.calls(stores)
     fields, decided = _fields(tree, stores, literals)
     chains, binds, loose, dynamic = accesses(reading, package, words.strings, words.texts)

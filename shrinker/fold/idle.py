@@ -3,47 +3,10 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Iterator
 
-from shrinker.facts.bindings import absolute
-from shrinker.facts.scopes import catches_import_error, is_type_checking
-from shrinker.facts.walk import statements, walk
-
-Import = ast.Import | ast.ImportFrom
-
-_WORDS = re.compile(r"\w+")
-CERTAIN, PERHAPS, NEVER = "certain", "perhaps", "never"
-"""Whether importing the module runs an import: always, in a branch, or only for a type checker."""
-
-
-def bound_name(node: Import, alias: ast.alias) -> str:
-    """The name that an import binds."""
-    return alias.asname or (alias.name if isinstance(node, ast.ImportFrom) else alias.name.partition(".")[0])
-
-
-def loads(node: Import, package: str) -> list[tuple[str, ...]]:
-    """What each name of an import loads: the module, and after a ``?`` what may be a module in it."""
-    if isinstance(node, ast.Import):
-        return [(alias.name,) for alias in node.names]
-    source = absolute(node.module, node.level, package)
-    return [(source,) if alias.name == "*" else (source, f"?{source}.{alias.name}") for alias in node.names]
-
-
-def module_imports(body: list[ast.stmt], runs: str = CERTAIN) -> Iterator[tuple[Import, str]]:
-    """Imports of the module level and of its branches, but for those whose failure a handler waits for."""
-    for node in body:
-        match node:
-            case ast.ImportFrom(module="__future__"):
-                pass
-            case ast.Import() | ast.ImportFrom():
-                yield node, runs
-            case ast.If(test=test):
-                branch = NEVER if is_type_checking(test) else PERHAPS
-                yield from module_imports(node.body, max(runs, branch, key=(CERTAIN, PERHAPS, NEVER).index))
-                yield from module_imports(node.orelse, max(runs, PERHAPS, key=(CERTAIN, PERHAPS, NEVER).index))
-            case ast.Try() if not any(catches_import_error(h) for h in node.handlers):
-                yield from module_imports(node.body, max(runs, PERHAPS, key=(CERTAIN, PERHAPS, NEVER).index))
+from shrinker.syntax.imports import CERTAIN, bound_name, loads, module_imports
+from shrinker.syntax.names import reads_in
+from shrinker.syntax.walk import statements
 
 
 def described(tree: ast.Module, package: str, idle: set[str]) -> set[str]:
@@ -84,25 +47,3 @@ def idle_locals(tree: ast.Module, package: str, lost: set[str]) -> set[str]:
                 if name in lost and name not in reads:
                     found.add("+".join(modules))
     return found
-
-
-def reads_in(tree: ast.AST) -> set[str]:
-    """Names that the code below a node reads, or may read through a string."""
-    found: set[str] = set()
-    texts: set[int] = set()
-    for node in walk(tree):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store):
-            found.add(node.id)
-        elif isinstance(node, ast.Global):
-            found.update(node.names)
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            # A docstring; parents come before what is in them.
-            texts.add(id(node.value))
-        elif isinstance(node, ast.Constant) and _may_name(node, texts):
-            found.update(_WORDS.findall(str(node.value)))
-    return found
-
-
-def _may_name(node: ast.Constant, docstrings: set[int]) -> bool:
-    """True for a string that may be an annotation, or name the flag to `getattr` or a patch."""
-    return isinstance(node.value, str) and len(node.value) < 200 and id(node) not in docstrings

@@ -9,9 +9,10 @@ import ast
 from collections.abc import Iterator
 
 from shrinker.facts.lattice import Removed
-from shrinker.facts.walk import walk
-from shrinker.fold.context import Context, span
-from shrinker.fold.unroll import Display, bind, rows_of, tables_of, text_of
+from shrinker.fold.context import Context
+from shrinker.syntax.ranges import span
+from shrinker.syntax.unroll import Display, bind, rows_of, tables_of, text_of
+from shrinker.syntax.walk import walk
 from shrinker.values.edits import DropElement
 
 LOADED = "loaded row"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from shrinker.facts.bindings import absolute
 from shrinker.facts.lattice import Removed
-from shrinker.fold.context import EvaluatesRemoved, span
+from shrinker.fold.context import EvaluatesRemoved
+from shrinker.syntax.imports import absolute
+from shrinker.syntax.ranges import span
 from shrinker.values.edits import DropAlias, DropElement
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import Scope, evaluate, truth
 from shrinker.facts.lattice import Value
 from shrinker.fold.branches import never_run
-from shrinker.fold.context import Context, extent, first_line, last_line, span
-from shrinker.fold.control import filled
+from shrinker.fold.context import Context, filled
 from shrinker.fold.named import has_no_effect, is_read
+from shrinker.syntax.ranges import extent, first_line, last_line, span
 from shrinker.values.edits import DropBlock, DropElement, DropStatement, TakeBlock
 
 if TYPE_CHECKING:

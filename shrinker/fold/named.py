@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import Scope, truth
 from shrinker.facts.lattice import Known
-from shrinker.facts.walk import walk
 from shrinker.fold.context import Context
-from shrinker.fold.control import READ_ALL_LOCALS, leaves
+from shrinker.syntax.control import READ_ALL_LOCALS, leaves
+from shrinker.syntax.walk import walk
 
 _SCOPES = (
     ast.FunctionDef,

@@ -9,8 +9,9 @@ from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import truth
 from shrinker.facts.lattice import UNKNOWN, Known
 from shrinker.facts.scopes import LocalScope, shadowed
-from shrinker.facts.walk import walk
-from shrinker.fold.context import EvaluatesRemoved, span
+from shrinker.fold.context import EvaluatesRemoved
+from shrinker.syntax.ranges import span
+from shrinker.syntax.walk import walk
 from shrinker.values.edits import DropElement
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator
 
-from shrinker.facts.bindings import Binding
 from shrinker.facts.scopes import LATER, ModuleScope, function_scope
 from shrinker.fold.context import Context
+from shrinker.syntax.bindings import Binding
 
 _DOTTED = re.compile(r"sglang(?:\.\w+)+")
 

@@ -10,8 +10,9 @@ import ast
 from collections.abc import Callable
 from typing import Any, Final
 
-from shrinker.facts.scopes import catches_import_error, is_type_checking
-from shrinker.facts.walk import HOLDERS, children
+from shrinker.syntax.imports import catches_import_error, is_type_checking
+from shrinker.syntax.scopes import Comprehension
+from shrinker.syntax.walk import HOLDERS, children
 
 OWN_ERROR: Final = "shrinker: "
 """How the message of a named error starts; it names what is gone, and mentions nothing."""
@@ -36,7 +37,7 @@ class Expressions:
         self.sums: list[ast.BinOp] = []
         """``+``, ``/`` and ``%``, which may compute a string."""
         self.arguments: list[ast.arg] = []
-        self.comprehensions: list[ast.expr] = []
+        self.comprehensions: list[Comprehension] = []
 
 
 class Reading:
@@ -80,6 +81,11 @@ class Reading:
         # In this order: an `isinstance` within an expression adds to what is typed.
         self._read(self._open, self.plain)
         self._read(self._typed, self.typing)
+
+    @property
+    def unrollable(self) -> list[ast.For | Comprehension]:
+        """Loops and comprehensions."""
+        return [*self.fors, *self.plain.comprehensions, *self.typing.comprehensions]
 
     # Statements
 

@@ -10,8 +10,7 @@ from shrinker.fold.assignments import drop_unasked, fold_annotated
 from shrinker.fold.attempts import fold_try
 from shrinker.fold.branches import fold_assert, fold_if, fold_while
 from shrinker.fold.classes import fold_class
-from shrinker.fold.context import Context, EvaluatesRemoved, KeepsWhole, extent, span
-from shrinker.fold.control import filled, leaves, runs_something
+from shrinker.fold.context import Context, EvaluatesRemoved, KeepsWhole, filled
 from shrinker.fold.displays import adds_row
 from shrinker.fold.domains import registration
 from shrinker.fold.expressions import ExpressionFolder
@@ -20,6 +19,8 @@ from shrinker.fold.imports import fold_exports, fold_import, fold_import_from
 from shrinker.fold.matches import fold_match
 from shrinker.fold.messages import message
 from shrinker.fold.order import fails_first, reads_surely
+from shrinker.syntax.control import leaves, runs_something
+from shrinker.syntax.ranges import extent, span
 from shrinker.values.edits import DropBlock, DropStatement, DropTail, Raise
 
 Body = list[ast.stmt]

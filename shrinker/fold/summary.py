@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 
-from shrinker.facts.bindings import absolute
 from shrinker.fold.computed import pattern_of
 from shrinker.fold.harvest import harvest
 from shrinker.fold.reading import Reading
-from shrinker.fold.unroll import Spelled
+from shrinker.syntax.imports import absolute
+from shrinker.syntax.unroll import Unroller
 from shrinker.values.edits import Span
 from shrinker.values.folded import DynamicSite, ImportSite, StringSite
 from shrinker.values.usage import Usage
@@ -59,15 +59,15 @@ def summarise(
         lost_own: attributes of `self` in that code.
         literals: where folding wrote a literal.
     """
-    spelled = Spelled(reading, module, package)
-    usage, computed = harvest(reading, package, spelled, lost, lost_own, literals)
+    unroller = Unroller(reading.tree, reading.unrollable, module, package)
+    usage, computed = harvest(reading, package, unroller, lost, lost_own, literals)
     constants = chain(reading.plain.texts, reading.typing.texts, reading.shown, reading.exported)
     strings = {(c.lineno, c.value) for c in constants if _may_be_path(c.value)}
     strings.update(site for site in computed if _may_be_path(site[1]))
     return Summary(
         tuple(_imports(reading, package)),
         tuple(StringSite(line, text) for line, text in sorted(strings)),  # type: ignore[arg-type]
-        tuple(_dynamic(reading, spelled)),
+        tuple(_dynamic(reading, unroller)),
         tuple(_defines(reading.tree.body)),
         usage,
     )
@@ -94,7 +94,7 @@ def _may_be_path(text: str) -> bool:
     )
 
 
-def _dynamic(reading: Reading, spelled: Spelled) -> list[DynamicSite]:
+def _dynamic(reading: Reading, unroller: Unroller) -> list[DynamicSite]:
     found: list[tuple[int, int, DynamicSite]] = []
     for node in chain(reading.plain.calls, reading.typing.calls):
         function = node.func
@@ -104,7 +104,7 @@ def _dynamic(reading: Reading, spelled: Spelled) -> list[DynamicSite]:
             continue
         target = pattern_of(node.args[0]) if node.args else None
         text = " ".join(ast.unparse(node).split())
-        exact = spelled.texts(node.args[0]) if target is not None and "*" in target else None
+        exact = unroller.texts(node.args[0]) if target is not None and "*" in target else None
         for each in (target,) if exact is None else exact:
             site = DynamicSite(node.lineno, mechanism, text[:120], None if each in (None, "*") else each)
             found.append((node.lineno, node.col_offset, site))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from shrinker.fold.context import Context, extent, span
-from shrinker.fold.control import is_main, written_pass
+from shrinker.fold.context import Context, written_pass
 from shrinker.fold.exports import Exports, entries
-from shrinker.fold.idle import bound_name
 from shrinker.fold.messages import no_program
+from shrinker.syntax.control import is_main
+from shrinker.syntax.imports import bound_name
+from shrinker.syntax.ranges import extent, span
 from shrinker.values.edits import DropAlias, DropBlock, DropElement, Raise, Span
 
 _RULE = "unreachable"

@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from shrinker.facts.walk import walk
 from shrinker.fold.context import Context
 from shrinker.fold.propagate.calls import OPEN
 from shrinker.fold.whole import import_needs
+from shrinker.syntax.walk import walk
 from shrinker.values.folded import Uncertain
 
 WHY = "folding decided an edit that cannot be written"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from shrinker.facts.bindings import absolute
 from shrinker.facts.evaluate import Scope, evaluate
 from shrinker.facts.lattice import Removed
-from shrinker.facts.walk import walk
 from shrinker.fold.context import Context
+from shrinker.syntax.imports import absolute
+from shrinker.syntax.walk import walk
 
 
 def function_needs(node: ast.FunctionDef | ast.AsyncFunctionDef, outer: Scope, inner: Scope, context: Context) -> None:

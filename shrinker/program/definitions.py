@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from shrinker.cache import Cache, pack, unpack
-from shrinker.facts.bindings import absolute
+from shrinker.syntax.imports import absolute
 from shrinker.values.upstream import module_name
 
 

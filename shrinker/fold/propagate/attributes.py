@@ -11,11 +11,11 @@ import ast
 from functools import lru_cache
 
 from shrinker.facts.lattice import Known
-from shrinker.facts.walk import BLOCKS, walk
-from shrinker.fold.context import Context, extent
-from shrinker.fold.control import written_pass
+from shrinker.fold.context import Context, written_pass
 from shrinker.fold.propagate.names import is_own_name
 from shrinker.fold.propagate.world import World
+from shrinker.syntax.ranges import extent
+from shrinker.syntax.walk import BLOCKS, walk
 
 _RULE = "attribute-constant"
 _LITERALS: dict[str, bool | None] = {"True": True, "False": False, "None": None}

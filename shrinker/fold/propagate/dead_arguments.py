@@ -11,14 +11,15 @@ import re
 from collections.abc import Iterator
 
 from shrinker.facts.lattice import Ref
-from shrinker.facts.walk import walk
-from shrinker.fold.context import Context, span
-from shrinker.fold.control import READ_ALL_LOCALS, Function
-from shrinker.fold.definitions import dotted
+from shrinker.fold.context import Context
 from shrinker.fold.propagate.calls import ANYTHING, OPEN, calls_of, items_of, shapes_of
 from shrinker.fold.propagate.names import is_own_name
 from shrinker.fold.propagate.parameters import SAME_PARAMETERS, is_closed
 from shrinker.fold.propagate.world import World
+from shrinker.syntax.control import READ_ALL_LOCALS
+from shrinker.syntax.names import dotted
+from shrinker.syntax.ranges import span
+from shrinker.syntax.walk import Function, walk
 from shrinker.values.edits import DropElement, Span
 from shrinker.values.folded import FoldedModule
 from shrinker.values.usage import words_in

@@ -13,12 +13,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 
-from shrinker.facts.bindings import absolute
-from shrinker.facts.walk import BLOCKS, statements, walk
-from shrinker.fold.context import Context, first_line
-from shrinker.fold.control import Function, is_counted, runs_something
-from shrinker.fold.definitions import only_wraps
+from shrinker.fold.context import Context
 from shrinker.fold.reading import Reading
+from shrinker.syntax.control import is_counted, runs_something
+from shrinker.syntax.imports import absolute
+from shrinker.syntax.ranges import first_line
+from shrinker.syntax.side_effects import hands_back
+from shrinker.syntax.walk import BLOCKS, Function, statements, walk
 
 _PLAIN = frozenset({"Enum", "enum.Enum"})
 _NUMBERS = frozenset({"IntEnum", "enum.IntEnum"})
@@ -129,7 +130,7 @@ class _Uses:
                     for part in walk(case.pattern):
                         if isinstance(part, ast.MatchValue):
                             self._ask(part.value, subject)
-            case ast.FunctionDef() | ast.AsyncFunctionDef() if all(map(only_wraps, node.decorator_list)):
+            case ast.FunctionDef() | ast.AsyncFunctionDef() if all(map(hands_back, node.decorator_list)):
                 for annotation in (node.returns, *(a.annotation for a in walk(node.args) if isinstance(a, ast.arg))):
                     self._annotation(annotation)
                 self._variables(node.body)

@@ -16,12 +16,12 @@ from collections.abc import Mapping
 from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Ref, Removed
 from shrinker.facts.scopes import ModuleScope
-from shrinker.facts.walk import walk
 from shrinker.fold.context import Context
-from shrinker.fold.definitions import is_free
 from shrinker.fold.propagate.instantiated_types import is_looked_at, tested_classes
 from shrinker.fold.propagate.refinement import Refinement
 from shrinker.fold.propagate.world import World
+from shrinker.syntax.side_effects import is_free
+from shrinker.syntax.walk import walk
 from shrinker.values.usage import words_in
 
 UNMADE = "unmade-class"

@@ -6,9 +6,9 @@ import ast
 import re
 from itertools import chain
 
-from shrinker.facts.walk import walk
 from shrinker.fold.harvest import said
 from shrinker.fold.reading import Reading
+from shrinker.syntax.walk import walk
 
 INSTANCE_TEST = "isinstance"
 _TAIL = re.compile(r"^(?:[A-Za-z_]\w*[.:])*([A-Z]\w*)$")

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from shrinker.fold.idle import CERTAIN, NEVER
 from shrinker.fold.propagate.cycles import Cycles
 from shrinker.fold.propagate.world import World
+from shrinker.syntax.imports import CERTAIN, NEVER
 from shrinker.values.folded import FoldedModule
 
 _LOUD = frozenset({"antigravity", "this", "idlelib", "turtledemo"})

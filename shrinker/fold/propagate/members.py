@@ -13,11 +13,11 @@ import ast
 from collections.abc import Collection, Mapping
 
 from shrinker.facts.lattice import Removed
-from shrinker.facts.walk import walk
 from shrinker.fold.classes import UNPRODUCED
 from shrinker.fold.context import Context
 from shrinker.fold.propagate.refinement import Refinement
 from shrinker.fold.propagate.world import World
+from shrinker.syntax.walk import walk
 from shrinker.values.folded import FoldedModule
 from shrinker.values.usage import words_in
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import ast
 
 from shrinker.facts.hierarchy import CALLED_BY_TORCH
-from shrinker.fold.context import Context, extent, span
-from shrinker.fold.control import written_pass
+from shrinker.fold.context import Context, written_pass
 from shrinker.fold.exports import Exports
 from shrinker.fold.propagate.world import World
+from shrinker.syntax.ranges import extent, span
 from shrinker.values.edits import DropStatement
 from shrinker.values.folded import FoldedModule
 from shrinker.values.usage import words_in

@@ -14,12 +14,12 @@ from shrinker.facts.evaluate import evaluate
 from shrinker.facts.hierarchy import CALLED_BY_TORCH
 from shrinker.facts.lattice import Known
 from shrinker.facts.scopes import ModuleScope
-from shrinker.facts.walk import walk
-from shrinker.fold.control import READ_ALL_LOCALS, Function
-from shrinker.fold.definitions import dotted
 from shrinker.fold.propagate.calls import OPEN, items_of, shapes_of
 from shrinker.fold.propagate.names import LITERALS, is_own_name, literal_of
 from shrinker.fold.propagate.world import World
+from shrinker.syntax.control import READ_ALL_LOCALS
+from shrinker.syntax.names import dotted
+from shrinker.syntax.walk import Function, walk
 from shrinker.values.usage import words_in
 
 _RULE = "constant-parameter"

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator
 from shrinker.facts.environment import Environment
 from shrinker.facts.hierarchy import CALLED_BY_TORCH
 from shrinker.facts.lattice import Known, Ref
-from shrinker.facts.walk import children, walk
 from shrinker.fold.propagate.names import LITERALS, is_own_name, literal_of, own_parameter, roots_outside
 from shrinker.fold.propagate.world import World
 from shrinker.fold.reading import Reading
+from shrinker.syntax.walk import children, walk
 from shrinker.values.edits import Edit
 from shrinker.values.folded import FoldedModule
 from shrinker.values.usage import words_in

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from shrinker.cache import Cache, hash_of
-from shrinker.facts.bindings import absolute
 from shrinker.facts.environment import Environment
 from shrinker.facts.hierarchy import Hierarchy
 from shrinker.fold.propagate.world import World
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import name_matches
+from shrinker.syntax.imports import absolute
 from shrinker.values.folded import FoldedModule
 from shrinker.values.texts import words_of
 from shrinker.values.upstream import UpstreamTree, module_name

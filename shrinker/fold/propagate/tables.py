@@ -7,12 +7,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from shrinker.facts.walk import BLOCKS, HOLDERS, statements, walk
-from shrinker.fold.context import Context, extent
-from shrinker.fold.control import READ_ALL_LOCALS, Function
-from shrinker.fold.definitions import dotted
+from shrinker.fold.context import Context
 from shrinker.fold.exports import Exports
-from shrinker.fold.idle import reads_in
+from shrinker.syntax.control import READ_ALL_LOCALS
+from shrinker.syntax.names import dotted, reads_in
+from shrinker.syntax.ranges import extent
+from shrinker.syntax.walk import BLOCKS, HOLDERS, Function, statements, walk
 
 _RULE = "unread-constant"
 _BUILDERS = frozenset({"frozenset", "set", "tuple", "list"})

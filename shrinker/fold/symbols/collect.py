@@ -5,18 +5,25 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from shrinker.facts.bindings import absolute
-from shrinker.facts.scopes import is_type_checking
-from shrinker.fold.context import span
-from shrinker.fold.control import is_main
-from shrinker.fold.definitions import dotted
 from shrinker.fold.exports import entries, is_export
 from shrinker.fold.harvest import exported
-from shrinker.fold.symbols.calling import class_calls, function_calls
 from shrinker.fold.symbols.paths import paths_of
-from shrinker.fold.symbols.purity import is_pure_value, is_wrapper, joined, only_wraps, open_calls, wrapping_calls
 from shrinker.fold.symbols.scopes import Function, bound_by
 from shrinker.fold.symbols.uses import Uses
+from shrinker.syntax.control import is_main
+from shrinker.syntax.imports import absolute, is_type_checking
+from shrinker.syntax.names import dotted
+from shrinker.syntax.ranges import span
+from shrinker.syntax.side_effects import (
+    class_calls,
+    function_calls,
+    is_pure_value,
+    is_wrapper,
+    joined,
+    only_wraps,
+    open_calls,
+    wrapping_calls,
+)
 from shrinker.values.units import Unit, Units
 
 _OWN_CLASS = frozenset({"classmethod", "__new__", "__init_subclass__", "__class_getitem__"})

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from shrinker.facts.walk import HOLDERS, children, statements
+from shrinker.syntax.walk import HOLDERS, children, statements
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _BINDING = frozenset(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import re
 
-from shrinker.facts.bindings import absolute
-from shrinker.facts.walk import children, walk
 from shrinker.fold.messages import is_message
 from shrinker.fold.symbols.paths import ANYTHING, paths_of
 from shrinker.fold.symbols.scopes import COMPREHENSIONS, Function, Scope, bind_body, bind_target
+from shrinker.syntax.imports import absolute
+from shrinker.syntax.walk import children, walk
 
 _NAMES = re.compile(r"[A-Za-z_][\w.:\-,/|]*")
 _WORD = re.compile(r"[A-Za-z_]\w*")

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from shrinker.facts.walk import children
 from shrinker.program.interface.choices import Choice, choices_of
 from shrinker.program.interface.syntax import Marks, Syntax, bindings
+from shrinker.syntax.walk import children
 
 WORDS = re.compile(rb"\badd_(?:argument\(|cli_args)")
 """What a module with flags writes."""

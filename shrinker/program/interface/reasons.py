@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from shrinker.facts.walk import children
 from shrinker.ruleset import Ruleset
+from shrinker.syntax.walk import children
 from shrinker.values.folded import Decision, FoldedModule
 from shrinker.values.graph import Removal
 

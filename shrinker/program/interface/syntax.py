@@ -8,8 +8,8 @@ import warnings
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from shrinker.facts.bindings import absolute
-from shrinker.facts.walk import children
+from shrinker.syntax.imports import absolute
+from shrinker.syntax.walk import children
 
 Bound = ast.expr | ast.ClassDef | tuple[str, str]
 """What a name is bound to: an expression, a class, or a name of another module."""

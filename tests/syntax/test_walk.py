@@ -8,8 +8,8 @@ from collections import Counter
 
 import pytest
 
-from shrinker.facts import walk as walks
 from shrinker.fold import statements
+from shrinker.syntax import walk as walks
 
 PROGRAM = """
 @d(1, *a, k=2, **b)

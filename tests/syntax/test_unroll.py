@@ -6,15 +6,16 @@ import ast
 
 import pytest
 
-from shrinker.fold.reading import Reading
-from shrinker.fold.unroll import Spelled
+from shrinker.syntax.scopes import COMPREHENSIONS
+from shrinker.syntax.unroll import Unroller
 
 
 def texts(source: str) -> tuple[str, ...] | None:
     """What the argument of the only call of `load` is, in the module ``sglang.ops`` of the package ``sglang``."""
     tree = ast.parse(source)
     (call,) = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "load"]
-    return Spelled(Reading(tree), "sglang.ops", "sglang").texts(call.args[0])
+    loops = [n for n in ast.walk(tree) if isinstance(n, (ast.For, *COMPREHENSIONS))]
+    return Unroller(tree, loops, "sglang.ops", "sglang").texts(call.args[0])
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shrinker.fold.lines import Lines
+from shrinker.syntax.lines import Lines
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,9 @@ import ast
 import re
 from collections.abc import Iterator
 
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Definition = Function | ast.ClassDef
+
 _LEAVES = frozenset(["identifier", "string", "int", "constant", "expr_context"])
 """Types of the grammar that hold no node that is of use."""
 _WITH_GAPS = frozenset(["keys", "kw_defaults"])
@@ -101,3 +104,13 @@ def statements(node: ast.AST) -> Iterator[ast.stmt]:
                     yield item
                 if known[item.__class__]:
                     stack.append(item)
+
+
+def own_nodes(function: Function) -> Iterator[ast.AST]:
+    """Every node of a function's body, but for what stands in functions and classes within it."""
+    stack: list[ast.AST] = list(function.body)
+    while stack:
+        part = stack.pop()
+        yield part
+        if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            stack.extend(children(part))

@@ -1,27 +1,15 @@
-"""Small questions about control flow: does a statement run something, leave its block, make a generator."""
+"""Control flow: does a statement leave its block, make a generator, ask for the exception, run something."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TypeGuard
 
-from shrinker.facts.walk import BLOCKS, walk
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+from shrinker.syntax.walk import BLOCKS, Function, own_nodes, walk
 
 READ_ALL_LOCALS = frozenset({"locals", "vars", "eval", "exec"})
 """Builtins that may read any local name."""
-
-
-def written_pass() -> ast.Pass:
-    """What an emptied block receives. Position 0: written by `emit`, not found in the source."""
-    return ast.Pass(lineno=0, col_offset=0, end_lineno=0, end_col_offset=0)
-
-
-def filled(body: list[ast.stmt]) -> list[ast.stmt]:
-    """The block, or a `pass` in the place of an emptied one."""
-    return body or [written_pass()]
 
 
 def is_main(node: ast.stmt) -> TypeGuard[ast.If]:
@@ -64,12 +52,12 @@ def leaves(node: ast.stmt) -> bool:
             return False
 
 
-def is_generator(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+def is_generator(node: Function) -> bool:
     """True when the function has a `yield` of its own."""
-    return any(isinstance(part, ast.Yield | ast.YieldFrom) for part in _own(node))
+    return any(isinstance(part, ast.Yield | ast.YieldFrom) for part in own_nodes(node))
 
 
-def declares(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+def declares(node: Function) -> set[str]:
     """Names that the function itself declares `global` or `nonlocal`."""
     found: set[str] = set()
     stack: list[ast.AST] = list(node.body)
@@ -83,18 +71,9 @@ def declares(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
     return found
 
 
-def rebinds(node: ast.FunctionDef | ast.AsyncFunctionDef, names: set[str]) -> bool:
+def rebinds(node: Function, names: set[str]) -> bool:
     """True when the function itself still mentions one of the names."""
-    return bool(names) and any(isinstance(part, ast.Name) and part.id in names for part in _own(node))
-
-
-def _own(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
-    stack: list[ast.AST] = list(node.body)
-    while stack:
-        part = stack.pop()
-        yield part
-        if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-            stack.extend(ast.iter_child_nodes(part))
+    return bool(names) and any(isinstance(part, ast.Name) and part.id in names for part in own_nodes(node))
 
 
 def is_counted(value: ast.expr) -> bool:

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
-from shrinker.facts.walk import walk
-from shrinker.fold.reading import Reading
+from shrinker.syntax.scopes import Comprehension
+from shrinker.syntax.walk import walk
 
 Loop = tuple[ast.expr, ast.expr]
 """What a loop binds, and what it runs over."""
@@ -186,22 +186,21 @@ def tables_of(tree: ast.Module) -> dict[str, Display]:
     }
 
 
-class Spelled:
+class Unroller:
     """Texts of one module that loops put together."""
 
-    def __init__(self, reading: Reading, module: str, package: str) -> None:
+    def __init__(self, tree: ast.Module, loops: Iterable[ast.For | Comprehension], module: str, package: str) -> None:
         """
         Args:
-            reading: the module.
+            tree: the module.
+            loops: its loops and comprehensions.
             module: its dotted name.
             package: the package that its relative imports start from.
         """
-        self._reading = reading
+        self._tree = tree
         self._module = module
         self._package = package
-        self._around = [*map(_statement, reading.fors)]
-        for found in (reading.plain, reading.typing):
-            self._around += map(_comprehension, found.comprehensions)
+        self._around = [_statement(loop) if isinstance(loop, ast.For) else _comprehension(loop) for loop in loops]
         self._own: dict[int, bool] = {}
         self._tables: dict[str, Display] | None = None
 
@@ -218,7 +217,7 @@ class Spelled:
         if not loops:
             return None
         if self._tables is None:
-            self._tables = tables_of(self._reading.tree)
+            self._tables = tables_of(self._tree)
         found: dict[str, None] = {}
         for bound in combinations(loops, self._tables):
             text = text_of(node, bound, self._module, self._package)
@@ -257,11 +256,11 @@ def _statement(node: ast.For) -> _Around:
     return _Around((node.lineno, node.col_offset), ((node.target, node.iter),), tuple(node.body))
 
 
-def _comprehension(node: ast.expr) -> _Around:
-    results = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]  # type: ignore[attr-defined]
-    generators: list[ast.comprehension] = node.generators  # type: ignore[attr-defined]
-    loops = tuple((g.target, g.iter) for g in generators)
-    return _Around((node.lineno, node.col_offset), loops, (*results, *chain.from_iterable(g.ifs for g in generators)))
+def _comprehension(node: Comprehension) -> _Around:
+    results = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+    loops = tuple((g.target, g.iter) for g in node.generators)
+    conditions = chain.from_iterable(g.ifs for g in node.generators)
+    return _Around((node.lineno, node.col_offset), loops, (*results, *conditions))
 
 
 def _holds(outer: ast.AST, node: ast.AST) -> bool:

@@ -10,7 +10,8 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from shrinker.facts.walk import walk
+from shrinker.syntax.imports import absolute, bound_name
+from shrinker.syntax.walk import children
 
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
@@ -33,7 +34,8 @@ class Binding:
     """One place that binds a name."""
 
     kind: str
-    """``module`` (import), ``from``, ``value`` (plain assignment), ``def``, ``class``, ``opaque``."""
+    """``module`` (import), ``from``, ``value`` (plain assignment), ``def``, ``class``; ``opaque`` for any other, of which `value` is what
+    one of several targets or a ``:=`` gets, where that is written."""
     line: int
     guards: tuple[Guard, ...]
     module: str = ""
@@ -52,21 +54,19 @@ class Bindings:
     stars: list[Binding] = field(default_factory=list)
     walrus: bool = True
     """False for source text without `:=`, whose expressions bind nothing."""
-    outer: set[str] = field(default_factory=set)
-    """Names declared `global` or `nonlocal` here: bound elsewhere."""
+    globals: set[str] = field(default_factory=set)
+    nonlocals: set[str] = field(default_factory=set)
+    declared: set[str] = field(default_factory=set)
+    """Names that have an annotation and no value here: they are of this scope."""
+
+    @property
+    def outer(self) -> set[str]:
+        """Names declared `global` or `nonlocal` here: bound elsewhere."""
+        return self.globals | self.nonlocals
 
     def add(self, name: str, binding: Binding) -> None:
         """Record one more binding of `name`."""
         self.names.setdefault(name, []).append(binding)
-
-
-def absolute(module: str | None, level: int, package: str) -> str:
-    """The dotted name that an import statement means inside `package`."""
-    if not level:
-        return module or ""
-    base = package.split(".")
-    base = base[: len(base) - (level - 1)]
-    return ".".join([*base, module] if module else base)
 
 
 def collect(body: Iterable[ast.stmt], package: str, *, walrus: bool = True) -> Bindings:
@@ -79,6 +79,13 @@ def collect(body: Iterable[ast.stmt], package: str, *, walrus: bool = True) -> B
     """
     found = Bindings(walrus=walrus)
     _block(body, package, (), found)
+    return found
+
+
+def collect_named(body: ast.expr) -> Bindings:
+    """What the body of a lambda binds."""
+    found = Bindings()
+    _walrus(body, body.lineno, (), found)
     return found
 
 
@@ -95,7 +102,8 @@ def _block(body: Iterable[ast.stmt], package: str, guards: tuple[Guard, ...], fo
         for name, bindings in unreached.names.items():
             found.add(name, Binding("opaque", bindings[0].line, guards))
         found.stars += unreached.stars
-        found.outer |= unreached.outer
+        found.globals |= unreached.globals
+        found.nonlocals |= unreached.nonlocals
 
 
 def _statement(node: ast.stmt, package: str, guards: tuple[Guard, ...], found: Bindings) -> None:
@@ -103,7 +111,7 @@ def _statement(node: ast.stmt, package: str, guards: tuple[Guard, ...], found: B
     match node:
         case ast.Import():
             for alias in node.names:
-                name = alias.asname or alias.name.partition(".")[0]
+                name = bound_name(node, alias)
                 target = alias.name if alias.asname else name
                 found.add(name, Binding("module", line, guards, module=target))
         case ast.ImportFrom():
@@ -113,9 +121,11 @@ def _statement(node: ast.stmt, package: str, guards: tuple[Guard, ...], found: B
                 if alias.name == "*":
                     found.stars.append(binding)
                 else:
-                    found.add(alias.asname or alias.name, binding)
+                    found.add(bound_name(node, alias), binding)
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             found.add(node.name, Binding("def", line, guards, node=node))
+            for part in (*node.decorator_list, node.args):
+                _walrus(part, line, guards, found)
         case ast.ClassDef():
             found.add(node.name, Binding("class", line, guards, node=node))
         case ast.Assign():
@@ -126,10 +136,15 @@ def _statement(node: ast.stmt, package: str, guards: tuple[Guard, ...], found: B
             if node.value is not None:
                 _target(node.target, node.value, line, guards, found)
                 _walrus(node.value, line, guards, found)
+            elif isinstance(node.target, ast.Name):
+                found.declared.add(node.target.id)
         case ast.AugAssign():
             _target(node.target, None, line, guards, found)
-        case ast.Global() | ast.Nonlocal():
-            found.outer.update(node.names)
+            _walrus(node.value, line, guards, found)
+        case ast.Global():
+            found.globals.update(node.names)
+        case ast.Nonlocal():
+            found.nonlocals.update(node.names)
         case ast.If():
             _walrus(node.test, line, guards, found)
             _block(node.body, package, (*guards, Guard("if", node.test, True)), found)
@@ -168,7 +183,10 @@ def _statement(node: ast.stmt, package: str, guards: tuple[Guard, ...], found: B
                     captured = getattr(part, "name", None) or getattr(part, "rest", None)
                     if isinstance(captured, str):
                         found.add(captured, Binding("opaque", line, inner))
-                asked = () if case.guard is None else (Guard("if", case.guard, True),)
+                asked: tuple[Guard, ...] = ()
+                if case.guard is not None:
+                    asked = (Guard("if", case.guard, True),)
+                    _walrus(case.guard, line, inner, found)
                 _block(case.body, package, (*inner, *asked), found)
         case ast.Delete():
             # Unbinding gives no value: whoever reads the name reads it before.
@@ -179,20 +197,35 @@ def _statement(node: ast.stmt, package: str, guards: tuple[Guard, ...], found: B
 
 def _target(target: ast.expr, value: ast.expr | None, line: int, guards: tuple[Guard, ...], found: Bindings) -> None:
     if isinstance(target, ast.Name):
-        if value is None:
-            found.add(target.id, Binding("opaque", line, guards))
-        else:
-            found.add(target.id, Binding("value", line, guards, value=value))
+        found.add(target.id, Binding("opaque" if value is None else "value", line, guards, value=value))
+        return
+    if isinstance(target, ast.Starred):
+        _part(target, None, line, guards, found)
     elif isinstance(target, ast.Tuple | ast.List):
-        for item in target.elts:
-            _target(item, None, line, guards, found)
+        values: list[ast.expr | None] = [None] * len(target.elts)
+        if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(values):
+            values = [None if isinstance(element, ast.Starred) else element for element in value.elts]
+        for item, element in zip(target.elts, values, strict=True):
+            _part(item, element, line, guards, found)
+
+
+def _part(target: ast.expr, value: ast.expr | None, line: int, guards: tuple[Guard, ...], found: Bindings) -> None:
+    """One of several targets: what it gets may change with the others, so that nothing evaluates it."""
+    if isinstance(target, ast.Name):
+        found.add(target.id, Binding("opaque", line, guards, value=value))
     elif isinstance(target, ast.Starred):
-        _target(target.value, None, line, guards, found)
+        _part(target.value, None, line, guards, found)
+    else:
+        _target(target, value, line, guards, found)
 
 
 def _walrus(node: ast.AST, line: int, guards: tuple[Guard, ...], found: Bindings) -> None:
     if not found.walrus or isinstance(node, ast.Name | ast.Constant | ast.Attribute):
         return
-    for part in walk(node):
-        if isinstance(part, ast.NamedExpr) and isinstance(part.target, ast.Name):
-            found.add(part.target.id, Binding("opaque", line, guards))
+    stack = [node]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, ast.NamedExpr):
+            found.add(part.target.id, Binding("opaque", line, guards, value=part.value))
+        # What the body of a lambda binds is the lambda's own.
+        stack.extend(children(part.args if isinstance(part, ast.Lambda) else part))

@@ -1,0 +1,102 @@
+"""Which scope a name belongs to: of a module, class, function, lambda or comprehension, by Python's rules.
+
+scope = module_scope(tree, package)           # frozen, like all scopes inside
+inner = scope.inside(function)                # of a definition, lambda or comprehension that stands in it
+owner = inner.owner("name")                   # the scope whose name that is; None for a builtin, or by a star import
+owner.values("name")                          # the places that bind it there, each with its branches
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shrinker.syntax.bindings import Binding, Bindings, collect, collect_named
+from shrinker.syntax.walk import Function, statements, walk
+
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+Scoped = ast.Module | ast.ClassDef | Function | ast.Lambda | Comprehension
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """Names that are bound in one place of their own."""
+
+    node: Scoped
+    outer: Scope | None
+    package: str
+    """What relative imports start from."""
+    bindings: Bindings
+    parameters: frozenset[str]
+    rebound: frozenset[str]
+    """Names that functions inside bind by `global` (of a module) or `nonlocal`."""
+
+    def inside(self, node: Scoped) -> Scope:
+        """The scope of a definition, lambda or comprehension that stands in this one."""
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                bindings = collect(node.body, self.package, walrus=self.bindings.walrus)
+                return Scope(node, self, self.package, bindings, parameters_of(node.args), rebound_in(node))
+            case ast.Lambda():
+                return Scope(node, self, self.package, collect_named(node.body), parameters_of(node.args), frozenset())
+            case ast.ClassDef():
+                bindings = collect(node.body, self.package, walrus=self.bindings.walrus)
+                return Scope(node, self, self.package, bindings, frozenset(), frozenset())
+        generators: Sequence[ast.comprehension] = getattr(node, "generators", ())
+        targets = (n.id for g in generators for n in walk(g.target) if isinstance(n, ast.Name))
+        return Scope(node, self, self.package, Bindings(), frozenset(targets), frozenset())
+
+    def binds(self, name: str) -> bool:
+        """True when the scope itself binds a name."""
+        if name in self.bindings.outer:
+            return False
+        return name in self.parameters or name in self.bindings.names or name in self.bindings.declared
+
+    def owner(self, name: str) -> Scope | None:
+        """The scope that a name belongs to where it is read in this one.
+
+        Returns:
+            None for what no scope binds: a builtin, or what a star import gives.
+        """
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.bindings.globals:
+                while scope.outer is not None:
+                    scope = scope.outer
+                return scope
+            # Names of a class body are not seen from the functions inside it.
+            if (scope is self or not isinstance(scope.node, ast.ClassDef)) and scope.binds(name):
+                return scope
+            scope = scope.outer
+        return None
+
+    def values(self, name: str) -> Sequence[Binding] | None:
+        """The places that bind a name of this scope; None where it may get any value from elsewhere."""
+        if name in self.parameters or name in self.rebound:
+            return None
+        return self.bindings.names.get(name, ())
+
+
+def module_scope(tree: ast.Module, package: str, *, walrus: bool = True) -> Scope:
+    """The scope of a module.
+
+    Args:
+        tree: its syntax tree.
+        package: what relative imports start from.
+        walrus: False when its text holds no ``:=``.
+    """
+    rebound = frozenset(n for s in statements(tree) if isinstance(s, ast.Global) for n in s.names)
+    return Scope(tree, None, package, collect(tree.body, package, walrus=walrus), frozenset(), rebound)
+
+
+def parameters_of(arguments: ast.arguments) -> frozenset[str]:
+    """Names of all parameters."""
+    found = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
+    return frozenset(argument.arg for argument in found if argument is not None)
+
+
+def rebound_in(node: Function) -> frozenset[str]:
+    """Names that a function or one inside it declares `nonlocal`."""
+    return frozenset(n for s in statements(node) if isinstance(s, ast.Nonlocal) for n in s.names)

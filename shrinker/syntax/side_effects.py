@@ -1,0 +1,268 @@
+"""Side effects: what code is known to do nothing besides making a value, by its syntax and the names that it calls.
+
+Reading names, attributes and items counts as free of them (see ARCHITECTURE.md). What is not listed here may do anything.
+Functions that return calls say which names of the module must be free of effects, too, for the answer to hold; `facts.effects`
+adds what the closed world knows of names.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from shrinker.syntax.bindings import collect
+from shrinker.syntax.imports import is_type_checking
+from shrinker.syntax.names import dotted
+from shrinker.syntax.scopes import parameters_of
+from shrinker.syntax.walk import Definition, Function, children, walk
+
+_WRAPPERS = frozenset(
+    {"staticmethod", "classmethod", "property", "cached_property", "abstractmethod", "lru_cache", "cache", "overload"}
+    | {"override", "final", "wraps", "contextmanager", "asynccontextmanager", "dataclass", "total_ordering"}
+    | {"runtime_checkable", "no_grad", "inference_mode", "torch.compile", "triton.jit", "triton.autotune"}
+    | {"triton.heuristics", "tilelang.jit", "torch.jit.script", "torch.jit.unused"}
+)
+"""Decorators that hand the definition back and tell nobody else of it; a dotted name must match its end."""
+_PURE_FUNCTIONS = frozenset(
+    {"ConfigDict", "ContextVar", "Counter", "Field", "NewType", "OrderedDict", "ParamSpec", "Path", "TypeVar"}
+    | {"abs", "all", "any", "asyncio.Lock", "attrgetter", "auto", "bool", "bytes", "callable", "cast"}
+    | {"collections.OrderedDict", "collections.defaultdict", "collections.deque", "collections.namedtuple"}
+    | {"contextvars.ContextVar", "ctypes.c_void_p", "dataclasses.field", "defaultdict", "deque", "dict"}
+    | {"enum.auto", "enumerate", "field", "float", "frozenset", "functools.partial", "getLogger", "getattr"}
+    | {"hasattr", "importlib.util.find_spec", "inspect.signature", "int", "isinstance", "issubclass"}
+    | {"itemgetter", "iter", "len", "list", "logging.getLogger", "map", "math.log", "math.sqrt", "max", "min"}
+    | {"namedtuple", "object", "operator.attrgetter", "operator.itemgetter", "os.environ.get", "os.getenv"}
+    | {"os.path.abspath", "os.path.basename", "os.path.dirname", "os.path.expanduser", "os.path.join"}
+    | {"partial", "pathlib.Path", "property", "pydantic.ConfigDict", "range", "re.compile", "re.escape"}
+    | {"reversed", "round", "set", "sorted", "str", "string.Template", "struct.Struct", "struct.calcsize"}
+    | {"sum", "super", "textwrap.dedent", "threading.Lock", "threading.RLock", "threading.local"}
+    | {"time.perf_counter", "time.time", "tl.constexpr", "torch.cuda.is_available", "torch.device"}
+    | {"torch.finfo", "torch.iinfo", "tuple", "type", "typing.TypeVar", "typing.cast"}
+    | {"weakref.WeakKeyDictionary", "weakref.WeakValueDictionary", "zip"}
+)
+"""Functions and classes that make a value and nothing else, as they are written."""
+_PURE_METHODS = frozenset(
+    {"copy", "count", "decode", "difference", "encode", "endswith", "format", "index", "intersection"}
+    | {"items", "join", "keys", "lower", "lstrip", "replace", "rstrip", "split", "startswith", "strip", "union"}
+    | {"upper", "values", "with_suffix"}
+)
+_BY_HAND = frozenset(
+    {"lru_cache", "functools.lru_cache", "functools.cache", "torch.compile", "triton.jit", "triton.autotune"}
+)
+"""Decorators that change nothing of what they are given: called by hand, they make a value like any other function."""
+_OWN_MAKING = frozenset({"__new__", "__setattr__", "__getattribute__", "__getattr__", "__del__"})
+"""Methods by which making an object, or storing in it, is not what Python does by itself, or losing it does something."""
+_NOTHING: frozenset[str] = frozenset()
+
+
+# Decorators
+
+
+def is_free(node: Definition) -> bool:
+    """True when only its name leads to a definition: no decorator may have registered it, no protocol calls it."""
+    if node.name.startswith("__") and node.name.endswith("__"):
+        return False
+    return all(hands_back(d) for d in node.decorator_list)
+
+
+def hands_back(decorator: ast.expr) -> bool:
+    """True for a decorator that hands the definition back and tells nobody else of it, whatever making it does."""
+    name = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
+    return any(name == w or (name.endswith("." + w) and name.count(".") <= 2) for w in _WRAPPERS)
+
+
+def only_wraps(decorator: ast.expr) -> bool:
+    """The same where making the decorator does nothing else either."""
+    return wrapping_calls(decorator) == _NOTHING
+
+
+def is_wrapper(value: ast.expr) -> bool:
+    """True for a decorator that is made here, to be applied by its name: ``tuned = triton.autotune(configs=...)``."""
+    return isinstance(value, ast.Call) and not value.args and dotted(value.func) in _BY_HAND
+
+
+# Expressions
+
+
+def is_pure_value(node: ast.expr) -> bool:
+    """True when evaluating an expression at module level only makes a value."""
+    return open_calls(node) == _NOTHING
+
+
+def wrapping_calls(decorator: ast.expr) -> frozenset[str] | None:
+    """Calls that must be pure for a decorator to hand the definition back and tell nobody else of it.
+
+    Returns:
+        Names of the module that are called; None where no name can say it.
+    """
+    if isinstance(decorator, ast.Name) and not hands_back(decorator):
+        return frozenset({decorator.id})
+    if not hands_back(decorator):
+        return None
+    given = [*decorator.args, *(k.value for k in decorator.keywords)] if isinstance(decorator, ast.Call) else []
+    return joined(open_calls(argument) for argument in given)
+
+
+def open_calls(node: ast.expr) -> frozenset[str] | None:
+    """Calls that must be pure for an expression to make a value and do nothing else.
+
+    Returns:
+        Names of the module that are called; None where it does more, or no name can say it.
+    """
+    found: set[str] = set()
+    bound: set[str] = set()
+    stack: list[ast.AST] = [node]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr):
+            return None
+        if isinstance(part, ast.comprehension):
+            bound.update(name.id for name in walk(part.target) if isinstance(name, ast.Name))
+        if isinstance(part, ast.Lambda):
+            # Making it evaluates its defaults.
+            stack.append(part.args)
+            continue
+        if isinstance(part, ast.Call) and not _is_known(part):
+            if not isinstance(part.func, ast.Name):
+                return None
+            found.add(part.func.id)
+        stack.extend(children(part))
+    return frozenset(found) if found.isdisjoint(bound) else None
+
+
+def joined(parts: Iterable[frozenset[str] | None]) -> frozenset[str] | None:
+    """What all parts need; None where one is impure whatever the names stand for."""
+    found: set[str] = set()
+    for part in parts:
+        if part is None:
+            return None
+        found |= part
+    return frozenset(found)
+
+
+def _is_known(call: ast.Call) -> bool:
+    """True for a call that makes a value and nothing else, by its name alone."""
+    name = dotted(call.func)
+    if name in _PURE_FUNCTIONS or name in _BY_HAND or name.startswith("triton.Config"):
+        return True
+    if isinstance(call.func, ast.Attribute) and call.func.attr in _PURE_METHODS:
+        return True
+    # ``lru_cache(maxsize=1)(f)``: a decorator that is called by hand.
+    return isinstance(call.func, ast.Call) and dotted(call.func.func) in _BY_HAND
+
+
+# Calls
+
+
+def function_calls(node: Function, own: str = "", fixed: frozenset[str] = frozenset()) -> tuple[str, ...] | None:
+    """What a function must be allowed to call for calling it to make a value and nothing else.
+
+    Args:
+        node: the function.
+        own: the parameter whose attributes it may set: the object that is being made.
+        fixed: attributes of that object that may not be set: setting one may call something.
+
+    Returns:
+        Names of its module that it calls, sorted; None where calling it may do more.
+    """
+    # What a decorator hands back may do more than the function.
+    if not isinstance(node, ast.FunctionDef) or node.decorator_list or _yields(node):
+        return None
+    parts = joined(_statement(statement, own, fixed) for statement in node.body)
+    if parts is None or not parts.isdisjoint(parameters_of(node.args) | bound_by(*node.body)):
+        return None
+    return tuple(sorted(parts))
+
+
+def class_calls(node: ast.ClassDef) -> tuple[str, ...] | None:
+    """The same of making an object of a class that inherits from nothing and is made as Python makes classes."""
+    if node.bases or node.keywords or node.decorator_list:
+        return None
+    methods = [s for s in node.body if isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef)]
+    names = {method.name for method in methods}
+    if names & _OWN_MAKING:
+        return None
+    made = [method for method in methods if method.name == "__init__"]
+    if not made:
+        return ()
+    parameters = made[0].args.posonlyargs + made[0].args.args
+    if len(made) > 1 or not parameters:
+        return None
+    return function_calls(made[0], parameters[0].arg, bound_by(*node.body))
+
+
+def _statement(node: ast.stmt, own: str, fixed: frozenset[str]) -> frozenset[str] | None:
+    match node:
+        case ast.Expr(value=ast.Constant()) | ast.Pass() | ast.Nonlocal():
+            return frozenset()
+        case ast.Return(value=value):
+            return open_calls(value) if value is not None else frozenset()
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            defaults = [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
+            return joined((*(wrapping_calls(d) for d in node.decorator_list), *map(open_calls, defaults)))
+        case ast.Assign(targets=targets, value=value) if all(_is_place(t, own, fixed) for t in targets):
+            return open_calls(value)
+        case ast.AnnAssign(target=target, value=value) if _is_place(target, own, fixed):
+            return open_calls(value) if value is not None else frozenset()
+        case ast.If():
+            blocks = (_statement(statement, own, fixed) for statement in (*node.body, *node.orelse))
+            return joined((open_calls(node.test), *blocks))
+    return None
+
+
+def _is_place(target: ast.expr, own: str, fixed: frozenset[str]) -> bool:
+    """True for a local name, and for an attribute of the object that is being made."""
+    match target:
+        case ast.Name():
+            return True
+        case ast.Attribute(value=ast.Name(id=name), attr=attribute):
+            return bool(own) and name == own and attribute not in fixed
+    return False
+
+
+def _yields(node: ast.FunctionDef) -> bool:
+    """True for a generator: calling it runs nothing, and what it makes is no plain value."""
+    return any(isinstance(part, ast.Yield | ast.YieldFrom) for statement in node.body for part in walk(statement))
+
+
+# Statements
+
+
+def bound_by(*body: ast.stmt) -> frozenset[str]:
+    """Names that statements bind around them; definitions inside are one name."""
+    found = collect(body, "")
+    return frozenset(found.names) | found.declared
+
+
+def is_inert(tree: ast.Module) -> bool:
+    """True when importing a module does nothing but import, define, and make values."""
+    return not any(map(acts, tree.body))
+
+
+def acts(node: ast.stmt) -> bool:
+    """True for a statement of a module or class that may do something besides binding names."""
+    match node:
+        case ast.Import() | ast.ImportFrom() | ast.Pass():
+            return False
+        case ast.Expr(value=value):
+            return not is_pure_value(value)
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            defaults = (*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None))
+            quiet = all(only_wraps(d) or _is_accessor(d) for d in node.decorator_list)
+            return not (quiet and all(map(is_pure_value, defaults)))
+        case ast.ClassDef():
+            quiet = all(map(only_wraps, node.decorator_list)) and all(map(is_pure_value, node.bases))
+            plain = all(dotted(k.value).rpartition(".")[2] == "ABCMeta" for k in node.keywords)
+            return not (quiet and plain) or any(map(acts, node.body))
+        case ast.Assign(targets=targets, value=value):
+            return not (all(isinstance(t, ast.Name) for t in targets) and is_pure_value(value))
+        case ast.AnnAssign(target=ast.Name(), value=value):
+            return value is not None and not is_pure_value(value)
+        case ast.If(test=test, orelse=[]) if is_type_checking(test):
+            return False
+    return True
+
+
+def _is_accessor(decorator: ast.expr) -> bool:
+    """``@name.setter`` of a property."""
+    return dotted(decorator).endswith((".setter", ".getter", ".deleter"))
