@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from shrinker.facts.evaluate import Scope, evaluate
+from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Domain, Known, Removed
+from shrinker.facts.world import ValueScope
 
 
-def never_matches(pattern: ast.pattern, subject: object, scope: Scope) -> frozenset[str] | None:
+def never_matches(pattern: ast.pattern, subject: object, scope: ValueScope) -> frozenset[str] | None:
     """The rules by which a pattern never matches; None when it may.
 
     Args:

@@ -3,66 +3,40 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
+from shrinker.facts.calls import environment_variable
+from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Known, Ref, Removed
+from shrinker.facts.world import ValueScope
 from shrinker.syntax.walk import children
 
-if TYPE_CHECKING:
-    from shrinker.facts.evaluate import Scope
-
-ENVIRONMENT_READERS = frozenset(
+_PURE_BUILTINS = frozenset(
     {
-        "os.getenv",
-        "os.environ.get",
-        "get_bool_env_var",
-        "get_int_env_var",
-        "get_str_env_var",
+        "bool",
+        "callable",
+        "float",
+        "getattr",
+        "hasattr",
+        "int",
+        "isinstance",
+        "issubclass",
+        "len",
+        "str",
+        "tuple",
+        "type",
     }
 )
-"""Functions whose first argument is the name of an environment variable; a dotted name is exact, a
-bare one matches the function wherever the tree defines it."""
-
-PURE_CALLS = frozenset(
-    {
-        "builtins.bool",
-        "builtins.callable",
-        "builtins.float",
-        "builtins.getattr",
-        "builtins.hasattr",
-        "builtins.int",
-        "builtins.isinstance",
-        "builtins.issubclass",
-        "builtins.len",
-        "builtins.str",
-        "builtins.tuple",
-        "builtins.type",
-        "os.environ.get",
-        "os.getenv",
-        "importlib.util.find_spec",
-        "torch.cuda.device_count",
-        "torch.cuda.get_device_capability",
-        "torch.cuda.is_available",
-        "torch.device",
-        # Methods of any receiver that do not change it.
-        ".startswith",
-        ".endswith",
-        ".lower",
-        ".upper",
-        ".split",
-        ".strip",
-        ".dim",
-        ".numel",
-        ".size",
-        ".element_size",
-        ".is_contiguous",
-        ".get_device_capability",
-    }
+_PURE_CALLS = frozenset(f"builtins.{name}" for name in _PURE_BUILTINS) | frozenset(
+    {"os.environ.get", "os.getenv", "importlib.util.find_spec", "torch.device", "torch.cuda.is_available"}
+    | {"torch.cuda.device_count", "torch.cuda.get_device_capability"}
+    # Methods of any receiver that do not change it.
+    | {".startswith", ".endswith", ".lower", ".upper", ".split", ".strip", ".dim", ".numel", ".size", ".element_size"}
+    | {".is_contiguous", ".get_device_capability"}
 )
 """Qualified functions, or ``.method`` for a method of any receiver."""
 
 
-def is_pure(node: ast.expr, scope: Scope, depth: int = 0) -> bool:
+def is_pure(node: ast.expr, scope: ValueScope, depth: int = 0) -> bool:
     """True when evaluating the expression is known to have no side effect (attribute and item access
     count as free of them; see ARCHITECTURE.md). What the facts keep from being evaluated does not count."""
     stack: list[ast.AST] = [node]
@@ -71,12 +45,12 @@ def is_pure(node: ast.expr, scope: Scope, depth: int = 0) -> bool:
         match part:
             case ast.Await() | ast.Yield() | ast.YieldFrom():
                 return False
-            case ast.NamedExpr() if not getattr(part, "unread", False):
+            case ast.NamedExpr() if not scope.decided.is_unread(part):
                 return False
             case ast.BoolOp():
                 stack.extend(_reached(part, scope, depth))
                 continue
-            case ast.Call() if getattr(part, "decided", None) is not None:
+            case ast.Call() if scope.decided.of(part) is not None:
                 # A refinement round knows the result. `super()` only finds.
                 receiver = part.func.value if isinstance(part.func, ast.Attribute) else None
                 if isinstance(receiver, ast.Call) and getattr(receiver.func, "id", "") == "super":
@@ -88,10 +62,8 @@ def is_pure(node: ast.expr, scope: Scope, depth: int = 0) -> bool:
     return True
 
 
-def _reached(node: ast.BoolOp, scope: Scope, depth: int) -> list[ast.expr]:
+def _reached(node: ast.BoolOp, scope: ValueScope, depth: int) -> list[ast.expr]:
     """Operands up to the first one that ends the chain."""
-    from shrinker.facts.evaluate import evaluate
-
     for index, operand in enumerate(node.values):
         value = evaluate(operand, scope, condition=True, depth=depth)
         if isinstance(value, Known) and value.truth is isinstance(node.op, ast.Or):
@@ -99,10 +71,8 @@ def _reached(node: ast.BoolOp, scope: Scope, depth: int) -> list[ast.expr]:
     return node.values
 
 
-def _is_pure_call(node: ast.Call, scope: Scope, depth: int) -> bool:
+def _is_pure_call(node: ast.Call, scope: ValueScope, depth: int) -> bool:
     """True when the call itself does nothing; its receiver and arguments are other questions."""
-    from shrinker.facts.evaluate import environment_variable, evaluate
-
     environment = scope.environment
     if environment_variable(node, scope) is not None:
         return True
@@ -112,10 +82,10 @@ def _is_pure_call(node: ast.Call, scope: Scope, depth: int) -> bool:
     if isinstance(function, Removed) and environment.called(function.name) is not None:
         return True
     if isinstance(function, Ref) and (
-        function.name in PURE_CALLS
+        function.name in _PURE_CALLS
         or environment.called(function.name) is not None
         or environment.is_pure(function.name)
         or isinstance(environment.interpret(function.name, depth), Known)
     ):
         return True
-    return isinstance(node.func, ast.Attribute) and f".{node.func.attr}" in PURE_CALLS
+    return isinstance(node.func, ast.Attribute) and f".{node.func.attr}" in _PURE_CALLS

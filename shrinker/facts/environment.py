@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
-from functools import cached_property, reduce
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import chain
 
+from shrinker.facts.interpret import interpret, returns_boolean
 from shrinker.facts.lattice import UNKNOWN, Domain, Known, Ref, Removed, Value
 from shrinker.facts.outline import Outline
 from shrinker.facts.patterns import Patterns
-from shrinker.ruleset.match import any_module_matches, name_matches
-from shrinker.ruleset.models import Fact, Pure, Remove, Ruleset
+from shrinker.facts.scopes import ModuleScope, bound_value
+from shrinker.facts.world import ClosedWorld
+from shrinker.ruleset.models import Remove, Ruleset
 from shrinker.syntax.bindings import Binding
 
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
-class Environment:
+class Environment(ClosedWorld):
     """Answers `what is this name in the closed world?` for every module of the tree."""
 
     def __init__(
@@ -35,30 +37,14 @@ class Environment:
             modules: every module and package name of the tree, removed ones included.
             rescued: modules that a `remove` rule names but that kept code was found to run.
         """
+        super().__init__(rules)
         self.rescued = rescued
-        self.rules = rules
         self.outlines = outlines
         self.modules = modules
-        self._calls: Patterns[Fact] = Patterns((p, f) for f in rules.facts for p in f.calls)
-        self._names: Patterns[Fact] = Patterns((p, f) for f in rules.facts for p in (*f.names, *f.attributes))
-        self._pure: Patterns[Pure] = Patterns((p, r) for r in rules.pures for p in r.calls)
-        self._domains = {
-            kind: Patterns((p, d) for d in rules.domains for p in getattr(d, kind))
-            for kind in ("names", "lists", "calls", "tables", "registers")
-        }
-        self._said: dict[str, dict[str, Domain | None]] = {kind: {} for kind in self._domains}
-        self.domain_words = frozenset().union(*(self._domains[kind].words for kind in ("names", "lists", "calls")))
-        """Identifiers of which a rule says what they never are: what is computed from them may be decided."""
         self._members = _members(rules, outlines)
-        self._definitions: Patterns[Remove] = Patterns((p, r) for r in rules.removes for p in r.definitions)
-        self.variables: dict[str, Fact] = {v: f for f in rules.facts for v in f.environment}
-        self.absent: dict[str, str] = {m: a.id for a in rules.absents for m in a.modules}
-        self._missing: dict[str, str] = {m: a.id for a in rules.absents for m in a.attributes}
         self.packages = frozenset(m.partition(".")[0] for m in outlines)
-        """Top-level packages of the tree."""
         self._memo: dict[tuple[str, str], Value] = {}
         self._removed: dict[str, Removed | None] = {}
-        self._takes = tuple(pattern for rule in rules.removes for pattern in rule.modules)
         self._taken: dict[str, Remove | None] = {}
         self._constant: dict[str, bool] = {}
         self._boolean: dict[str, bool] = {}
@@ -118,83 +104,9 @@ class Environment:
                 found[name] = asked
         return found
 
-    def called(self, name: str) -> Known | None:
-        """The value that a fact gives to a call of this qualified name."""
-        return _value(self._calls.find(name))
-
-    def named(self, name: str) -> Known | None:
-        """The value that a fact gives to this qualified name or attribute."""
-        return _value(self._names.find(name))
-
-    def called_on_any(self, method: str) -> Known | None:
-        """The value that a fact gives to a method of any receiver."""
-        return _value(self._calls.find_any(method))
-
-    def read_on_any(self, attribute: str) -> Known | None:
-        """The value that a fact gives to an attribute of any receiver."""
-        return _value(self._names.find_any(attribute))
-
-    def is_pure(self, function: str) -> bool:
-        """True for a function of the tree that a rule declares free of side effects."""
-        return self._pure.find(function) is not None or self._domains["calls"].find(function) is not None
-
-    def is_pure_on_any(self, method: str) -> bool:
-        """True for a method of any receiver that a rule declares free of side effects, or fixes."""
-        return self._pure.find_any(method) is not None or self._calls.find_any(method) is not None
-
-    def is_boolean_on_any(self, method: str) -> bool:
-        """True for a method of any receiver that a rule says answers `True` or `False`."""
-        found = self._pure.find_any(method)
-        return found is not None and found.boolean
-
-    def domain(self, name: str, kind: str = "names") -> Domain | None:
-        """What a qualified name never is.
-
-        Args:
-            name: as it is written, below its module.
-            kind: ``names`` (and lists of such texts), ``calls``, ``tables`` or ``registers``.
-        """
-        known = self._said[kind]
-        if name not in known:
-            known[name] = self._find_domain(name, kind)
-        return known[name]
-
-    def _find_domain(self, name: str, kind: str) -> Domain | None:
-        rules = self._domains[kind].find_all(name)
-        if not rules:
-            return self.domain(name, "lists") if kind == "names" else None
-        said = [
-            Domain(frozenset(r.never), frozenset({r.id}), frozenset(r.only) if r.only else None, kind == "lists")
-            for r in rules
-        ]
-        return reduce(Domain.and_also, said)
-
-    def missing_attribute(self, name: str) -> Removed | None:
-        """An attribute of an installed module that is not there on this platform."""
-        rule = self._missing.get(name)
-        return None if rule is None else Removed(rule, "not installed beside CUDA", name, error="AttributeError")
-
-    def removed_definition(self, name: str) -> Removed | None:
-        """A function or class that a rule takes out of a module that stays."""
-        rule = self._definitions.find(name)
-        return None if rule is None else Removed(rule.id, rule.feature, name)
-
     def removed_member(self, name: str) -> Removed | None:
         """A member of an enumeration that no value of the closed world equals."""
         return self._members.get(name)
-
-    def variable(self, name: str) -> Known | None:
-        """The value that a fact gives to an environment variable."""
-        return _value(self.variables.get(name))
-
-    def is_absent(self, module: str) -> str | None:
-        """Rule that says this module outside the tree is not installed."""
-        name = module
-        while name:
-            if name in self.absent:
-                return self.absent[name]
-            name = name.rpartition(".")[0]
-        return None
 
     def removed_module(self, module: str) -> Removed | None:
         """The `remove` rule that takes a module of the tree, if one does."""
@@ -210,14 +122,6 @@ class Environment:
         rule = self._taken[module]
         return None if rule is None else Removed(rule.id, rule.feature, module, module)
 
-    def _rule_that_takes(self, module: str) -> Remove | None:
-        if not any_module_matches(self._takes, module):
-            return None
-        for rule in self.rules.removes:
-            if any_module_matches(rule.modules, module) and not any_module_matches(rule.unless, module):
-                return rule
-        return None
-
     def named_by_string(self, text: object) -> Removed | None:
         """The removed module that a string names: ``a.b``, ``a.b.Name`` or ``a.b:Name``."""
         if not isinstance(text, str) or not text.startswith("sglang."):
@@ -226,10 +130,6 @@ class Environment:
         if not all(part.isidentifier() for part in dotted.split(".")):
             return None
         return self.removed_module(dotted) or self.removed_module(dotted.rpartition(".")[0])
-
-    def only_when_asked(self, name: str) -> bool:
-        """True when a rule says that uses of this removed name only run when its feature is asked for."""
-        return any(name_matches(p, name) for rule in self.rules.removes for p in rule.only_when_asked)
 
     def resolve(self, module: str, name: str) -> Value:
         """What `name` is in `module` once that module is imported.
@@ -289,7 +189,7 @@ class Environment:
         seen |= {star.module}
         return name in source.names or any(self._provides(s, name, seen) for s in source.stars)
 
-    def _reference_only(self, module: str, name: str, bindings: list[Binding]) -> Value:
+    def _reference_only(self, module: str, name: str, bindings: Sequence[Binding]) -> Value:
         kinds = {b.kind for b in bindings}
         if kinds <= {"def", "class"}:
             return Ref(f"{module}.{name}")
@@ -297,13 +197,9 @@ class Environment:
             return self.bound(module, name, bindings)
         return UNKNOWN
 
-    def bound(self, module: str, name: str, bindings: list[Binding], before: int | None = None) -> Value:
-        """Value of a module-level name from its bindings; `before` limits to those above a line."""
-        # Names and expressions define each other: scopes ask the environment, which asks scopes.
-        from shrinker.facts.scopes import ModuleScope, bound_value
-
-        scope = ModuleScope(self, module)
-        return bound_value(scope, name, bindings, before)
+    def bound(self, module: str, name: str, bindings: Sequence[Binding]) -> Value:
+        """Value of a module-level name from some of its bindings."""
+        return bound_value(ModuleScope(self, module), name, bindings)
 
     def is_hot(self, value: Value) -> bool:
         """True for a value that folding would act on where its name is read."""
@@ -326,14 +222,10 @@ class Environment:
 
     def interpret(self, name: str, depth: int = 0) -> Value:
         """Constant result of a short function of the tree, UNKNOWN when it has none."""
-        from shrinker.facts.interpret import interpret
-
         return interpret(name, self, depth)
 
     def boolean_function(self, name: str) -> bool:
         """True for a short function of the tree that returns `True` or `False`, whatever happens."""
-        from shrinker.facts.booleans import returns_boolean
-
         if name not in self._boolean:
             self._boolean[name] = False
             self._boolean[name] = returns_boolean(name, self)
@@ -368,7 +260,3 @@ def _members(rules: Ruleset, outlines: Mapping[str, Outline]) -> dict[str, Remov
                 if rule is not None:
                     found[qualified] = Removed(rule.id, rule.feature, qualified, member=True)
     return found
-
-
-def _value(fact: Fact | None) -> Known | None:
-    return None if fact is None else Known(fact.value, fact.exact, frozenset({fact.id}))

@@ -1,25 +1,23 @@
-"""Constant results of short functions of the tree, by interpreting their bodies."""
+"""Results of short functions of the tree, by interpreting their bodies: constants, and bools whichever."""
 
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
+from shrinker.facts.booleans import is_boolean
 from shrinker.facts.effects import is_pure
-from shrinker.facts.evaluate import Scope, evaluate
+from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import NO_RULES, UNKNOWN, Known, Value
 from shrinker.facts.scopes import ModuleScope, failing_import, function_scope, liveness
+from shrinker.facts.world import ClosedWorld, ValueScope
 from shrinker.syntax.bindings import Binding
 from shrinker.syntax.imports import catches_import_error
 from shrinker.syntax.walk import walk
 
-if TYPE_CHECKING:
-    from shrinker.facts.environment import Environment
-
 _CALL_DEPTH = 8
 
 
-def interpret(function: str, environment: Environment, depth: int = 0) -> Value:
+def interpret(function: str, environment: ClosedWorld, depth: int = 0) -> Value:
     """Constant result of a short function of the tree, its parameters unknown."""
     module, _, name = function.rpartition(".")
     found = environment.outlines.get(module)
@@ -29,7 +27,7 @@ def interpret(function: str, environment: Environment, depth: int = 0) -> Value:
     if len(bindings) != 1 or bindings[0].kind != "def" or not isinstance(bindings[0].node, ast.FunctionDef):
         return UNKNOWN
     definition = bindings[0].node
-    if not all(is_cache(d) for d in definition.decorator_list):
+    if not all(_is_cache(d) for d in definition.decorator_list):
         return UNKNOWN
     inner = function_scope(definition, ModuleScope(environment, module), found.package)
     result = _run(definition.body, inner, depth + 1)
@@ -54,14 +52,14 @@ def _may_answer(binding: Binding) -> bool:
     return False
 
 
-def is_cache(decorator: ast.expr) -> bool:
+def _is_cache(decorator: ast.expr) -> bool:
     """True for a decorator that only remembers the result."""
     target = decorator.func if isinstance(decorator, ast.Call) else decorator
     name = target.attr if isinstance(target, ast.Attribute) else target.id if isinstance(target, ast.Name) else ""
     return name in ("lru_cache", "cache")
 
 
-def _run(body: list[ast.stmt], scope: Scope, depth: int, rules: frozenset[str] = NO_RULES) -> Value | None:
+def _run(body: list[ast.stmt], scope: ValueScope, depth: int, rules: frozenset[str] = NO_RULES) -> Value | None:
     """Result of a block: a value when it certainly returns it, UNKNOWN when unsure, None when it falls through."""
     for statement in body:
         match statement:
@@ -97,3 +95,41 @@ def _run(body: list[ast.stmt], scope: Scope, depth: int, rules: frozenset[str] =
 
 def _with_rules(result: Value, rules: frozenset[str]) -> Value:
     return Known(result.value, result.exact, result.rules | rules) if isinstance(result, Known) else result
+
+
+def returns_boolean(function: str, environment: ClosedWorld) -> bool:
+    """True for a short function of the tree whose every way out returns a bool."""
+    module, _, name = function.rpartition(".")
+    found = environment.outlines.get(module)
+    bindings = found.names.get(name, []) if found is not None else []
+    if found is None or len(bindings) != 1 or not isinstance(bindings[0].node, ast.FunctionDef):
+        return False
+    definition = bindings[0].node
+    if any(not _is_cache(d) for d in definition.decorator_list):
+        return False
+    scope = function_scope(definition, ModuleScope(environment, module), found.package)
+    return _always_returns(definition.body, scope)
+
+
+def _always_returns(body: list[ast.stmt], scope: ValueScope) -> bool:
+    """Every `return` of the block is a bool, and the block does not end without one."""
+    for statement in body:
+        for part in ast.walk(statement):
+            if isinstance(part, ast.Return) and (part.value is None or not is_boolean(part.value, scope)):
+                return False
+            if isinstance(part, ast.Yield | ast.YieldFrom | ast.FunctionDef | ast.AsyncFunctionDef):
+                return False
+    return bool(body) and _ends(body[-1])
+
+
+def _ends(node: ast.stmt) -> bool:
+    match node:
+        case ast.Return() | ast.Raise():
+            return True
+        case ast.If():
+            return bool(node.orelse) and _ends(node.body[-1]) and _ends(node.orelse[-1])
+        case ast.Try():
+            blocks = [node.orelse or node.body, *(h.body for h in node.handlers)]
+            return all(_ends(b[-1]) for b in blocks)
+        case _:
+            return False

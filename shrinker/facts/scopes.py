@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from shrinker.facts import calls, operators
 from shrinker.facts.cases import never_matches
-from shrinker.facts.evaluate import Scope, evaluate, truth
+from shrinker.facts.decided import NOTHING_DECIDED, Decided
+from shrinker.facts.evaluate import evaluate, truth
 from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, Value, join
+from shrinker.facts.world import ClosedWorld, ValueScope
 from shrinker.syntax.bindings import Binding, Bindings, Guard, collect
 from shrinker.syntax.imports import catches_import_error, is_type_checking
 from shrinker.syntax.scopes import parameters_of, rebound_in
 from shrinker.syntax.walk import walk
 
-if TYPE_CHECKING:
-    from shrinker.facts.environment import Environment
-
+CONSTRUCTS = (calls, operators)
+"""Files that register what they evaluate: who has a scope has them."""
 LATER = 1 << 30
 """A line below all others."""
 _DEFINITIONS = frozenset({"from", "module", "def", "class"})
@@ -25,14 +28,17 @@ _DEFINITIONS = frozenset({"from", "module", "def", "class"})
 class ModuleScope:
     """Names at module level."""
 
-    def __init__(self, environment: Environment, module: str, *, during_import: bool = False) -> None:
+    def __init__(
+        self, environment: ClosedWorld, module: str, decided: Decided = NOTHING_DECIDED, *, during_import: bool = False
+    ) -> None:
         self.environment = environment
         self.module = module
+        self.decided = decided
         self.during_import = during_import
         """True for code that runs while the module is imported: later bindings do not count yet."""
 
     def lookup(self, name: str, line: int) -> Value:
-        """See `Scope`."""
+        """See `ValueScope`."""
         found = self.environment.outlines.get(self.module)
         if (
             self.during_import
@@ -55,9 +61,12 @@ class ModuleScope:
 class LocalScope:
     """Names of a function or class body, then those around it."""
 
-    def __init__(self, outer: Scope, bindings: Bindings, opaque: frozenset[str], *, is_class: bool = False) -> None:
+    def __init__(
+        self, outer: ValueScope, bindings: Bindings, opaque: frozenset[str], *, is_class: bool = False
+    ) -> None:
         self.environment = outer.environment
         self.module = outer.module
+        self.decided = outer.decided
         self.outer = outer
         self.bindings = bindings
         self.opaque = opaque
@@ -71,12 +80,12 @@ class LocalScope:
     """How often a name was asked for while its own value was looked for: what was computed meanwhile is not remembered."""
 
     def lookup(self, name: str, line: int) -> Value:
-        """See `Scope`."""
+        """See `ValueScope`."""
         if name in self.opaque:
             return UNKNOWN
         if name in self.bindings.outer:
             # Declared `global`: the functions around have no say (what `nonlocal` names is opaque).
-            scope: Scope = self.outer
+            scope: ValueScope = self.outer
             while isinstance(scope, LocalScope):
                 scope = scope.outer
             return scope.lookup(name, line)
@@ -97,7 +106,7 @@ class LocalScope:
         before = LocalScope.cut_short
         self._busy.add(name)
         try:
-            value = bound_value(self, name, self.bindings.names[name], None, local=True)
+            value = bound_value(self, name, self.bindings.names[name], local=True)
         finally:
             self._busy.discard(name)
         if not self._busy or LocalScope.cut_short == before:
@@ -127,7 +136,7 @@ class LocalScope:
         earlier = [b for b in bindings if b.line < line and liveness(self, b) is not False]
         if not earlier:
             return self.outer.lookup(name, line)
-        return bound_value(self, name, earlier, None) if liveness(self, earlier[-1]) is True else UNKNOWN
+        return bound_value(self, name, earlier) if liveness(self, earlier[-1]) is True else UNKNOWN
 
 
 def _beside(binding: Binding, name: str, line: int) -> bool:
@@ -138,9 +147,9 @@ def _beside(binding: Binding, name: str, line: int) -> bool:
     return value is None or not any(isinstance(n, ast.Name) and n.id == name for n in walk(value))
 
 
-def bound_value(scope: Scope, name: str, bindings: list[Binding], before: int | None, *, local: bool = False) -> Value:
+def bound_value(scope: ValueScope, name: str, bindings: Sequence[Binding], *, local: bool = False) -> Value:
     """The value that a name has from its bindings: dead ones do not count, doubtful ones make it unknown."""
-    states = [(b, liveness(scope, b)) for b in bindings if before is None or b.line < before]
+    states = [(b, liveness(scope, b)) for b in bindings]
     alive = [(b, s) for b, s in states if s is not False]
     if not alive:
         dead = _dead_rules(scope, bindings)
@@ -168,7 +177,7 @@ def bound_value(scope: Scope, name: str, bindings: list[Binding], before: int | 
     return join(values)
 
 
-def _binding_value(scope: Scope, name: str, binding: Binding, bindings: list[Binding]) -> Value:
+def _binding_value(scope: ValueScope, name: str, binding: Binding, bindings: Sequence[Binding]) -> Value:
     environment = scope.environment
     match binding.kind:
         case "module":
@@ -184,7 +193,7 @@ def _binding_value(scope: Scope, name: str, binding: Binding, bindings: list[Bin
                 earlier = [b for b in bindings if b.line < binding.line]
                 if not earlier:
                     return UNKNOWN
-                return evaluate(binding.value, _Shadow(scope, name, bound_value(scope, name, earlier, None)))
+                return evaluate(binding.value, _Shadow(scope, name, bound_value(scope, name, earlier)))
             return evaluate(binding.value, scope)
         case "def":
             return Ref(_qualified(scope, name))
@@ -195,19 +204,19 @@ def _binding_value(scope: Scope, name: str, binding: Binding, bindings: list[Bin
             return UNKNOWN
 
 
-def _qualified(scope: Scope, name: str) -> str:
+def _qualified(scope: ValueScope, name: str) -> str:
     """A definition inside a function is not the module's of the same name."""
     return f"{scope.module}.<local>.{name}" if isinstance(scope, LocalScope) else f"{scope.module}.{name}"
 
 
-def _with_eagerness(value: Value, scope: Scope, binding: Binding) -> Value:
+def _with_eagerness(value: Value, scope: ValueScope, binding: Binding) -> Value:
     if not isinstance(value, Removed) or not value.module:
         return value
     lazy = isinstance(scope, LocalScope) or any(g.test is not None and is_type_checking(g.test) for g in binding.guards)
     return replace(value, eager=not lazy and not scope.environment.only_when_asked(value.name))
 
 
-def _removed_base(binding: Binding, scope: Scope) -> Removed | None:
+def _removed_base(binding: Binding, scope: ValueScope) -> Removed | None:
     if not isinstance(binding.node, ast.ClassDef):
         return None
     values = [evaluate(b, scope) for b in binding.node.bases if not isinstance(b, ast.Starred)]
@@ -219,31 +228,34 @@ def _removed_base(binding: Binding, scope: Scope) -> Removed | None:
 class _Shadow:
     """A scope in which one name has a given value."""
 
-    def __init__(self, outer: Scope, name: str, value: Value) -> None:
+    def __init__(self, outer: ValueScope, name: str, value: Value) -> None:
         self.environment = outer.environment
         self.module = outer.module
+        self.decided = outer.decided
         self._outer, self._name, self._value = outer, name, value
 
     def lookup(self, name: str, line: int) -> Value:
-        """See `Scope`."""
+        """See `ValueScope`."""
         return self._value if name == self._name else self._outer.lookup(name, line)
 
 
-def shadowed(scope: Scope, values: dict[str, Value]) -> Scope:
+def shadowed(scope: ValueScope, values: dict[str, Value]) -> ValueScope:
     """A scope in which some names have given values (parameters, comprehension targets)."""
     for name, value in values.items():
         scope = _Shadow(scope, name, value)
     return scope
 
 
-def around_function(scope: Scope) -> Scope:
+def around_function(scope: ValueScope) -> ValueScope:
     """The scope in which a function looks up what it does not bind: never that of a class."""
     while isinstance(scope, LocalScope) and scope.is_class:
         scope = scope.outer
     return scope
 
 
-def function_scope(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, outer: Scope, package: str) -> LocalScope:
+def function_scope(
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, outer: ValueScope, package: str
+) -> LocalScope:
     """The scope of a function's body."""
     parameters = parameters_of(node.args)
     if isinstance(node, ast.Lambda):
@@ -251,13 +263,13 @@ def function_scope(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, ou
     outer = around_function(outer)
     if isinstance(outer, ModuleScope):
         # The body runs later than the code around it: all bindings of the module count.
-        outer = ModuleScope(outer.environment, outer.module)
+        outer = ModuleScope(outer.environment, outer.module, outer.decided)
     known = outer.environment.outlines.get(outer.module)
     bindings = collect(node.body, package, walrus=known is None or known.walrus)
     return LocalScope(outer, bindings, parameters | rebound_in(node))
 
 
-def liveness(scope: Scope, binding: Binding) -> bool | None:
+def liveness(scope: ValueScope, binding: Binding) -> bool | None:
     """True: certainly executed; False: never; None: not decided."""
     result: bool | None = True
     for guard in binding.guards:
@@ -269,11 +281,11 @@ def liveness(scope: Scope, binding: Binding) -> bool | None:
     return result
 
 
-def _asked(test: ast.expr, scope: Scope) -> Known | None:
+def _asked(test: ast.expr, scope: ValueScope) -> Known | None:
     return scope.truth(test) if isinstance(scope, LocalScope) else truth(test, scope)
 
 
-def _guard_state(scope: Scope, guard: Guard) -> bool | None:
+def _guard_state(scope: ValueScope, guard: Guard) -> bool | None:
     if guard.kind == "if" and guard.test is not None:
         value = _asked(guard.test, scope)
         # A test without a rule is upstream's own constant (`if 0:`): not for the facts to decide.
@@ -288,14 +300,14 @@ def _guard_state(scope: Scope, guard: Guard) -> bool | None:
     return None
 
 
-def _refuted(scope: Scope, guard: Guard) -> frozenset[str] | None:
+def _refuted(scope: ValueScope, guard: Guard) -> frozenset[str] | None:
     """The rules by which a case never matches."""
     if guard.test is None or guard.pattern is None:
         return None
     return never_matches(guard.pattern, evaluate(guard.test, scope), scope)
 
 
-def _dead_rules(scope: Scope, bindings: list[Binding]) -> set[str]:
+def _dead_rules(scope: ValueScope, bindings: Sequence[Binding]) -> set[str]:
     rules: set[str] = set()
     for binding in bindings:
         for guard in binding.guards:
@@ -311,7 +323,7 @@ def _dead_rules(scope: Scope, bindings: list[Binding]) -> set[str]:
     return rules
 
 
-def failing_import(node: ast.Try, scope: Scope) -> str | None:
+def failing_import(node: ast.Try, scope: ValueScope) -> str | None:
     """The rule by which a `try` fails at once with ImportError and is caught: its first statement
     imports a module that is absent or removed. None when that is not so."""
     if not node.body or not any(catches_import_error(h) for h in node.handlers):

@@ -37,7 +37,7 @@ def fold_if(folder: StatementFolder, node: ast.If) -> tuple[Body, bool]:
     if value is not None:
         return _decided(folder, node, value, elif_arm)
     node.test = test
-    certain = _decided_beside(test) or known or (_decided_test(folder, node) if changed else None)
+    certain = _decided_beside(folder, test) or known or (_decided_test(folder, node) if changed else None)
     if certain is not None:
         if is_pure(test, folder.scope):
             # What stands beside the part that was decided need not be asked.
@@ -85,13 +85,12 @@ def _dead_lines(node: ast.If, value: Known) -> tuple[int, int]:
     return (last_line(node.body) + 1, last_line(node.orelse)) if node.orelse else (0, 0)
 
 
-def _decided_beside(test: ast.expr) -> Known | None:
+def _decided_beside(folder: StatementFolder, test: ast.expr) -> Known | None:
     """What a folded `x() and False` or `x() or True` is, for which `x` must be asked."""
     if isinstance(test, ast.BoolOp):
         for operand in test.values:
-            value: Known | None = getattr(operand, "decided", None)
-            found = isinstance(operand, ast.Constant) and value is not None and bool(value.rules)
-            if found and value is not None and value.truth is isinstance(test.op, ast.Or):
+            value = folder.scope.decided.of(operand) if isinstance(operand, ast.Constant) else None
+            if isinstance(value, Known) and value.rules and value.truth is isinstance(test.op, ast.Or):
                 return value
     return None
 
@@ -154,7 +153,7 @@ def fold_while(folder: StatementFolder, node: ast.While) -> tuple[Body, bool]:
     if known is not None and skipped and has_no_effect(node.test, folder.scope, folder.context):
         return folder.drop(node, known.rules, "while")
     node.test = folder.expressions.fold(node.test, condition=True)
-    value = _decided_beside(node.test) or known
+    value = _decided_beside(folder, node.test) or known
     if value is not None and not value.truth:
         # Asked once, for what asking does.
         if not _is_pass(node.body):

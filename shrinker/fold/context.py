@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import TypeVar, cast
 
+from shrinker.facts.decided import Decided
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Domain, Known, Removed
 from shrinker.facts.scopes import LocalScope
@@ -74,6 +75,8 @@ class Context:
         """The functions and classes (None) around the place, the innermost last."""
         self.scopes: dict[ast.AST, LocalScope] = {}
         """Scopes of functions as if they stood in the module, from before anything in them was folded."""
+        self.decided = Decided()
+        """What is known of nodes besides what their names say."""
         self.edits: list[Edit] = []
         self.decisions: list[Decision] = []
         self.uncertain: list[Uncertain] = []

@@ -6,8 +6,9 @@ import ast
 from collections import Counter
 
 from shrinker.facts.effects import is_pure
-from shrinker.facts.evaluate import Scope, evaluate
+from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Domain, Known, Ref, Removed, join
+from shrinker.facts.world import ValueScope
 from shrinker.fold.context import Context
 from shrinker.syntax.names import written
 from shrinker.syntax.ranges import span
@@ -17,7 +18,7 @@ from shrinker.values.edits import DropElement
 Display = ast.Tuple | ast.List | ast.Set
 
 
-def is_never(node: ast.expr | None, domain: Domain, scope: Scope) -> bool:
+def is_never(node: ast.expr | None, domain: Domain, scope: ValueScope) -> bool:
     """True for an expression whose value is a text that the domain never is."""
     if node is None:
         return False
@@ -25,14 +26,14 @@ def is_never(node: ast.expr | None, domain: Domain, scope: Scope) -> bool:
     return isinstance(value, Known) and value.exact and domain.excludes(value.value)
 
 
-def drop_elements(context: Context, scope: Scope, left: ast.expr, display: Display) -> None:
+def drop_elements(context: Context, scope: ValueScope, left: ast.expr, display: Display) -> None:
     """``device in ("cuda", "npu")``: elements that the left side never is go, as long as one stays."""
     domain = evaluate(left, scope)
     if isinstance(domain, Domain) and not domain.items:
         drop_texts(context, scope, display, domain)
 
 
-def drop_texts(context: Context, scope: Scope, display: Display, domain: Domain) -> None:
+def drop_texts(context: Context, scope: ValueScope, display: Display, domain: Domain) -> None:
     """Elements that a collection is never asked for, as long as one stays: an emptied set would be a dict."""
     gone = [e for e in display.elts if is_never(e, domain, scope)]
     if not gone or len(gone) == len(display.elts):
@@ -43,7 +44,7 @@ def drop_texts(context: Context, scope: Scope, display: Display, domain: Domain)
     display.elts = [e for e in display.elts if not any(e is g for g in gone)]
 
 
-def drop_rows(context: Context, scope: Scope, table: ast.Dict, domain: Domain) -> None:
+def drop_rows(context: Context, scope: ValueScope, table: ast.Dict, domain: Domain) -> None:
     """Rows of a table that is only asked for texts of the domain."""
     keys: list[ast.expr | None] = []
     values: list[ast.expr] = []
@@ -58,7 +59,7 @@ def drop_rows(context: Context, scope: Scope, table: ast.Dict, domain: Domain) -
     table.keys, table.values = keys, values
 
 
-def asked_table(node: ast.expr, scope: Scope) -> tuple[ast.expr, Domain] | None:
+def asked_table(node: ast.expr, scope: ValueScope) -> tuple[ast.expr, Domain] | None:
     """The table and the domain of ``table[device]``, ``table.get(device)`` and ``device in table``."""
     asked: tuple[ast.expr, ast.expr] | None = None
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
@@ -73,7 +74,7 @@ def asked_table(node: ast.expr, scope: Scope) -> tuple[ast.expr, Domain] | None:
     return (asked[0], domain) if isinstance(domain, Domain) and not domain.items else None
 
 
-def local_tables(body: list[ast.stmt], scope: Scope) -> dict[int, Domain]:
+def local_tables(body: list[ast.stmt], scope: ValueScope) -> dict[int, Domain]:
     """Dictionaries of a function that are bound to one name once, and only asked for texts of a domain.
 
     Returns:
@@ -130,13 +131,13 @@ def _inner_names(body: list[ast.stmt]) -> set[str]:
     return found
 
 
-def _is_of_removed(node: ast.expr, scope: Scope) -> bool:
+def _is_of_removed(node: ast.expr, scope: ValueScope) -> bool:
     """True for a name that is read from what a rule removes: nothing is filed under it then."""
     value = evaluate(node, scope)
     return isinstance(value, Removed) and bool(value.module)
 
 
-def registration(node: ast.expr, scope: Scope) -> Removed | None:
+def registration(node: ast.expr, scope: ValueScope) -> Removed | None:
     """The removed thing that a call files: its first argument, or the name that this is made with, is a text that the
     domain never is, or is read from something removed."""
     if not isinstance(node, ast.Call) or not node.args:

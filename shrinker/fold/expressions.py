@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from shrinker.facts.effects import is_pure
-from shrinker.facts.evaluate import Scope, evaluate, truth
+from shrinker.facts.evaluate import evaluate, truth
 from shrinker.facts.lattice import Known, Removed, Value
+from shrinker.facts.world import ValueScope
 from shrinker.fold.chains import fold_chain, fold_not, fold_ternary
 from shrinker.fold.comparisons import fold_comparison, fold_instance_test
 from shrinker.fold.context import Context, EvaluatesRemoved
@@ -26,7 +27,7 @@ _INSTANCE_TESTS = frozenset({"isinstance", "issubclass"})
 class ExpressionFolder:
     """Folds the expressions of one scope."""
 
-    def __init__(self, context: Context, scope: Scope) -> None:
+    def __init__(self, context: Context, scope: ValueScope) -> None:
         self.context = context
         self.scope = scope
 
@@ -39,7 +40,7 @@ class ExpressionFolder:
         construct = _CONSTRUCTS.get(type(node))
         return self.children(node) if construct is None else construct(self, node, condition)
 
-    def within(self, scope: Scope) -> ExpressionFolder:
+    def within(self, scope: ValueScope) -> ExpressionFolder:
         """The folder of an expression with a scope of its own."""
         return ExpressionFolder(self.context, scope)
 
@@ -77,7 +78,7 @@ class ExpressionFolder:
             self.context.forget(node)
             self.context.edits.append(Literal(span(node), repr(value.value)))
             self.context.decide(node, "value", value.rules, repr(value.value), 0)
-            return decided_constant(node, value)
+            return decided_constant(node, value, self.scope.decided)
         return None
 
     def when_reached(self, node: ast.expr, *, condition: bool = False) -> ast.expr:
@@ -102,7 +103,7 @@ class ExpressionFolder:
     def _name(self, node: ast.Name, condition: bool) -> ast.expr:
         if not isinstance(node.ctx, ast.Load):
             return node
-        return self.literal(node, getattr(node, "decided", None) or self.scope.lookup(node.id, node.lineno)) or node
+        return self.literal(node, self.scope.decided.of(node) or self.scope.lookup(node.id, node.lineno)) or node
 
     def _attribute(self, node: ast.Attribute, condition: bool) -> ast.expr:
         if isinstance(node.ctx, ast.Load):
@@ -178,7 +179,7 @@ class ExpressionFolder:
         self.context.forget(node)
         self.context.edits.append(Literal(span(node), repr(value)))
         self.context.decide(node, kind, {rule}, repr(value).lower(), 0)
-        return decided_constant(node, Known(value, True, frozenset({rule})))
+        return decided_constant(node, Known(value, True, frozenset({rule})), self.scope.decided)
 
     def truth(self, node: ast.expr) -> Known | None:
         """See `facts.evaluate.truth`."""

@@ -66,7 +66,7 @@ def _is_dead_flag(node: ast.stmt, context: Context, is_used: Callable[[str], boo
         # Reads of an exact constant have all become literals. Of another one only the tests are gone:
         # none may be left here or elsewhere, and asking must have no effect.
         if (name in context.environment.read and name not in context.unused) or not is_pure(
-            node.value, ModuleScope(context.environment, context.module)
+            node.value, ModuleScope(context.environment, context.module, context.decided)
         ):
             return False
         context.forget(node.value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 from typing import TYPE_CHECKING
 
 from shrinker.facts.lattice import Removed
@@ -110,7 +109,7 @@ def _fold_default(folder: StatementFolder, node: ast.expr) -> ast.expr:
     """A default is evaluated with the definition, in every run: a removed member that it gives is named, and stays."""
     context = folder.context
     edits, decisions, touched = len(context.edits), len(context.decisions), set(context.touched)
-    spare = copy.deepcopy(node)
+    spare = folder.scope.decided.copied(node)
     try:
         return folder.expressions.fold(node)
     except EvaluatesRemoved as poison:

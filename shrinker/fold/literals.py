@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 
+from shrinker.facts.decided import Decided
 from shrinker.facts.lattice import UNKNOWN, Known, Removed, Value
 
 
-def decided_constant(node: ast.expr, value: Known) -> ast.Constant:
-    """The literal in the place of an expression, which still knows the rules that it rests on."""
+def decided_constant(node: ast.expr, value: Known, decided: Decided) -> ast.Constant:
+    """The literal in the place of an expression, of which the table still knows the rules that it rests on."""
     assert value.value is None or isinstance(value.value, bool)
     constant = ast.copy_location(ast.Constant(value.value), node)
-    constant.decided = value  # type: ignore[attr-defined]
+    decided.note(constant, value)
     return constant
 
 

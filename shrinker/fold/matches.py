@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from shrinker.facts.cases import never_matches
 from shrinker.facts.effects import is_pure
-from shrinker.facts.evaluate import Scope, evaluate, truth
+from shrinker.facts.evaluate import evaluate, truth
 from shrinker.facts.lattice import Value
+from shrinker.facts.world import ValueScope
 from shrinker.fold.branches import never_run
 from shrinker.fold.context import Context, filled
 from shrinker.fold.named import has_no_effect, is_read
@@ -124,7 +125,7 @@ def _matches_all(pattern: ast.pattern) -> bool:
             return False
 
 
-def _thinned(context: Context, pattern: ast.pattern, subject: object, scope: Scope) -> ast.pattern:
+def _thinned(context: Context, pattern: ast.pattern, subject: object, scope: ValueScope) -> ast.pattern:
     """The pattern without the alternatives that never match; at least one of them does."""
     if isinstance(pattern, ast.MatchAs) and pattern.pattern is not None:
         pattern.pattern = _thinned(context, pattern.pattern, subject, scope)

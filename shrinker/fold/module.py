@@ -114,15 +114,15 @@ def _fold(tree: ast.Module, context: Context, source: str, refinement: Refinemen
     environment = context.environment
     context.unused, context.unloaded = refinement.unused, refinement.unloaded
     context.bound, context.needed = refinement.bound, refinement.needed
-    scope = ModuleScope(environment, context.module, during_import=True)
+    scope = ModuleScope(environment, context.module, context.decided, during_import=True)
     drop_orphans(tree, context, refinement.orphans)
     drop_removed_rows(tree, context)
-    decide_attributes(tree, refinement.attributes)
+    decide_attributes(tree, refinement.attributes, context.decided)
     derived = {name for _, name, _ in refinement.attributes}
-    derived |= decide_results(tree, context.module, environment, refinement.results)
+    derived |= decide_results(tree, context.module, environment, refinement.results, context.decided)
     derived |= decide_members(tree, context, refinement.members, refinement.unnamed)
     derived |= decide_unmade(tree, context, refinement.unmade)
-    derived |= decide_parameters(tree, context.module, environment, refinement.calls)
+    derived |= decide_parameters(tree, context.module, environment, refinement.calls, context.decided)
     if heat(context, tree, source, derived):
         tree.body = StatementFolder(context, scope, "module").block(tree.body)
     drop_stores(tree, context, refinement.stores)

@@ -9,8 +9,9 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from shrinker.facts.effects import is_pure
-from shrinker.facts.evaluate import Scope, truth
+from shrinker.facts.evaluate import truth
 from shrinker.facts.lattice import Known
+from shrinker.facts.world import ValueScope
 from shrinker.fold.context import Context
 from shrinker.syntax.control import READ_ALL_LOCALS, leaves
 from shrinker.syntax.walk import walk
@@ -27,7 +28,7 @@ _SCOPES = (
 )
 
 
-def has_no_effect(node: ast.expr, scope: Scope, context: Context) -> bool:
+def has_no_effect(node: ast.expr, scope: ValueScope, context: Context) -> bool:
     """True when an expression may go whole: evaluating it has no effect, and no name that it binds is read without it.
 
     Args:
@@ -40,16 +41,14 @@ def has_no_effect(node: ast.expr, scope: Scope, context: Context) -> bool:
     named = [part for part in walk(node) if isinstance(part, ast.NamedExpr)]
     if not named or is_read({part.target.id for part in named}, node, scope, context):
         return False
-    for part in named:
-        part.unread = True  # type: ignore[attr-defined]
+    scope.decided.set_unread(named, True)
     if is_pure(node, scope):
         return True
-    for part in named:
-        del part.unread  # type: ignore[attr-defined]
+    scope.decided.set_unread(named, False)
     return False
 
 
-def is_read(names: set[str], gone: ast.AST, scope: Scope, context: Context) -> bool:
+def is_read(names: set[str], gone: ast.AST, scope: ValueScope, context: Context) -> bool:
     """True when code beside `gone` that may run reads one of the names, which are bound in it."""
     if not names:
         return False
@@ -58,7 +57,7 @@ def is_read(names: set[str], gone: ast.AST, scope: Scope, context: Context) -> b
     return function is None or bool(_reads(function, scope, gone) & (READ_ALL_LOCALS | names))
 
 
-def _reads(function: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, gone: ast.AST) -> set[str]:
+def _reads(function: ast.FunctionDef | ast.AsyncFunctionDef, scope: ValueScope, gone: ast.AST) -> set[str]:
     """Names that a function's own body and the functions in it read, branches that the facts refute left out."""
     found: set[str] = set()
     for part in running(function.body, scope, gone):
@@ -66,7 +65,7 @@ def _reads(function: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, gone:
     return found
 
 
-def running(body: Iterable[ast.stmt], scope: Scope, gone: ast.AST | None = None) -> Iterator[ast.AST]:
+def running(body: Iterable[ast.stmt], scope: ValueScope, gone: ast.AST | None = None) -> Iterator[ast.AST]:
     """Every node of a block, and of the functions in it, but for what stands in branches that the facts refute.
 
     Args:
@@ -97,7 +96,7 @@ def _named_by(node: ast.AST) -> Iterable[str]:
             return ()
 
 
-def _reached(node: ast.AST, scope: Scope) -> Iterator[ast.AST]:
+def _reached(node: ast.AST, scope: ValueScope) -> Iterator[ast.AST]:
     """Parts of a node that may run."""
     if isinstance(node, ast.BoolOp):
         for operand in node.values:
@@ -116,7 +115,7 @@ def _reached(node: ast.AST, scope: Scope) -> Iterator[ast.AST]:
             yield from _block([part for part in value if isinstance(part, ast.AST)], scope)
 
 
-def _block(parts: Iterable[ast.AST], scope: Scope) -> Iterator[ast.AST]:
+def _block(parts: Iterable[ast.AST], scope: ValueScope) -> Iterator[ast.AST]:
     """The parts up to an `if` of which the facts take a block that leaves."""
     for part in parts:
         yield part
@@ -127,7 +126,7 @@ def _block(parts: Iterable[ast.AST], scope: Scope) -> Iterator[ast.AST]:
                 return
 
 
-def _refuted(node: ast.AST, scope: Scope) -> str:
+def _refuted(node: ast.AST, scope: ValueScope) -> str:
     """The field of a statement or ternary that never runs; empty for none."""
     if not isinstance(node, ast.If | ast.IfExp | ast.While):
         return ""

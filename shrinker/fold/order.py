@@ -6,11 +6,12 @@ import ast
 from collections.abc import Iterable
 
 from shrinker.facts.effects import is_pure
-from shrinker.facts.evaluate import Scope, evaluate
+from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Removed
+from shrinker.facts.world import ValueScope
 
 
-def fails_first(node: ast.stmt, scope: Scope) -> bool:
+def fails_first(node: ast.stmt, scope: ValueScope) -> bool:
     """True when the first thing that a statement does, beside reading, is to fail for what is not installed."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         return True
@@ -51,7 +52,7 @@ def _head(node: ast.stmt) -> ast.expr | None:
     return head
 
 
-def _fails(node: ast.expr, scope: Scope) -> bool | None:
+def _fails(node: ast.expr, scope: ValueScope) -> bool | None:
     """True: it fails; False: it does something else before, perhaps; None: it only reads."""
     parts, rest = _evaluated(node)
     for part in parts:

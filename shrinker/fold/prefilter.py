@@ -66,7 +66,7 @@ def _warm_locals(context: Context, tree: ast.Module, words: Collection[str]) -> 
     others are not asked about; functions without such a word are not looked into.
     """
     environment = context.environment
-    outer = ModuleScope(environment, context.module)
+    outer = ModuleScope(environment, context.module, context.decided)
     domains = context.lines_holding(environment.domain_words)
     scopes = context.scopes
     local: set[str] = set()

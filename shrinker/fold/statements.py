@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from shrinker.facts.evaluate import Scope, evaluate
+from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Removed
+from shrinker.facts.world import ValueScope
 from shrinker.fold.assignments import drop_unasked, fold_annotated
 from shrinker.fold.attempts import fold_try
 from shrinker.fold.branches import fold_assert, fold_if, fold_while
@@ -29,7 +30,7 @@ Body = list[ast.stmt]
 class StatementFolder:
     """Folds the statements of one scope."""
 
-    def __init__(self, context: Context, scope: Scope, kind: str, owner: str = "") -> None:
+    def __init__(self, context: Context, scope: ValueScope, kind: str, owner: str = "") -> None:
         """
         Args:
             context: where edits and decisions go.
@@ -46,7 +47,7 @@ class StatementFolder:
         self.ends: set[int] = set()
         """`try` statements (by id) of which the facts say that control never passes them."""
 
-    def inside(self, scope: Scope, kind: str, owner: str = "") -> StatementFolder:
+    def inside(self, scope: ValueScope, kind: str, owner: str = "") -> StatementFolder:
         """The folder of a body within this one."""
         return StatementFolder(self.context, scope, kind, owner)
 

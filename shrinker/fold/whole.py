@@ -5,14 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from shrinker.facts.evaluate import Scope, evaluate
+from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Removed
+from shrinker.facts.world import ValueScope
 from shrinker.fold.context import Context
 from shrinker.syntax.imports import absolute
 from shrinker.syntax.walk import walk
 
 
-def function_needs(node: ast.FunctionDef | ast.AsyncFunctionDef, outer: Scope, inner: Scope, context: Context) -> None:
+def function_needs(
+    node: ast.FunctionDef | ast.AsyncFunctionDef, outer: ValueScope, inner: ValueScope, context: Context
+) -> None:
     """Record the uses in a function that was left whole.
 
     Args:
@@ -26,7 +29,7 @@ def function_needs(node: ast.FunctionDef | ast.AsyncFunctionDef, outer: Scope, i
     _names(node.body, inner, context)
 
 
-def _names(parts: Iterable[ast.AST], scope: Scope, context: Context) -> None:
+def _names(parts: Iterable[ast.AST], scope: ValueScope, context: Context) -> None:
     for part in parts:
         for node in walk(part):
             # What the function itself imports is asked for where its feature is.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
+from shrinker.facts.decided import Decided
 from shrinker.facts.lattice import Known
 from shrinker.fold.context import Context, written_pass
 from shrinker.fold.propagate.names import is_own_name
@@ -94,7 +95,7 @@ def _owners(world: World, name: str) -> set[str]:
     return set() if world.may_compute_store(name, found) else found
 
 
-def decide_attributes(tree: ast.Module, attributes: frozenset[tuple[str, str, str]]) -> None:
+def decide_attributes(tree: ast.Module, attributes: frozenset[tuple[str, str, str]], decided: Decided) -> None:
     """Note on each read of such an attribute what it is; folding acts on it."""
     by_class: dict[str, dict[str, Known]] = {}
     for owner, name, text in attributes:
@@ -104,10 +105,12 @@ def decide_attributes(tree: ast.Module, attributes: frozenset[tuple[str, str, st
             continue
         for method in node.body:
             if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef) and method.args.args:
-                _decide_in(method, method.args.args[0].arg, by_class[node.name])
+                _decide_in(method, method.args.args[0].arg, by_class[node.name], decided)
 
 
-def _decide_in(method: ast.FunctionDef | ast.AsyncFunctionDef, own: str, values: dict[str, Known]) -> None:
+def _decide_in(
+    method: ast.FunctionDef | ast.AsyncFunctionDef, own: str, values: dict[str, Known], decided: Decided
+) -> None:
     reads: list[ast.Attribute] = []
     bases: set[int] = set()
     for part in walk(method):
@@ -129,7 +132,7 @@ def _decide_in(method: ast.FunctionDef | ast.AsyncFunctionDef, own: str, values:
             reads.append(part)
     for read in reads:
         if id(read) not in bases:
-            read.decided = values[read.attr]  # type: ignore[attr-defined]
+            decided.note(read, values[read.attr])
 
 
 def drop_stores(tree: ast.Module, context: Context, names: frozenset[str]) -> None:

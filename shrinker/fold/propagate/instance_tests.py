@@ -129,7 +129,7 @@ def decide_unmade(tree: ast.Module, context: Context, unmade: frozenset[str]) ->
         for item in classes.elts if isinstance(classes, ast.Tuple) else [classes]:
             found = _named(item, context)
             if found in unmade:
-                item.decided = Removed(UNMADE, "what nothing here makes", found)  # type: ignore[attr-defined]
+                context.decided.note(item, Removed(UNMADE, "what nothing here makes", found))
     return names
 
 

@@ -171,5 +171,5 @@ def decide_members(tree: ast.Module, context: Context, members: frozenset[str], 
             written = base.id if isinstance(base, ast.Name) else base.attr if isinstance(base, ast.Attribute) else ""
             found = by_word.get((written, node.attr))
             if found is not None:
-                node.decided = Removed(UNPRODUCED, "what nothing here produces", found, member=True)  # type: ignore[attr-defined]
+                context.decided.note(node, Removed(UNPRODUCED, "what nothing here produces", found, member=True))
     return {member for _, member in by_word} | {qualified.rpartition(".")[2] for qualified in unnamed}

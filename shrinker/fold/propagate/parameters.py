@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from shrinker.facts.decided import Decided
 from shrinker.facts.environment import Environment
 from shrinker.facts.evaluate import evaluate
 from shrinker.facts.hierarchy import CALLED_BY_TORCH
@@ -84,7 +85,7 @@ def is_closed(world: World, module: str, owner: str, name: str) -> bool:
 
 
 def decide_parameters(
-    tree: ast.Module, module: str, environment: Environment, calls: frozenset[tuple[str, str]]
+    tree: ast.Module, module: str, environment: Environment, calls: frozenset[tuple[str, str]], decided: Decided
 ) -> set[str]:
     """Note on each read of a constant parameter what it is; folding acts on it.
 
@@ -101,7 +102,7 @@ def decide_parameters(
         known = shapes.get(f"{owner}.{node.name}" if owner else node.name)
         if known is not None:
             for name, text in _constants(node, bool(owner), known, None if owner else ModuleScope(environment, module)):
-                if _note(node, name, Known(LITERALS[text], True, frozenset({_RULE}))):
+                if _note(node, name, Known(LITERALS[text], True, frozenset({_RULE})), decided):
                     found.add(name)
     return found
 
@@ -166,7 +167,7 @@ def _default(node: ast.expr | None, scope: ModuleScope | None) -> str:
     return "*"
 
 
-def _note(node: Function, name: str, value: Known) -> bool:
+def _note(node: Function, name: str, value: Known, decided: Decided) -> bool:
     """Note the value on the reads of a parameter; False when its body gives the name another value."""
     reads: list[ast.Name] = []
     followed: set[int] = set()
@@ -197,5 +198,5 @@ def _note(node: Function, name: str, value: Known) -> bool:
         return False
     for read in reads:
         if id(read) not in followed:
-            read.decided = value  # type: ignore[attr-defined]
+            decided.note(read, value)
     return bool(reads)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from shrinker.facts.decided import Decided
 from shrinker.facts.environment import Environment
 from shrinker.facts.hierarchy import CALLED_BY_TORCH
 from shrinker.facts.lattice import Known, Ref
@@ -197,7 +198,7 @@ def _spread(
 
 
 def decide_results(
-    tree: ast.Module, module: str, environment: Environment, results: frozenset[tuple[str, str]]
+    tree: ast.Module, module: str, environment: Environment, results: frozenset[tuple[str, str]], decided: Decided
 ) -> set[str]:
     """Note on each such call or read what it is; folding acts on it.
 
@@ -213,7 +214,7 @@ def decide_results(
         bases, operands = _uses(tree)
         for node, value in found.items():
             if id(node) not in bases and not (value.value is None and id(node) in operands):
-                node.decided = value  # type: ignore[attr-defined]
+                decided.note(node, value)
     return {spec.removesuffix("()").rpartition(".")[2] for spec in values}
 
 

@@ -1,0 +1,150 @@
+"""What calls give: by a fact, a domain, a builtin that is known, or by interpreting a short function of the tree."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from shrinker.facts.evaluate import evaluate, evaluates, only_removed
+from shrinker.facts.lattice import ON_TEXTS, UNKNOWN, Domain, Known, Ref, Removed, SwitchedOff, Value
+from shrinker.facts.world import ValueScope
+
+ENVIRONMENT_READERS = frozenset(
+    {"os.getenv", "os.environ.get", "get_bool_env_var", "get_int_env_var", "get_str_env_var"}
+)
+"""Functions whose first argument is the name of an environment variable; a dotted name is exact, a bare one matches the
+function wherever the tree defines it."""
+
+
+@evaluates(ast.Call)
+def _call(node: ast.Call, scope: ValueScope, condition: bool, depth: int) -> Value:
+    noted = scope.decided.of(node)
+    if noted is not None:
+        return noted
+    environment = scope.environment
+    variable = environment_variable(node, scope)
+    if variable is not None:
+        return variable
+    for argument in node.args:
+        if isinstance(argument, ast.Constant):
+            removed = environment.named_by_string(argument.value)
+            if removed is not None:
+                return removed
+    if isinstance(node.func, ast.Attribute) and node.func.attr in ("lower", "upper", "strip"):
+        text = evaluate(node.func.value, scope, depth=depth)
+        if isinstance(text, SwitchedOff):
+            return text
+    function = evaluate(node.func, scope, depth=depth)
+    if isinstance(function, Removed):
+        # A fact may say what the function returns where its feature is off.
+        method = f".{node.func.attr}" if isinstance(node.func, ast.Attribute) else ""
+        return environment.called(function.name) or environment.called(function.name + method) or function
+    if not isinstance(function, Ref):
+        return _method(node, scope, depth)
+    fact = environment.called(function.name)
+    if fact is not None:
+        return fact
+    domain = environment.domain(function.name, "calls")
+    if domain is not None:
+        return domain
+    if function.name in ("builtins.hasattr", "builtins.getattr"):
+        return _asked_attribute(node, function.name, scope, depth)
+    if function.name == "builtins.str" and len(node.args) == 1 and not node.keywords:
+        text = evaluate(node.args[0], scope, depth=depth)
+        return text if isinstance(text, Domain) else only_removed(text)
+    if function.name == "builtins.bool" and len(node.args) == 1 and not node.keywords:
+        inner = evaluate(node.args[0], scope, condition=True, depth=depth)
+        return Known(inner.truth, True, inner.rules) if isinstance(inner, Known) else only_removed(inner)
+    if function.name == "builtins.int" and len(node.args) == 1 and not node.keywords:
+        inner = evaluate(node.args[0], scope, depth=depth)
+        return Known(0, False, inner.rules) if isinstance(inner, SwitchedOff) else only_removed(inner)
+    result = environment.interpret(function.name, depth)
+    if isinstance(result, Known) or not isinstance(node.func, ast.Name | ast.Attribute):
+        return result
+    if ")" in function.name and isinstance(node.func, ast.Attribute):
+        return environment.called_on_any(node.func.attr) or UNKNOWN
+    # What it returns has no value of its own, but a rule may name its attributes.
+    return Ref(f"{function.name}()") if function.name.partition(".")[0] in environment.packages else result
+
+
+def _method(node: ast.Call, scope: ValueScope, depth: int) -> Value:
+    """A method of a receiver that is not resolved, or of a text."""
+    if not isinstance(node.func, ast.Attribute):
+        return UNKNOWN
+    fact = scope.environment.called_on_any(node.func.attr)
+    if fact is not None:
+        return fact
+    receiver = evaluate(node.func.value, scope, depth=depth)
+    if node.func.attr in ("lower", "strip") and not node.args:
+        if not isinstance(receiver, Domain) or receiver.items:
+            return UNKNOWN
+        texts = receiver.only
+        return replace(receiver, only=texts and frozenset(getattr(t, node.func.attr)() for t in texts))
+    if node.func.attr in ("startswith", "endswith") and len(node.args) == 1 and not node.keywords:
+        text = evaluate(node.args[0], scope, depth=depth)
+        if not isinstance(text, Known) or not isinstance(text.value, str):
+            return UNKNOWN
+        if isinstance(receiver, Known) and receiver.exact and isinstance(receiver.value, str):
+            found: bool = getattr(receiver.value, node.func.attr)(text.value)
+            return Known(found, True, receiver.rules | text.rules)
+        if isinstance(receiver, Domain) and node.func.attr == "startswith" and receiver.starts_never(text.value):
+            return Known(False, True, receiver.rules)
+    return UNKNOWN
+
+
+def _asked_attribute(node: ast.Call, function: str, scope: ValueScope, depth: int) -> Value:
+    """``hasattr(torch, "npu")`` and ``getattr(args, "device", None)``."""
+    if len(node.args) < 2 or node.keywords or not isinstance(node.args[1], ast.Constant):
+        return UNKNOWN
+    name = node.args[1].value
+    if not isinstance(name, str) or not name.isidentifier():
+        return UNKNOWN
+    base = evaluate(node.args[0], scope, depth=depth)
+    if isinstance(base, Removed):
+        return base
+    missing = scope.environment.missing_attribute(f"{base.name}.{name}") if isinstance(base, Ref) else None
+    if missing is not None:
+        if function == "builtins.hasattr":
+            return Known(False, True, frozenset({missing.rule}))
+        if len(node.args) == 3:
+            default = evaluate(node.args[2], scope, depth=depth)
+            return (
+                Known(default.value, default.exact, default.rules | {missing.rule})
+                if isinstance(default, Known)
+                else UNKNOWN
+            )
+        return missing
+    if function == "builtins.getattr" and (fact := scope.environment.read_on_any(name)) is not None:
+        return fact
+    if function == "builtins.getattr":
+        read = evaluate(ast.copy_location(ast.Attribute(node.args[0], name, ast.Load()), node), scope, depth=depth)
+        return read if isinstance(read, Domain) else UNKNOWN
+    return UNKNOWN
+
+
+def environment_variable(node: ast.Call, scope: ValueScope) -> Value | None:
+    """Value of ``os.getenv("X")``, ``get_bool_env_var("X")``, ``envs.X.get()`` … for a variable that a fact fixes."""
+    environment = scope.environment
+    if not environment.variables:
+        return None
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "get" and isinstance(node.func.value, ast.Attribute):
+        name = node.func.value.attr
+        if name in environment.variables and not node.args:
+            return environment.variable(name)
+    if node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value in environment.variables:
+        reader = evaluate(node.func, scope)
+        if isinstance(reader, Ref) and any(
+            reader.name == r or reader.name.endswith("." + r) for r in ENVIRONMENT_READERS
+        ):
+            value = environment.variable(str(node.args[0].value))
+            if value is not None and reader.name.startswith("os."):
+                return UNKNOWN if value.truth or _on_by_default(node) else SwitchedOff(value.rules)
+            return value
+    return None
+
+
+def _on_by_default(node: ast.Call) -> bool:
+    defaults = [*node.args[1:], *(k.value for k in node.keywords)]
+    return any(
+        not isinstance(d, ast.Constant) or d.value in ON_TEXTS or d.value is True or d.value == 1 for d in defaults
+    )

@@ -1,0 +1,146 @@
+"""Chains of `and` and `or`, and comparisons: what they give, once their sides have values."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from shrinker.facts.booleans import is_boolean
+from shrinker.facts.evaluate import evaluate, evaluates
+from shrinker.facts.lattice import NO_RULES, ON_TEXTS, UNKNOWN, Domain, Known, Removed, SwitchedOff, Value, join
+from shrinker.facts.world import ValueScope
+
+_ORDER: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+
+
+@evaluates(ast.BoolOp)
+def _boolean(node: ast.BoolOp, scope: ValueScope, condition: bool, depth: int) -> Value:
+    is_and = isinstance(node.op, ast.And)
+    rules = NO_RULES
+    all_known = True
+    exact = True
+    last: Known | None = None
+    values: list[Value] = []
+    for index, operand in enumerate(node.values):
+        value = evaluate(operand, scope, condition=True, depth=depth)
+        values.append(value)
+        if isinstance(value, Removed):
+            return value if all_known else UNKNOWN
+        if not isinstance(value, Known):
+            all_known = False
+            continue
+        rules |= value.rules
+        last = value
+        exact = exact and value.exact
+        if value.truth is not is_and:
+            # Decides the truth of the whole chain; its exact value only when nothing unknown stands before it, or
+            # when that could only be the same.
+            same = all_known or (
+                isinstance(value.value, bool) and value.exact and all(is_boolean(v, scope) for v in node.values[:index])
+            )
+            return Known(value.value if all_known else value.truth, value.exact and same, rules)
+    if all_known and last is not None:
+        return Known(last.value, exact, rules)
+    return UNKNOWN if condition else join(values)
+
+
+@evaluates(ast.Compare)
+def _comparison(node: ast.Compare, scope: ValueScope, condition: bool, depth: int) -> Value:
+    return _compare(node, scope, depth) if len(node.ops) == 1 else _links(node, scope, condition, depth)
+
+
+def _links(node: ast.Compare, scope: ValueScope, condition: bool, depth: int) -> Value:
+    """``a < b < c``, which is ``a < b and b < c``."""
+    operands = (node.left, *node.comparators)
+    links: list[ast.expr] = [
+        ast.copy_location(ast.Compare(left, [link], [right]), node)
+        for left, link, right in zip(operands, node.ops, operands[1:], strict=False)
+    ]
+    value = _boolean(ast.copy_location(ast.BoolOp(ast.And(), links), node), scope, condition, depth)
+    return value if isinstance(value, Known) else UNKNOWN
+
+
+def _compare(node: ast.Compare, scope: ValueScope, depth: int) -> Value:
+    left = evaluate(node.left, scope, depth=depth)
+    right = evaluate(node.comparators[0], scope, depth=depth)
+    if isinstance(left, Removed) and left.member and isinstance(node.ops[0], ast.In | ast.NotIn):
+        # Nothing equals it, so no collection holds it.
+        return Known(isinstance(node.ops[0], ast.NotIn), True, frozenset({left.rule}))
+    for side in (left, right):
+        if isinstance(side, Removed):
+            return _compare_member(side, node.ops[0]) if side.member else side
+    if isinstance(left, SwitchedOff):
+        return _compare_switched_off(left, node.ops[0], node.comparators[0])
+    for domain, other in ((left, node.comparators[0]), (right, node.left)):
+        if isinstance(domain, Domain):
+            return _compare_domain(domain, node.ops[0], other, scope, right is domain)
+    return _compare_values(left, node.ops[0], right)
+
+
+def _compare_domain(domain: Domain, kind: ast.cmpop, other: ast.expr, scope: ValueScope, swapped: bool) -> Value:
+    """``device == "npu"``, ``device in ("npu", "xpu")`` for a device that is never one of them."""
+    equal = isinstance(kind, ast.Eq | ast.NotEq | ast.Is | ast.IsNot)
+    if swapped and isinstance(kind, ast.In | ast.NotIn):
+        part = evaluate(other, scope)
+        if isinstance(part, Known) and part.exact and domain.lacks(part.value):
+            return Known(isinstance(kind, ast.NotIn), True, domain.rules | part.rules)
+    if domain.items:
+        return UNKNOWN
+    if not equal and (swapped or not isinstance(kind, ast.In | ast.NotIn)):
+        return UNKNOWN
+    texts = [other] if equal else other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else []
+    values = [evaluate(t, scope) for t in texts]
+    if not values or not all(isinstance(v, Known) and v.exact and domain.excludes(v.value) for v in values):
+        return UNKNOWN
+    return Known(isinstance(kind, ast.NotEq | ast.IsNot | ast.NotIn), True, domain.rules)
+
+
+def _compare_values(left: Value, kind: ast.cmpop, right: Value) -> Value:
+    """Of two values that may be known; unknown unless both are."""
+    identity = isinstance(kind, ast.Is | ast.IsNot)
+    if identity and isinstance(left, Known) and left.truth and isinstance(right, Known) and right.value is None:
+        # Whatever it is exactly, what is true is not None.
+        return Known(isinstance(kind, ast.IsNot), True, left.rules | right.rules)
+    if not (isinstance(left, Known) and isinstance(right, Known) and left.exact and right.exact):
+        return UNKNOWN
+    rules = left.rules | right.rules
+    match kind:
+        case ast.Is() if right.value is None or isinstance(right.value, bool):
+            return Known(left.value is right.value, True, rules)
+        case ast.IsNot() if right.value is None or isinstance(right.value, bool):
+            return Known(left.value is not right.value, True, rules)
+        case ast.Eq():
+            return Known(left.value == right.value, True, rules)
+        case ast.NotEq():
+            return Known(left.value != right.value, True, rules)
+        case ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE() as order if _are_numbers(left.value, right.value):
+            return Known(_ORDER[type(order)](left.value, right.value), True, rules)
+    return UNKNOWN
+
+
+def _are_numbers(*values: object) -> bool:
+    return all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+
+
+def _compare_member(member: Removed, kind: ast.cmpop) -> Value:
+    """Of a member of an enumeration that nothing produces, with anything."""
+    if isinstance(kind, ast.Eq | ast.Is):
+        return Known(False, True, frozenset({member.rule}))
+    return Known(True, True, frozenset({member.rule})) if isinstance(kind, ast.NotEq | ast.IsNot) else member
+
+
+def _compare_switched_off(value: SwitchedOff, kind: ast.cmpop, other: ast.expr) -> Value:
+    """Of the text of an environment variable, with what is written: texts that mean yes."""
+    texts = other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else [other]
+    if not all(isinstance(t, ast.Constant) and t.value in ON_TEXTS for t in texts):
+        return UNKNOWN
+    if isinstance(kind, ast.Eq | ast.In):
+        return Known(False, True, value.rules)
+    return Known(True, True, value.rules) if isinstance(kind, ast.NotEq | ast.NotIn) else UNKNOWN

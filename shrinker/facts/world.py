@@ -1,0 +1,176 @@
+"""What is asked of a closed world: what its rules say by themselves, what else it must answer, and scopes in which names have values."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from typing import Protocol
+
+from shrinker.facts.decided import Decided
+from shrinker.facts.lattice import Domain, Known, Removed, Value
+from shrinker.facts.outline import Outline
+from shrinker.facts.patterns import Patterns
+from shrinker.ruleset.match import any_module_matches, name_matches
+from shrinker.ruleset.models import Fact, Pure, Remove, Ruleset
+from shrinker.syntax.bindings import Binding
+
+
+class RuleFacts:
+    """What the rules say of qualified names, whatever the tree is."""
+
+    def __init__(self, rules: Ruleset) -> None:
+        self.rules = rules
+        self._calls: Patterns[Fact] = Patterns((p, f) for f in rules.facts for p in f.calls)
+        self._names: Patterns[Fact] = Patterns((p, f) for f in rules.facts for p in (*f.names, *f.attributes))
+        self._pure: Patterns[Pure] = Patterns((p, r) for r in rules.pures for p in r.calls)
+        self._domains = {
+            kind: Patterns((p, d) for d in rules.domains for p in getattr(d, kind))
+            for kind in ("names", "lists", "calls", "tables", "registers")
+        }
+        self._said: dict[str, dict[str, Domain | None]] = {kind: {} for kind in self._domains}
+        self.domain_words = frozenset().union(*(self._domains[kind].words for kind in ("names", "lists", "calls")))
+        """Identifiers of which a rule says what they never are: what is computed from them may be decided."""
+        self._definitions: Patterns[Remove] = Patterns((p, r) for r in rules.removes for p in r.definitions)
+        self.variables: dict[str, Fact] = {v: f for f in rules.facts for v in f.environment}
+        self.absent: dict[str, str] = {m: a.id for a in rules.absents for m in a.modules}
+        self._missing: dict[str, str] = {m: a.id for a in rules.absents for m in a.attributes}
+        self._takes = tuple(pattern for rule in rules.removes for pattern in rule.modules)
+
+    def called(self, name: str) -> Known | None:
+        """The value that a fact gives to a call of this qualified name."""
+        return _value(self._calls.find(name))
+
+    def named(self, name: str) -> Known | None:
+        """The value that a fact gives to this qualified name or attribute."""
+        return _value(self._names.find(name))
+
+    def called_on_any(self, method: str) -> Known | None:
+        """The value that a fact gives to a method of any receiver."""
+        return _value(self._calls.find_any(method))
+
+    def read_on_any(self, attribute: str) -> Known | None:
+        """The value that a fact gives to an attribute of any receiver."""
+        return _value(self._names.find_any(attribute))
+
+    def is_pure(self, function: str) -> bool:
+        """True for a function of the tree that a rule declares free of side effects."""
+        return self._pure.find(function) is not None or self._domains["calls"].find(function) is not None
+
+    def is_pure_on_any(self, method: str) -> bool:
+        """True for a method of any receiver that a rule declares free of side effects, or fixes."""
+        return self._pure.find_any(method) is not None or self._calls.find_any(method) is not None
+
+    def is_boolean_on_any(self, method: str) -> bool:
+        """True for a method of any receiver that a rule says answers `True` or `False`."""
+        found = self._pure.find_any(method)
+        return found is not None and found.boolean
+
+    def domain(self, name: str, kind: str = "names") -> Domain | None:
+        """What a qualified name never is.
+
+        Args:
+            name: as it is written, below its module.
+            kind: ``names`` (and lists of such texts), ``calls``, ``tables`` or ``registers``.
+        """
+        known = self._said[kind]
+        if name not in known:
+            known[name] = self._find_domain(name, kind)
+        return known[name]
+
+    def _find_domain(self, name: str, kind: str) -> Domain | None:
+        rules = self._domains[kind].find_all(name)
+        if not rules:
+            return self.domain(name, "lists") if kind == "names" else None
+        said = [
+            Domain(frozenset(r.never), frozenset({r.id}), frozenset(r.only) if r.only else None, kind == "lists")
+            for r in rules
+        ]
+        return reduce(Domain.and_also, said)
+
+    def missing_attribute(self, name: str) -> Removed | None:
+        """An attribute of an installed module that is not there on this platform."""
+        rule = self._missing.get(name)
+        return None if rule is None else Removed(rule, "not installed beside CUDA", name, error="AttributeError")
+
+    def removed_definition(self, name: str) -> Removed | None:
+        """A function or class that a rule takes out of a module that stays."""
+        rule = self._definitions.find(name)
+        return None if rule is None else Removed(rule.id, rule.feature, name)
+
+    def variable(self, name: str) -> Known | None:
+        """The value that a fact gives to an environment variable."""
+        return _value(self.variables.get(name))
+
+    def is_absent(self, module: str) -> str | None:
+        """Rule that says this module outside the tree is not installed."""
+        name = module
+        while name:
+            if name in self.absent:
+                return self.absent[name]
+            name = name.rpartition(".")[0]
+        return None
+
+    def _rule_that_takes(self, module: str) -> Remove | None:
+        if not any_module_matches(self._takes, module):
+            return None
+        for rule in self.rules.removes:
+            if any_module_matches(rule.modules, module) and not any_module_matches(rule.unless, module):
+                return rule
+        return None
+
+    def only_when_asked(self, name: str) -> bool:
+        """True when a rule says that uses of this removed name only run when its feature is asked for."""
+        return any(name_matches(p, name) for rule in self.rules.removes for p in rule.only_when_asked)
+
+
+class ClosedWorld(ABC, RuleFacts):
+    """What evaluation asks besides; `Environment` answers, and scopes and evaluation are what it answers with."""
+
+    outlines: Mapping[str, Outline]
+    packages: frozenset[str]
+    """Top-level packages of the tree."""
+
+    @abstractmethod
+    def resolve(self, module: str, name: str) -> Value:
+        """What `name` is in `module` once that module is imported."""
+
+    @abstractmethod
+    def bound(self, module: str, name: str, bindings: Sequence[Binding]) -> Value:
+        """Value of a module-level name from some of its bindings."""
+
+    @abstractmethod
+    def removed_module(self, module: str) -> Removed | None:
+        """The `remove` rule that takes a module of the tree, if one does."""
+
+    @abstractmethod
+    def removed_member(self, name: str) -> Removed | None:
+        """A member of an enumeration that no value of the closed world equals."""
+
+    @abstractmethod
+    def named_by_string(self, text: object) -> Removed | None:
+        """The removed module that a string names: ``a.b``, ``a.b.Name`` or ``a.b:Name``."""
+
+    @abstractmethod
+    def interpret(self, name: str, depth: int = 0) -> Value:
+        """Constant result of a short function of the tree, UNKNOWN when it has none."""
+
+    @abstractmethod
+    def boolean_function(self, name: str) -> bool:
+        """True for a short function of the tree that returns `True` or `False`, whatever happens."""
+
+
+class ValueScope(Protocol):
+    """Where a name is looked up."""
+
+    environment: ClosedWorld
+    module: str
+    decided: Decided
+    """What is known of nodes besides."""
+
+    def lookup(self, name: str, line: int) -> Value:
+        """Value of a name read at a line."""
+
+
+def _value(fact: Fact | None) -> Known | None:
+    return None if fact is None else Known(fact.value, fact.exact, frozenset({fact.id}))
