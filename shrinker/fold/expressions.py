@@ -1,27 +1,36 @@
-"""Fold expressions in place: names, attributes and calls here, every other construct in a file of its own."""
+"""Fold expressions in place: what all constructs need, and names, attributes and calculations; others stand in `constructs`."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import evaluate, truth
 from shrinker.facts.lattice import Known, Removed, Value
 from shrinker.facts.world import ValueScope
-from shrinker.fold.chains import fold_chain, fold_not, fold_ternary
-from shrinker.fold.comparisons import fold_comparison, fold_instance_test
 from shrinker.fold.context import Context, EvaluatesRemoved
-from shrinker.fold.displays import fold_dict, fold_display, fold_list, fold_set
-from shrinker.fold.domains import asked_table, registration
-from shrinker.fold.literals import decided_constant, without_removed
-from shrinker.fold.nested import fold_comprehension, fold_lambda
+from shrinker.fold.domains import asked_table
+from shrinker.fold.literals import decided_constant
 from shrinker.syntax.ranges import span
 from shrinker.syntax.walk import walk
 from shrinker.values.edits import Literal
 
-_INSTANCE_TESTS = frozenset({"isinstance", "issubclass"})
+_Parts = TypeVar("_Parts", bound=ast.expr | ast.stmt)
+Construct = Callable[["ExpressionFolder", Any, bool], ast.expr]
+"""Takes the folder, the node, and whether only its truth matters; returns what is left of it."""
+_CONSTRUCTS: dict[type[ast.AST], Construct] = {}
+
+
+def folds_expression(*kinds: type[ast.expr]) -> Callable[[Construct], Construct]:
+    """Register what folds some classes of expressions; the parts of any other are folded one by one."""
+
+    def register(construct: Construct) -> Construct:
+        _CONSTRUCTS.update(dict.fromkeys(kinds, construct))
+        return construct
+
+    return register
 
 
 class ExpressionFolder:
@@ -44,8 +53,8 @@ class ExpressionFolder:
         """The folder of an expression with a scope of its own."""
         return ExpressionFolder(self.context, scope)
 
-    def children(self, node: ast.expr) -> ast.expr:
-        """Fold the parts of an expression.
+    def children(self, node: _Parts) -> _Parts:
+        """Fold the expressions that a node holds.
 
         Raises:
             EvaluatesRemoved: evaluating one of them touches a removed name.
@@ -100,31 +109,11 @@ class ExpressionFolder:
                         self.context.escape(part, value)
             return written
 
-    def _name(self, node: ast.Name, condition: bool) -> ast.expr:
-        if not isinstance(node.ctx, ast.Load):
-            return node
-        return self.literal(node, self.scope.decided.of(node) or self.scope.lookup(node.id, node.lineno)) or node
-
-    def _attribute(self, node: ast.Attribute, condition: bool) -> ast.expr:
-        if isinstance(node.ctx, ast.Load):
-            folded = self.literal(node, evaluate(node, self.scope))
-            if folded is not None:
-                return folded
-        node.value = self._followed(node.value)
-        return node
-
-    def _followed(self, node: ast.expr) -> ast.expr:
+    def followed(self, node: ast.expr) -> ast.expr:
         """Fold what is looked into or called: `None.name` would be the same error in other words."""
         if isinstance(node, ast.Name | ast.Attribute) and isinstance(evaluate(node, self.scope), Known):
             return node
         return self.fold(node)
-
-    def _calculation(self, node: ast.BinOp, condition: bool) -> ast.expr:
-        if isinstance(node.op, ast.BitOr):
-            # `int | None` is a type.
-            return self.children(node)
-        node.left, node.right = self.operand(node.left), self.operand(node.right)
-        return node
 
     def operand(self, node: ast.expr) -> ast.expr:
         """Fold what is calculated with: of `None` that is an error, so that such a place is reached where it is something else."""
@@ -134,45 +123,11 @@ class ExpressionFolder:
                 return node
         return self.fold(node)
 
-    def _call(self, node: ast.Call, condition: bool) -> ast.expr:
-        if (
-            isinstance(node.func, ast.Name)
-            and node.func.id in _INSTANCE_TESTS
-            and len(node.args) == 2
-            and not node.keywords
-        ):
-            return fold_instance_test(self, node)
-        folded = self.literal(node, without_removed(evaluate(node, self.scope)))
-        if folded is not None:
-            return folded
-        filed = registration(node, self.scope)
-        if filed is not None:
-            raise EvaluatesRemoved(filed)
-        self.asked(node)
-        node.func = self._followed(node.func)
-        for argument in node.args:
-            # `register("npu", "sglang.srt.npu.store")`: an import by name, when it is asked for.
-            named = (
-                self.context.environment.named_by_string(argument.value) if isinstance(argument, ast.Constant) else None
-            )
-            if named is not None:
-                raise EvaluatesRemoved(named)
-        node.args = [self.fold(a) for a in node.args]
-        for keyword in node.keywords:
-            keyword.value = self.fold(keyword.value)
-        return node
-
     def asked(self, node: ast.expr) -> None:
         """Note what a dictionary display is asked for, when the expression asks one."""
         asked = asked_table(node, self.scope)
         if asked is not None and isinstance(asked[0], ast.Dict):
             self.context.tables[id(asked[0])] = asked[1]
-
-    def _subscript(self, node: ast.Subscript, condition: bool) -> ast.expr:
-        self.asked(node)
-        node.value = self._followed(node.value)
-        node.slice = self.fold(node.slice)
-        return node
 
     def constant(self, node: ast.expr, value: bool, kind: str, rule: str) -> ast.expr:
         """The bool in the place of an expression that a rule decides."""
@@ -190,43 +145,42 @@ class ExpressionFolder:
         value = self.truth(node)
         return value if value is not None and value.rules and is_pure(node, self.scope) else None
 
-    def fold_rows(self, node: ast.expr) -> ast.expr:
-        """Fold the value of one name: a tuple is then a table of rows, and nobody counts its places.
 
-        Raises:
-            EvaluatesRemoved: evaluating it touches a removed name.
-        """
-        if isinstance(node, ast.Tuple) and len(node.elts) > 2:
-            return fold_display(self, node, "Tuple")
-        return self.fold(node)
+# Names, attributes, calculations and f-strings
 
-    def _joined(self, node: ast.JoinedStr, condition: bool) -> ast.expr:
-        # Positions inside f-strings differ between Python versions: look, never touch.
-        for part in walk(node):
-            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
-                value = self.scope.lookup(part.id, part.lineno)
-                if isinstance(value, Removed):
-                    raise EvaluatesRemoved(value)
+
+@folds_expression(ast.Name)
+def _name(folder: ExpressionFolder, node: ast.Name, condition: bool) -> ast.expr:
+    if not isinstance(node.ctx, ast.Load):
         return node
+    return folder.literal(node, folder.scope.decided.of(node) or folder.scope.lookup(node.id, node.lineno)) or node
 
 
-_CONSTRUCTS: dict[type[ast.expr], Callable[[ExpressionFolder, Any, bool], ast.expr]] = {
-    ast.Name: ExpressionFolder._name,
-    ast.Attribute: ExpressionFolder._attribute,
-    ast.Call: ExpressionFolder._call,
-    ast.Subscript: ExpressionFolder._subscript,
-    ast.JoinedStr: ExpressionFolder._joined,
-    ast.BinOp: ExpressionFolder._calculation,
-    ast.UnaryOp: fold_not,
-    ast.BoolOp: fold_chain,
-    ast.IfExp: fold_ternary,
-    ast.Compare: fold_comparison,
-    ast.List: fold_list,
-    ast.Set: fold_set,
-    ast.Dict: fold_dict,
-    ast.Lambda: fold_lambda,
-    ast.ListComp: fold_comprehension,
-    ast.SetComp: fold_comprehension,
-    ast.GeneratorExp: fold_comprehension,
-    ast.DictComp: fold_comprehension,
-}
+@folds_expression(ast.Attribute)
+def _attribute(folder: ExpressionFolder, node: ast.Attribute, condition: bool) -> ast.expr:
+    if isinstance(node.ctx, ast.Load):
+        folded = folder.literal(node, evaluate(node, folder.scope))
+        if folded is not None:
+            return folded
+    node.value = folder.followed(node.value)
+    return node
+
+
+@folds_expression(ast.BinOp)
+def _calculation(folder: ExpressionFolder, node: ast.BinOp, condition: bool) -> ast.expr:
+    if isinstance(node.op, ast.BitOr):
+        # `int | None` is a type.
+        return folder.children(node)
+    node.left, node.right = folder.operand(node.left), folder.operand(node.right)
+    return node
+
+
+@folds_expression(ast.JoinedStr)
+def _joined(folder: ExpressionFolder, node: ast.JoinedStr, condition: bool) -> ast.expr:
+    # Positions inside f-strings differ between Python versions: look, never touch.
+    for part in walk(node):
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
+            value = folder.scope.lookup(part.id, part.lineno)
+            if isinstance(value, Removed):
+                raise EvaluatesRemoved(value)
+    return node

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from shrinker.facts.environment import Environment
 from shrinker.facts.scopes import ModuleScope
+from shrinker.fold import constructs
 from shrinker.fold.cleanup import drop_unused
 from shrinker.fold.context import Context
 from shrinker.fold.defaults import replace_defaults
@@ -39,6 +40,8 @@ from shrinker.values.folded import FoldedModule
 from shrinker.values.form import digest
 from shrinker.values.units import NO_UNITS
 from shrinker.values.usage import pack
+
+constructs.load()
 
 
 def fold_source(

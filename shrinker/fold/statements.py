@@ -1,30 +1,39 @@
-"""Fold the statements of a body one after the other: which construct each is, what becomes of it, and dead code after it."""
+"""Fold the statements of a body one after the other: what becomes of each, and dead code after it. What folds which
+construct stands in `constructs`."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from typing import Any
 
 from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Removed
 from shrinker.facts.world import ValueScope
-from shrinker.fold.assignments import drop_unasked, fold_annotated
-from shrinker.fold.attempts import fold_try
-from shrinker.fold.branches import fold_assert, fold_if, fold_while
-from shrinker.fold.classes import fold_class
-from shrinker.fold.context import Context, EvaluatesRemoved, KeepsWhole, filled
-from shrinker.fold.displays import adds_row
-from shrinker.fold.domains import registration
+from shrinker.fold.context import Context, EvaluatesRemoved, KeepsWhole
 from shrinker.fold.expressions import ExpressionFolder
-from shrinker.fold.functions import fold_function
-from shrinker.fold.imports import fold_exports, fold_import, fold_import_from
-from shrinker.fold.matches import fold_match
 from shrinker.fold.messages import message
 from shrinker.fold.order import fails_first, reads_surely
 from shrinker.syntax.control import leaves, runs_something
 from shrinker.syntax.ranges import extent, span
+from shrinker.syntax.walk import statements
 from shrinker.values.edits import DropBlock, DropStatement, DropTail, Raise
 
 Body = list[ast.stmt]
+Folded = tuple[Body, bool]
+"""Folded statements, and whether control flow after them may have changed."""
+Construct = Callable[["StatementFolder", Any], Folded]
+_CONSTRUCTS: dict[type[ast.AST], Construct] = {}
+
+
+def folds(*kinds: type[ast.stmt]) -> Callable[[Construct], Construct]:
+    """Register what folds some classes of statements; of any other the expressions are folded one by one."""
+
+    def register(construct: Construct) -> Construct:
+        _CONSTRUCTS.update(dict.fromkeys(kinds, construct))
+        return construct
+
+    return register
 
 
 class StatementFolder:
@@ -110,7 +119,7 @@ class StatementFolder:
             return [node]
         self.forget(node)
         lines = extent([node])
-        if not removed.missing and adds_row(node, self.context.bodies, self.names_removed):
+        if not removed.missing and self._adds_row(node):
             self.context.edits.append(DropStatement(span(node)))
             self.context.decide(node, "table", {removed.rule}, "removed", lines)
             return []
@@ -120,6 +129,23 @@ class StatementFolder:
             return []
         self.context.decide(node, "use", {removed.rule}, "raises", lines)
         return self.raises(node, removed)
+
+    def _adds_row(self, node: ast.stmt) -> bool:
+        """True for `kinds.append(Gone)` where the function binds `kinds` to a list or set display: a row of it, written apart."""
+        function = self.context.bodies[-1] if self.context.bodies else None
+        match node:
+            case ast.Expr(
+                value=ast.Call(
+                    func=ast.Attribute(value=ast.Name(id=name), attr="append" | "add"), args=[row], keywords=[]
+                )
+            ) if function is not None and self.names_removed(row):
+                return any(
+                    isinstance(each, ast.Assign)
+                    and isinstance(each.value, ast.List | ast.Set)
+                    and any(isinstance(target, ast.Name) and target.id == name for target in each.targets)
+                    for each in statements(function)
+                )
+        return False
 
     def raises(self, node: ast.stmt, removed: Removed) -> Body:
         """The named error in the place of a statement and all that follow it in its block."""
@@ -145,68 +171,13 @@ class StatementFolder:
         self.context.decide(node, kind, rules, "removed", extent([node]))
         return [], True
 
-    # Dispatch
-
-    def _statement(self, node: ast.stmt) -> tuple[Body, bool]:
+    def _statement(self, node: ast.stmt) -> Folded:
         """Folded statements, and whether control flow after them may have changed."""
-        match node:
-            case ast.If():
-                return fold_if(self, node)
-            case ast.While():
-                return fold_while(self, node)
-            case ast.Try():
-                return fold_try(self, node)
-            case ast.Import():
-                return fold_import(self, node)
-            case ast.ImportFrom():
-                return fold_import_from(self, node)
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                return fold_function(self, node)
-            case ast.ClassDef():
-                return fold_class(self, node)
-            case ast.Assert():
-                return fold_assert(self, node)
-            case ast.For() | ast.AsyncFor():
-                node.iter = self.expressions.fold(node.iter)
-                node.body = filled(self.block(node.body))
-                self.orelse(node)
-                return [node], False
-            case ast.With() | ast.AsyncWith():
-                for item in node.items:
-                    item.context_expr = self.expressions.fold(item.context_expr)
-                node.body = filled(self.block(node.body))
-                return [node], True
-            case ast.AnnAssign():
-                return fold_annotated(self, node)
-            case ast.Assign(targets=[ast.Name(id="__all__")]) | ast.AugAssign(target=ast.Name(id="__all__")):
-                fold_exports(self, node.value)
-                return [node], False
-            case ast.Match():
-                return fold_match(self, node)
-            case ast.Assign(targets=[ast.Name(id=name)]):
-                drop_unasked(self, name, node.value)
-                node.value = self.expressions.fold_rows(node.value)
-                return [node], False
-            case ast.Expr():
-                filed = registration(node.value, self.scope)
-                if filed is not None:
-                    return self.drop(node, {filed.rule}, "registration")
-                value = self.expressions.fold(node.value)
-                if isinstance(value, ast.Constant) and value is not node.value:
-                    return self.drop(node, {"no-effect"}, "call")
-                node.value = value
-                return [node], False
-            case ast.Return():
-                if node.value is not None:
-                    node.value = self.expressions.fold(node.value)
-                return [node], False
-            case _:
-                for name, child in ast.iter_fields(node):
-                    if isinstance(child, ast.expr):
-                        setattr(node, name, self.expressions.fold(child))
-                    elif isinstance(child, list):
-                        setattr(node, name, [self.expressions.fold(c) if isinstance(c, ast.expr) else c for c in child])
-                return [node], False
+        construct = _CONSTRUCTS.get(type(node))
+        if construct is not None:
+            return construct(self, node)
+        self.expressions.children(node)
+        return [node], False
 
     def orelse(self, node: ast.For | ast.AsyncFor | ast.While | ast.Try) -> None:
         """Fold the `else` of a loop or `try`; an empty one goes."""

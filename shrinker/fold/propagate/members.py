@@ -13,7 +13,7 @@ import ast
 from collections.abc import Collection, Mapping
 
 from shrinker.facts.lattice import Removed
-from shrinker.fold.classes import UNPRODUCED
+from shrinker.fold.constructs.classes import UNPRODUCED
 from shrinker.fold.context import Context
 from shrinker.fold.propagate.refinement import Refinement
 from shrinker.fold.propagate.world import World

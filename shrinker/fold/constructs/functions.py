@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from shrinker.facts.lattice import Removed
 from shrinker.facts.scopes import LATER, LocalScope, ModuleScope, around_function, function_scope, shadowed
-from shrinker.fold.annotations import fold_annotation, fold_parameter
+from shrinker.fold.constructs.annotations import fold_annotation, fold_parameter
 from shrinker.fold.context import EvaluatesRemoved, KeepsWhole, filled
 from shrinker.fold.domains import local_tables, registration
+from shrinker.fold.statements import Folded, StatementFolder, folds
 from shrinker.fold.whole import function_needs
 from shrinker.syntax.control import declares, is_generator, rebinds
 from shrinker.syntax.ranges import extent, span
@@ -17,14 +17,12 @@ from shrinker.syntax.walk import walk
 from shrinker.values.edits import DropElement
 from shrinker.values.folded import Uncertain
 
-if TYPE_CHECKING:
-    from shrinker.fold.statements import Body, StatementFolder
-
 LOCALS = "<locals>"
 """In the name of a class that a function defines, as Python itself names it."""
 
 
-def fold_function(folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[Body, bool]:
+@folds(ast.FunctionDef, ast.AsyncFunctionDef)
+def fold_function(folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Folded:
     """Fold a function; what is left of it may be upstream's own text."""
     removed = removed_definition(folder, node)
     if removed is not None:
@@ -195,7 +193,7 @@ def fold_decorators(folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFu
 
 def definition_gone(
     folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, removed: Removed
-) -> tuple[Body, bool]:
+) -> Folded:
     """What becomes of a definition that a removed decorator, default or keyword stands at."""
     if removed.eager and removed.module and folder.context.is_named_beside(node):
         folder.context.escape(node, removed)

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from shrinker.facts.cases import never_matches
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import evaluate, truth
 from shrinker.facts.lattice import Value
 from shrinker.facts.world import ValueScope
-from shrinker.fold.branches import never_run
+from shrinker.fold.constructs.branches import never_run
 from shrinker.fold.context import Context, filled
 from shrinker.fold.named import has_no_effect, is_read
+from shrinker.fold.statements import Folded, StatementFolder, folds
 from shrinker.syntax.ranges import extent, first_line, last_line, span
 from shrinker.values.edits import DropBlock, DropElement, DropStatement, TakeBlock
 
-if TYPE_CHECKING:
-    from shrinker.fold.statements import Body, StatementFolder
 
-
-def fold_match(folder: StatementFolder, node: ast.Match) -> tuple[Body, bool]:
+@folds(ast.Match)
+def fold_match(folder: StatementFolder, node: ast.Match) -> Folded:
     """Drop the cases that never run, fold the rest; of a `match` without any only an effect of its subject is left."""
     context, scope = folder.context, folder.scope
     subject = evaluate(node.subject, scope)
@@ -92,7 +90,7 @@ def _fold_case(folder: StatementFolder, case: ast.match_case) -> None:
     case.body = filled(folder.block(case.body))
 
 
-def _without_cases(folder: StatementFolder, node: ast.Match) -> tuple[Body, bool]:
+def _without_cases(folder: StatementFolder, node: ast.Match) -> Folded:
     context = folder.context
     if is_pure(node.subject, folder.scope):
         context.forget(node.subject)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import truth
 from shrinker.facts.lattice import UNKNOWN, Known
 from shrinker.facts.scopes import LocalScope, shadowed
 from shrinker.fold.context import EvaluatesRemoved
+from shrinker.fold.expressions import ExpressionFolder, folds_expression
 from shrinker.syntax.ranges import span
 from shrinker.syntax.walk import walk
 from shrinker.values.edits import DropElement
 
-if TYPE_CHECKING:
-    from shrinker.fold.expressions import ExpressionFolder
 
-
+@folds_expression(ast.Lambda)
 def fold_lambda(folder: ExpressionFolder, node: ast.Lambda, condition: bool) -> ast.expr:
     """Fold the defaults outside, and the body inside.
 
@@ -53,6 +51,7 @@ def _always_true(folder: ExpressionFolder, test: ast.expr) -> Known | None:
     return value if certain else None
 
 
+@folds_expression(ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 def fold_comprehension(
     folder: ExpressionFolder, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, condition: bool
 ) -> ast.expr:

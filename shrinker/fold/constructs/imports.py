@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from shrinker.facts.lattice import Removed
 from shrinker.fold.context import EvaluatesRemoved
+from shrinker.fold.statements import Folded, StatementFolder, folds
 from shrinker.syntax.imports import absolute
 from shrinker.syntax.ranges import span
 from shrinker.values.edits import DropAlias, DropElement
-
-if TYPE_CHECKING:
-    from shrinker.fold.statements import Body, StatementFolder
 
 
 def _not_installed(folder: StatementFolder, module: str) -> None:
@@ -21,14 +18,16 @@ def _not_installed(folder: StatementFolder, module: str) -> None:
         raise EvaluatesRemoved(Removed(rule, "not installed beside CUDA", module, error="ImportError"))
 
 
-def fold_import(folder: StatementFolder, node: ast.Import) -> tuple[Body, bool]:
+@folds(ast.Import)
+def fold_import(folder: StatementFolder, node: ast.Import) -> Folded:
     """`import a, b`."""
     _not_installed(folder, node.names[0].name)
     gone = [(a, r) for a in node.names if (r := folder.context.environment.removed_module(a.name))]
     return _without_aliases(folder, node, [(a, r) for a, r in gone if r is not None])
 
 
-def fold_import_from(folder: StatementFolder, node: ast.ImportFrom) -> tuple[Body, bool]:
+@folds(ast.ImportFrom)
+def fold_import_from(folder: StatementFolder, node: ast.ImportFrom) -> Folded:
     """`from a import b, c`."""
     source = absolute(node.module, node.level, folder.context.package)
     if not node.level:
@@ -44,7 +43,7 @@ def fold_import_from(folder: StatementFolder, node: ast.ImportFrom) -> tuple[Bod
 
 def _without_aliases(
     folder: StatementFolder, node: ast.Import | ast.ImportFrom, gone: list[tuple[ast.alias, Removed]]
-) -> tuple[Body, bool]:
+) -> Folded:
     if not gone:
         return [node], False
     rules = {removed.rule for _, removed in gone}

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
-from shrinker.fold.annotations import fold_annotation
+from shrinker.fold.constructs.annotations import fold_annotation
+from shrinker.fold.constructs.displays import fold_rows
+from shrinker.fold.constructs.imports import fold_exports
 from shrinker.fold.domains import drop_rows, drop_texts
-
-if TYPE_CHECKING:
-    from shrinker.fold.statements import Body, StatementFolder
+from shrinker.fold.statements import Folded, StatementFolder, folds
 
 
-def fold_annotated(folder: StatementFolder, node: ast.AnnAssign) -> tuple[Body, bool]:
+@folds(ast.AnnAssign)
+def fold_annotated(folder: StatementFolder, node: ast.AnnAssign) -> Folded:
     """`x: T = value`."""
     if isinstance(node.target, ast.Name) and node.value is not None:
         drop_unasked(folder, node.target.id, node.value)
@@ -21,7 +21,7 @@ def fold_annotated(folder: StatementFolder, node: ast.AnnAssign) -> tuple[Body, 
         node.annotation = folded
     if node.value is not None:
         rows = isinstance(node.target, ast.Name)
-        node.value = folder.expressions.fold_rows(node.value) if rows else folder.expressions.fold(node.value)
+        node.value = fold_rows(folder.expressions, node.value) if rows else folder.expressions.fold(node.value)
     if not isinstance(node.target, ast.Name):
         node.target = folder.expressions.fold(node.target)  # type: ignore[assignment]
     return [node], False
@@ -37,3 +37,27 @@ def drop_unasked(folder: StatementFolder, name: str, value: ast.expr) -> None:
             drop_rows(folder.context, folder.scope, table, domain)
         elif isinstance(table, ast.Tuple | ast.List | ast.Set):
             drop_texts(folder.context, folder.scope, table, domain)
+
+
+@folds(ast.Assign)
+def fold_assigned(folder: StatementFolder, node: ast.Assign) -> Folded:
+    """`x = value`."""
+    match node.targets:
+        case [ast.Name(id="__all__")]:
+            fold_exports(folder, node.value)
+        case [ast.Name(id=name)]:
+            drop_unasked(folder, name, node.value)
+            node.value = fold_rows(folder.expressions, node.value)
+        case _:
+            folder.expressions.children(node)
+    return [node], False
+
+
+@folds(ast.AugAssign)
+def fold_augmented(folder: StatementFolder, node: ast.AugAssign) -> Folded:
+    """`x += value`."""
+    if isinstance(node.target, ast.Name) and node.target.id == "__all__":
+        fold_exports(folder, node.value)
+    else:
+        folder.expressions.children(node)
+    return [node], False

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Removed
 from shrinker.fold.context import EvaluatesRemoved
 from shrinker.fold.domains import drop_rows
+from shrinker.fold.expressions import ExpressionFolder, folds_expression
 from shrinker.syntax.control import runs_something
 from shrinker.syntax.ranges import span
-from shrinker.syntax.walk import statements
 from shrinker.values.edits import DropElement
-
-if TYPE_CHECKING:
-    from shrinker.fold.expressions import ExpressionFolder
 
 
 def fold_display(folder: ExpressionFolder, node: ast.Tuple | ast.List | ast.Set, container: str) -> ast.expr:
@@ -60,37 +56,30 @@ def _drop_alternatives(folder: ExpressionFolder, rows: Sequence[ast.expr]) -> No
                 fold_display(folder, key, "Tuple")
 
 
-def adds_row(node: ast.stmt, functions: Sequence[ast.stmt | None], names_removed: Callable[[ast.AST], bool]) -> bool:
-    """True for `kinds.append(Gone)` where the function binds `kinds` to a list or set display: an element of that, written apart.
+def fold_rows(folder: ExpressionFolder, node: ast.expr) -> ast.expr:
+    """Fold the value of one name: a tuple is then a table of rows, and nobody counts its places.
 
-    Args:
-        node: the statement.
-        functions: those around it, innermost last.
-        names_removed: whether an expression is the name of what is removed.
+    Raises:
+        EvaluatesRemoved: evaluating it touches a removed name.
     """
-    match node:
-        case ast.Expr(
-            value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append" | "add"), args=[row], keywords=[])
-        ) if functions and functions[-1] is not None and names_removed(row):
-            return any(
-                isinstance(each, ast.Assign)
-                and isinstance(each.value, ast.List | ast.Set)
-                and any(isinstance(target, ast.Name) and target.id == name for target in each.targets)
-                for each in statements(functions[-1])
-            )
-    return False
+    if isinstance(node, ast.Tuple) and len(node.elts) > 2:
+        return fold_display(folder, node, "Tuple")
+    return folder.fold(node)
 
 
+@folds_expression(ast.List)
 def fold_list(folder: ExpressionFolder, node: ast.List, condition: bool) -> ast.expr:
     """A list; a target is no table."""
     return fold_display(folder, node, "List") if isinstance(node.ctx, ast.Load) else folder.children(node)
 
 
+@folds_expression(ast.Set)
 def fold_set(folder: ExpressionFolder, node: ast.Set, condition: bool) -> ast.expr:
     """A set."""
     return fold_display(folder, node, "Set")
 
 
+@folds_expression(ast.Dict)
 def fold_dict(folder: ExpressionFolder, node: ast.Dict, condition: bool) -> ast.expr:
     """A dictionary: rows by key and by value."""
     domain = folder.context.tables.get(id(node))

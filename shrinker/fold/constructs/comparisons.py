@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Known, Removed
+from shrinker.fold.constructs.displays import fold_display
 from shrinker.fold.context import EvaluatesRemoved
-from shrinker.fold.displays import fold_display
 from shrinker.fold.domains import drop_elements
+from shrinker.fold.expressions import ExpressionFolder, folds_expression
 from shrinker.fold.literals import without_removed
 
-if TYPE_CHECKING:
-    from shrinker.fold.expressions import ExpressionFolder
 
-
+@folds_expression(ast.Compare)
 def fold_comparison(folder: ExpressionFolder, node: ast.Compare, condition: bool) -> ast.expr:
     """Comparisons with flags, domains, members and what is removed."""
     folded = folder.literal(node, without_removed(evaluate(node, folder.scope)))

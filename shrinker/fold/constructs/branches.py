@@ -1,23 +1,21 @@
-"""`if`, `while` and `assert`: a decided branch takes its statement's place."""
+"""`if`, loops, `with` and `assert`: a decided branch takes its statement's place."""
 
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import truth
 from shrinker.facts.lattice import Known
 from shrinker.fold.context import Context, filled
 from shrinker.fold.named import has_no_effect
+from shrinker.fold.statements import Body, Folded, StatementFolder, folds
 from shrinker.syntax.ranges import extent, first_line, last_line, span
 from shrinker.values.edits import DropBlock, DropStatement, DropTail, TakeBlock
 
-if TYPE_CHECKING:
-    from shrinker.fold.statements import Body, StatementFolder
 
-
-def fold_if(folder: StatementFolder, node: ast.If) -> tuple[Body, bool]:
+@folds(ast.If)
+def fold_if(folder: StatementFolder, node: ast.If) -> Folded:
     """Take the branch that the facts decide; an `if` without an effect whose blocks are empty goes."""
     context = folder.context
     elif_arm = context.is_elif(node)
@@ -62,7 +60,7 @@ def _decided_test(folder: StatementFolder, node: ast.If | ast.While) -> Known | 
     return value if value is not None and value.rules else None
 
 
-def _decided(folder: StatementFolder, node: ast.If, value: Known, elif_arm: bool) -> tuple[Body, bool]:
+def _decided(folder: StatementFolder, node: ast.If, value: Known, elif_arm: bool) -> Folded:
     context = folder.context
     dead = node.orelse if value.truth else node.body
     folder.context.decide_known(
@@ -95,7 +93,7 @@ def _decided_beside(folder: StatementFolder, test: ast.expr) -> Known | None:
     return None
 
 
-def _asked_in_vain(folder: StatementFolder, node: ast.If, value: Known) -> tuple[Body, bool]:
+def _asked_in_vain(folder: StatementFolder, node: ast.If, value: Known) -> Folded:
     """The facts decide a test that must be asked all the same: the dead block goes, `pass` may take its place."""
     context = folder.context
     dead = node.orelse if value.truth else node.body
@@ -146,7 +144,8 @@ def _emptied(context: Context, node: ast.If, elif_arm: bool) -> TakeBlock | Drop
     return TakeBlock(span(node), "orelse") if elif_arm and not node.orelse else DropStatement(span(node))
 
 
-def fold_while(folder: StatementFolder, node: ast.While) -> tuple[Body, bool]:
+@folds(ast.While)
+def fold_while(folder: StatementFolder, node: ast.While) -> Folded:
     """A loop that never runs goes."""
     known = _decided_test(folder, node)
     skipped = known is not None and not known.truth and not node.orelse
@@ -166,7 +165,8 @@ def fold_while(folder: StatementFolder, node: ast.While) -> tuple[Body, bool]:
     return [node], False
 
 
-def fold_assert(folder: StatementFolder, node: ast.Assert) -> tuple[Body, bool]:
+@folds(ast.Assert)
+def fold_assert(folder: StatementFolder, node: ast.Assert) -> Folded:
     """An assertion that holds goes."""
     value = folder.expressions.decided(node.test)
     if value is not None and value.truth:
@@ -179,3 +179,21 @@ def fold_assert(folder: StatementFolder, node: ast.Assert) -> tuple[Body, bool]:
     if node.msg is not None:
         node.msg = folder.expressions.when_reached(node.msg)
     return [node], False
+
+
+@folds(ast.For, ast.AsyncFor)
+def fold_for(folder: StatementFolder, node: ast.For | ast.AsyncFor) -> Folded:
+    """A loop: its blocks one by one."""
+    node.iter = folder.expressions.fold(node.iter)
+    node.body = filled(folder.block(node.body))
+    folder.orelse(node)
+    return [node], False
+
+
+@folds(ast.With, ast.AsyncWith)
+def fold_with(folder: StatementFolder, node: ast.With | ast.AsyncWith) -> Folded:
+    """`with`: what is entered, then the block."""
+    for item in node.items:
+        item.context_expr = folder.expressions.fold(item.context_expr)
+    node.body = filled(folder.block(node.body))
+    return [node], True

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from shrinker.facts.scopes import failing_import
+from shrinker.fold.constructs.failing import (
+    catches_all,
+    cut_after_import,
+    raise_alone,
+    removed_by,
+    take_handler,
+    uses_exception,
+)
 from shrinker.fold.context import EvaluatesRemoved, filled
-from shrinker.fold.failing import catches_all, cut_after_import, raise_alone, removed_by, take_handler, uses_exception
+from shrinker.fold.statements import Body, Folded, StatementFolder, folds
 from shrinker.syntax.imports import catches_import_error
 from shrinker.syntax.ranges import extent, last_line, span
 from shrinker.syntax.walk import statements, walk
 from shrinker.values.edits import DropBlock, DropElement, DropStatement, TakeBlock
 from shrinker.values.folded import Uncertain
-
-if TYPE_CHECKING:
-    from shrinker.fold.statements import Body, StatementFolder
 
 _RULE = "cannot-fail"
 _LEAVES = (ast.Return, ast.Break, ast.Continue)
@@ -23,7 +27,8 @@ _ONE_OF_THEM = frozenset({"NameError", "UnboundLocalError", "RuntimeError"})
 """Classes that catch only one of what upstream raises for an unbound name and the named error."""
 
 
-def fold_try(folder: StatementFolder, node: ast.Try) -> tuple[Body, bool]:
+@folds(ast.Try)
+def fold_try(folder: StatementFolder, node: ast.Try) -> Folded:
     """Fold a `try` with its clauses."""
     context = folder.context
     ends = False

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from shrinker.facts.lattice import Removed
 from shrinker.facts.scopes import LocalScope
+from shrinker.fold.constructs.functions import LOCALS, definition_gone, fold_decorators, removed_definition
 from shrinker.fold.context import EvaluatesRemoved, filled
-from shrinker.fold.functions import LOCALS, definition_gone, fold_decorators, removed_definition
+from shrinker.fold.statements import Body, Folded, StatementFolder, folds
 from shrinker.syntax.bindings import collect
 from shrinker.syntax.control import is_counted
 from shrinker.syntax.ranges import span
 from shrinker.values.edits import DropElement
 
-if TYPE_CHECKING:
-    from shrinker.fold.statements import Body, StatementFolder
-
 UNPRODUCED = "unproduced-member"
 """Stands for a rule: no kept code produces the member of an enumeration."""
 
 
-def fold_class(folder: StatementFolder, node: ast.ClassDef) -> tuple[Body, bool]:
+@folds(ast.ClassDef)
+def fold_class(folder: StatementFolder, node: ast.ClassDef) -> Folded:
     """Fold a class; without its only base it goes."""
     removed = removed_definition(folder, node)
     if removed is not None:

@@ -7,22 +7,20 @@ is the same object in every case.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from shrinker.facts.booleans import is_boolean
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Known
 from shrinker.fold.context import EvaluatesRemoved
+from shrinker.fold.expressions import ExpressionFolder, folds_expression
 from shrinker.fold.literals import without_removed
 from shrinker.fold.named import has_no_effect
 from shrinker.syntax.ranges import span
 from shrinker.values.edits import DropElement, TakeOperand
 
-if TYPE_CHECKING:
-    from shrinker.fold.expressions import ExpressionFolder
 
-
+@folds_expression(ast.UnaryOp)
 def fold_not(folder: ExpressionFolder, node: ast.UnaryOp, condition: bool) -> ast.expr:
     """`not x`, and other operators of one operand."""
     if not isinstance(node.op, ast.Not):
@@ -42,6 +40,7 @@ def fold_not(folder: ExpressionFolder, node: ast.UnaryOp, condition: bool) -> as
     return node
 
 
+@folds_expression(ast.IfExp)
 def fold_ternary(folder: ExpressionFolder, node: ast.IfExp, condition: bool) -> ast.expr:
     """`a if test else b`."""
     value = folder.truth(node.test)
@@ -84,6 +83,7 @@ def _take_arm(
     return folder.fold(getattr(node, child), condition=condition)
 
 
+@folds_expression(ast.BoolOp)
 def fold_chain(folder: ExpressionFolder, node: ast.BoolOp, condition: bool) -> ast.expr:
     """`and` and `or`."""
     is_and = isinstance(node.op, ast.And)

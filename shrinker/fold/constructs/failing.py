@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from shrinker.facts.lattice import Removed
 from shrinker.fold.messages import message
 from shrinker.fold.named import running
+from shrinker.fold.statements import Body, StatementFolder
 from shrinker.syntax.control import asks_for_exception, leaves
 from shrinker.syntax.imports import catches_import_error
 from shrinker.syntax.ranges import extent, first_line, last_line, span
 from shrinker.values.edits import DropBlock, DropStatement, DropTail, Raise, TakeBlock
-
-if TYPE_CHECKING:
-    from shrinker.fold.statements import Body, StatementFolder
 
 _ALL = frozenset({"Exception", "BaseException"})
 
