@@ -16,28 +16,11 @@ from typing import Any, cast
 
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Ref
+from shrinker.facts.world import RuleFacts
 
-RULES_ONLY = frozenset(
-    {
-        "absent",
-        "called",
-        "called_on_any",
-        "domain",
-        "domain_words",
-        "is_absent",
-        "is_boolean_on_any",
-        "is_pure",
-        "is_pure_on_any",
-        "missing_attribute",
-        "named",
-        "only_when_asked",
-        "read_on_any",
-        "removed_definition",
-        "rules",
-        "variable",
-        "variables",
-    }
-)
+RULES_ONLY = frozenset({"absent", "domain_words", "rules", "variables"}) | {
+    name for name in vars(RuleFacts) if not name.startswith("_")
+}
 """The rules alone answer: they are part of every key, so the answer is not noted."""
 
 ASKED = frozenset(
@@ -150,7 +133,7 @@ class RecordingEnvironment:
             value = getattr(environment, name)
             self._note((name,), value)
         else:
-            raise AttributeError(f"fold/recorded.py does not say how Environment.{name} is recorded")
+            raise AttributeError(f"fold/dependency_tracker.py does not say how Environment.{name} is recorded")
         self.__dict__[name] = value
         return value
 

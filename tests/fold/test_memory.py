@@ -16,7 +16,7 @@ from shrinker.facts.build import build_environment
 from shrinker.facts.environment import Environment
 from shrinker.facts.outline import Outline, outline
 from shrinker.facts.stored import StoredOutline, restore, skeleton, store
-from shrinker.fold import dependency_tracker as recorded
+from shrinker.fold import dependency_tracker as tracker
 from shrinker.fold.dependency_tracker import Answers, RecordingEnvironment, canonical
 from shrinker.fold.engine import FoldEngine
 from shrinker.fold.memory import MADE_OF
@@ -180,23 +180,13 @@ def _environment() -> Environment:
 
 def test_everything_that_an_environment_tells_is_declared() -> None:
     public = {name for name in dir(_environment()) if not name.startswith("_")}
-    declared = [recorded.RULES_ONLY, recorded.ASKED, recorded.LISTED, recorded.COMPOSED, recorded.TABLES]
-    assert public == frozenset().union(*declared), "say in fold/recorded.py how it is recorded"
+    declared = [tracker.RULES_ONLY, tracker.ASKED, tracker.LISTED, tracker.COMPOSED, tracker.TABLES]
+    assert public == frozenset().union(*declared), "say in fold/dependency_tracker.py how it is recorded"
     assert sum(map(len, declared)) == len(public), "declared twice"
 
 
 def test_everything_that_an_environment_is_made_of_is_in_its_identity() -> None:
     assert tuple(inspect.signature(Environment).parameters) == MADE_OF
-
-
-def test_what_rules_alone_answer_does_not_depend_on_the_tree(tmp_path: Path) -> None:
-    code = "\n".join(inspect.getsource(getattr(Environment, n)) for n in recorded.RULES_ONLY if hasattr(Environment, n))
-    used = {node.attr for node in ast.walk(ast.parse(_dedented(code))) if isinstance(node, ast.Attribute)}
-    assert not used & {"outlines", "modules", "rescued", "_members", "_memo", "resolve", *recorded.ASKED}
-
-
-def _dedented(code: str) -> str:
-    return "class X:\n" + "\n".join(line if line.startswith("    ") else f"    {line}" for line in code.splitlines())
 
 
 def test_nothing_else_can_be_asked_while_folding() -> None:

@@ -18,7 +18,7 @@ MUTANTS = (
     Mutant("an operand before the one that decides has no effect", "values[: index + 1]", "values[index : index + 1]"),
     Mutant(
         "an assignment expression has no effect",
-        'case ast.NamedExpr() if not getattr(part, "unread", False):',
+        "case ast.NamedExpr() if not scope.decided.is_unread(part):",
         "case ast.NamedExpr() if False:",
     ),
     Mutant("`x or True` is True", "            same = all_known or (", "            same = True or ("),
@@ -30,7 +30,11 @@ MUTANTS = (
     Mutant(
         "a `finally` goes with its `try`", "if failing is not None and not node.finalbody:", "if failing is not None:"
     ),
-    Mutant("what is declared global is looked up here", "        if name in self.bindings.outer:", "        if False:"),
+    Mutant(
+        "what is declared global is looked up here",
+        "        if name in self.bindings.outer:\n            # Declared",
+        "        if False:\n            # Declared",
+    ),
     Mutant(
         "what follows an `if` that leaves by one arm is dead",
         "return bool(node.orelse) and leaves(node.body[-1]) and leaves(node.orelse[-1])",
