@@ -8,21 +8,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import torch
+
 Array = Any
 """numpy.ndarray; numpy is not installed where the types are checked."""
 
 
 def to_float(bits: Array) -> Array:
     """float32 of bfloat16's bits."""
-    import numpy as np
-
     return (np.ascontiguousarray(bits).view(np.uint16).astype(np.uint32) << np.uint32(16)).view(np.float32)
 
 
 def to_bits(values: Array) -> Array:
     """bfloat16's bits of float32, rounded to nearest even; NaN stays NaN."""
-    import numpy as np
-
     bits = np.ascontiguousarray(values, dtype=np.float32).view(np.uint32)
     rounded = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
     return np.where(np.isnan(values), np.uint16(0x7FC0), rounded.astype(np.uint16))
@@ -32,7 +31,6 @@ class _Formats:
     """Conversions between the interpreter's arrays and float32, by Triton's type."""
 
     def __init__(self, interpreter: Any) -> None:
-        import torch
         import triton.language as tl
 
         self.tl = tl
@@ -45,8 +43,6 @@ class _Formats:
         return kind == self.tl.bfloat16 or kind in self.float8
 
     def widen(self, data: Array, kind: Any) -> Array:
-        import numpy as np
-
         if kind == self.tl.bfloat16:
             return to_float(data)
         if kind in self.float8:
@@ -54,17 +50,12 @@ class _Formats:
         return data.view(np.float16).astype(np.float32) if kind == self.tl.float16 else data
 
     def _table(self, kind: Any) -> Array:
-        import torch
-
         if kind not in self._tables:
             bytes_ = torch.arange(256, dtype=torch.uint8)
             self._tables[kind] = bytes_.view(self.float8[kind][0]).float().numpy()
         return self._tables[kind]
 
     def shorten(self, values: Array, kind: Any) -> Array:
-        import numpy as np
-        import torch
-
         if kind == self.tl.bfloat16:
             return to_bits(values)
         if kind in self.float8:
@@ -75,8 +66,6 @@ class _Formats:
         return values.astype(self.numpy_type(kind))
 
     def convert(self, data: Array, source: Any, target: Any, mode: Any = None) -> Array:
-        import numpy as np
-
         source, target = source.scalar, target.scalar
         return data if source == target else self.shorten(self.widen(data, source).reshape(np.shape(data)), target)
 
@@ -92,8 +81,6 @@ def install(interpreter: Any) -> None:
 
 
 def _install_casts(interpreter: Any, formats: _Formats) -> None:
-    import numpy as np
-
     handle, builder = interpreter.TensorHandle, interpreter.InterpreterBuilder
     original = builder.cast_impl
 
@@ -113,8 +100,6 @@ def _install_casts(interpreter: Any, formats: _Formats) -> None:
 
 
 def _lift(interpreter: Any, formats: _Formats, name: str) -> None:
-    import numpy as np
-
     handle, builder = interpreter.TensorHandle, interpreter.InterpreterBuilder
     original = getattr(builder, name)
     on_bits = (np.where, np.bitwise_and, np.bitwise_or, np.bitwise_xor)
@@ -132,8 +117,6 @@ def _lift(interpreter: Any, formats: _Formats, name: str) -> None:
 
 
 def _install_products(interpreter: Any, formats: _Formats) -> None:
-    import numpy as np
-
     handle, builder = interpreter.TensorHandle, interpreter.InterpreterBuilder
 
     def fma(self: Any, x: Any, y: Any, z: Any) -> Any:

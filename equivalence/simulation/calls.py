@@ -18,6 +18,18 @@ _seen: set[tuple[str, str]] = set()
 _lock = threading.Lock()
 
 
+class SimulationError(RuntimeError):
+    """Something was called that has no reference, or that no longer looks as its reference expects.
+
+    Args:
+        message: what was called, and where.
+        next_step: what to do about it.
+    """
+
+    def __init__(self, message: str, next_step: str) -> None:
+        super().__init__(f"simulation: {message}; {next_step}")
+
+
 def record(kind: str, name: str) -> None:
     """Note that something was called; repeated calls cost a look into a set."""
     if (kind, name) in _seen:

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
+
+import torch
 
 from equivalence.simulation.settings import Settings
 
 _NAMES = {9: ("NVIDIA H200", 132), 10: ("NVIDIA B200", 148)}
-_STATISTICS = ("memory_allocated", "memory_reserved", "max_memory_allocated", "max_memory_reserved")
-_NOTHING = [
-    "synchronize",
-    "empty_cache",
-    "ipc_collect",
-    "reset_peak_memory_stats",
-    "manual_seed",
-    "manual_seed_all",
-    "seed",
-    "seed_all",
-    "set_stream",
-    "reset_max_memory_allocated",
-    "set_rng_state",
-]
+_ZERO = ("memory_allocated", "memory_reserved", "max_memory_allocated", "max_memory_reserved", "current_blas_handle")
+_NOTHING = (
+    "init _lazy_init _lazy_call synchronize empty_cache ipc_collect reset_peak_memory_stats manual_seed manual_seed_all seed "
+    "seed_all set_stream reset_max_memory_allocated set_rng_state"
+)
 
 
 def properties(settings: Settings) -> SimpleNamespace:
@@ -80,21 +74,16 @@ class Stream:
     _count = 0
 
     def __init__(self, device: Any = None, priority: int = 0, **kwargs: Any) -> None:
-        import torch
-
         Stream._count += 1
         self.stream_id = self.cuda_stream = Stream._count
         self.device = torch.device("cuda", 0)
         self.device_index = 0
         self.priority = priority
 
-    def wait_stream(self, stream: Any) -> None:
+    def wait_stream(self, stream: Any = None) -> None:
         """Everything before it is done."""
 
-    wait_event = wait_stream
-
-    def synchronize(self) -> None:
-        """Everything is done."""
+    wait_event = synchronize = wait_stream
 
     def query(self) -> bool:
         """Everything is done."""
@@ -143,15 +132,10 @@ class _StreamContext:
         _current.stream = self._before
 
 
-class _DeviceContext:
+class _DeviceContext(nullcontext[None]):
     def __init__(self, device: Any = None) -> None:
+        super().__init__()
         self.idx = 0
-
-    def __enter__(self) -> _DeviceContext:
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        pass
 
 
 def install(torch: Any, settings: Settings) -> None:
@@ -164,11 +148,13 @@ def install(torch: Any, settings: Settings) -> None:
     def set_device(device: Any) -> None:
         chosen[0] = device if isinstance(device, int) else (torch.device(device).index or 0)
 
+    for name in _ZERO:
+        setattr(cuda, name, lambda device=None: 0)
+    for name in _NOTHING.split():
+        setattr(cuda, name, lambda *args, **kwargs: None)
     cuda.is_available = cuda.is_initialized = lambda: True
-    cuda.init = cuda._lazy_init = lambda: None
-    cuda._lazy_call = lambda function, **kwargs: None
     cuda._is_in_bad_fork = lambda: False
-    cuda.device_count = lambda: settings.devices
+    cuda.device_count = torch._C._cuda_getDeviceCount = lambda: settings.devices
     cuda.current_device = lambda: chosen[0]
     cuda.set_device = set_device
     cuda.get_device_capability = lambda device=None: settings.capability
@@ -177,26 +163,13 @@ def install(torch: Any, settings: Settings) -> None:
     cuda.get_arch_list = lambda: ["sm_90", "sm_100"]
     cuda.mem_get_info = lambda device=None: (settings.memory, settings.memory)
     cuda.memory_stats = lambda device=None: {}
-    for name in _STATISTICS:
-        setattr(cuda, name, lambda device=None: 0)
-    for name in _NOTHING:
-        setattr(cuda, name, lambda *args, **kwargs: None)
     cuda.get_rng_state = lambda device=None: torch.get_rng_state()
     cuda.get_rng_state_all = list
-    cuda.is_current_stream_capturing = lambda: False
+    cuda.is_current_stream_capturing = torch._C._cuda_isCurrentStreamCapturing = lambda: False
     cuda.can_device_access_peer = lambda first, second: True
     cuda.is_bf16_supported = lambda *args, **kwargs: True
-    cuda.current_blas_handle = lambda: 0
     cuda._get_nvml_device_index = lambda device: 0
     cuda.device = _DeviceContext
-    _install_streams(torch)
-    torch._C._cuda_getDeviceCount = lambda: settings.devices
-    torch._C._cuda_isCurrentStreamCapturing = lambda: False
-    torch._C._cuda_getCurrentRawStream = lambda index: 0
-
-
-def _install_streams(torch: Any) -> None:
-    cuda = torch.cuda
     cuda.Stream = cuda.streams.Stream = cuda.ExternalStream = torch.Stream = Stream
     cuda.Event = cuda.streams.Event = torch.Event = Event
     cuda.stream = cuda.StreamContext = _StreamContext
@@ -204,3 +177,4 @@ def _install_streams(torch: Any) -> None:
     if hasattr(torch, "accelerator"):
         torch.accelerator.current_stream = _current_stream
         torch.accelerator.synchronize = lambda *args, **kwargs: None
+    torch._C._cuda_getCurrentRawStream = lambda index: 0

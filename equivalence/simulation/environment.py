@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from equivalence.simulation.packages import declared_versions
 from equivalence.simulation.settings import SWITCH, Settings
-from equivalence.simulation.versions import declared_versions
 from shrinker.project import PACKAGE, project_folder
 from shrinker.values.errors import InputError
 

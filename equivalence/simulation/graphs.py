@@ -12,6 +12,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import torch
+
 _state = threading.local()
 
 
@@ -46,8 +48,6 @@ def atom(function: Callable[..., Any], *, in_place: bool) -> Callable[..., Any]:
 
 
 def _tensors(tree: Any) -> list[Any]:
-    import torch
-
     return [leaf for leaf in torch.utils._pytree.tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
 
 
@@ -82,8 +82,6 @@ class CUDAGraph:
 
     def replay(self) -> None:
         """Do all steps again, on what their tensors hold now."""
-        import torch
-
         with torch.no_grad():
             for function, args, kwargs, results in self.steps:
                 again = function(*args, **kwargs)

@@ -6,9 +6,8 @@ import os
 import sys
 from types import ModuleType
 
-from equivalence.simulation import executed, extensions, located, stubs, versions
-from equivalence.simulation.hooks import AfterImport
-from equivalence.simulation.imported import Imported
+from equivalence.simulation import executed, located, packages, stubs
+from equivalence.simulation.finders import AfterImport, Imported
 from equivalence.simulation.settings import current
 
 PACKAGE = "sglang"
@@ -21,31 +20,32 @@ def install() -> None:
     os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")
     hooks = {
         "torch": _after_torch,
-        "torch.utils.cpp_extension": extensions.install,
+        "torch.utils.cpp_extension": _after_extensions,
         "triton": _after_triton,
         "tvm_ffi.cpp": _after_tvm,
         **located.hooks(),
     }
-    finder = stubs.StubFinder(_fill, current().hidden)
-    first = [Imported(PACKAGE), AfterImport(hooks), *([finder.before_others()] if current().hidden else [])]
-    sys.meta_path[:] = [*first, *sys.meta_path, finder]
-    versions.install()
+    hidden = stubs.StubFinder(_fill, current().hidden)
+    sys.meta_path[:] = [Imported(PACKAGE), AfterImport(hooks), hidden, *sys.meta_path, stubs.StubFinder(_fill)]
+    packages.install()
 
 
 def _fill(module: ModuleType) -> None:
+    # First: what follows its import takes `graphs`, which the kernels would leave half made.
+    import torch  # noqa: F401
+
     from equivalence.simulation.kernels import fill
 
     fill(module)
 
 
 def _after_torch(torch: ModuleType) -> None:
-    from equivalence.simulation import device, distributed, graphs, operators, tensors
+    from equivalence.simulation import device, graphs, operators, tensors
 
     settings = current()
     tensors.install(torch)
     device.install(torch, settings)
     operators.install(torch)
-    distributed.install(torch)
     graphs.install(torch)
 
 
@@ -61,4 +61,10 @@ def _after_triton(triton: ModuleType) -> None:
 def _after_tvm(module: ModuleType) -> None:
     from equivalence.simulation.kernels import jit
 
-    jit.install(module)
+    module.load_inline = jit.load_inline  # type: ignore[attr-defined]
+
+
+def _after_extensions(module: ModuleType) -> None:
+    from equivalence.simulation.kernels import jit
+
+    module.load = jit.load_extension  # type: ignore[attr-defined]

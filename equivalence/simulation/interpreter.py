@@ -18,7 +18,7 @@ def install(triton: Any, settings: Settings) -> None:
     Raises:
         SimulationError: Triton has another version than the one that the corrections were written for.
     """
-    from equivalence.simulation.errors import SimulationError
+    from equivalence.simulation.calls import SimulationError
 
     if triton.__version__ != VERSION:
         raise SimulationError(

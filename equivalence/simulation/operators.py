@@ -1,10 +1,10 @@
-"""Operators that are registered for CUDA run on the CPU."""
+"""Operators that are registered for CUDA run on the CPU, process groups over gloo where NCCL is asked for."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from equivalence.simulation.stubs import PACKAGES
+from equivalence.simulation.packages import PACKAGES
 
 
 def _exists(torch: Any, name: str) -> bool:
@@ -13,7 +13,8 @@ def _exists(torch: Any, name: str) -> bool:
 
 
 def install(torch: Any) -> None:
-    """Redirect registrations, in `Library.impl` and `custom_op`."""
+    """Redirect registrations, in `Library.impl` and `custom_op`, and process groups."""
+    _install_groups()
     library = torch.library
     implement, custom = library.Library.impl, library.custom_op
 
@@ -43,3 +44,25 @@ def install(torch: Any) -> None:
     library.register_fake = register_fake
     library.Library.impl = impl
     library.custom_op = custom_op
+
+
+def _install_groups() -> None:
+    """Device ids and NCCL's options mean nothing to gloo."""
+    import torch.distributed as distributed
+
+    initialise, new = distributed.init_process_group, distributed.new_group
+
+    def init_process_group(backend: Any = None, *args: Any, **kwargs: Any) -> Any:
+        kwargs.pop("device_id", None)
+        kwargs.pop("pg_options", None)
+        return initialise("gloo", *args, **kwargs)
+
+    def new_group(
+        ranks: Any = None, timeout: Any = None, backend: Any = None, pg_options: Any = None, **kwargs: Any
+    ) -> Any:
+        kwargs.pop("device_id", None)
+        return new(ranks, timeout=timeout, backend="gloo", **kwargs)
+
+    distributed.init_process_group = init_process_group
+    distributed.new_group = new_group
+    distributed.is_nccl_available = lambda: True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 SWITCH = "SHRINKER_SIMULATE"
 """Environment variable that holds the settings as JSON; without it `sitecustomize` does nothing."""
@@ -35,16 +35,13 @@ class Settings:
 
     def to_text(self) -> str:
         """JSON, for the environment variable."""
-        fields = {name: getattr(self, name) for name in self.__slots__}
-        return json.dumps(fields | {"versions": dict(self.versions)}, sort_keys=True)
+        return json.dumps(asdict(self), sort_keys=True)
 
     @staticmethod
     def from_text(text: str) -> Settings:
         """Read it back. Raises ValueError, KeyError or TypeError for a text that `to_text` did not write."""
         data = json.loads(text)
-        major, minor = data.pop("capability")
-        hidden = tuple(data.pop("hidden"))
-        return Settings(capability=(major, minor), hidden=hidden, **data)
+        return Settings(**{**data, "capability": tuple(data["capability"]), "hidden": tuple(data["hidden"])})
 
 
 def current() -> Settings:

@@ -7,6 +7,7 @@ others, because what starts them is a stub as well.
 
 from __future__ import annotations
 
+import functools
 import importlib.machinery
 from collections.abc import Callable, Iterator, Sequence
 from importlib.abc import Loader, MetaPathFinder
@@ -15,51 +16,8 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from equivalence.simulation import calls
-from equivalence.simulation.errors import SimulationError
-
-PACKAGES = frozenset(
-    [
-        "sgl_kernel",
-        "flashinfer",
-        "deep_gemm",
-        "cutlass",
-        "flash_attn",
-        "quack",
-        "tilelang",
-        "tokenspeed_mla",
-        "torchao",
-        "torchvision",
-        "torch_memory_saver",
-        "cuda",
-        "pynvml",
-        "IPython",
-        "compressed_tensors",
-        "gguf",
-        "soundfile",
-        "datasets",
-        "flash_mla",
-        "cuda_tile",
-        "triton",
-    ]
-)
-"""Top-level modules that are stubs where they are not installed. `datasets` needs no GPU, but weighs 300 MB.
-Triton is installed where it has a wheel, on Linux."""
-
-AT_IMPORT = frozenset(
-    [
-        "cutlass",
-        "cuda",
-        "quack",
-        "tilelang",
-        "triton_kernels",
-        "flash_attn",
-        "torchvision",
-        "timm",
-        "cuda_tile",
-        "triton",
-    ]
-)
-"""Those that modules call while they are loaded."""
+from equivalence.simulation.calls import SimulationError
+from equivalence.simulation.packages import AT_IMPORT, PACKAGES, version_of
 
 
 class _Stub(type):
@@ -158,8 +116,6 @@ class StubModule(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         if name == "__version__":
-            from equivalence.simulation.versions import version_of
-
             return version_of(self.__name__)
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
@@ -169,35 +125,29 @@ class StubModule(ModuleType):
 
 
 class StubFinder(MetaPathFinder, Loader):
-    """Stands last among the finders, so that an installed package goes first.
+    """Finds the stubs. Stands last among the finders, so that an installed package goes first, or first for hidden packages.
 
     Args:
         fill: adds the references to a module of a stub package that was just made.
-        hidden: packages that count as not installed.
+        hidden: the packages, which count as not installed; None: those of `PACKAGES` that are not.
     """
 
-    def __init__(self, fill: Callable[[ModuleType], None], hidden: Sequence[str] = ()) -> None:
+    def __init__(self, fill: Callable[[ModuleType], None], hidden: Sequence[str] | None = None) -> None:
         self._fill = fill
-        self._missing: dict[str, bool] = dict.fromkeys(hidden, True)
+        self._hidden = hidden
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """A spec for every module of a package of `PACKAGES` that is not installed."""
+        """The stub's spec; ModuleNotFoundError for a hidden package that has none."""
         top = fullname.partition(".")[0]
-        if top not in PACKAGES:
-            return None
-        if top not in self._missing:
-            self._missing[top] = importlib.machinery.PathFinder.find_spec(top) is None
-        return ModuleSpec(fullname, self, is_package=True) if self._missing[top] else None
-
-    def before_others(self) -> HiddenFinder:
-        """A finder to stand first: of hidden packages only, which another would find."""
-        return HiddenFinder(self)
-
-    def missing(self, top: str) -> bool:
-        """Whether a package is known to be not there."""
-        return self._missing.get(top, False)
+        if self._hidden is None:
+            stands = top in PACKAGES and not _installed(top)
+        else:
+            stands = top in self._hidden
+            if stands and top not in PACKAGES:
+                raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
+        return ModuleSpec(fullname, self, is_package=True) if stands else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """An empty stub module."""
@@ -210,19 +160,6 @@ class StubFinder(MetaPathFinder, Loader):
         self._fill(module)
 
 
-class HiddenFinder(MetaPathFinder):
-    """Gives the stub of a package that is installed and hidden, or says that it is not there."""
-
-    def __init__(self, stubs: StubFinder) -> None:
-        self._stubs = stubs
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        """The stub's spec for a hidden package; None for all others."""
-        if not self._stubs.missing(fullname.partition(".")[0]):
-            return None
-        spec = self._stubs.find_spec(fullname, path, target)
-        if spec is None:
-            raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
-        return spec
+@functools.cache
+def _installed(top: str) -> bool:
+    return importlib.machinery.PathFinder.find_spec(top) is not None

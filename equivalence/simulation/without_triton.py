@@ -10,7 +10,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from equivalence.simulation import calls
-from equivalence.simulation.errors import SimulationError
+from equivalence.simulation.calls import SimulationError
 
 Function = Callable[..., Any]
 

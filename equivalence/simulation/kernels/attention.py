@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+import torch
+
 from equivalence.simulation.kernels.registry import Tensor, kernel
 from equivalence.simulation.settings import current
 
@@ -18,8 +20,6 @@ def attend(
 
     The causal mask is aligned at the end of the keys. `q_v` is a part of the query that meets the values (MLA).
     """
-    import torch
-
     groups = q.shape[1] // k.shape[1]
     keys, values = (x.float().repeat_interleave(groups, 1) for x in (k, v))
     scores = torch.einsum("qhd,khd->hqk", q.float(), keys)
@@ -52,8 +52,6 @@ def flash_attn_varlen_func(
     **options: Any,
 ) -> Any:
     """Sequences packed one after the other."""
-    import torch
-
     starts, key_starts = cu_seqlens_q.tolist(), cu_seqlens_k.tolist()
     result = q.new_empty(q.shape[0], q.shape[1], v.shape[-1])
     totals = torch.empty(q.shape[1], q.shape[0])
@@ -70,42 +68,23 @@ def flash_attn_with_kvcache(
     q: Tensor,
     k_cache: Tensor,
     v_cache: Tensor,
-    k: Any = None,
-    v: Any = None,
+    k: None = None,
+    v: None = None,
     qv: Tensor | None = None,
-    rotary_cos: Any = None,
-    rotary_sin: Any = None,
-    cache_seqlens: Tensor = None,
-    cache_batch_idx: Any = None,
-    cache_leftpad: Any = None,
-    page_table: Tensor = None,
+    *,
+    cache_seqlens: Tensor,
+    page_table: Tensor,
     cu_seqlens_q: Tensor | None = None,
-    cu_seqlens_k_new: Any = None,
-    max_seqlen_q: Any = None,
-    rotary_seqlens: Any = None,
-    q_descale: Any = None,
-    k_descale: Any = None,
-    v_descale: Any = None,
     softmax_scale: float | None = None,
     causal: bool = False,
     window_size: tuple[int, int] = (-1, -1),
-    attention_chunk: int = 0,
-    softcap: float = 0.0,
-    rotary_interleaved: bool = True,
-    scheduler_metadata: Any = None,
-    num_splits: int = 0,
-    pack_gqa: Any = None,
-    only_qv: bool = False,
-    sm_margin: int = 0,
     return_softmax_lse: bool = False,
     sinks: Any = None,
     out: Tensor | None = None,
     **options: Any,
 ) -> Any:
     """Keys and values by the pages of a cache."""
-    import torch
-
-    assert k is None and page_table is not None and sinks is None and window_size == (-1, -1)
+    assert k is None and sinks is None and window_size == (-1, -1)
     page, lengths = k_cache.shape[1], cache_seqlens.tolist()
     queries = q.reshape(-1, *q.shape[-2:])
     extra = None if qv is None else qv.reshape(-1, *qv.shape[-2:])
@@ -144,8 +123,6 @@ def merge_state_v2(
     v_a: Tensor, s_a: Tensor, v_b: Tensor, s_b: Tensor, v_merged: Tensor | None = None, s_merged: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
     """Attention over two sets of keys, from the outputs and log-sum-exps over each."""
-    import torch
-
     most = torch.maximum(s_a, s_b)
     most = torch.where(torch.isinf(most), torch.zeros_like(most), most)
     a, b = torch.exp(s_a - most), torch.exp(s_b - most)

@@ -10,24 +10,20 @@ from types import ModuleType
 from typing import Any
 
 from equivalence.simulation import calls
-from equivalence.simulation.errors import SimulationError
+from equivalence.simulation.calls import SimulationError
 from equivalence.simulation.kernels import load
 from equivalence.simulation.kernels.registry import REFERENCES, Reference, counted
+from equivalence.simulation.stubs import StubModule
 
 _EXPORT = re.compile(r"TVM_FFI_DLL_EXPORT_TYPED_FUNC\((\w+),\s*\(?(.*?)\)?\);", re.DOTALL)
 _INCLUDE = re.compile(r'#include "([^"]+)"')
 _PREFIX = "sgl_kernel_jit_"
 
 
-def install(module: ModuleType) -> None:
-    """Replace `tvm_ffi.cpp.load_inline`."""
-    module.load_inline = load_inline  # type: ignore[attr-defined]
-
-
 def load_inline(
     name: str, cpp_sources: Sequence[str] = (), cuda_sources: Sequence[str] = (), **options: Any
 ) -> JitModule:
-    """A module whose exports are references.
+    """In place of `tvm_ffi.cpp.load_inline`: a module whose exports are references.
 
     Raises:
         OSError: a source file that it includes is not in the tree.
@@ -37,6 +33,19 @@ def load_inline(
     calls.record(calls.LOADED, name)
     sources = {path: Path(path).read_text("utf-8") for path in _INCLUDE.findall(text)}
     return JitModule(name, dict(_EXPORT.findall(text)), sources)
+
+
+def load_extension(name: str, sources: Sequence[str] | str, *args: Any, **kwargs: Any) -> ModuleType:
+    """In place of `torch.utils.cpp_extension.load`: a module that raises when something of it is called.
+
+    Raises:
+        FileNotFoundError: a source is not in the tree.
+    """
+    for source in _as_list(sources):
+        if not Path(source).is_file():
+            raise FileNotFoundError(f"source of the extension {name}: {source}")
+    calls.record(calls.LOADED, f"extension {name}")
+    return StubModule(name)
 
 
 def _as_list(texts: Sequence[str] | str) -> Sequence[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import torch
+
 from equivalence.simulation.kernels.registry import Tensor, jit, kernel
 
 
@@ -17,16 +19,12 @@ def concat_mla_k(k: Tensor, k_nope: Tensor, k_rope: Tensor) -> None:
 @jit("concat_mla_absorb_q", "concat_mla_absorb_q", source="elementwise/concat_mla.cuh")
 def concat_mla_absorb_q(a: Tensor, b: Tensor, out: Tensor) -> None:
     """Both halves of a query, side by side."""
-    import torch
-
     out.copy_(torch.cat([a, b], -1))
 
 
 @jit("set_mla_kv_buffer", "set_mla_kv_buffer", source="elementwise/set_mla_kv_buffer.cuh")
 def set_mla_kv_buffer(buffer: Tensor, slots: Tensor, nope: Tensor, rope: Tensor, warps: int) -> None:
     """Write the latent and the rotated key of each token to its slot."""
-    import torch
-
     buffer[slots.long()] = torch.cat([nope, rope], -1)
 
 
@@ -39,6 +37,4 @@ def clamp_position(out: Tensor, lengths: Tensor) -> None:
 @jit("resolve_future_token_ids", "resolve_future_token_ids", source="elementwise/resolve_future_token_ids.cuh")
 def resolve_future_token_ids(ids: Tensor, future: Tensor) -> None:
     """Replace -i, which stands for a token that was not known when it was written, by the i-th of the map."""
-    import torch
-
     ids.copy_(torch.where(ids < 0, future[(-ids).clamp(min=0)], ids))

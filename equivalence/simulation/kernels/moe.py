@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from equivalence.simulation.kernels.registry import Tensor, jit, kernel
 
 
@@ -90,8 +92,6 @@ def moe_fused_gate(
     apply_routed_scaling_factor_on_output: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """The same, as older releases call it: weights and indices."""
-    import torch
-
     assert num_fused_shared_experts == 0, "shared experts among the routed ones have no reference"
     weights, indices = route(input_tensor, bias, num_expert_group, topk_group, topk)
     scale = routed_scaling_factor if apply_routed_scaling_factor_on_output else 1.0
@@ -100,8 +100,6 @@ def moe_fused_gate(
 
 def route(scores: Tensor, bias: Tensor, n_group: int, topk_group: int, topk: int) -> tuple[Tensor, Tensor]:
     """Normalised weights and indices of the chosen experts, best first."""
-    import torch
-
     probability = torch.sigmoid(scores.float())
     biased = probability + bias.float()
     if n_group > 1:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from equivalence.simulation.kernels.registry import Tensor, jit, kernel
 
 _NORM = "flashinfer include/flashinfer/norm.cuh, as built into sgl-kernel/csrc/elementwise"
@@ -11,8 +13,6 @@ _NORM = "flashinfer include/flashinfer/norm.cuh, as built into sgl-kernel/csrc/e
 
 def rms(x: Tensor, weight: Tensor, eps: float) -> Tensor:
     """`x / sqrt(mean(x²) + eps) * weight` over the last axis, in float32, in the type of `x`."""
-    import torch
-
     wide = x.float()
     scaled = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + eps)
     return (scaled * weight.float()).to(x.dtype)
@@ -42,8 +42,6 @@ def fused_add_rmsnorm(
 @kernel("sgl_kernel", source="sgl-kernel/csrc/elementwise/activation.cu")
 def silu_and_mul(input: Tensor, out: Tensor | None = None) -> Tensor:
     """`silu(first half) * second half` of the last axis."""
-    import torch
-
     half = input.shape[-1] // 2
     gate = input[..., :half].float()
     result = (gate * torch.sigmoid(gate) * input[..., half:].float()).to(input.dtype)
@@ -77,7 +75,5 @@ def fused_eh_norm(e: Tensor, h: Tensor, e_weight: Tensor, h_weight: Tensor, out:
 @kernel("flashinfer.norm", source="flashinfer/norm.py")
 def layernorm(input: Tensor, gemma: Tensor, beta: Tensor, eps: float = 1e-6) -> Tensor:
     """Rows less their mean, by their deviation, times a weight, plus a bias; all in float32."""
-    import torch
-
     wide = torch.nn.functional.layer_norm(input.float(), input.shape[-1:], gemma.float(), beta.float(), eps)
     return wide.to(input.dtype)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from equivalence.simulation.kernels.norm import silu_and_mul
 from equivalence.simulation.kernels.registry import Tensor, jit, kernel
 
@@ -23,8 +25,6 @@ def quantize_groups(
     powers_of_two: bool = False,
 ) -> None:
     """Divide each group of columns by its largest magnitude over `high`; write values and scales."""
-    import torch
-
     groups = x.float().reshape(*x.shape[:-1], -1, group)
     scale = groups.abs().amax(-1).clamp(min=eps) / high
     if powers_of_two:

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from equivalence.simulation import calls, graphs
-from equivalence.simulation.errors import SimulationError
+from equivalence.simulation.calls import SimulationError
 
 Tensor = Any
 """torch.Tensor; torch is not installed where the types are checked."""

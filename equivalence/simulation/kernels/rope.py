@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from equivalence.simulation.kernels.registry import Tensor, jit, kernel
 
 _SOURCE = "elementwise/rope.cuh"
@@ -11,8 +13,6 @@ _SOURCE = "elementwise/rope.cuh"
 
 def rotate(x: Tensor, cos: Tensor, sin: Tensor, *, neox: bool) -> None:
     """Rotate pairs of the first `2 * cos.shape[-1]` columns in place: halves (neox) or neighbours."""
-    import torch
-
     width = 2 * cos.shape[-1]
     wide = x[..., :width].float()
     first, second = wide.chunk(2, -1) if neox else (wide[..., ::2], wide[..., 1::2])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from equivalence.simulation.kernels.attention import attend
 from equivalence.simulation.kernels.gemm import Scaled
 from equivalence.simulation.kernels.quantization import LARGEST
@@ -21,8 +23,6 @@ _FLASH_MLA = "FlashMLA (deepseek-ai), csrc/sm90/prefill/sparse/fwd.cu"
 
 def quantize_rows(x: Tensor) -> Scaled:
     """FP8 of rows, each by its largest magnitude, and the float32 scales [rows]."""
-    import torch
-
     wide = x.float()
     scale = wide.abs().amax(-1).clamp(min=1e-4) / LARGEST
     return (wide * (1.0 / scale)[..., None]).clamp(-LARGEST, LARGEST).to(torch.float8_e4m3fn), scale
@@ -30,8 +30,6 @@ def quantize_rows(x: Tensor) -> Scaled:
 
 def _pages(cache: Tensor, width: int) -> tuple[Tensor, Tensor]:
     """Keys [pages, size, width] and scales [pages, size], views of pages of bytes."""
-    import torch
-
     rows = cache.reshape(cache.shape[0], -1).view(torch.uint8)
     size = rows.shape[1] // (width + 4)
     keys = rows[:, : size * width].view(torch.float8_e4m3fn).unflatten(1, (size, width))
@@ -47,8 +45,6 @@ def fused_store_index_k_cache(key: Tensor, cache: Tensor, slots: Tensor) -> None
 
 
 def _index_key(x: Tensor, weight: Tensor, bias: Tensor, cos_sin: Tensor, positions: Tensor, eps: float) -> Tensor:
-    import torch
-
     key = torch.nn.functional.layer_norm(x.float(), x.shape[-1:], weight.float(), bias.float(), eps)
     rotate(key, *cos_sin[positions.long()].float().chunk(2, -1), neox=False)
     return key.to(x.dtype)
@@ -108,8 +104,6 @@ def hadamard_transform(x: Tensor, out: Tensor, scale: float) -> None:
 
 
 def _pairs(first: Tensor, second: Tensor) -> Tensor:
-    import torch
-
     return torch.stack((first + second, first - second), -2).flatten(-3)
 
 
@@ -118,8 +112,6 @@ def _pairs(first: Tensor, second: Tensor) -> Tensor:
 
 def _scores(q: Tensor, keys: Tensor, scales: Tensor, weights: Tensor) -> Tensor:
     """q [queries, heads, width], keys [keys, width] → [queries, keys]: what each head finds alike, by its weight."""
-    import torch
-
     alike = torch.einsum("qhd,kd->hqk", q.float(), keys.float()).relu()
     return torch.einsum("hqk,qh->qk", alike, weights.float()) * scales.float()
 
@@ -135,8 +127,6 @@ def fp8_mqa_logits(
     **options: Any,
 ) -> Tensor:
     """Each query by the keys from its start to its end; what is left of the row is never good."""
-    import torch
-
     scores = _scores(q, *kv, weights)
     places = torch.arange(scores.shape[1])
     outside = (places < cu_seq_len_k_start[:, None]) | (places >= cu_seq_len_k_end[:, None])
@@ -162,8 +152,6 @@ def fp8_paged_mqa_logits(
     **options: Any,
 ) -> Tensor:
     """q [sequences, tokens, heads, width] by the pages of each sequence: one row a token."""
-    import torch
-
     keys, scales = _pages(fused_kv_cache, q.shape[-1])
     tokens = q.shape[1]
     logits = torch.full((q.shape[0] * tokens, max_context_len), float("-inf"))
@@ -190,8 +178,6 @@ def best(scores: Tensor, lengths: Tensor, count: int, starts: Tensor | None = No
         lengths: how many places of each row count.
         starts: the first of them; by default the first of the row.
     """
-    import torch
-
     found = torch.full((scores.shape[0], count), -1, dtype=torch.int32)
     firsts = [0] * scores.shape[0] if starts is None else starts.tolist()
     for i, (first, length) in enumerate(zip(firsts, lengths.reshape(-1).tolist(), strict=True)):
@@ -219,8 +205,6 @@ def topk_transform(
     raw: Tensor | None = None,
 ) -> None:
     """The best places of each row, as slots of the cache; `raw`: as they are."""
-    import torch
-
     found = best(scores, lengths, out.shape[1])
     places = found.clamp(min=0).long()
     slots = page_table.gather(1, (places // page_size).clamp(max=page_table.shape[1] - 1)) * page_size
@@ -245,8 +229,6 @@ def fast_topk_transform_fused(
     row_starts: Tensor | None = None,
 ) -> Tensor:
     """The same as slots of the cache; each sequence has a row of the table, each of its tokens a row of scores."""
-    import torch
-
     found = best(score, lengths, topk, row_starts)
     counts = cu_seqlens_q.long().diff()
     table = page_table_size_1.repeat_interleave(counts, 0)[: len(found)]
@@ -258,8 +240,6 @@ def fast_topk_transform_ragged_fused(
     score: Tensor, lengths: Tensor, topk_indices_offset: Tensor, topk: int, row_starts: Tensor | None = None
 ) -> Tensor:
     """The same as places among the keys of all sequences."""
-    import torch
-
     found = best(score, lengths, topk, row_starts)
     return torch.where(found < 0, found, found + topk_indices_offset.to(torch.int32)[:, None])
 
@@ -272,8 +252,6 @@ def flash_mla_sparse_fwd(
     q: Tensor, kv: Tensor, indices: Tensor, sm_scale: float, d_v: int = 512, **options: Any
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Each query [tokens, heads, width] over its own keys; → output, largest scores, log-sum-exp [tokens, heads]."""
-    import torch
-
     out = q.new_zeros(*q.shape[:2], d_v)
     most, total = (torch.full(q.shape[:2], float("-inf")) for _ in range(2))
     keys = kv.reshape(-1, 1, kv.shape[-1])

@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 
 from equivalence.simulation import bfloat16
-from equivalence.simulation.errors import SimulationError
+from equivalence.simulation.calls import SimulationError
 from equivalence.simulation.kernels import jit, registry
 from equivalence.simulation.settings import current
 

@@ -1,4 +1,4 @@
-"""Functions that run right after a module was imported."""
+"""Finders that find nothing themselves: one runs a function right after a module was imported, one notes what is asked for."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+
+from equivalence.simulation.calls import MODULE, record
 
 Hook = Callable[[ModuleType], None]
 
@@ -41,3 +43,16 @@ class AfterImport(MetaPathFinder):
 
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
+
+
+class Imported(MetaPathFinder):
+    """Notes which modules of a package are asked for: what was not cannot have changed what a process showed."""
+
+    def __init__(self, package: str) -> None:
+        self._package = package
+        self._start = f"{package}."
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
+        """Note it, and leave the finding to others."""
+        if name == self._package or name.startswith(self._start):
+            record(MODULE, name)
