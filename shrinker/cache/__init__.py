@@ -5,6 +5,5 @@ nothing is ever out of date, an entry is found or it is not. What is read is che
 """
 
 from shrinker.cache.layer import Cache, Layer, hash_of, pack, unpack
-from shrinker.cache.turns import turns
 
-__all__ = ["Cache", "Layer", "hash_of", "pack", "turns", "unpack"]
+__all__ = ["Cache", "Layer", "hash_of", "pack", "unpack"]

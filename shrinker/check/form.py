@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from shrinker.cache import pack, turns, unpack
+from shrinker.cache import pack, unpack
 from shrinker.check import allowances
 from shrinker.check.arms import standing_arms
 from shrinker.check.constant_functions import constant_functions
@@ -118,27 +118,24 @@ def _judge_all(trees: Trees, tasks: dict[str, _Task], index: RuleIndex | None) -
         )
         for path, t in tasks.items()
     }
-    found: list[Seen] = []
-    for some in turns(list(keys), trees.jobs):
-        packed = layer.load({path: keys[path] for path in some})
-        before = {path: symbols.key(path, tasks[path].upstream_sha256) for path in some if path not in packed}
-        theirs = symbols.load(before)
-        missing = [replace(tasks[path], theirs=theirs.get(path)) for path in before]
-        weights = [(8 if t.entry.changed else 1) * t.entry.lines_after for t in missing]
-        judged = dict(
-            zip(
-                before,
-                map_files(partial(_judge, index), missing, weights, jobs=trees.jobs, meanwhile=trees.meanwhile),
-                strict=True,
-            )
+    packed = layer.load(keys)
+    before = {path: symbols.key(path, tasks[path].upstream_sha256) for path in keys if path not in packed}
+    theirs = symbols.load(before)
+    missing = [replace(tasks[path], theirs=theirs.get(path)) for path in before]
+    weights = [(8 if t.entry.changed else 1) * t.entry.lines_after for t in missing]
+    judged = dict(
+        zip(
+            before,
+            map_files(partial(_judge, index), missing, weights, jobs=trees.jobs),
+            strict=True,
         )
-        fresh = {path: each.seen for path, each in judged.items()}
-        layer.save(keys, fresh)
-        read = {path: each.symbols for path, each in judged.items() if each.symbols is not None}
-        symbols.save({path: symbols.key(path, tasks[path].entry.sha256) for path in read}, read)
-        symbols.save(before, {path: each.theirs for path, each in judged.items() if each.theirs is not None})
-        found += [unpack(data) for data in (packed | fresh).values()]
-    return found
+    )
+    fresh = {path: each.seen for path, each in judged.items()}
+    layer.save(keys, fresh)
+    read = {path: each.symbols for path, each in judged.items() if each.symbols is not None}
+    symbols.save({path: symbols.key(path, tasks[path].entry.sha256) for path in read}, read)
+    symbols.save(before, {path: each.theirs for path, each in judged.items() if each.theirs is not None})
+    return [unpack(data) for data in (packed | fresh).values()]
 
 
 def _judge(index: RuleIndex | None, task: _Task) -> _Judged:

@@ -49,7 +49,6 @@ class Level(Protocol):
         progress: Callable[[str], None],
         cache: Cache | None = None,
         rules: Ruleset | None = None,
-        meanwhile: Callable[[], None] = ...,
     ) -> Evidence: ...
 
 
@@ -103,7 +102,6 @@ def judge(
     progress: Callable[[str], None],
     cache: Cache | None = None,
     rules: Ruleset | None = None,
-    meanwhile: Callable[[], None] = lambda: None,
 ) -> Evidence:
     """Ask the checks of a level.
 
@@ -116,7 +114,6 @@ def judge(
         progress: receives one line a step.
         cache: what was found of files before; by default none. Every file is hashed in any case.
         rules: those by which the tree was made; without them the checks that need them look at nothing.
-        meanwhile: called in this process while others read files, if they are.
 
     Returns:
         The evidence; `findings` is empty exactly when it passed.
@@ -126,7 +123,7 @@ def judge(
         ShrinkerError: a worker process was killed.
     """
     progress(f"{level}: {len(manifest.files)} files")
-    trees = Trees(tree, out, manifest, rules, jobs, cache or Cache.off(), meanwhile)
+    trees = Trees(tree, out, manifest, rules, jobs, cache or Cache.off())
     found = evidence(level, (check(trees) for check in CHECKS if check.level == level))
     progress(f"{level}: {len(found.findings)} findings, {len(found.inherited)} inherited from upstream")
     return found

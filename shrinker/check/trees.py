@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -33,8 +33,6 @@ class Trees:
     """Those by which the tree was made; without them the checks that need them look at nothing."""
     jobs: int
     cache: Cache
-    meanwhile: Callable[[], None] = lambda: None
-    """Called in this process while others read files, if they are."""
 
     @cached_property
     def recorded(self) -> list[str]:
@@ -61,7 +59,7 @@ class Trees:
     def kept(self) -> list[ModuleSymbols]:
         """Symbols of every Python file of the generated tree."""
         lines = {path: entry.lines_after for path, entry in self.python.items()}
-        return read_all(self.out, self.hashes, lines, self.jobs, self.cache, self.meanwhile)
+        return read_all(self.out, self.hashes, lines, self.jobs, self.cache)
 
     @cached_property
     def undefined(self) -> list[Undefined]:
@@ -113,7 +111,6 @@ def read_all(
     lines: Mapping[str, int],
     jobs: int,
     cache: Cache,
-    meanwhile: Callable[[], None] = lambda: None,
 ) -> list[ModuleSymbols]:
     """Symbols of these files, in their order.
 
@@ -123,11 +120,10 @@ def read_all(
         lines: how many a file has, by path.
         jobs: number of processes.
         cache: symbols of files that were read before.
-        meanwhile: called in this process while others read.
     """
     layer = cache.layer(SYMBOLS)
     keys = {path: layer.key(path, sha256) for path, sha256 in hashes.items()}
-    return [*map_cached(partial(_read, root), layer, keys, lines.__getitem__, jobs=jobs, meanwhile=meanwhile).values()]
+    return [*map_cached(partial(_read, root), layer, keys, lines.__getitem__, jobs=jobs).values()]
 
 
 def _read(root: Path, path: str) -> bytes:

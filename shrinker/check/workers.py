@@ -28,7 +28,6 @@ def map_files(
     weights: Sequence[int],
     *,
     jobs: int,
-    meanwhile: Callable[[], None] = lambda: None,
 ) -> list[Result]:
     """`[call(item) for item in items]`, in `jobs` processes.
 
@@ -37,7 +36,6 @@ def map_files(
         items: what to call it with.
         weights: cost of each item, in any unit (bytes); the batches are balanced by it.
         jobs: number of processes; 1 stays in this process.
-        meanwhile: called in this process while others are at work, if they are.
 
     Raises:
         ShrinkerError: a worker was killed (out of memory, by a person).
@@ -56,7 +54,6 @@ def map_files(
         with WorkerPool(min(jobs, count), mp_context=worker_context()) as pool:
             futures = [pool.submit(_run_batch, call, [items[i] for i in batch]) for batch in batches]
             try:
-                meanwhile()
                 for batch, future in zip(batches, futures, strict=True):
                     results.update(zip(batch, future.result(), strict=True))
             finally:
@@ -76,7 +73,6 @@ def map_cached(
     weight: Callable[[str], int],
     *,
     jobs: int,
-    meanwhile: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
     """What `call` packs for each path, unpacked, in the order of the paths; only what the layer does not hold is computed.
 
@@ -85,14 +81,14 @@ def map_cached(
         layer: of the cache.
         keys: by path, of all that the result depends on.
         weight: cost of a path, in any unit.
-        jobs, meanwhile: as for `map_files`.
+        jobs: as for `map_files`.
 
     Raises:
         ShrinkerError: a worker was killed.
     """
     packed = layer.load(keys)
     missing = [path for path in keys if path not in packed]
-    read = map_files(call, missing, [weight(path) for path in missing], jobs=jobs, meanwhile=meanwhile)
+    read = map_files(call, missing, [weight(path) for path in missing], jobs=jobs)
     fresh = dict(zip(missing, read, strict=True))
     layer.save(keys, fresh)
     packed |= fresh

@@ -13,7 +13,7 @@ from functools import partial
 from importlib import metadata
 from pathlib import Path
 
-from shrinker.cache import Cache, turns
+from shrinker.cache import Cache
 from shrinker.emit.endpoints import removed_endpoints
 from shrinker.emit.names import lost_names, words_of
 from shrinker.emit.notice import HEADER, notice
@@ -70,7 +70,6 @@ def emit_tree(
     progress: Progress | None = None,
     cache: Cache | None = None,
     previous: Path | None = None,
-    meanwhile: Callable[[], None] = lambda: None,
 ) -> Emitted:
     """Write every kept file, and SHRINK.json, into `out`.
 
@@ -86,7 +85,6 @@ def emit_tree(
         jobs: number of worker processes.
         cache: files that were rewritten before; by default none.
         previous: a tree that this one takes the place of: files that are the same are linked from there.
-        meanwhile: called once, while other processes rewrite files.
 
     Raises:
         InputError: a file cannot be read or written (a full disk), or changed since the tree was read.
@@ -112,7 +110,6 @@ def emit_tree(
                 data = _read(tree, path)
                 writer.put(path, data, before=count_lines(data), like=tree.root / path)
                 advance()
-        meanwhile()
 
     # What a server no longer has is seen where it is written.
     comparison = Comparison(tree, rules, folded, graph, writer.read, cache)
@@ -169,26 +166,18 @@ def _rewrite(
         while_rewriting: called after it where a file is rewritten, while other processes do that.
     """
     layer = cache.layer("rewritten", metadata.version("libcst"))
-    waiting: list[Callable[[], object]] = [meanwhile]
-    unwritable: dict[str, str] = {}
-    for some in turns(tasks, jobs):
-        keys = {t.path: layer.key(tree.by_path[t.path].sha256, t.header, repr(t.edits)) for t in some}
-        known = layer.load(keys)
-        for path, content in known.items():
-            yield Rewritten(path, content)
-        fresh: dict[str, bytes] = {}
-        missing = [task for task in some if task.path not in known]
-        calls = [*waiting, while_rewriting] if missing and waiting else waiting
-        waiting = []
-        try:
-            for result in rewrite_all(missing, jobs, partial(_call_all, calls)):
-                fresh[result.path] = result.content
-                yield result
-        except Unwritable as error:
-            unwritable |= error.reasons
+    keys = {t.path: layer.key(tree.by_path[t.path].sha256, t.header, repr(t.edits)) for t in tasks}
+    known = layer.load(keys)
+    for path, content in known.items():
+        yield Rewritten(path, content)
+    missing = [task for task in tasks if task.path not in known]
+    fresh: dict[str, bytes] = {}
+    try:
+        for result in rewrite_all(missing, jobs, partial(_call_all, [meanwhile, *([while_rewriting] * bool(missing))])):
+            fresh[result.path] = result.content
+            yield result
+    finally:
         layer.save(keys, fresh)
-    if unwritable:
-        raise Unwritable(unwritable)
 
 
 def _call_all(calls: Iterable[Callable[[], object]]) -> None:

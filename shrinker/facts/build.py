@@ -8,7 +8,7 @@ from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from pathlib import Path
 
-from shrinker.cache import Cache, turns
+from shrinker.cache import Cache
 from shrinker.cache.workers import WorkerPool, without_gc, worker_context
 from shrinker.facts.environment import Environment, like
 from shrinker.facts.outline import Outline, outline
@@ -80,20 +80,18 @@ def build_environment(
     cache = cache or Cache.off()
     layer = cache.layer("outlines")
     keys = {path: layer.key(path, tree.by_path[path].sha256) for path in wanted}
-    found: dict[str, Outline | None] = {}
-    for some in turns(wanted, jobs):
-        packed = layer.load({path: keys[path] for path in some})
-        found |= {path: restore(data) for path, data in packed.items()}
-        fresh: dict[str, bytes] = {}
-        for group in _outlines(tree, [path for path in some if path not in packed], jobs, kept=cache.enabled):
-            for path, result in group:
-                if isinstance(result, bytes):
-                    fresh[path] = result
-                    found[path] = restore(result)
-                else:
-                    found[path] = result
-            progress(len(found), len(wanted))
-        layer.save(keys, fresh)
+    packed = layer.load(keys)
+    found: dict[str, Outline | None] = {path: restore(data) for path, data in packed.items()}
+    fresh: dict[str, bytes] = {}
+    for group in _outlines(tree, [path for path in wanted if path not in packed], jobs, kept=cache.enabled):
+        for path, result in group:
+            if isinstance(result, bytes):
+                fresh[path] = result
+                found[path] = restore(result)
+            else:
+                found[path] = result
+        progress(len(found), len(wanted))
+    layer.save(keys, fresh)
     # In the order of the tree, whatever was found where.
     outlines = {each.module: each for path in wanted if (each := found[path]) is not None}
     return like(Environment(rules, outlines, names), probe)

@@ -13,11 +13,9 @@ from shrinker.cache import Cache
 from shrinker.facts.build import module_paths, outline_file
 from shrinker.facts.environment import Environment, like
 from shrinker.facts.lattice import Removed
-from shrinker.fold.alike import Folding, Refolded
 from shrinker.fold.companions import fold_companions
-from shrinker.fold.dependency_tracker import Answers
 from shrinker.fold.imported_rows import LOADED
-from shrinker.fold.memory import Derived, FoldMemory
+from shrinker.fold.memory import FoldMemory
 from shrinker.fold.propagate.recheck import BROKEN
 from shrinker.fold.propagate.refinement import NOTHING, Refinement
 from shrinker.fold.propagate.rounds import derive
@@ -71,12 +69,6 @@ class FoldEngine:
         """Modules that no earlier run folded, each counted once for every time."""
         self.rounds: list[int] = []
         """Modules folded again in each round."""
-        self.history: dict[str, list[Folding]] = {}
-        """How each module was folded, in order."""
-        self.asked_outside: set[str] = set()
-        """Words of which a round asked whether a kept file that is no module writes them."""
-        self.asked_inside: set[str] = set()
-        """Names of which a round asked whether a kept module says them."""
         self._worlds: dict[frozenset[str], Environment] = {environment.rescued: environment}
         self._banned: frozenset[str] = frozenset()
         """Names that the rounds may not drop."""
@@ -88,34 +80,20 @@ class FoldEngine:
 
     def __exit__(self, *_: object) -> None:
         self._workers.close()
-        self.save()
-
-    def save(self) -> None:
-        """Keep for later runs what was folded so far; it is also done at the end."""
         self._memory.save()
 
-    @property
-    def world_identity(self) -> str:
-        """Hash (hex) of what the closed world is built from besides the rules and the modules that they remove."""
-        return self._memory.identity_without_removed(self.environment)
-
-    def removes(self, module: str | None) -> bool:
-        """Whether a rule removes a module of the tree."""
-        return module is not None and self.environment.removed_module(module) is not None
-
-    def fold(self, paths: Sequence[str], meanwhile: Callable[[], None] = lambda: None) -> Iterable[FoldedModule]:
+    def fold(self, paths: Sequence[str]) -> Iterable[FoldedModule]:
         """Folded modules of these paths, in their order.
 
         Args:
             paths: of modules.
-            meanwhile: called while other processes fold, if they do.
 
         Raises:
             InputError: a file does not parse, or a worker died.
         """
         missing = {p: self._refinement(p) for p in paths if p not in self.folded}
         self._recall(missing)
-        for module, recorded in self._fold(missing, meanwhile):
+        for module, recorded in self._fold(missing):
             self.folded[module.path] = module
             self.folded_anew += 1
             if recorded is not None:
@@ -125,13 +103,11 @@ class FoldEngine:
         return [self.folded[p] for p in paths]
 
     def _recall(self, missing: Mapping[str, Refinement]) -> dict[str, FoldedModule]:
-        for path, refinement in missing.items():
-            self.history.setdefault(path, []).append((self.environment.rescued, refinement))
         found = self._memory.recall(missing, self.environment)
         self.folded.update(found)
         return found
 
-    def _fold(self, missing: Mapping[str, Refinement], meanwhile: Callable[[], None]) -> Iterator[Result]:
+    def _fold(self, missing: Mapping[str, Refinement]) -> Iterator[Result]:
         wanted = [(path, refinement) for path, refinement in missing.items() if path not in self.folded]
         asked = {path for path, _ in wanted}
 
@@ -147,7 +123,7 @@ class FoldEngine:
                 fresh += [(path, refinement) for path, refinement in unknown.items() if path not in known]
             return fresh
 
-        return self._workers.fold(wanted, self._world(), more, meanwhile)
+        return self._workers.fold(wanted, self._world(), more)
 
     def _world(self) -> World:
         # What nobody keeps needs no record.
@@ -197,7 +173,8 @@ class FoldEngine:
         current = dict(folded)
         changed = False
         while True:
-            fresh = self._round(current, surroundings)
+            world = surroundings.world(current.values(), self.environment)
+            fresh = derive(world, self.refinements, self._banned)
             if not fresh:
                 return changed
             changed = True
@@ -215,20 +192,6 @@ class FoldEngine:
             for path in fresh:
                 del self.folded[path]
             current.update((m.path, m) for m in self.fold(sorted(fresh)))
-
-    def _round(self, current: Mapping[str, FoldedModule], surroundings: Surroundings) -> dict[str, Refinement]:
-        memory, environment = self._memory, self.environment
-
-        def fresh() -> Derived:
-            world = surroundings.world(memory.views(current.values()), environment)
-            found = derive(world, self.refinements, self._banned)
-            return found, sorted(world.outside.asked), sorted(world.wanted)
-
-        around = surroundings.identity(module.module for module in current.values()) + " ".join(sorted(self._banned))
-        found, outside, wanted = memory.round(current, around, self.refinements, environment, fresh)
-        self.asked_outside.update(outside)
-        self.asked_inside.update(wanted)
-        return found
 
     def rescue(self, kept: Iterable[str]) -> bool:
         """Rescue the removed modules that the kept ones are seen to run.
@@ -266,65 +229,6 @@ class FoldEngine:
             del self.folded[path]
         return True
 
-    def refold(
-        self,
-        texts: Mapping[str, str],
-        steps: Sequence[tuple[str, Folding, Refinement]],
-        meanwhile: Callable[[], None] = lambda: None,
-    ) -> list[Refolded] | None:
-        """Steps of an earlier run, and what each of them gives today.
-
-        Args:
-            texts: SHA-256 of the text in that run, by path.
-            steps: path, step there, and what is known of the module today.
-            meanwhile: called while other processes fold, if they do.
-
-        Returns:
-            Both, in the order of the steps; None where an earlier result is not known any more.
-        """
-        # World by world: what is known of one is held until another is asked for.
-        worlds = {rescued: self._world_with(rescued) for _, (rescued, _), _ in steps}
-        answers: dict[frozenset[str], Answers] = {}
-        before: dict[int, FoldedModule] = {}
-        now: dict[int, FoldedModule] = {}
-        missing: list[int] = []
-        for rescued, environment in worlds.items():
-            answers[rescued] = self._memory.answers(environment)
-            for number, (path, step, refinement) in enumerate(steps):
-                if step[0] != rescued:
-                    continue
-                recorded = self._memory.recorded(path, texts[path], step[1], environment)
-                if recorded is None:
-                    return None
-                before[number] = recorded
-                known = self._memory.recall({path: refinement}, environment).get(path)
-                if known is None:
-                    missing.append(number)
-                else:
-                    now[number] = known
-        unknown = list(dict.fromkeys((steps[n][0], steps[n][1][0], steps[n][2]) for n in missing))
-        wanted = [(path, refinement, answers[rescued]) for path, rescued, refinement in unknown]
-        fresh: dict[tuple[str, frozenset[str], Refinement], FoldedModule] = {}
-        for each, (module, record) in zip(unknown, self._workers.fold_each(wanted, meanwhile), strict=True):
-            assert record is not None, "what is folded in the sight of a recorder is recorded"
-            self._memory.learn(each[0], each[2], record, worlds[each[1]])
-            fresh[each] = module
-        now |= {n: fresh[steps[n][0], steps[n][1][0], steps[n][2]] for n in missing}
-        return [Refolded(each[1], each[2], before[n], now[n]) for n, each in enumerate(steps)]
-
-    def recalled(self, steps: Mapping[str, Folding]) -> dict[str, FoldedModule]:
-        """What modules folded to in a step of an earlier run, by path: those of which that is known."""
-        found: dict[str, FoldedModule] = {}
-        for rescued in {rescued for rescued, _ in steps.values()}:
-            wanted = {path: refinement for path, (known, refinement) in steps.items() if known == rescued}
-            found |= self._memory.recall(wanted, self._world_with(rescued))
-        return found
-
-    def open_worlds(self, steps: Iterable[Folding]) -> None:
-        """Make the closed worlds of some steps, so that a process that is forked then need not."""
-        for rescued in dict.fromkeys(rescued for rescued, _ in steps):
-            self._memory.identity(self._world_with(rescued))
-
     def _world_with(self, rescued: frozenset[str]) -> Environment:
         """The closed world in which these modules stay."""
         known = self._worlds.get(rescued)
@@ -340,15 +244,13 @@ class FoldEngine:
             self._worlds[rescued] = known
         return known
 
-    def companions(self, kept: Collection[str], rescued: Collection[str] | None = None) -> dict[str, FoldedModule]:
+    def companions(self, kept: Collection[str]) -> dict[str, FoldedModule]:
         """Folded modules of the companions, by path; see `fold_companions`.
 
         Args:
             kept: paths of all kept files.
-            rescued: modules that stay although a rule removes them; those of this engine when not given.
         """
-        tree = self.tree
-        environment = self.environment if rescued is None else self._world_with(frozenset(rescued))
+        tree, environment = self.tree, self.environment
         beside = sorted(path for path in kept if path.endswith(".py") and module_name(path) is None)
         parts = (f"{path}={tree.by_path[path].sha256}" for path in beside)
         return self._memory.once("companions", environment, parts, lambda: fold_companions(tree, environment, kept))

@@ -7,7 +7,7 @@ then only the module's own text counts, and nothing is asked. Else what the modu
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -17,7 +17,6 @@ from shrinker.facts.environment import Environment
 from shrinker.facts.stored import POOLED, skeleton
 from shrinker.fold.dependency_tracker import Answers, Question, canonical
 from shrinker.fold.propagate.refinement import Refinement
-from shrinker.fold.propagate.seen import Seen, seen
 from shrinker.ruleset.models import Ruleset
 from shrinker.values.folded import FoldedModule
 from shrinker.values.upstream import UpstreamTree
@@ -40,8 +39,6 @@ class Recorded:
     """Of the answers."""
     packed: bytes
     """The `FoldedModule`."""
-    seen: str
-    """Hash of what refinement rounds see of it."""
 
 
 def record(module: FoldedModule, questions: tuple[Question, ...], answers: Answers) -> Recorded:
@@ -52,16 +49,11 @@ def record(module: FoldedModule, questions: tuple[Question, ...], answers: Answe
         questions: what was asked for it.
         answers: what was answered.
     """
-    return Recorded(questions, answers.digest(questions), pack(module), hash_of(canonical(seen(module))).hex())
+    return Recorded(questions, answers.digest(questions), pack(module))
 
 
-Derived = tuple[dict[str, Refinement], list[str], list[str]]
-"""New facts by path, words of which it was asked whether a kept file that is no module writes them, and names of which it was
-asked whether a kept module says them."""
-_Kept = tuple[bytes, str]
-"""The packed module, and the hash of what rounds see of it."""
-_Snapshot = dict[str, _Kept | None]
-"""Path, text and refinement, to the result in one environment; None where that is not known."""
+_Snapshot = dict[str, bytes | None]
+"""Path, text and refinement, to the packed module in one environment; None where that is not known."""
 
 
 class FoldMemory:
@@ -85,10 +77,8 @@ class FoldMemory:
         self._snapshots: dict[str, _Snapshot] = {}
         self._changed: set[tuple[str, str]] = set()
         self._hashes = {module: tree.by_path[path].sha256 for module, path in module_paths(tree).items()}
-        self._seen: dict[str, str] = {}
-        self._views: dict[str, tuple[FoldedModule, Seen]] = {}
         self._answers: Answers | None = None
-        self._known: dict[Environment, tuple[str, str]] = {}
+        self._known: dict[Environment, str] = {}
 
     @property
     def enabled(self) -> bool:
@@ -122,66 +112,20 @@ class FoldMemory:
         for path, text in missing.items():
             for recorded in self._variants.get(text, ()):
                 if answers.digest(recorded.questions) == recorded.digest:
-                    packed[path] = recorded.packed, recorded.seen
-                    self._keep(text, packed[path], environment)
+                    packed[path] = recorded.packed
+                    self._keep(text, recorded.packed, environment)
                     self._modules.count(0, 1)
                     break
-        self._seen.update((path, hash_) for path, (_, hash_) in packed.items())
-        return {path: unpack(data) for path, (data, _) in packed.items()}
-
-    def recorded(self, path: str, sha256: str, refinement: Refinement, environment: Environment) -> FoldedModule | None:
-        """The result for another text of a module, None where it is not known for this environment.
-
-        Args:
-            path: of the module.
-            sha256: of that text.
-            refinement: what was known of it besides the text.
-            environment: the closed world.
-        """
-        text = _text(path, sha256, refinement)
-        kept = self._snapshot(environment, (text,))[text]
-        return unpack(kept[0]) if kept is not None else None
+        return {path: unpack(data) for path, data in packed.items()}
 
     def learn(self, path: str, refinement: Refinement, recorded: Recorded, environment: Environment) -> None:
         """Keep a result, before those that are known."""
-        self._seen[path] = recorded.seen
         text = self._text(path, refinement)
         known = self._variants.setdefault(text, [])
         known.insert(0, recorded)
         del known[_VARIANTS:]
         self._new.add(text)
-        self._keep(text, (recorded.packed, recorded.seen), environment)
-
-    def views(self, modules: Collection[FoldedModule]) -> list[FoldedModule]:
-        """What a round may see of these modules."""
-        for module in modules:
-            known = self._views.get(module.path)
-            if known is None or known[0] is not module:
-                self._views[module.path] = module, seen(module)
-        return [self._views[module.path][1].as_module() for module in modules]
-
-    def round(
-        self,
-        modules: Mapping[str, FoldedModule],
-        surroundings: str,
-        known: Mapping[str, Refinement],
-        environment: Environment,
-        derive: Callable[[], Derived],
-    ) -> Derived:
-        """The new facts of one round, found again or derived.
-
-        Args:
-            modules: the kept modules by path; with a cache, all of them folded by way of this memory.
-            surroundings: identity of what is kept beside them.
-            known: facts of the rounds before, by path.
-            environment: the closed world.
-            derive: derives them from the `views` of the modules.
-        """
-        if not self._cache.enabled:
-            return derive()
-        parts = [f"{path}={self._seen[path]}" for path in sorted(modules)]
-        parts += [f"{path}:{canonical(facts)}" for path, facts in sorted(known.items())]
-        return self.once("round", environment, (*parts, surroundings), derive)
+        self._keep(text, recorded.packed, environment)
 
     def once(self, kind: str, environment: Environment, parts: Iterable[str], compute: Callable[[], T]) -> T:
         """What was computed in this closed world before, found again or computed.
@@ -224,34 +168,20 @@ class FoldMemory:
             known |= {text: unpack(found[text]) if text in found else None for text in unread}
         return known
 
-    def _keep(self, text: str, kept: _Kept, environment: Environment) -> None:
+    def _keep(self, text: str, kept: bytes, environment: Environment) -> None:
         self._snapshot(environment, (text,))[text] = kept
         self._changed.add((self.identity(environment), text))
 
     def identity(self, environment: Environment) -> str:
         """Hash (hex) of what an environment is built from besides the rules; equal ones answer alike."""
-        return self._identities(environment)[0]
-
-    def identity_without_removed(self, environment: Environment) -> str:
-        """The same where a module that a rule removes does not count: of such a one no more than the name is known."""
-        return self._identities(environment)[1]
-
-    def _identities(self, environment: Environment) -> tuple[str, str]:
         if environment not in self._known:
             assert tuple(inspect.signature(Environment).parameters) == MADE_OF, "an argument is missing in MADE_OF"
             outlines = "\n".join(f"{name}={skeleton(it)}" for name, it in sorted(environment.outlines.items()))
-            modules = sorted(environment.modules)
-            left = (name for name in modules if environment.removed_module(name) is None)
-            rescued = repr(sorted(environment.rescued))
             pooled = "\n".join(" ".join(sorted(getattr(environment, name))) for name in sorted(POOLED))
-            whole, without = (hash_of(outlines, "\n".join(names), rescued, pooled).hex() for names in (modules, left))
-            self._known[environment] = whole, without
+            parts = (outlines, "\n".join(sorted(environment.modules)), repr(sorted(environment.rescued)), pooled)
+            self._known[environment] = hash_of(*parts).hex()
         return self._known[environment]
 
     def _text(self, path: str, refinement: Refinement) -> str:
-        return _text(path, self._tree.by_path[path].sha256, refinement)
-
-
-def _text(path: str, sha256: str, refinement: Refinement) -> str:
-    """Stands for all that a result depends on besides the environment."""
-    return f"{path} {sha256} {canonical(refinement)}"
+        """Stands for all that a result depends on besides the environment."""
+        return f"{path} {self._tree.by_path[path].sha256} {canonical(refinement)}"

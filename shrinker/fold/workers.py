@@ -59,7 +59,6 @@ class FoldWorkers:
         wanted: Sequence[Wanted],
         world: World,
         more: Callable[[FoldedModule], Sequence[Wanted]],
-        meanwhile: Callable[[], None] = lambda: None,
     ) -> Iterator[Result]:
         """Fold these modules, and in other processes also `more`, which is asked of each result.
 
@@ -67,7 +66,6 @@ class FoldWorkers:
             wanted: the modules.
             world: the closed world.
             more: modules that a folded one leads to; none twice, and none of `wanted`.
-            meanwhile: called in this process while others are at work, if they are.
 
         Raises:
             InputError: a file does not parse, or a worker died.
@@ -84,43 +82,11 @@ class FoldWorkers:
         try:
             limit = min(max(size // (self._jobs * _CHUNKS_A_WORKER), _LEAST_BYTES), CHUNK_BYTES)
             waiting = self._submit(self._pool, wanted, limit)
-            meanwhile()
             while waiting:
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 found = [_arrived(sent) for future in done for sent in future.result()]
                 waiting |= self._submit(self._pool, [item for module, _ in found for item in more(module)], limit)
                 yield from found
-        except BrokenProcessPool as error:
-            raise _killed() from error
-
-    def fold_each(
-        self, wanted: Sequence[tuple[str, Refinement, World]], meanwhile: Callable[[], None] = lambda: None
-    ) -> list[Result]:
-        """Fold modules, each in a closed world of its own, and the same one several times; results in their order.
-
-        Args:
-            wanted: path, what is known of the module, and the world.
-            meanwhile: called in this process while others are at work, if they are.
-
-        Raises:
-            InputError: a file does not parse, or a worker died.
-        """
-        size = sum(self._tree.by_path[path].size for path, _, _ in wanted)
-        if self._jobs == 1 or len(wanted) < 2 or size < _SERIAL_BYTES:
-            return [
-                result
-                for path, known, world in wanted
-                for result in fold_files(self._tree.root, [(path, known)], world)
-            ]
-        # The largest first: the last one is waited for alone.
-        order = sorted(range(len(wanted)), key=lambda n: -self._tree.by_path[wanted[n][0]].size)
-        try:
-            with WorkerPool(
-                min(self._jobs, len(wanted)), worker_context(), _adopt_each, (self._tree.root, wanted)
-            ) as pool:
-                sent = {number: pool.submit(_fold_one, number) for number in order}
-                meanwhile()
-                return [_arrived(sent[number].result()) for number in range(len(wanted))]
         except BrokenProcessPool as error:
             raise _killed() from error
 
@@ -143,19 +109,6 @@ def _fold_in_worker(wanted: list[Wanted]) -> list[bytes | Recorded]:
     assert isinstance(root, Path) and isinstance(world, World)
     # Packed by `pack`, and once: what is kept holds the module already.
     return [recorded or pack(module) for module, recorded in fold_files(root, wanted, world)]
-
-
-def _adopt_each(root: Path, wanted: Sequence[tuple[str, Refinement, World]]) -> None:
-    gc.disable()
-    _WORKER["root"], _WORKER["wanted"] = root, wanted
-
-
-def _fold_one(number: int) -> bytes | Recorded:
-    root, wanted = _WORKER["root"], _WORKER["wanted"]
-    assert isinstance(root, Path) and isinstance(wanted, Sequence)
-    path, known, world = wanted[number]
-    ((module, recorded),) = fold_files(root, [(path, known)], world)
-    return recorded or pack(module)
 
 
 def _killed() -> InputError:

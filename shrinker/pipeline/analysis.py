@@ -1,19 +1,16 @@
-"""What is kept and what is left of it: facts, folding and reachability, with the answer of an earlier run where it holds."""
+"""What is kept and what is left of it: facts, folding and reachability."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 from shrinker.cache import Cache
-from shrinker.cache.workers import beside
-from shrinker.emit.workers import load_rewriting
 from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
 from shrinker.fold.propagate.surroundings import Surroundings
-from shrinker.pipeline.analysis_cache import AnalysisMemory
-from shrinker.pipeline.kept import Analysed
+from shrinker.pipeline.analysis_cache import remember
 from shrinker.pipeline.progress import Progress, timed
 from shrinker.program.ahead import import_leads
 from shrinker.program.build import build_graph
@@ -29,35 +26,20 @@ from shrinker.values.graph import Graph
 from shrinker.values.units import NO_UNITS
 from shrinker.values.upstream import UpstreamTree, modules_of
 
-_FEW = 0.1
-"""Of all modules: where fewer are folded anew, as few are rewritten."""
 
-
-@dataclass(slots=True)
-class Decided:
-    """What analysis decided, before anything is written."""
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What is decided before anything is written."""
 
     graph: Graph
     folded: dict[str, FoldedModule]
     rescued: dict[str, str]
+    """Modules that stay although a rule removes them, and why."""
     written: Written
     """Imports of all of upstream, as they are written."""
     distributions: Distributions
-    symbols: SymbolData | None = None
-    """What the search of symbols found; None when there was none, or before `proven`."""
-    again: bool = False
-    """True where an analysis of an earlier run holds: then there was little to do, and little is left."""
-    later: Callable[[], None] = lambda: None
-    """Work that nothing waits for but reports and later runs: to be called once, while other processes are busy."""
-    proof: Callable[[], SymbolData | None] | None = None
-    """Waits for what the search of symbols found; None of it where all of this does not hold."""
-
-    def proven(self) -> bool:
-        """Whether all of it holds; waits for the search that says so, and takes what it found."""
-        if self.proof is not None:
-            self.symbols, self.proof = self.proof(), None
-            return self.symbols is not None
-        return True
+    symbols: SymbolData | None
+    """What the search of symbols found; None when only files were looked at."""
 
 
 def analyse(
@@ -70,149 +52,125 @@ def analyse(
     unwritable: Mapping[str, str] | None = None,
     *,
     symbols: bool = False,
-    deferred: bool = False,
-    begun: Callable[[Graph], None] = lambda graph: None,
-    stack: ExitStack | None = None,
-) -> Decided:
+) -> Analysis:
     """Facts, folding and reachability; writes nothing.
 
     Args:
+        tree: upstream.
+        rules: of the profile.
+        jobs: worker processes.
+        timings: seconds by phase, to which these are added.
+        progress: told what is going on.
+        cache: of earlier runs; by default none.
         unwritable: files that stay as upstream wrote them, and why.
         symbols: remove what nothing reachable names, too.
-        deferred: leave `symbols` to `later`.
-        begun: called with what is kept before anything is refined, where nothing of an earlier run holds.
-        stack: ends a process that is left to prove what is handed over (`Decided.proven`); by default nothing is.
+
+    Raises:
+        InputError: rules and upstream cannot be brought together, or a file does not parse.
     """
     cache = cache or Cache.off()
-    with timed("facts", timings, progress):
-        environment = build_environment(tree, rules, jobs=jobs, progress=progress.advance, cache=cache)
-    with (
-        timed("fold and graph", timings, progress),
-        FoldEngine(
-            tree,
-            environment,
-            jobs=jobs,
-            progress=lambda done: progress.advance(done, None),
-            cache=cache,
-            unwritable=unwritable,
-            units=symbols,
-            leads=import_leads(tree, rules),
-        ) as engine,
-    ):
-        memory = AnalysisMemory(tree, rules, engine, cache, f"{symbols} {sorted((unwritable or {}).items())}")
-        found = memory.recall(stack if symbols else None)
-        searched: Searched | None = None
-        if fresh := found is None:
-            found, searched = _analyse(
-                tree, rules, engine, timings, progress, cache, unwritable or {}, memory, begun, symbols=symbols
+    stay = unwritable or {}
+
+    def fresh() -> tuple[Analysis, set[str]]:
+        return _Steps(tree, rules, jobs, timings, progress, cache, stay).run(symbols=symbols)
+
+    return remember(cache, tree, rules, f"{symbols} {sorted(stay.items())}", fresh)
+
+
+class _Steps:
+    """One analysis."""
+
+    def __init__(
+        self,
+        tree: UpstreamTree,
+        rules: Ruleset,
+        jobs: int,
+        timings: dict[str, float],
+        progress: Progress,
+        cache: Cache,
+        unwritable: Mapping[str, str],
+    ) -> None:
+        self._tree, self._rules, self._jobs, self._cache = tree, rules, jobs, cache
+        self._timings, self._progress = timings, progress
+        self._unwritable = unwritable
+        self._kept: set[str] = set()
+        """Paths that any step kept."""
+
+    def run(self, *, symbols: bool) -> tuple[Analysis, set[str]]:
+        """The analysis, and the paths that any of its steps kept."""
+        tree, rules = self._tree, self._rules
+        with self._timed("facts"):
+            environment = build_environment(
+                tree, rules, jobs=self._jobs, progress=self._progress.advance, cache=self._cache
             )
-    with timed("distributions", timings, progress):
-        written = written_imports(tree, cache)
-        distributions = decide_distributions(tree, rules, found.graph, found.folded, written)
-    graph = with_uncertain(found.graph, distributions)
-    decided = Decided(
-        graph, found.folded, found.rescued, written, distributions, found.symbols, not fresh, proof=found.proof
-    )
+        with (
+            self._timed("fold and graph"),
+            FoldEngine(
+                tree,
+                environment,
+                jobs=self._jobs,
+                progress=lambda done: self._progress.advance(done, None),
+                cache=self._cache,
+                unwritable=self._unwritable,
+                units=symbols,
+                leads=import_leads(tree, rules),
+            ) as engine,
+        ):
+            graph, folded = self._refined(engine)
+            searched: Searched | None = None
+            if symbols:
+                with self._timed("symbols"):
+                    graph, folded, searched = self._shaken(engine, graph, folded)
+            # The search has read the units, and what is left is to be written.
+            folded = {path: replace(module, units=NO_UNITS) for path, module in folded.items()}
+            folded |= engine.companions(graph.kept)
+            rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
+        with self._timed("distributions"):
+            written = written_imports(tree, self._cache)
+            distributions = decide_distributions(tree, rules, graph, folded, written)
+        with self._timed("symbols"):
+            found = found_symbols(searched, tree, written) if searched is not None else None
+        graph = with_uncertain(graph, distributions)
+        return Analysis(graph, folded, rescued, written, distributions, found), self._kept
 
-    def told() -> SymbolData | None:
-        symbols = found_symbols(searched, tree, written) if searched is not None else None
-        folded, stay = (searched.folded, searched.stay) if searched is not None else ({}, None)
-        memory.keep(replace(found, symbols=symbols), folded, stay)
-        return symbols
+    def _timed(self, name: str) -> AbstractContextManager[None]:
+        return timed(name, self._timings, self._progress)
 
-    def later() -> None:
-        nonlocal searched
-        decided.symbols = told()
-        # As large as all that was folded.
-        searched = None
+    def _graph(self, engine: FoldEngine) -> tuple[Graph, dict[str, FoldedModule]]:
+        graph, folded = build_graph(self._tree, self._rules, engine.fold, rescued=engine.rescued)
+        self._kept.update(graph.kept)
+        return graph, folded
 
-    if not fresh:
-        return decided
-    if not deferred:
-        later()
-    elif stack is not None and searched is not None and jobs > 1 and engine.folded_anew < len(decided.folded) * _FEW:
-        # Little is to be written and judged: no other process will be at work.
-        decided.proof = _beside(told, stack)
-    else:
-        decided.later = later
-    return decided
+    def _refined(self, engine: FoldEngine) -> tuple[Graph, dict[str, FoldedModule]]:
+        """The files that are kept, when no round finds out more about what they say of each other."""
+        surroundings: Surroundings | None = None
+        while True:
+            graph, folded = self._graph(engine)
+            if engine.rescue(graph.kept):
+                surroundings = None
+                continue
+            if surroundings is None:
+                surroundings = Surroundings(self._tree, self._rules, graph.kept, graph.ruled_out, self._cache)
+            if not engine.refine(folded, surroundings):
+                return graph, folded
 
-
-def _beside(told: Callable[[], SymbolData | None], stack: ExitStack) -> Callable[[], SymbolData | None]:
-    """What waits for it, from a process of its own or, where that was killed, from this one."""
-    wait = stack.enter_context(beside(told))
-
-    def result() -> SymbolData | None:
-        try:
-            return wait()
-        except EOFError:
-            return told()
-
-    return result
-
-
-def _analyse(
-    tree: UpstreamTree,
-    rules: Ruleset,
-    engine: FoldEngine,
-    timings: dict[str, float],
-    progress: Progress,
-    cache: Cache,
-    unwritable: Mapping[str, str],
-    memory: AnalysisMemory,
-    begun: Callable[[Graph], None],
-    *,
-    symbols: bool,
-) -> tuple[Analysed, Searched | None]:
-    """What was decided, without `symbols`, and the search that tells these."""
-    surroundings: Surroundings | None = None
-    while True:
-        graph, folded = build_graph(tree, rules, engine.fold, rescued=engine.rescued)
-        begun(graph)
-        memory.saw(graph)
-        if engine.rescue(graph.kept):
-            surroundings = None
-            continue
-        if surroundings is None:
-            surroundings = Surroundings(tree, rules, graph.kept, graph.ruled_out, cache)
-        if not engine.refine(folded, surroundings):
-            break
-    searched: Searched | None = None
-    if symbols:
-        with timed("symbols", timings, progress):
-            graph, folded, searched = _shake(tree, rules, engine, graph, folded, unwritable, memory)
-    # The search has read them, and what is left is to be written.
-    folded = {path: replace(module, units=NO_UNITS) for path, module in folded.items()}
-    folded |= engine.companions(graph.kept)
-    rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
-    return Analysed(graph, folded, rescued, None), searched
-
-
-def _shake(
-    tree: UpstreamTree,
-    rules: Ruleset,
-    engine: FoldEngine,
-    graph: Graph,
-    folded: dict[str, FoldedModule],
-    unwritable: Mapping[str, str],
-    memory: AnalysisMemory,
-) -> tuple[Graph, dict[str, FoldedModule], Searched]:
-    """Drop what nothing reachable names, and the files that only it named."""
-    whole, units = graph, folded
-    given = stay = frozenset(folded[path].module for path in unwritable if path in folded)
-    modules = modules_of(tree.by_path)
-    while True:
-        found = search_symbols(tree, rules, whole, units, stay)
-        dead = dead_spans(found, modules)
-        engine.drop(dead)
-        # All at once: the waves of the search would keep one process waiting for the other.
-        engine.fold(sorted(path for path in dead if units[path].module in found.loaded), load_rewriting)
-        graph, folded = build_graph(tree, rules, engine.fold, rescued=engine.rescued)
-        memory.saw(graph)
-        # A file that the file graph keeps and the search did not load would miss what the search took to be dead.
-        kept = {module.module for module in folded.values()}
-        missed = kept - found.loaded.keys() - stay
-        if not missed:
-            leave_out(found, kept)
-            return graph, folded, Searched(found, units, stay if stay == given else None)
-        stay |= missed
+    def _shaken(
+        self, engine: FoldEngine, whole: Graph, units: dict[str, FoldedModule]
+    ) -> tuple[Graph, dict[str, FoldedModule], Searched]:
+        """Drop what nothing reachable names, and the files that only it named."""
+        stay = frozenset(units[path].module for path in self._unwritable if path in units)
+        modules = modules_of(self._tree.by_path)
+        while True:
+            found = search_symbols(self._tree, self._rules, whole, units, stay)
+            dead = dead_spans(found, modules)
+            engine.drop(dead)
+            # All at once: the waves of the search would keep one process waiting for the other.
+            engine.fold(sorted(path for path in dead if units[path].module in found.loaded))
+            graph, folded = self._graph(engine)
+            # A file that the file graph keeps and the search did not load would miss what the search took to be dead.
+            kept = {module.module for module in folded.values()}
+            missed = kept - found.loaded.keys() - stay
+            if not missed:
+                leave_out(found, kept)
+                return graph, folded, Searched(found, units)
+            stay |= missed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from shrinker.program.edges.assets import named_modules
 from shrinker.program.loaded import add_files
@@ -68,20 +68,6 @@ def build_graph(
         uncertain=tuple(sorted(set(uncertain), key=lambda item: (item.path, item.line, item.reason))),
     )
     return graph, {module.path: module for module in sorted(search.modules.values(), key=lambda m: m.path)}
-
-
-def removals(paths: Iterable[str], rules: Ruleset, graph: Graph) -> dict[str, Removal]:
-    """Why each file goes, when files were added or went that no kept file and no `root`, `keep` or `asset` rule names.
-
-    Args:
-        paths: of all files.
-        rules: the rules of the graph.
-        graph: from before that.
-    """
-    gone = [path for path in paths if path not in graph.kept]
-    fresh = [path for path in gone if path not in graph.removed]
-    known = {**graph.removed, **_removals(fresh, {}, removed_by_rule(fresh, rules.removes))}
-    return {path: known[path] for path in sorted(gone)}
 
 
 def missing_roots(tree: UpstreamTree, rules: Ruleset) -> tuple[tuple[str, str], ...]:

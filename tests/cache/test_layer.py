@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import ast
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pytest
-
-from shrinker.cache import Cache, hash_of, pack, turns, unpack
+from shrinker.cache import Cache, hash_of, pack, unpack
 from shrinker.cache.identity import content_digest
 from shrinker.values.edits import Literal, Span
 from shrinker.values.folded import Decision
@@ -98,16 +95,3 @@ def test_the_identity_of_a_tool_covers_every_file(tmp_path: Path) -> None:
     (tmp_path / "a/__pycache__").mkdir()
     (tmp_path / "a/__pycache__/x.pyc").write_text("x")
     assert content_digest(tmp_path) in seen
-
-
-def test_parts_hold_everything_once_in_an_order_of_the_process_s_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    items = list(range(100))
-    assert turns(items, 2) == [items] and turns([], 1) == [[]] and turns([1], 1) == [[1]]
-    orders = []
-    for process in (1, 2):
-        monkeypatch.setattr(os, "getpid", lambda process=process: process)
-        parts = turns(items, 1)
-        assert sorted(n for part in parts for n in part) == items and len(parts) > 1
-        assert parts == turns(items, 1)
-        orders.append(parts)
-    assert orders[0] != orders[1] and sorted(map(tuple, orders[0])) == sorted(map(tuple, orders[1]))

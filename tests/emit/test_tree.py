@@ -10,13 +10,12 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from shrinker.cache import Cache
 from shrinker.emit import workers
 from shrinker.emit.tree import emit_tree, install, staging_folder
 from shrinker.ruleset.models import Ruleset
@@ -119,40 +118,16 @@ def test_the_number_of_jobs_does_not_matter(tmp_path: Path) -> None:
     assert _content(tmp_path / "1") == _content(tmp_path / "2")
 
 
-def test_one_process_finds_what_another_run_keeps_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And what it has done so far is kept, whatever becomes of the rest."""
-    tree, folded, graph = _upstream(tmp_path / "up", modules=40)
-    rewritten: list[int] = []
-    rewrite = workers.rewrite_all
-
-    def counted(tasks: Sequence[workers.Task], *others: Any) -> Iterator[workers.Rewritten]:
-        if not rewritten and tasks:
-            # The other run begins after this one, and is done before it.
-            rewritten.append(len(tasks))
-            (tmp_path / "other").mkdir()
-            _emit(tree, folded, graph, tmp_path / "other", cache=Cache(tmp_path / "cache"))
-            rewritten.clear()
-        rewritten.append(len(tasks))
-        return rewrite(tasks, *others)
-
-    monkeypatch.setattr("shrinker.emit.tree.rewrite_all", counted)
-    (tmp_path / "out").mkdir()
-    _emit(tree, folded, graph, tmp_path / "out", cache=Cache(tmp_path / "cache"))
-    assert 0 < sum(rewritten) < len(folded) / 4
-    assert _content(tmp_path / "out") == _content(tmp_path / "other")
-
-
 def test_all_files_that_cannot_be_written_are_told_at_once(tmp_path: Path) -> None:
     tree, folded, graph = _upstream(tmp_path / "up", modules=40)
     wrong = [f"python/sglang/m{n}.py" for n in (0, 20, 39)]
     for path in wrong:
         folded[path] = _folded(path, (Literal(Span(1, 0, 1, 1), "True"),), "")
     (tmp_path / "out").mkdir()
-    called: list[bool] = []
     with pytest.raises(workers.Unwritable) as caught:
-        _emit(tree, folded, graph, tmp_path / "out", meanwhile=lambda: called.append(True))
+        _emit(tree, folded, graph, tmp_path / "out")
     assert sorted(caught.value.reasons) == sorted(wrong)
-    assert called == [True] and not list((tmp_path / "out").iterdir())
+    assert not list((tmp_path / "out").iterdir())
 
 
 def test_one_large_file_is_rewritten_beside_what_else_there_is(tmp_path: Path) -> None:

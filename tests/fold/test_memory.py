@@ -20,7 +20,6 @@ from shrinker.fold import dependency_tracker as tracker
 from shrinker.fold.dependency_tracker import Answers, RecordingEnvironment, canonical
 from shrinker.fold.engine import FoldEngine
 from shrinker.fold.memory import MADE_OF
-from shrinker.fold.propagate.seen import seen
 from shrinker.fold.propagate.surroundings import Surroundings
 from shrinker.ruleset import Ruleset
 from shrinker.values.folded import FoldedModule
@@ -90,33 +89,6 @@ def test_an_edit_inside_a_function_folds_one_module(tmp_path: Path) -> None:
     _fold(tmp_path / "two", files, cache, rounds=False)
     counts = cache.counts["folded"]
     assert counts.asked - counts.found == 1
-
-
-def test_rounds_are_found_again_where_they_see_no_change(tmp_path: Path) -> None:
-    files = {
-        "python/sglang/a.py": "from sglang.srt.utils import is_hip\n\n\ndef f():\n    if is_hip():\n        g()\n\n\nf()\n",
-        "python/sglang/b.py": "def g():\n    return 1\n",
-        "python/sglang/c.py": "from sglang.b import g\nfrom sglang.srt.utils import is_hip\n\nif is_hip():\n    g()\n",
-    }
-    _fold(tmp_path / "one", files, Cache(tmp_path / "cache"))
-    files["python/sglang/a.py"] = "# more\n" + files["python/sglang/a.py"]
-    moved = Cache(tmp_path / "cache")
-    assert _fold(tmp_path / "two", files, moved) == _fold(tmp_path / "two cold", files, None)
-    assert moved.counts["rounds"].found == moved.counts["rounds"].asked > 1
-    files["python/sglang/a.py"] += "print(g)\n"
-    named = Cache(tmp_path / "cache")
-    assert _fold(tmp_path / "three", files, named) == _fold(tmp_path / "three cold", files, None)
-    assert named.counts["rounds"].found == 0
-
-
-def test_rounds_see_what_is_declared_and_no_more(tmp_path: Path) -> None:
-    text = "import os\nimport re\n\n\ndef f():\n    return 1\n"
-    module = _fold(tmp_path / "one", {"python/sglang/a.py": text}, None)["python/sglang/a.py"]
-    moved = _fold(tmp_path / "two", {"python/sglang/a.py": "\n\n# more\n" + text}, None)["python/sglang/a.py"]
-    assert module != moved and seen(module) == seen(moved)
-    for field in fields(FoldedModule):
-        declared = field.name in {"path", "module", "usage", "imports", "defines"}
-        assert hasattr(seen(module).as_module(), field.name) is declared
 
 
 def test_a_changed_answer_folds_the_module_that_asked_for_it(tmp_path: Path) -> None:

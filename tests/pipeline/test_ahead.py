@@ -80,7 +80,7 @@ def test_other_processes_go_on_with_what_a_module_imports(
         assert sorted(engine.folded) == sorted([_path("serve"), _path("__init__"), *ahead])
         assert build_graph(tree, rules, engine.fold) == expected
         assert sorted(engine.folded) == sorted(alone.folded)
-        assert all(len(foldings) == 1 for foldings in engine.history.values())
+        assert engine.folded_anew == len(engine.folded)
 
 
 def test_a_wave_is_handed_out_in_parts_that_leave_no_process_waiting(tmp_path: Path) -> None:
@@ -100,5 +100,5 @@ def test_what_an_earlier_run_folded_is_not_folded_ahead(
     with _engine(tree, rules, 2, cache) as engine:
         engine.fold([_path("serve"), _path("__init__")])
         assert _path("deep/third") in engine.folded
-        assert {path: len(foldings) for path, foldings in engine.history.items() if len(foldings) > 1} == {}
+        assert engine.folded_anew == len(engine.folded) - 2
     assert cache.counts["folded"].found == 2

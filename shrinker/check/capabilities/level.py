@@ -36,7 +36,6 @@ def verify_capabilities(
     progress: Callable[[str], None],
     cache: Cache | None = None,
     rules: Ruleset | None = None,
-    meanwhile: Callable[[], None] = lambda: None,
 ) -> Evidence:
     """Judge a tree by what its profile keeps.
 
@@ -48,7 +47,6 @@ def verify_capabilities(
         progress: receives one line.
         cache: losses of pairs of files that were compared before.
         rules: of the profile, of which only `[[capability]]` and `[[dropped]]` are read; without such rows nothing is looked at.
-        meanwhile: called in this process while others read files, if they are.
 
     Returns:
         Evidence of level ``capabilities``; what it found is *open*: questions about an upstream that nobody has read, faults of the pinned one's
@@ -60,7 +58,7 @@ def verify_capabilities(
     if rules is None or not rules.dropped:
         return Evidence(LEVEL, True, (), (), ())
     vocabulary = Vocabulary(rules.dropped)
-    found = _losses(tree, out, manifest, vocabulary, jobs, cache or Cache.off(), meanwhile)
+    found = _losses(tree, out, manifest, vocabulary, jobs, cache or Cache.off())
     findings: list[Finding] = []
     reasons: Counter[str] = Counter()
     for path, loss in found:
@@ -91,7 +89,6 @@ def _losses(
     vocabulary: Vocabulary,
     jobs: int,
     cache: Cache,
-    meanwhile: Callable[[], None],
 ) -> list[tuple[str, Loss]]:
     entries = {
         entry.path: entry
@@ -107,7 +104,7 @@ def _losses(
     }
     call = partial(_of_file, tree.root, out, vocabulary)
     weight = {path: entry.lines_before for path, entry in entries.items()}
-    found = map_cached(call, layer, keys, weight.__getitem__, jobs=jobs, meanwhile=meanwhile)
+    found = map_cached(call, layer, keys, weight.__getitem__, jobs=jobs)
     return [(path, loss) for path, some in found.items() for loss in some]
 
 

@@ -58,7 +58,7 @@ def find_attributes(world: World) -> tuple[dict[str, set[tuple[str, str, str]]],
 def _find_unread(world: World, stores: dict[str, set[str]]) -> None:
     """Attributes, of whatever values, of which folding dropped a read and that nothing reads any more."""
     # `self.flag = flag`: the attribute keeps the parameter whose reads folding dropped.
-    kept = world.plain.among(world.lost)
+    kept = world.plain & world.lost
     candidates = {
         n for n in world.stores if (n in world.lost_own or (n in kept and is_own_name(n))) and _is_candidate(world, n)
     }

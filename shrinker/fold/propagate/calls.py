@@ -189,7 +189,6 @@ def shapes_of(world: World, names: Collection[str], *, classes: bool = False) ->
     """
     names = frozenset(names)
     shapes: dict[str, set[str]] = {name: set() for name in names}
-    world.wanted |= names
     for module in world.modules:
         seen = _by_name(module.usage.calls)
         for name in names.intersection(seen):
@@ -197,7 +196,7 @@ def shapes_of(world: World, names: Collection[str], *, classes: bool = False) ->
             shapes[name] |= found - _NO_SHAPES if classes else found - {""}
             if OPEN in found or (not classes and not found.isdisjoint({TYPING, QUOTED})):
                 shapes[name].add(OPEN)
-        for name in world.words_of(module).among(names):
+        for name in world.words_of(module) & names:
             if name not in seen:
                 # A string or another kind of name.
                 shapes[name].add(OPEN)
@@ -209,7 +208,6 @@ def shapes_of(world: World, names: Collection[str], *, classes: bool = False) ->
 
 def calls_of(world: World, module: FoldedModule, name: str) -> frozenset[str]:
     """How a module calls a name, as in `Usage.calls`; an empty text for an import alone."""
-    world.wanted.add(name)
     return _by_name(module.usage.calls).get(name, frozenset())
 
 

@@ -106,7 +106,7 @@ class _Naming:
         self._mentioned: dict[str, list[int]] = {}
         self._defined: dict[str, list[int]] = {}
         for at, module in enumerate(world.modules) if either else ():
-            for name in world.words_of(module).among(either):
+            for name in world.words_of(module) & either:
                 self._mentioned.setdefault(name, []).append(at)
             for name in owners & words_in(module.usage.classes):
                 self._defined.setdefault(name, []).append(at)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import cached_property
 
-from shrinker.cache import Cache, hash_of
+from shrinker.cache import Cache
 from shrinker.facts.environment import Environment
 from shrinker.facts.hierarchy import Hierarchy
 from shrinker.fold.propagate.world import World
@@ -76,20 +76,7 @@ class Surroundings:
         self._kept = [path for path in sorted(kept) if names_something(path) and not module_name(path)]
         self._removed = sorted(removed)
         self._cache = cache or Cache.off()
-        self._first: list[str] = []
         self._hierarchy: Hierarchy | None = None
-
-    def identity(self, modules: Iterable[str]) -> str:
-        """Hash (hex) of all that a world takes from here; to be asked for in every round.
-
-        Args:
-            modules: dotted names of the kept modules; those of the first round make the hierarchy of all rounds.
-        """
-        if not self._first:
-            self._first = sorted(modules)
-        files = [f"{path}={self._tree.by_path[path].sha256}" for path in self._kept]
-        scripts = repr(sorted(self._tree.declared.scripts.items()))
-        return hash_of("\n".join(files), " ".join(sorted(self._asked)), scripts, "\n".join(self._first)).hex()
 
     @cached_property
     def _named(self) -> tuple[frozenset[str], ...]:
@@ -106,7 +93,7 @@ class Surroundings:
         """The kept modules of a round in these surroundings."""
         found = tuple(sorted(modules, key=lambda m: m.path))
         if self._hierarchy is None:
-            self._hierarchy = Hierarchy(environment, self._first or [m.module for m in found])
+            self._hierarchy = Hierarchy(environment, [m.module for m in found])
         roots = frozenset(
             m.module for m in found for r in self._rules.roots if any(name_matches(p, m.module) for p in r.modules)
         )

@@ -9,7 +9,6 @@ from functools import cached_property, lru_cache
 from shrinker.facts.environment import Environment
 from shrinker.facts.hierarchy import Hierarchy
 from shrinker.fold.propagate.asked import Asked
-from shrinker.fold.propagate.said import Said
 from shrinker.ruleset.match import name_matches
 from shrinker.values.folded import FoldedModule
 from shrinker.values.usage import words_in
@@ -35,22 +34,6 @@ def _is_label(environment: Environment, module: str, text: str) -> bool:
     return any(
         text in rule.texts and any(name_matches(p, module) for p in rule.modules) for rule in environment.rules.labels
     )
-
-
-class Outside:
-    """Words of kept files that are no module of the package, and which of them it was of interest whether they are there.
-
-    Most commits change such files, and hardly ever a word that anything depends on.
-    """
-
-    def __init__(self, words: frozenset[str]) -> None:
-        self._words = words
-        self.asked: set[str] = set()
-
-    def __contains__(self, word: object) -> bool:
-        if isinstance(word, str):
-            self.asked.add(word)
-        return word in self._words
 
 
 class World:
@@ -81,9 +64,8 @@ class World:
         self.modules = tuple(modules)
         self.environment = environment
         self.hierarchy = hierarchy
-        self.outside = Outside(named_outside)
-        self.wanted: set[str] = set()
-        """Names of which it was asked whether any module says them."""
+        self.outside = named_outside
+        """Words of kept files that are no module of the package."""
         words: set[str] = set()
         self.asked_by_removed = asked_by_removed
         self.lost: set[str] = set(asked_by_removed)
@@ -109,7 +91,7 @@ class World:
         """Last names of all functions, classes and methods."""
         self._starred_by: dict[str, set[str]] = {}
         self._by_name: dict[str, FoldedModule] = {}
-        self._loads: dict[str, Said] = {}
+        self._loads: dict[str, frozenset[str]] = {}
         self._forwarders: set[str] = set()
         self._bound: dict[str, frozenset[str]] = {}
         patterns: set[str] = set()
@@ -159,7 +141,7 @@ class World:
         loose = (words_in(m.usage.patterns) for m in self.modules if m.usage.dynamic)
         self._loose_pattern = _any_of({p.partition("@")[0] for found in loose for p in found})
         self.asked = Asked(self._by_name)
-        self._words, self._attributes = Said(words, self.wanted), Said(attributes, self.wanted)
+        self._words, self._attributes = words, attributes
 
     def module(self, name: str) -> FoldedModule | None:
         """The kept module of this dotted name."""
@@ -206,26 +188,24 @@ class World:
         )
 
     @cached_property
-    def _firm(self) -> Said:
+    def _firm(self) -> set[str]:
         found: set[str] = set()
         for module in self.modules:
             found |= words_in(module.usage.words).difference(words_in(module.usage.plain))
-        return Said(found, self.wanted)
+        return found
 
     @cached_property
-    def plain(self) -> Said:
+    def plain(self) -> set[str]:
         """Keywords and parameters that a module mentions in no other way."""
-        return Said({name for module in self.modules for name in words_in(module.usage.plain)}, self.wanted)
+        return {name for module in self.modules for name in words_in(module.usage.plain)}
 
     def is_named_outside(self, module: str, name: str) -> bool:
         """True when a kept file that is no module may name something of this module: it names the package, too."""
         package = module.partition(".")[0]
-        self.outside.asked.add(name)
         return any(name in words and package in words for words in self._outside)
 
     def is_imported_outside(self, module: str, name: str) -> bool:
         """True when a kept file that is no module may import this name of the module: a C++ function of the name is another one."""
-        self.outside.asked.update(_IMPORTING)
         return self.is_named_outside(module, name) and any(
             name in words and not words.isdisjoint(_IMPORTING) for words in self._outside
         )
@@ -246,9 +226,9 @@ class World:
             or any(pattern.fullmatch(name) for pattern, _ in self._own_stores)
         )
 
-    def words_of(self, module: FoldedModule) -> Said:
+    def words_of(self, module: FoldedModule) -> frozenset[str]:
         """What one module mentions."""
-        return Said(words_in(module.usage.words), self.wanted)
+        return words_in(module.usage.words)
 
     def may_compute_store(self, name: str, owners: set[str]) -> bool:
         """True when a `setattr` of a computed name may mean this attribute of an instance of one of these classes."""
@@ -322,11 +302,10 @@ class World:
             for module in self.modules
         )
 
-    def _read_by(self, module: str) -> Said:
+    def _read_by(self, module: str) -> frozenset[str]:
         if module not in self._loads:
             found = self._by_name.get(module)
-            loads: frozenset[str] = words_in(found.usage.loads) if found is not None else frozenset()
-            self._loads[module] = Said(loads, self.wanted)
+            self._loads[module] = words_in(found.usage.loads) if found is not None else frozenset()
         return self._loads[module]
 
     @cached_property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from shrinker.program.reach import IMPORT_KINDS
@@ -35,8 +35,6 @@ class Searched:
     search: Search
     folded: Mapping[str, FoldedModule]
     """Every module, by path, with its units: before anything was dropped."""
-    stay: frozenset[str] | None = None
-    """Modules that it left as they are, where it is the only search that was made."""
 
 
 def search_symbols(
@@ -45,7 +43,6 @@ def search_symbols(
     graph: Graph,
     folded: Mapping[str, FoldedModule],
     more: Iterable[str] = (),
-    named: Callable[[frozenset[str]], Mapping[str, Place]] | None = None,
 ) -> Search:
     """Everything that the roots can reach.
 
@@ -55,14 +52,13 @@ def search_symbols(
         graph: of files.
         folded: every kept module, by path, with its units.
         more: modules that stay whatever the search finds.
-        named: answers as `named_places`, which it is by default.
     """
     inert = {*sys.stdlib_module_names, *(name for rule in rules.outsides for name in rule.inert)}
     program = Program(folded.values(), inert)
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _DEEP))
     try:
-        search = Search(program, Types(program), _outside(tree, rules, graph, folded, more, named), _Protocols(rules))
+        search = Search(program, Types(program), _outside(tree, rules, graph, folded, more), _Protocols(rules))
         search.run()
     finally:
         sys.setrecursionlimit(before)
@@ -114,7 +110,6 @@ def _outside(
     graph: Graph,
     folded: Mapping[str, FoldedModule],
     more: Iterable[str],
-    named: Callable[[frozenset[str]], Mapping[str, Place]] | None,
 ) -> Outside:
     roots: dict[str, str] = {}
     for edge in graph.edges:
@@ -145,7 +140,7 @@ def _outside(
         scripts,
         {name: tuple(found) for name, found in edges.items()},
         frozenset(more),
-        named or (lambda names: named_places(tree, names)),
+        lambda names: named_places(tree, names),
         rules.labels,
         rules.apis,
     )
@@ -157,7 +152,8 @@ def named_places(tree: UpstreamTree, names: Iterable[str]) -> dict[str, Place]:
     if not left:
         return {}
     places: dict[str, Place] = {}
-    spelled = _spelling(left)
+    # Made once, since it is as long as all of them.
+    spelled = re.compile(rb"[.'\"](" + "|".join(sorted(left)).encode() + rb")\b")
     for file in tree.files:
         if not left:
             break
@@ -166,41 +162,6 @@ def named_places(tree: UpstreamTree, names: Iterable[str]) -> dict[str, Place]:
             places |= {name: found[name] for name in left & found.keys()}
             left -= found.keys()
     return places
-
-
-def named_again(
-    tree: UpstreamTree, known: Mapping[str, Place | None], changed: Iterable[str], went: Iterable[str] = ()
-) -> dict[str, Place | None]:
-    """What `named_places` says after some modules changed.
-
-    Args:
-        tree: upstream, with the changes.
-        known: what it said of each name before.
-        changed: paths of the modules that differ or came.
-        went: paths of those that are not there any more.
-    """
-    if not known:
-        return {}
-    spelled = _spelling(known)
-    inside = {path: _named_in(tree, path, spelled) for path in changed} | {path: {} for path in went}
-    lost = {name for name, at in known.items() if at is not None and at[0] in inside and name not in inside[at[0]]}
-    elsewhere = named_places(tree, lost)
-    found: dict[str, Place | None] = {}
-    for name, before in known.items():
-        if name in lost:
-            found[name] = elsewhere.get(name)
-            continue
-        places = [places[name] for places in inside.values() if name in places]
-        if before is not None and before[0] not in inside:
-            places.append(before)
-        # The files of a tree are in the order of their paths.
-        found[name] = min(places, default=None)
-    return found
-
-
-def _spelling(names: Iterable[str]) -> re.Pattern[bytes]:
-    """One of some names, looked up or spelled: made once, since it is as long as all of them."""
-    return re.compile(rb"[.'\"](" + "|".join(sorted(names)).encode() + rb")\b")
 
 
 def _named_in(tree: UpstreamTree, path: str, spelled: re.Pattern[bytes]) -> dict[str, Place]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from shrinker.program.symbols.program import Key, Module
 from shrinker.program.written import Written
 from shrinker.values.edits import DropStatement
 from shrinker.values.folded import Decision, FoldedModule
-from shrinker.values.upstream import UpstreamTree, module_name
+from shrinker.values.upstream import UpstreamTree
 
 _DEFINITION = re.compile(r"^([ \t]*)(?:async[ \t]+)?(def|class)[ \t]+(\w+)", re.MULTILINE)
 _ASSIGNED = re.compile(r"^([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=(?!=)", re.MULTILINE)
@@ -136,39 +136,12 @@ def module_sites(
             yield word, (module.path, number, fate, around, elsewhere)
 
 
-def merged_sites(
-    sites: Mapping[str, Sequence[Site]], fresh: Mapping[str, Iterable[tuple[str, Site]]]
-) -> dict[str, list[Site]]:
-    """Sites by word, each word's in the order of the modules.
-
-    Args:
-        sites: of a search.
-        fresh: those of some modules, by path, in place of what the search says of them.
-    """
-    out = {word: [row for row in rows if row[0] not in fresh] for word, rows in sites.items()}
-    for rows in fresh.values():
-        for word, row in rows:
-            out.setdefault(word, []).append(row)
-    ordered = {word: sorted(rows, key=lambda row: module_name(row[0]) or "") for word, rows in out.items()}
-    return {word: rows for word, rows in ordered.items() if rows}
-
-
 def _cut_lines(text: str, folded: FoldedModule) -> Iterator[tuple[int, str]]:
     """Number and text of the lines that folding touched, but for comments."""
     removed = {n for e in folded.edits for n in range(e.span.line, e.span.end_line + 1)}
     for number, content in enumerate(text.split("\n"), 1):
         if number in removed and not content.lstrip().startswith("#"):
             yield number, content
-
-
-def spelled(text: str, folded: FoldedModule) -> str:
-    """All that `found_symbols` reads in the text of a file, in one text.
-
-    Args:
-        text: of a kept module.
-        folded: that module, before anything was dropped from it.
-    """
-    return repr((list(_definitions(text)), list(_assigned(text)), list(_cut_lines(text, folded))))
 
 
 def _around(module: Module, live: Sequence[str], line: int) -> str:

@@ -5,7 +5,7 @@ Nodes are numbered: units first, then modules, then names that are looked up by 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import Any
@@ -14,7 +14,7 @@ from shrinker.program.symbols.costs import cost_of
 from shrinker.program.symbols.dead import Searched
 from shrinker.program.symbols.program import Key, Module
 from shrinker.program.symbols.reasons import Node
-from shrinker.program.symbols.removed_code import Site, merged_sites, module_sites, without_unit
+from shrinker.program.symbols.removed_code import Site, module_sites, without_unit
 from shrinker.program.symbols.result import trace
 from shrinker.program.written import Written
 from shrinker.values.graph import Graph
@@ -43,8 +43,6 @@ class SymbolData:
     """Dotted name of each removed symbol to its last part."""
     asked: Mapping[str, tuple[str, int] | None]
     """Public methods that nothing reached, to the first place in upstream that names one."""
-    words: frozenset[str]
-    """Last parts of the names of all that is dead or was folded away: what sites are looked for of."""
 
 
 def symbol_data(found: SymbolData, graph: Graph, written: Written) -> tuple[dict[str, Any], list[int]]:
@@ -62,8 +60,6 @@ def found_symbols(
     searched: Searched,
     tree: UpstreamTree,
     written: Written,
-    earlier: SymbolData | None = None,
-    alike: Collection[str] = (),
 ) -> SymbolData:
     """What a search found.
 
@@ -71,8 +67,6 @@ def found_symbols(
         searched: the search, after it ran.
         tree: upstream.
         written: imports of all of upstream.
-        earlier: what another search found.
-        alike: dotted names of the modules that this one looked at, too, and that were the same then.
     """
     search, folded = searched.search, searched.folded
     modules = sorted(search.program.modules)
@@ -102,12 +96,7 @@ def found_symbols(
     pairs.sort()
     rows = [number for pair, kind, line in pairs for number in (*divmod(pair, size), kind, line)]
     dead = {key for key in names if key not in search.live}
-    nested = {
-        name: (earlier.data["gone"].get(name, []), earlier.data["inner"].get(name, []))
-        if earlier is not None and name in alike
-        else without_unit(tree, search.program.modules[name], folded, names)
-        for name in modules
-    }
+    nested = {name: without_unit(tree, search.program.modules[name], folded, names) for name in modules}
     gone = {name: rows for name, (rows, _) in nested.items() if rows}
     data = {
         "format": FORMAT,
@@ -124,35 +113,13 @@ def found_symbols(
     folded_away = {f"{name}.{row[0]}": row[0].rpartition(".")[2] for name, found in gone.items() for row in found}
     words |= set(folded_away.values())
     targets |= folded_away
-    # Of the same modules, live in the same parts, the same words say the same.
-    told = _told(earlier, alike, words, units, modules) if earlier is not None else set()
-    fresh: dict[str, list[tuple[str, Site]]] = {}
+    sites: dict[str, list[Site]] = {}
     for name in modules:
-        if name not in told:
-            module = search.program.modules[name]
-            live = [f"{name}.{names[name, n]}" if (name, n) in search.live else "" for n in range(len(module.units))]
-            fresh[module.path] = list(module_sites(tree, module, live, folded[module.path], words, written))
-    sites = merged_sites(earlier.sites if earlier is not None and told else {}, fresh)
-    return SymbolData(data, rows, sites, targets, dict(search.asked), frozenset(words))
-
-
-def _told(
-    earlier: SymbolData, alike: Collection[str], words: Set[str], units: Sequence[Sequence[Any]], modules: Sequence[str]
-) -> set[str]:
-    """Modules of whose sites an earlier search says what this one would."""
-    if earlier.words != words:
-        return set()
-    before = _states(earlier.data["units"], [name for name, _ in earlier.data["modules"]])
-    now = _states(units, modules)
-    return {name for name in alike if name in now and before.get(name) == now[name]}
-
-
-def _states(units: Sequence[Sequence[Any]], modules: Sequence[str]) -> dict[str, list[int]]:
-    """Which units of each module are live."""
-    found: dict[str, list[int]] = {name: [] for name in modules}
-    for unit in units:
-        found[modules[unit[0]]].append(unit[6])
-    return found
+        module = search.program.modules[name]
+        live = [f"{name}.{names[name, n]}" if (name, n) in search.live else "" for n in range(len(module.units))]
+        for word, site in module_sites(tree, module, live, folded[module.path], words, written):
+            sites.setdefault(word, []).append(site)
+    return SymbolData(data, rows, sites, targets, dict(search.asked))
 
 
 def _classes(units: Sequence[Sequence[Any]]) -> list[int]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from shrinker.pipeline import analyse
-from shrinker.pipeline.analysis import Decided
+from shrinker.pipeline.analysis import Analysis
 from shrinker.program.symbols.program import Program
 from shrinker.program.symbols.result import leave_out
 from shrinker.program.symbols.saved import symbol_data
@@ -51,7 +51,7 @@ def six():
 }
 
 
-def _saved(folder: Path, files: dict[str, str]) -> tuple[Decided, Symbols]:
+def _saved(folder: Path, files: dict[str, str]) -> tuple[Analysis, Symbols]:
     decided = analyse(make_tree(folder / "up", files), _rules(folder), 1, {}, _Silent(), symbols=True)
     assert decided.symbols is not None
     data, edges = symbol_data(decided.symbols, decided.graph, decided.written)

@@ -1,0 +1,60 @@
+"""Folders of a run: where its tree and reports grow, and where they go in the end."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from shrinker.emit.lock import write_lock
+from shrinker.emit.staging import install, refuse_foreign, scratch_folder, staging_folder
+from shrinker.pipeline.request import Request
+from shrinker.report.place import LOCK, foreign_reports, new_reports
+from shrinker.ruleset import Ruleset
+from shrinker.values.manifest import Manifest
+from shrinker.values.upstream import UpstreamTree
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Made before the long phases, so that a folder that cannot be written is an error of the first second."""
+
+    tree: Path
+    """Where the tree grows."""
+    reports: Path
+    """Where the reports grow."""
+    out: Path
+    """Where the tree goes."""
+    reports_out: Path
+    """Where the reports go."""
+    force: bool
+    owned: tuple[Path, ...]
+    """What among the reports no run wrote."""
+
+    @staticmethod
+    def prepare(request: Request, tree: UpstreamTree, rules: Ruleset, stack: ExitStack) -> Places:
+        """Make the folders; the stack removes what is left of them.
+
+        Raises:
+            InputError: one cannot be written, or holds what no run wrote.
+        """
+        staging = stack.enter_context(staging_folder(request.out, force=request.force))
+        usual = request.rules is None and request.symbols and not request.without
+        reports = request.reports or new_reports(request.out, tree.identity, rules.profile, usual=usual)
+        owned = foreign_reports(reports)
+        if not request.force:
+            refuse_foreign(reports, [path.name for path in owned])
+        staged = stack.enter_context(scratch_folder(reports, "choose another folder for the reports"))
+        return Places(staging, staged, request.out, reports, request.force, tuple(owned))
+
+    def install(self, manifest: Manifest) -> tuple[Path, ...]:
+        """Put tree, reports and lock in their places, all or nothing.
+
+        Returns:
+            Folders to which something of the owner's was moved.
+        """
+        names = sorted(file.name for file in self.reports.iterdir())
+        write_lock(self.reports / LOCK, manifest)
+        # The lock last: it equals the tree's own manifest only when all the rest is in place.
+        places = [(self.reports / name, self.reports_out / name) for name in (*names, LOCK)]
+        return tuple(install(self.tree, self.out, places, force=self.force, owned=self.owned))

@@ -1,0 +1,60 @@
+"""What a run is asked for, and what it made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from shrinker.values.leftovers import Survivors
+from shrinker.values.manifest import Manifest
+from shrinker.values.outcome import Evidence, Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be generated."""
+
+    upstream: str | None
+    profile: str
+    out: Path
+    jobs: int
+    strict: bool = False
+    frozen: bool = False
+    """Fail when the lock of this upstream and these rules would change."""
+    reports: Path | None = None
+    cache: Path | None = None
+    rules: Path | None = None
+    """Folder with rule files and `profiles/`; those of `project.rules_folder` when not given."""
+    symbols: bool = True
+    """Remove the definitions, statements and imports that nothing reachable names, too."""
+    reuse: bool = True
+    """Take results of earlier runs from the cache folder, and leave this run's there."""
+    without: tuple[str, ...] = ()
+    """Ids of rules that are taken as not written; see `tools.ablation`."""
+    force: bool = False
+    """Move aside what in `out` or among the reports no run wrote, where such a thing ends the run otherwise."""
+    look: bool = False
+    """Find what strict mode would refuse, and hand it over in the result: nothing is refused for it."""
+
+
+@dataclass(slots=True)
+class Result:
+    """What a run made."""
+
+    manifest: Manifest
+    summary: dict[str, Any]
+    reports: Path
+    evidence: tuple[Evidence, ...]
+    timings: dict[str, float]
+    peak_memory: int
+    """Bytes: this process plus the largest worker, times the number of workers."""
+    rescued: dict[str, str] = field(default_factory=dict)
+    strict: tuple[Finding, ...] = ()
+    """What strict mode would refuse; only of a run that looks for it."""
+    survivors: Survivors | None = None
+    """What of other platforms is left; only of a run that looks for it."""
+    aside: tuple[Path, ...] = ()
+    """Folders to which something of the owner's was moved; only of a run that may."""
+    stale: tuple[str, ...] = ()
+    """Evidence among the reports that is of another tree, each with what it is of."""

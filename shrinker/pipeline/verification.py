@@ -1,0 +1,92 @@
+"""Trees held against their evidence, their lock, and what a strict run refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from shrinker.cache import Cache
+from shrinker.check.levels import EVIDENCE_LEVELS
+from shrinker.emit.lock import compare, read_lock
+from shrinker.pipeline.outside import is_pinned
+from shrinker.pipeline.progress import Progress, timed
+from shrinker.report.place import LOCK, reports_of
+from shrinker.ruleset import Ruleset
+from shrinker.values.errors import EvidenceError
+from shrinker.values.manifest import Manifest
+from shrinker.values.outcome import Evidence, Finding
+from shrinker.values.upstream import UpstreamTree
+
+_SHOWN = 20
+
+
+def verify_tree(
+    tree: UpstreamTree,
+    out: Path,
+    manifest: Manifest,
+    levels: Sequence[str] | Mapping[str, Any],
+    jobs: int,
+    timings: dict[str, float],
+    progress: Progress,
+    cache: Cache | None = None,
+    rules: Ruleset | None = None,
+) -> tuple[Evidence, ...]:
+    """Run evidence levels by name, in their order; without a `cache` everything is judged anew.
+
+    Losses that no word explains are faults of a tree of the pinned upstream, and open questions of another.
+    Where the `rules` are not those that the manifest names, the checks that need them look at nothing, which is said.
+    """
+    if rules is not None and rules.digest != manifest.rules_hash:
+        progress.note(
+            f"the rules of {manifest.profile} are not those of this tree: arms, registrations and tables are not judged"
+        )
+        rules = None
+    # Levels that follow each other share what they read of a file, if only in this run.
+    cache = cache or Cache.off()
+    found: list[Evidence] = []
+    held = is_pinned(manifest)
+    for name in levels:
+        with timed(f"verify {name}", timings, progress):
+            evidence = EVIDENCE_LEVELS[name](
+                tree, out, manifest, jobs=jobs, progress=progress.note, cache=cache, rules=rules
+            )
+            found.append(evidence.held() if held else evidence)
+    return tuple(found)
+
+
+def lock_evidence(out: Path, manifest: Manifest, asked: Path | None = None) -> Evidence:
+    """Judge a tree by its lock: both were written by one run, or a run died between them.
+
+    Args:
+        out: the generated tree.
+        manifest: of that tree.
+        asked: folder with its reports; by default where `shrink` puts them.
+    """
+    lock = reports_of(out, manifest, asked) / LOCK
+    findings = tuple(lock_findings(lock, manifest))
+    return Evidence("lock", not findings, (("files", len(manifest.files)),), findings, ())
+
+
+def lock_findings(lock: Path, manifest: Manifest) -> Sequence[Finding]:
+    """How a lock differs from what a run made."""
+    recorded = read_lock(lock)
+    if recorded is None:
+        return [Finding("lock", str(lock), 0, "there is no lock to compare with")]
+    return compare(recorded, manifest)
+
+
+def refuse(findings: Sequence[Finding], what: str, most: int = _SHOWN) -> None:
+    """End the run where there are findings.
+
+    Raises:
+        EvidenceError: names `most` of them, and `what` found them.
+    """
+    if not findings:
+        return
+    shown = "\n".join(f"  {f.path}:{f.line}: [{f.check}] {f.message}" for f in findings[:most])
+    more = f"\n  … and {len(findings) - most} more" if len(findings) > most else ""
+    raise EvidenceError(
+        f"{what} found {len(findings)} thing(s) wrong:\n{shown}{more}",
+        "nothing was replaced; add or mend a rule, or report the finding as a fault of shrinker",
+    )
