@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from pathlib import Path
 
 from equivalence.levels.replay import GENERATED, SIDES, UPSTREAM, Shown
 from equivalence.levels.result import Ledger
 from equivalence.levels.setting import Call, Outcome, Setting
-from shrinker.cache.workers import beside
+from shrinker.cache.workers import run_in_child
 from shrinker.values.errors import ShrinkerError
 
 
@@ -36,10 +37,10 @@ def show_both(
         return found
     setting.progress(f"{name}: both trees")
     silent = replace(setting, progress=lambda line: None)
-    with beside(lambda: show(GENERATED, silent)) as generated:
+    with run_in_child(lambda: show(GENERATED, silent)) as generated:
         try:
             return {UPSTREAM: show(UPSTREAM, setting), GENERATED: generated()}
-        except EOFError as error:
+        except BrokenProcessPool as error:
             raise ShrinkerError(
                 f"{name}: the process that ran the generated tree was killed (often: out of memory)",
                 "run again with --jobs 1",

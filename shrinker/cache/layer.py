@@ -6,7 +6,6 @@ import hashlib
 import io
 import pickle
 from collections.abc import Callable, Iterable, Mapping
-from copy import copy
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from pathlib import Path
@@ -66,19 +65,6 @@ class Cache:
         """
         counts = self.counts.setdefault(name, Counts())
         return Layer(self, counts, hash_of(tool_identity() if self.enabled else "", name, *depends))
-
-    def uncounted(self) -> Cache:
-        """The same cache, which has counted nothing yet."""
-        other = copy(self)
-        other.counts = {}
-        return other
-
-    def add(self, counts: Mapping[str, Counts]) -> None:
-        """Count what another cache of the same folder did for this run, by layer."""
-        for name, more in counts.items():
-            mine = self.counts.setdefault(name, Counts())
-            mine.asked += more.asked
-            mine.found += more.found
 
     def load(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
         """Entries that are there, by key."""

@@ -20,11 +20,10 @@ from contextlib import contextmanager, suppress
 from multiprocessing import get_all_start_methods, get_context
 from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
-from typing import Any, Generic, ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
-Letter = TypeVar("Letter")
 
 
 def worker_context() -> BaseContext:
@@ -102,57 +101,35 @@ def starting_workers() -> Iterator[None]:
 
 
 @contextmanager
-def forked(call: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
+def run_in_child(call: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
     """Call something in a process of its own while this one goes on.
 
     That process has all that this one has at the time, and what it changes in memory stays there. Where processes do not
-    start by fork, the call is made here, when its result is asked for.
+    start by fork, the call is made here, when its result is asked for. Nobody waits for it in vain: when the block is left
+    before its result was asked for, the process is told to end (SIGTERM raises `SystemExit` in the call), so that what it
+    started is ended by whoever started it.
 
     Args:
         call: what to call; only its result has to be picklable.
 
     Yields:
-        What waits for the result, or raises what the call raised; BrokenProcessPool where the process was killed.
-    """
-    context = worker_context()
-    if context.get_start_method() != "fork":
-        yield call
-        return
-    # Arguments of the initializer are handed over by the fork: nothing pickles them.
-    pool = WorkerPool(1, context, _adopt, (call,))
-    try:
-        with starting_workers():
-            future: Future[Any] = pool.submit(_call_adopted)
-        yield lambda: future.result()
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def beside(call: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
-    """Call something long in a process of its own that has children of its own to end.
-
-    As `forked`, but nobody waits for it in vain: when the block is left before its result was asked for, the process is told to
-    end (SIGTERM raises `SystemExit` in the call), so that what it started is ended by whoever started it.
-
-    Args:
-        call: what to call; only its result has to be picklable.
-
-    Yields:
-        What waits for the result, or raises what the call raised; EOFError where the process was killed.
+        What waits for the result, once, or raises what the call raised; BrokenProcessPool where the process was killed.
     """
     context = worker_context()
     if context.get_start_method() != "fork":
         yield call
         return
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_call_beside, args=(call, sender))  # type: ignore[attr-defined]
+    process = context.Process(target=_call_and_send, args=(call, sender))  # type: ignore[attr-defined]
     with starting_workers():
         process.start()
     sender.close()
 
     def result() -> Result:
-        found, error = receiver.recv()
+        try:
+            found, error = receiver.recv()
+        except EOFError as killed:
+            raise BrokenProcessPool("the process was killed") from killed
         if error is not None:
             raise error
         return cast(Result, found)
@@ -165,40 +142,7 @@ def beside(call: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
         process.join()
 
 
-class LetterBox(Generic[Letter]):
-    """One value on its way to a process that was forked before it was there."""
-
-    def __init__(self, folder: str, receiver: Connection, sender: Connection) -> None:
-        self._folder = folder
-        self._receiver = receiver
-        self._sender = sender
-        self._owner = os.getpid()
-
-    def write(self, letter: Letter) -> None:
-        """Hand it over; waits for nobody."""
-        self._sender.send(_Parcel(self._folder, letter))
-
-    def close(self) -> None:
-        """Nothing more is written here."""
-        self._sender.close()
-
-    def read(self) -> Letter:
-        """Wait for it. Raises EOFError where whoever was to write it is gone."""
-        if os.getpid() != self._owner:
-            # While this process could write, it would wait for ever for one that was killed.
-            self._sender.close()
-        return cast(Letter, self._receiver.recv())
-
-
-@contextmanager
-def letter_box() -> Iterator[LetterBox[Any]]:
-    """A way to a process that is not there yet."""
-    receiver, sender = worker_context().Pipe(duplex=False)
-    with tempfile.TemporaryDirectory(prefix="shrinker-", ignore_cleanup_errors=True) as folder, receiver, sender:
-        yield LetterBox(folder, receiver, sender)
-
-
-def _call_beside(call: Callable[[], object], sender: Connection) -> None:
+def _call_and_send(call: Callable[[], object], sender: Connection) -> None:
     start_worker()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     found: tuple[object, Exception | None]
@@ -210,31 +154,13 @@ def _call_beside(call: Callable[[], object], sender: Connection) -> None:
         sender.send(found)
 
 
-_ADOPTED: list[Callable[[], object]] = []
-
-
-def _adopt(call: Callable[[], object]) -> None:
-    start_worker()
-    _ADOPTED.append(call)
-
-
-def _call_adopted() -> object:
-    return _ADOPTED[-1]()
-
-
 @contextmanager
-def without_gc(*, last: bool = False) -> Iterator[None]:
-    """Syntax trees are millions of objects without cycles: collecting while they grow takes a third of the time.
-
-    Args:
-        last: the process ends soon after, and what it made until then is never looked through.
-    """
+def without_gc() -> Iterator[None]:
+    """Syntax trees are millions of objects without cycles: collecting while they grow takes a third of the time."""
     enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if last:
-            gc.freeze()
         if enabled:
             gc.enable()

@@ -46,8 +46,7 @@ def _read(path: Path) -> dict[str, Any]:
 def _sizes(data: dict[str, Any]) -> dict[str, int | None]:
     from concurrent.futures import ThreadPoolExecutor
 
-    from shrinker.source.index import index_url
-    from shrinker.source.sizes import download_size
+    from shrinker.source.index import download_size, index_url
 
     index = index_url()
     names = sorted(data["distributions"])

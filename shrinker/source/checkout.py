@@ -16,7 +16,7 @@ from pathlib import Path
 from shrinker.source import cache, declared, layout
 from shrinker.source.cache import Materialised, Writer
 from shrinker.source.repository import git, tags_at
-from shrinker.source.stamps import Stamps
+from shrinker.source.stamps import FolderHashes
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage
 
@@ -65,7 +65,7 @@ def open_folder(
     described = (
         {name: _bytes_or_none(metadata[0] / name) for name in ("METADATA", "entry_points.txt")} if metadata else {}
     )
-    stamps = Stamps(store, folder)
+    stamps = FolderHashes(store, folder)
     digests = {path: stamps.sha256(path, source) for path, source in sources.items()}
     facts = [f"{path}\t{digest}" for path, digest in sorted(digests.items())]
     facts += [f"{name}\t{hashlib.sha256(content or b'').hexdigest()}" for name, content in described.items()]
@@ -86,7 +86,7 @@ def open_folder(
     before = next((tree for tree in stamps.trees if tree != key), None)
     found = cache.tree(store, key, build, where, before)
     older = [tree for tree in stamps.trees if tree != key]
-    stamps.save((key, *older[:_TREES_KEPT], *cache.forget(store, older[_TREES_KEPT:])))
+    stamps.save(key, *older[:_TREES_KEPT], *cache.forget(store, older[_TREES_KEPT:]))
     return checkout, found
 
 

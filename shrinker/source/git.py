@@ -15,11 +15,11 @@ from pathlib import Path
 from packaging.version import InvalidVersion, Version
 
 from shrinker.source import cache, declared, layout
-from shrinker.source.blobs import Blobs
 from shrinker.source.cache import Materialised, Writer
 from shrinker.source.fetch import fetched
 from shrinker.source.repository import Commit, command, environment, git, resolve, tags_at
 from shrinker.source.spec import GitSpec
+from shrinker.source.stamps import HashRecord
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage
 
@@ -40,18 +40,16 @@ def open_commit(spec: GitSpec, folder: Path, progress: Callable[[str], None]) ->
     """
     commit = fetched(spec, folder, progress) if spec.is_url else _local(spec)
     where = f"git@{commit.hash[:12]}"
-    before = Blobs(folder, commit.repository)
+    known = HashRecord(folder, "git", commit.repository)
     unpacked: dict[str, str] = {}
     key = cache.tree_key("git", commit.hash)
-    found = cache.tree(
-        folder,
-        key,
-        lambda write: _unpack(commit, write, where, before, unpacked),
-        where,
-        before.tree if before.tree != key else None,
-    )
+    before = next((tree for tree in known.trees if tree != key), None)
+    found = cache.tree(folder, key, lambda write: _unpack(commit, write, where, known, unpacked), where, before)
     if unpacked:
-        before.save(key, unpacked, found.files)
+        for file in found.files:
+            if file.path in unpacked:
+                known.note(file.path, file.sha256, unpacked[file.path])
+        known.save(key)
     return commit, found
 
 
@@ -83,7 +81,7 @@ def _local(spec: GitSpec) -> Commit:
     return Commit(repository, full, tags_at(repository, full))
 
 
-def _unpack(commit: Commit, write: Writer, where: str, before: Blobs, unpacked: dict[str, str]) -> DeclaredPackage:
+def _unpack(commit: Commit, write: Writer, where: str, known: HashRecord, unpacked: dict[str, str]) -> DeclaredPackage:
     """Write the tree; `unpacked` takes the blob of each file."""
     entries = _entries(commit)
     if not any(path.startswith(PACKAGE_PREFIX) for path in entries):
@@ -98,7 +96,7 @@ def _unpack(commit: Commit, write: Writer, where: str, before: Blobs, unpacked: 
     described = b""
     fresh: dict[str, str] = {}
     for path, blob in blobs.items():
-        sha256 = before.sha256(path, blob)
+        sha256 = known.known(path, blob)
         if path == layout.PYPROJECT or sha256 is None or not write.again(path, sha256):
             fresh[path] = blob
     for path, content in _contents(commit, fresh, where):

@@ -10,10 +10,11 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html.parser import HTMLParser
 
+from packaging.requirements import Requirement
 from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
 from packaging.version import Version
 
@@ -24,7 +25,10 @@ TIMEOUT_SECONDS = 60.0
 TRIES = 3
 MAX_DOWNLOAD_BYTES = 2**30
 
-_ACCEPT = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.01"
+_JSON = ("application/vnd.pypi.simple.v1+json", "application/json")
+_HTML = ("text/html", "application/vnd.pypi.simple.v1+html")
+_ACCEPT = f"{_JSON[0]}, {_HTML[1]};q=0.2, text/html;q=0.01, */*;q=0.001"
+_CHECK = "check UV_DEFAULT_INDEX / PIP_INDEX_URL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,20 @@ class IndexFile:
     filename: str
     url: str
     sha256: str | None
+    size: int | None = None
+    """In bytes, where the index tells it (PEP 700)."""
+    yanked: bool = False
+
+    @property
+    def release(self) -> tuple[str, Version, frozenset[str]] | None:
+        """Distribution, version and the platforms of a wheel, none for a source distribution; None for any other file."""
+        try:
+            if not self.filename.endswith(".whl"):
+                return *parse_sdist_filename(self.filename), frozenset()
+            name, version, _, tags = parse_wheel_filename(self.filename)
+            return name, version, frozenset(tag.platform for tag in tags)
+        except (InvalidWheelFilename, InvalidSdistFilename):
+            return None
 
 
 def index_url(environment: Mapping[str, str] = os.environ) -> str:
@@ -63,25 +81,15 @@ def list_files(index: str, project: str) -> tuple[IndexFile, ...]:
     content_type, body, base = fetch(page)
     kind = content_type.partition(";")[0].strip().lower()
     try:
-        if kind in ("application/vnd.pypi.simple.v1+json", "application/json"):
-            rows = [
-                (str(row["filename"]), str(row["url"]), (row.get("hashes") or {}).get("sha256"))
-                for row in json.loads(body)["files"]
-            ]
-        elif kind in ("text/html", "application/vnd.pypi.simple.v1+html"):
-            parser = _Links()
-            parser.feed(body.decode("utf-8"))
-            rows = parser.rows
-        else:
+        if kind in _JSON:
+            return tuple(_rows(json.loads(body)["files"], base))
+        if kind not in _HTML:
             raise ValueError(f"content type {kind!r}")
+        parser = _Links(base)
+        parser.feed(body.decode("utf-8"))
+        return tuple(parser.files)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(
-            f"{without_password(page)} is not a package index: {error}", "check UV_DEFAULT_INDEX / PIP_INDEX_URL"
-        ) from error
-    return tuple(
-        IndexFile(name, urllib.parse.urljoin(base, url), digest.lower() if digest else None)
-        for name, url, digest in rows
-    )
+        raise InputError(f"{without_password(page)} is not a package index: {error}", _CHECK) from error
 
 
 def choose(files: tuple[IndexFile, ...], version: str, index: str) -> IndexFile:
@@ -93,18 +101,21 @@ def choose(files: tuple[IndexFile, ...], version: str, index: str) -> IndexFile:
     Raises:
         InputError: unknown version (the nearest ones are named), or no sha256 to verify with.
     """
-    by_version: dict[Version, list[tuple[tuple[int, str], IndexFile]]] = {}
+    by_version: dict[Version, list[tuple[int, str, IndexFile]]] = {}
     for file in files:
-        parsed = _rank(file.filename)
-        if parsed is not None:
-            by_version.setdefault(parsed[0], []).append((parsed[1], file))
+        release = file.release
+        if release is None or release[0] != "sglang" or not file.filename.endswith((".whl", ".tar.gz")):
+            continue
+        _, its, platforms = release
+        rank = 0 if "any" in platforms else 1 if any(p.endswith("x86_64") for p in platforms) else 2 if platforms else 3
+        by_version.setdefault(its, []).append((rank, file.filename, file))
     wanted = Version(version)
     if wanted not in by_version:
         raise InputError(
             f"the index has no sglang {version}{_nearest(wanted, sorted(by_version))}",
             "give UPSTREAM=release:VERSION with a version that exists",
         )
-    chosen = min(by_version[wanted], key=lambda ranked: ranked[0])[1]
+    chosen = min(by_version[wanted], key=lambda ranked: ranked[:2])[2]
     if not chosen.sha256:
         raise InputError(
             f"{without_password(index)} gives no sha256 for {chosen.filename}", "use an index that gives hashes"
@@ -112,12 +123,33 @@ def choose(files: tuple[IndexFile, ...], version: str, index: str) -> IndexFile:
     return chosen
 
 
-def fetch(url: str, report: Callable[[int], None] | None = None) -> tuple[str, bytes, str]:
-    """GET a URL, with a timeout and retries.
+def download_size(index: str, requirement: str) -> int | None:
+    """Bytes of the file that an x86-64 Linux machine would download of the newest version that fits.
+
+    Dependencies do not count. A size that cannot be had is None, never an error.
 
     Args:
-        url: http(s); `user:password@` in it is sent as basic authentication.
-        report: called with the bytes so far.
+        index: URL of a PEP 503 index.
+        requirement: PEP 508; its marker is not looked at.
+    """
+    wanted = Requirement(requirement)
+    fits: list[tuple[Version, int, str, int]] = []
+    try:
+        for file in list_files(index, wanted.name.lower()):
+            release = file.release
+            if release is None or file.size is None or file.yanked or not wanted.specifier.contains(release[1]):
+                continue
+            platforms = release[2]
+            own = any("linux" in name and name.endswith("x86_64") for name in platforms)
+            if own or "any" in platforms or not platforms:
+                fits.append((release[1], 2 if own else 1 if platforms else 0, file.filename, file.size))
+    except InputError:
+        return None
+    return max(fits)[3] if fits else None
+
+
+def fetch(url: str) -> tuple[str, bytes, str]:
+    """GET a URL, with a timeout and retries; `user:password@` in it is sent as basic authentication.
 
     Returns:
         Content type, body and the URL after redirects.
@@ -132,25 +164,18 @@ def fetch(url: str, report: Callable[[int], None] | None = None) -> tuple[str, b
             time.sleep(0.5 * 2 ** (attempt - 1))
         try:
             with urllib.request.urlopen(_request(url), timeout=TIMEOUT_SECONDS) as answer:
-                body = bytearray()
-                while chunk := answer.read(1 << 20):
-                    body += chunk
-                    if len(body) > MAX_DOWNLOAD_BYTES:
-                        raise InputError(f"{shown} is larger than {MAX_DOWNLOAD_BYTES:,} bytes", "check the index")
-                    if report is not None:
-                        report(len(body))
+                body = answer.read(MAX_DOWNLOAD_BYTES + 1)
+                if len(body) > MAX_DOWNLOAD_BYTES:
+                    raise InputError(f"{shown} is larger than {MAX_DOWNLOAD_BYTES:,} bytes", "check the index")
                 length = answer.headers.get("Content-Length")
                 if length is not None and int(length) != len(body):
-                    raise http.client.IncompleteRead(bytes(body[:0]), int(length) - len(body))
-                return answer.headers.get("Content-Type", ""), bytes(body), answer.geturl()
+                    raise http.client.IncompleteRead(b"", int(length) - len(body))
+                return answer.headers.get("Content-Type", ""), body, answer.geturl()
         except urllib.error.HTTPError as error:
             if error.code < 500 and error.code not in (408, 429):
-                raise InputError(
-                    f"{shown}: HTTP {error.code} {error.reason}",
-                    "check UV_DEFAULT_INDEX / PIP_INDEX_URL and the version",
-                ) from error
+                raise InputError(f"{shown}: HTTP {error.code} {error.reason}", f"{_CHECK} and the version") from error
             problem = error
-        except (urllib.error.URLError, http.client.HTTPException, TimeoutError, OSError) as error:
+        except (http.client.HTTPException, OSError) as error:
             problem = error
     reason = getattr(problem, "reason", None) or problem
     raise InputError(
@@ -167,28 +192,12 @@ def without_password(url: str) -> str:
 
 def _request(url: str) -> urllib.request.Request:
     parts = urllib.parse.urlsplit(url)
-    request = urllib.request.Request(
-        without_password(url), headers={"Accept": f"{_ACCEPT}, */*;q=0.001", "User-Agent": "shrinker"}
-    )
+    request = urllib.request.Request(without_password(url), headers={"Accept": _ACCEPT, "User-Agent": "shrinker"})
     if parts.username:
         pair = f"{urllib.parse.unquote(parts.username)}:{urllib.parse.unquote(parts.password or '')}"
         # Unredirected: the credentials go to the index and to no host it redirects to.
         request.add_unredirected_header("Authorization", "Basic " + base64.b64encode(pair.encode()).decode())
     return request
-
-
-def _rank(filename: str) -> tuple[Version, tuple[int, str]] | None:
-    try:
-        if filename.endswith(".whl"):
-            name, version, _, tags = parse_wheel_filename(filename)
-            platforms = {tag.platform for tag in tags}
-            rank = 0 if "any" in platforms else 1 if any(p.endswith("x86_64") for p in platforms) else 2
-        else:
-            name, version = parse_sdist_filename(filename)
-            rank = 3 if filename.endswith(".tar.gz") else 4
-    except (InvalidWheelFilename, InvalidSdistFilename):
-        return None
-    return (version, (rank, filename)) if name == "sglang" and rank < 4 else None
 
 
 def _nearest(wanted: Version, known: list[Version]) -> str:
@@ -199,17 +208,32 @@ def _nearest(wanted: Version, known: list[Version]) -> str:
     return f" (nearest: {', '.join(map(str, below + above))}; newest: {known[-1]})"
 
 
-class _Links(HTMLParser):
-    """Anchors of a PEP 503 page: text, href without fragment, sha256 of the fragment."""
+def _rows(files: list[dict[str, object]], base: str) -> Iterator[IndexFile]:
+    for row in files:
+        hashes, size = row.get("hashes"), row.get("size")
+        sha256 = hashes.get("sha256") if isinstance(hashes, dict) else None
+        url = urllib.parse.urljoin(base, str(row["url"]))
+        yield IndexFile(
+            str(row["filename"]),
+            url,
+            sha256.lower() if sha256 else None,
+            size if isinstance(size, int) else None,
+            bool(row.get("yanked")),
+        )
 
-    def __init__(self) -> None:
+
+class _Links(HTMLParser):
+    """Anchors of a PEP 503 page; the fragment of the address holds the hash."""
+
+    def __init__(self, base: str) -> None:
         super().__init__()
-        self.rows: list[tuple[str, str, str | None]] = []
+        self._base = base
+        self.files: list[IndexFile] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         href = dict(attrs).get("href") if tag == "a" else None
-        if not href:
-            return
-        url, _, fragment = href.partition("#")
-        digest = urllib.parse.parse_qs(fragment).get("sha256", [None])[0]
-        self.rows.append((urllib.parse.unquote(url.rpartition("/")[2]), url, digest))
+        if href:
+            url, _, fragment = href.partition("#")
+            sha256 = urllib.parse.parse_qs(fragment).get("sha256", [""])[0]
+            name = urllib.parse.unquote(url.rpartition("/")[2])
+            self.files.append(IndexFile(name, urllib.parse.urljoin(self._base, url), sha256.lower() or None))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -98,11 +99,4 @@ def _recorded(record: Path) -> tuple[str, str] | None:
         filename, sha256 = data["filename"], data["sha256"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    sound = (
-        isinstance(filename, str)
-        and "/" not in filename
-        and isinstance(sha256, str)
-        and sha256.isalnum()
-        and len(sha256) == 64
-    )
-    return (filename, sha256) if sound else None
+    return (filename, sha256) if "/" not in f"{filename}" and re.fullmatch("[0-9a-f]{64}", f"{sha256}") else None

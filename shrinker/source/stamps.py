@@ -1,7 +1,8 @@
-"""Hashes of a folder's files, remembered with each file's stamp: size, times and inode, as git's index does.
+"""Hashes of files that an earlier run read, each with a stamp that tells whether the file is still the same.
 
-A file whose stamp is what it was is not read again. Subtle: a file changed within the same tick of the
-clock as it was hashed keeps its stamp, so a stamp counts only when it was already old at that time.
+Of a folder's file the stamp is its size, times and inode, as in git's index; of a commit's file it is the blob. Subtle: a file
+that changed within the same tick of the clock as it was hashed keeps its stamp, so a file's stamp counts only when it was
+already old at that time.
 """
 
 from __future__ import annotations
@@ -15,68 +16,61 @@ from pathlib import Path
 
 from shrinker.source.cache import replacing, sha256_of
 
-_FORMAT = 1
+_FORMAT = 2
 _SETTLED_NS = 2_000_000_000
 """The coarsest clock of a file system in use ticks every two seconds."""
 
-_Row = tuple[int, int, int, int, str]
-"""Size, time of change of the content and of the inode in ns, inode, SHA-256."""
+
+class HashRecord:
+    """What is remembered of one folder or repository, in the cache folder. Whatever is wrong with it: then nothing is."""
+
+    def __init__(self, cache: Path, kind: str, place: Path) -> None:
+        name = hashlib.sha256(os.fsencode(place.resolve())).hexdigest()[:32]
+        self._file = cache / "stamps" / f"{kind}-{name}.json"
+        self._known: dict[str, list[object]] = {}
+        self._seen: dict[str, list[object]] = {}
+        self.trees: tuple[str, ...] = ()
+        """Keys of the trees that it was, the newest first."""
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            record = json.loads(self._file.read_text("utf-8"))
+            if record["format"] == _FORMAT and record["sha256"] == _hash(record["body"]):
+                body = json.loads(record["body"])
+                self._known, self.trees = body["files"], tuple(body["trees"])
+
+    def known(self, path: str, *stamp: object) -> str | None:
+        """SHA-256 (hex) of a file that has this stamp still."""
+        row = self._known.get(path)
+        return str(row[-1]) if row is not None and row[:-1] == [*stamp] else None
+
+    def note(self, path: str, sha256: str, *stamp: object) -> None:
+        """A file's hash, for the record that is saved."""
+        self._seen[path] = [*stamp, sha256]
+
+    def save(self, *trees: str) -> None:
+        """Keep what was noted, and the keys of the trees; without it the next run only takes longer."""
+        if trees != self.trees or self._seen != self._known:
+            self.trees = trees
+            body = json.dumps({"trees": trees, "files": self._seen}, separators=(",", ":"))
+            with contextlib.suppress(OSError), replacing(self._file) as new:
+                new.write_text(json.dumps({"format": _FORMAT, "sha256": _hash(body), "body": body}), "utf-8")
 
 
-class Stamps:
-    """What is remembered of one folder."""
+class FolderHashes(HashRecord):
+    """What is remembered of a folder's files."""
 
     def __init__(self, cache: Path, folder: Path) -> None:
-        """
-        Args:
-            cache: the cache folder.
-            folder: the folder whose files are hashed.
-        """
-        name = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:32]
-        self._file = cache / "stamps" / f"{name}.json"
+        super().__init__(cache, "folder", folder)
         self._now = time.time_ns()
-        self._known: dict[str, _Row] = {}
-        self._seen: dict[str, _Row] = {}
-        self.trees: tuple[str, ...] = ()
-        """Keys of the trees that the folder last was, the newest first."""
-        # Whatever is wrong with it: then everything is read.
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            data = json.loads(self._file.read_text("utf-8"))
-            if data["format"] == _FORMAT:
-                self._known = {str(path): _row(row) for path, row in data["files"].items()}
-                self.trees = tuple(str(key) for key in data["trees"])
 
     def sha256(self, path: str, source: Path) -> str:
-        """SHA-256 of a file, read only when it may have changed.
-
-        Raises:
-            OSError: it cannot be read.
-        """
+        """SHA-256 of a file, read only when it may have changed. Raises OSError when it cannot be read."""
         found = os.stat(source)
         stamp = (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
-        known = self._known.get(path)
-        digest = known[4] if known is not None and known[:4] == stamp else sha256_of(source)
-        if max(stamp[1], stamp[2]) < self._now - _SETTLED_NS:
-            self._seen[path] = (*stamp, digest)
+        digest = self.known(path, *stamp) or sha256_of(source)
+        if max(found.st_mtime_ns, found.st_ctime_ns) < self._now - _SETTLED_NS:
+            self.note(path, digest, *stamp)
         return digest
 
-    def save(self, trees: tuple[str, ...]) -> None:
-        """Remember what was seen.
 
-        Args:
-            trees: keys of the trees that the folder is and was, the newest first.
-        """
-        if trees == self.trees and self._seen == self._known:
-            return
-        self.trees = trees
-        text = json.dumps({"format": _FORMAT, "trees": trees, "files": self._seen}, separators=(",", ":"))
-        # Without it the next run only takes longer.
-        with contextlib.suppress(OSError), replacing(self._file) as new:
-            new.write_text(text, "utf-8")
-
-
-def _row(row: list[object]) -> _Row:
-    size, changed, moved, inode, digest = row
-    if not (isinstance(digest, str) and all(isinstance(n, int) for n in (size, changed, moved, inode))):
-        raise ValueError("not a row of stamps")
-    return size, changed, moved, inode, digest  # type: ignore[return-value]
+def _hash(body: str) -> str:
+    return hashlib.sha256(body.encode()).hexdigest()

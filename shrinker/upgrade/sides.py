@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from shrinker.cache.workers import forked
+from shrinker.cache.workers import run_in_child
 from shrinker.check.leftovers import find_survivors
 from shrinker.pipeline import Progress
 from shrinker.project import project_folder
@@ -155,7 +155,7 @@ def compare_sides(
         return review(*sides, told, notes=notes)
     # Most of it waits for nothing of the other: half of a page's time.
     look = partial(unknown_predicates, sides, rules, max(1, jobs - 1))
-    with forked(look) if jobs > 1 else nullcontext(look) as looked:
+    with run_in_child(look) if jobs > 1 else nullcontext(look) as looked:
         found = review(*sides, told, notes=notes)
         try:
             unknown, missing = looked()

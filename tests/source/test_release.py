@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
 
 import pytest
 
 from shrinker.source import open_upstream
-from shrinker.source.index import IndexFile, choose, index_url, without_password
+from shrinker.source.index import IndexFile, choose, download_size, index_url, without_password
 from shrinker.values.errors import InputError
 from tests.source.upstreams import LICENCE, PACKAGE, Index, make_sdist, make_wheel
 
@@ -155,3 +156,46 @@ def test_index_variables() -> None:
     with pytest.raises(InputError, match="PIP_INDEX_URL"):
         index_url({"PIP_INDEX_URL": "/folder"})
     assert without_password("https://u:p@h:1/x") == "https://h:1/x"
+
+
+SIZES = {
+    "a_b-1.0-py3-none-any.whl": 10,
+    "a_b-2.0-cp312-cp312-macosx_11_0_arm64.whl": 20,
+    "a_b-2.0-cp312-cp312-manylinux_2_28_aarch64.whl": 30,
+    "a_b-2.0-cp312-cp312-manylinux_2_28_x86_64.whl": 40,
+    "a_b-2.0.tar.gz": 50,
+    "a_b-3.0.tar.gz": 60,
+    "not a file of a distribution.exe": 70,
+}
+JSON = "application/vnd.pypi.simple.v1+json"
+
+
+@pytest.mark.parametrize(
+    ("requirement", "size"), [("a-b", 60), ("a-b==2.0", 40), ("a-b<2", 10), ("a-b>3", None), ("a-b[x]>=2,<3", 40)]
+)
+def test_the_size_of_the_newest_file_that_fits(
+    monkeypatch: pytest.MonkeyPatch, requirement: str, size: int | None
+) -> None:
+    rows = [{"filename": name, "url": name, "size": size} for name, size in SIZES.items()]
+    body = json.dumps({"files": rows}).encode()
+    monkeypatch.setattr("shrinker.source.index.fetch", lambda url: (JSON, body, url))
+    assert download_size("https://index/simple", requirement) == size
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"[]", b'{"files": [{"filename": "a_b-1.0.tar.gz", "url": ""}]}', b'{"files": 1}']
+)
+@pytest.mark.parametrize("kind", [JSON, "text/html"])
+def test_a_size_that_the_index_does_not_tell_is_no_error(
+    monkeypatch: pytest.MonkeyPatch, body: bytes, kind: str
+) -> None:
+    monkeypatch.setattr("shrinker.source.index.fetch", lambda url: (kind, body, url))
+    assert download_size("https://index/simple", "a-b") is None
+
+
+def test_a_size_without_a_network_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(url: str) -> None:
+        raise InputError("cannot be reached", "check the network")
+
+    monkeypatch.setattr("shrinker.source.index.fetch", refuse)
+    assert download_size("https://index/simple", "a-b") is None

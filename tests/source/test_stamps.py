@@ -10,7 +10,7 @@ import pytest
 
 from shrinker.source import cache as store
 from shrinker.source import open_upstream, stamps
-from shrinker.source.stamps import Stamps
+from shrinker.source.stamps import FolderHashes
 from tests.source.upstreams import put
 
 SERVER = "python/sglang/srt/server.py"
@@ -36,9 +36,9 @@ def settled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _hash(cache: Path, folder: Path, *names: str) -> list[str]:
-    found = Stamps(cache, folder)
+    found = FolderHashes(cache, folder)
     digests = [found.sha256(name, folder / name) for name in names]
-    found.save(("tree",))
+    found.save("tree")
     return digests
 
 
@@ -70,7 +70,7 @@ def test_a_file_that_is_too_young_is_read_again(tmp_path: Path, read: list[str])
     assert read == ["a", "a"]
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"format": 1}', '{"format": 1, "trees": [], "files": {"a": [1, 2]}}'])
+@pytest.mark.parametrize("text", ["", "[]", '{"format": 2}', '{"format": 2, "sha256": "", "body": "{}"}'])
 def test_a_broken_record_is_as_none(tmp_path: Path, read: list[str], settled: None, text: str) -> None:
     put(tmp_path / "x/a", b"1")
     first = _hash(tmp_path / "cache", tmp_path / "x", "a")
