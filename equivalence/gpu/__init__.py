@@ -14,7 +14,8 @@ this package needs the standard library only (`checkpoint` needs torch, which th
 from __future__ import annotations
 
 from equivalence.gpu.cells import CELLS, Cell
-from equivalence.gpu.schedule import Plan, run
+from equivalence.gpu.plan import Plan
+from equivalence.gpu.schedule import run
 from equivalence.gpu.trees import Environment, Tree
 
 __all__ = ["CELLS", "Cell", "Environment", "Plan", "Tree", "run"]

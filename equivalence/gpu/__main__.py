@@ -10,7 +10,8 @@ from typing import Any
 
 from equivalence.gpu.cells import CELLS
 from equivalence.gpu.hardware import describe
-from equivalence.gpu.schedule import Plan, run
+from equivalence.gpu.plan import Plan
+from equivalence.gpu.schedule import run
 from equivalence.gpu.table import document, lines, page, passed
 from equivalence.gpu.trees import Environment, Tree
 
@@ -57,6 +58,7 @@ def parser() -> argparse.ArgumentParser:
         help="run nothing: judge and write again what --out holds, whichever trees it was seen of",
     )
     add("--servers", type=int, default=2, help="servers of each tree and cell; one more where a verdict is in doubt")
+    add("--passes", type=int, default=2, help="how often each server is asked the script")
     add("--retry", action="store_true", help="run again what failed before")
     return result
 
@@ -93,6 +95,7 @@ def main(arguments: list[str] | None = None) -> int:
         given.servers,
         given.report_only,
         {name: int(count) for name, count in chosen.items() if count},
+        given.passes,
     )
     rows = run(plan)
     found = document(rows, _hardware(given.out / "hardware.json", environment, trees, known=given.report_only))

@@ -136,6 +136,8 @@ class Where(Protocol):
     def out(self) -> Path: ...
     @property
     def profile(self) -> bool: ...
+    @property
+    def passes(self) -> int: ...
 
 
 def observe(
@@ -191,7 +193,7 @@ def observe(
             progress(f"{name}: ready after {seen['ready_seconds']} s")
             flush = Request("flush", "/flush_cache")
             passes = []
-            for _ in range(2):
+            for _ in range(where.passes):
                 # What the server asked itself while starting, and the pass before, must not be in its cache.
                 send(address, flush, 30)
                 record = perform(address, script(scale), seconds=max(0.0, limit - time.monotonic() - 5), each=120)

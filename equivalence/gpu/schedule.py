@@ -7,15 +7,16 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from equivalence.gpu import throughput, turns
 from equivalence.gpu.cells import Cell
 from equivalence.gpu.observe import observe
-from equivalence.gpu.trees import Environment, Tree
+from equivalence.gpu.plan import Plan
+from equivalence.gpu.trees import Tree
 from equivalence.gpu.verdict import in_doubt, judge_cell
 
 FORMAT = {"answers": 1}
@@ -23,50 +24,6 @@ FORMAT = {"answers": 1}
 _TIMES = 2
 _SMALLEST = 40.0
 """Seconds below which no server is started any more."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What is to be run.
-
-    Attributes:
-        trees: upstream first, then the generated one.
-        environment: where both run.
-        checkpoints: folder of the cells' checkpoints.
-        out: where results go; what is there already is not run again unless tree or cell changed.
-        cells: in order.
-        seconds: time for all.
-        cell_seconds: time for one server, or one benchmark cell.
-        gpus: ids of the GPUs that may be used.
-        at_once: servers at a time; 1: one after the other, as times should be taken.
-        stagger: seconds between two starts, where several run at once.
-        profile: whether kernels are listed.
-        retry: run again what failed in an earlier run.
-        servers: of each tree and cell; the second of upstream's is the control. One more of each where a verdict is in doubt.
-        counts: another number of servers, by cell.
-        recorded: judge what `out` holds, whichever trees it was seen of, and run nothing.
-    """
-
-    trees: tuple[Tree, Tree]
-    environment: Environment
-    checkpoints: Path
-    out: Path
-    cells: Sequence[Cell]
-    seconds: float = 4 * 3600.0
-    cell_seconds: float = 900.0
-    gpus: Sequence[int] = (0,)
-    at_once: int = 1
-    stagger: float = 15.0
-    profile: bool = True
-    retry: bool = False
-    servers: int = 2
-    recorded: bool = False
-    counts: Mapping[str, int] = field(default_factory=dict)
-    progress: Callable[[str], None] = field(default=lambda text: print(text, flush=True))
-
-    def count(self, cell: Cell) -> int:
-        """How many servers of each tree a cell gets."""
-        return self.counts.get(cell.name, self.servers)
 
 
 class _Run:
@@ -242,13 +199,12 @@ def _lacking(plan: Plan) -> dict[str, str]:
         check=False,
     )
     missing = done.stdout.split() if done else []
-    found = {}
-    for cell in plan.cells:
-        lacks = [name for name in cell.needs if name in missing]
-        lacks = [f"{cell.gpus} GPUs"] * (cell.gpus > len(plan.gpus)) + lacks
-        if lacks:
-            found[cell.name] = "takes " + ", ".join(lacks)
-    return found
+    found = {
+        cell.name: [f"{cell.gpus} GPUs"] * (cell.gpus > len(plan.gpus))
+        + [name for name in cell.needs if name in missing]
+        for cell in plan.cells
+    }
+    return {name: "takes " + ", ".join(lacks) for name, lacks in found.items() if lacks}
 
 
 def _order(plan: Plan, cells: Sequence[Cell]) -> list[tuple[Cell, Tree, int]]:
@@ -293,26 +249,15 @@ def _row(state: _Run, cell: Cell) -> dict[str, Any]:
 
 
 def _parallel(tasks: Sequence[Callable[[], None]], at_once: int, note: Callable[[str], None]) -> None:
-    waiting = list(tasks)
-    lock = threading.Lock()
+    def work(task: Callable[[], None]) -> None:
+        try:
+            task()
+        except Exception as error:
+            # One cell's trouble is not the others': it is told, and the cell has no row.
+            note(f"error: {type(error).__name__}: {error}")
 
-    def work() -> None:
-        while True:
-            with lock:
-                if not waiting:
-                    return
-                task = waiting.pop(0)
-            try:
-                task()
-            except Exception as error:
-                # One cell's trouble is not the others': it is told, and the cell has no row.
-                note(f"error: {type(error).__name__}: {error}")
-
-    threads = [threading.Thread(target=work) for _ in range(min(at_once, len(waiting)))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(max(1, at_once)) as pool:
+        list(pool.map(work, tasks))
 
 
 def _write(path: Path, document: Any) -> None:

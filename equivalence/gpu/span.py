@@ -10,10 +10,12 @@ would be as likely as the one that was made.
 from __future__ import annotations
 
 import json
+import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
+from math import comb, prod
 from statistics import fmean, pstdev
 from typing import Literal
 
@@ -21,6 +23,9 @@ from equivalence.serving import Answer, Difference, Record, differences
 
 LEVEL = 0.05
 """Below this probability the runs are told apart."""
+
+MOST = 5000
+"""Ways to call runs upstream's that are looked at; of more, so many are drawn."""
 
 CLEAR = 0.1
 """From this probability on a cell's lone answers are chance."""
@@ -91,8 +96,15 @@ def _labellings(passes: Sequence[int], first: int) -> Iterator[frozenset[int]]:
     """All sets of runs that could have been upstream's: within each pass as many as there were. The true one comes first."""
     strata = [[run for run, at in enumerate(passes) if at == index] for index in sorted(set(passes))]
     choices = [combinations(stratum, sum(run < first for run in stratum)) for stratum in strata]
-    for chosen in product(*choices):
-        yield frozenset(run for part in chosen for run in part)
+    number = prod(comb(len(stratum), sum(run < first for run in stratum)) for stratum in strata)
+    if number <= MOST:
+        for chosen in product(*choices):
+            yield frozenset(run for part in chosen for run in part)
+        return
+    yield frozenset(range(first))
+    draw = random.Random(0)
+    for _ in range(MOST - 1):
+        yield frozenset(run for stratum in strata for run in draw.sample(stratum, sum(run < first for run in stratum)))
 
 
 @dataclass(frozen=True)

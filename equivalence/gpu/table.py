@@ -50,19 +50,19 @@ def page(found: dict[str, Any], title: str) -> str:
 
 def _answers(rows: Sequence[dict[str, Any]]) -> list[str]:
     result = [
-        "Each server is asked the same script twice, one request at a time; upstream is served by two servers or more, the",
-        "generated tree by as many. `same`: status, text, token ids, logprobs and all other fields of every answer of every run",
-        "are equal to the last digit, and so are the loaded class, the resolved settings and the names of the GPU kernels.",
-        "`spread`: where they are not, upstream's own runs differ from each other in that request, and each generated answer is one",
-        "that upstream gave, too, or an exact permutation test (all ways to call runs of one pass upstream's, the maximum over",
-        "all requests, 5 %) does not tell the trees apart; where all of upstream's runs and some of the generated tree's agree, both",
-        "trees must stray in the cell, and the generated one's servers no more than servers drawn at random (p 0.1 and above).",
-        "`open`: the runs do not say. `differs`: outside of what upstream spans. *own*: requests in which upstream differs from",
-        "itself. *stray*: answers that are not the most frequent one of their request, of upstream / of the generated tree, with p.",
-        "*ready*: of the last servers; upstream's first one compiles kernels, and the others wait for it.",
+        "Each server is asked the same script several times, one request at a time. `same`: status, text, token ids, logprobs and",
+        "all other fields of every answer of every run are equal to the last digit, and so are the loaded class, the resolved",
+        "settings and the names of the GPU kernels. `spread`: where they are not, upstream's own runs differ from each other in that",
+        "request, and each generated answer is one that upstream gave, too, or a permutation test (the ways to call runs of one pass",
+        "upstream's: all, or 5,000 drawn; the maximum over all requests, 5 %) does not tell the trees apart; where all of upstream's",
+        "runs and some of the generated tree's agree, both trees must stray in the cell, and the generated one's servers no more than",
+        "servers drawn at random (p 0.1 and above). `open`: the runs do not say. `differs`: outside of what upstream spans.",
+        "*servers*, *runs*, *stray*: upstream's / the generated tree's; a run is one pass of one server. *own*: requests in which",
+        "upstream differs from itself. *stray*: answers that are not the most frequent one of their request, with p.",
+        "*ready*: of the last servers.",
         "",
-        "| cell | what | result | class | servers | requests | own | stray | kernels | ready s | host memory GB |",
-        "| --- | --- | --- | --- | --- | ---: | ---: | --- | --- | --- | --- |",
+        "| cell | what | result | class | servers | runs | requests | own | stray | kernels | ready s | host memory GB |",
+        "| --- | --- | --- | --- | --- | --- | ---: | ---: | --- | --- | --- | --- |",
     ]
     for row in rows:
         if row["kind"] != "answers" or row["result"] == "not run":
@@ -73,7 +73,7 @@ def _answers(rows: Sequence[dict[str, Any]]) -> list[str]:
         memory = " / ".join(f"{value / 2**30:.1f}" for value in row.get("peak_host_bytes", []) if value)
         result.append(
             f"| {row['cell']} | {row['why']} | {row['result']} | {row.get('class', '')} | "
-            f"{' / '.join(map(str, row.get('servers', ())))} | {requests or ''} | "
+            f"{_both(row, 'servers')} | {_both(row, 'runs')} | {requests or ''} | "
             f"{row.get('own_differences', '')} | {_stray(row)} | {kernels} | {ready} | {memory} |"
         )
     if written := [row for row in rows if row.get("files")]:
@@ -120,6 +120,10 @@ def _stray(row: dict[str, Any]) -> str:
         return ""
     chance = row.get("alone_probability")
     return " / ".join(str(sum(side)) for side in row["alone"]) + ("" if chance is None else f", p {chance:.2f}")
+
+
+def _both(row: dict[str, Any], key: str) -> str:
+    return " / ".join(map(str, row.get(key, ())))
 
 
 def _number(value: float) -> str:

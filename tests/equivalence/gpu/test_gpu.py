@@ -249,6 +249,11 @@ def test_what_a_cell_lacks_is_told(tmp_path):
     assert "one (takes 4 GPUs, no_such_module)" in page(document([row], {"date": "d"}), "Title")
 
 
+def test_a_server_is_asked_as_often_as_the_plan_says(tmp_path):
+    (row,) = run(replace(plan(tmp_path), servers=1, passes=3))
+    assert (row["servers"], row["runs"]) == ([1, 1], [3, 3])
+
+
 def test_a_trees_servers_stand_on_all_gpus_in_turn(tmp_path):
     run(replace(plan(tmp_path), gpus=(0, 1), counts={"one": 2}))
     found = [

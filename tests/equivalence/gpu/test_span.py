@@ -52,6 +52,12 @@ def test_too_few_runs_decide_nothing():
     assert result(numbers([1.0, 1.1]), numbers([9.0, 9.1])) == "open", "four labellings cannot reach one in twenty"
 
 
+def test_of_many_ways_to_label_the_runs_some_are_drawn():
+    drift = [[1 + 0.01 * i + 0.03 * at for at in range(5)] for i in range(3)]
+    assert result(numbers(*drift), numbers(*[[value + 0.005 for value in server] for server in drift])) == "span"
+    assert result(numbers(*drift), numbers(*[[value + 9 for value in server] for server in drift])) == "outside"
+
+
 def test_many_requests_that_vary_raise_no_alarm_by_their_number():
     # The probability is of the highest of all: each request alone would be the rarest labelling of some thirty.
     def side(shift):
