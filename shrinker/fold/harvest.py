@@ -15,11 +15,10 @@ from itertools import chain
 from shrinker.fold.accesses import accesses
 from shrinker.fold.computed import SHORT, Patterns
 from shrinker.fold.idle import described, idle_locals
-from shrinker.fold.inertia import is_inert
 from shrinker.fold.messages import is_message
 from shrinker.fold.reading import Reading
 from shrinker.syntax.imports import bound_name, module_imports
-from shrinker.syntax.side_effects import is_free
+from shrinker.syntax.side_effects import is_free, is_inert
 from shrinker.syntax.unroll import Unroller
 from shrinker.syntax.walk import statements, walk
 from shrinker.values.edits import Span
