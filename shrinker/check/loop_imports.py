@@ -11,7 +11,7 @@ from shrinker.check.declarations import last_name
 from shrinker.check.parsing import parsed
 from shrinker.check.registry import Seen
 from shrinker.check.trees import Trees
-from shrinker.check.unroll import passes, tables_of, text_of
+from shrinker.syntax.unroll import Bound, bind, displays_of, rows_of, text_of
 from shrinker.values.upstream import module_name
 
 _IMPORTING = frozenset({"import_module", "__import__"})
@@ -50,11 +50,12 @@ def _imported(file: Path, module: str) -> Iterator[str]:
     if tree is None or not loops:
         return
     package = module if file.name == "__init__.py" else module.rpartition(".")[0]
-    tables = tables_of(tree)
+    tables = displays_of(tree)
     for loop in loops:
         for call in ast.walk(loop):
             if isinstance(call, ast.Call) and call.args and last_name(call.func) in _IMPORTING:
-                for names in passes([loop], tables):
-                    text = text_of(call.args[0], names, module, package) if names is not None else None
-                    if text is not None:
+                for row in rows_of(loop.iter, tables) or ():
+                    bound: Bound = {}
+                    bind(loop.target, row, bound)
+                    if (text := text_of(call.args[0], bound, module, package)) is not None:
                         yield text

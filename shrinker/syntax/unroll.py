@@ -116,15 +116,14 @@ def _part(node: ast.expr, bound: Bound, module: str, package: str) -> str | None
     return text_of(node.value, bound, module, package)
 
 
-def combinations(loops: Iterable[Loop], tables: dict[str, Display], start: Bound | None = None) -> Iterator[Bound]:
+def combinations(loops: Iterable[Loop], tables: dict[str, Display]) -> Iterator[Bound]:
     """What the names of nested loops are, row by row; a loop whose rows are not known gives its names no value.
 
     Args:
         loops: outermost first.
         tables: displays of the module by name.
-        start: what is bound already.
     """
-    found: list[Bound] = [dict(start or {})]
+    found: list[Bound] = [{}]
     for target, iterated in loops:
         fresh: list[Bound] = []
         for bound in found:
@@ -141,9 +140,8 @@ def combinations(loops: Iterable[Loop], tables: dict[str, Display], start: Bound
     yield from found
 
 
-def tables_of(tree: ast.Module) -> dict[str, Display]:
-    """Displays that the module gives a name of its own, and that nothing may change: tuples, and private lists that are only
-    looped over or copied."""
+def displays_of(tree: ast.Module) -> dict[str, Display]:
+    """Displays that the module gives a name which nothing else is given, wherever that is."""
     given: dict[str, Display] = {}
     for node in tree.body:
         match node:
@@ -155,35 +153,36 @@ def tables_of(tree: ast.Module) -> dict[str, Display]:
     if not given:
         return {}
     stored: Counter[str] = Counter()
-    read: Counter[str] = Counter()
-    harmless: Counter[str] = Counter()
     for part in walk(tree):
         match part:
-            case ast.Name(id=name, ctx=ast.Load()):
-                read[name] += 1
-            case ast.Name(id=name):
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
                 stored[name] += 1
-            case (
-                ast.arg(arg=name)
-                | ast.FunctionDef(name=name)
-                | ast.AsyncFunctionDef(name=name)
-                | ast.ClassDef(name=name)
-            ):
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 stored[name] += 1
             case ast.alias(name=name, asname=bound):
                 stored[bound or name.partition(".")[0]] += 1
-            case ast.For(iter=ast.Name(id=name)) | ast.comprehension(iter=ast.Name(id=name)):
-                harmless[name] += 1
-            case ast.Call(func=ast.Name(id=function), args=[ast.Name(id=name)], keywords=[]) if function in _COPIES:
-                harmless[name] += 1
             case ast.Global(names=names) | ast.Nonlocal(names=names):
                 stored.update(names)
-    return {
-        name: display
-        for name, display in given.items()
-        if stored[name] == 1
-        and (isinstance(display, ast.Tuple) or (name.startswith("_") and read[name] == harmless[name]))
-    }
+    return {name: display for name, display in given.items() if stored[name] == 1}
+
+
+def tables_of(tree: ast.Module) -> dict[str, Display]:
+    """Those of them that nothing may change: tuples, and private lists that are only looped over or copied."""
+    found = displays_of(tree)
+    lists = {name for name, display in found.items() if isinstance(display, ast.List)}
+    if not lists:
+        return found
+    open_reads: Counter[str] = Counter()
+    for part in walk(tree):
+        match part:
+            case ast.Name(id=name, ctx=ast.Load()):
+                open_reads[name] += 1
+            case ast.For(iter=ast.Name(id=name)) | ast.comprehension(iter=ast.Name(id=name)):
+                open_reads[name] -= 1
+            case ast.Call(func=ast.Name(id=function), args=[ast.Name(id=name)], keywords=[]) if function in _COPIES:
+                open_reads[name] -= 1
+    private = {name for name in lists if name.startswith("_") and not open_reads[name]}
+    return {name: display for name, display in found.items() if name not in lists or name in private}
 
 
 class Unroller:
