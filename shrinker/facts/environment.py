@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 
+from shrinker.facts.bound import bound_value
 from shrinker.facts.interpret import interpret, returns_boolean
 from shrinker.facts.lattice import UNKNOWN, Domain, Known, Ref, Removed, Value
 from shrinker.facts.outline import Outline
 from shrinker.facts.patterns import Patterns
-from shrinker.facts.scopes import ModuleScope, bound_value
+from shrinker.facts.scopes import ModuleScope
 from shrinker.facts.world import ClosedWorld
 from shrinker.ruleset.models import Remove, Ruleset
 from shrinker.syntax.bindings import Binding

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 
 from shrinker.facts.booleans import is_boolean
+from shrinker.facts.bound import failing_import, liveness
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import NO_RULES, UNKNOWN, Known, Value
-from shrinker.facts.scopes import ModuleScope, failing_import, function_scope, liveness
+from shrinker.facts.scopes import ModuleScope, function_scope
 from shrinker.facts.world import ClosedWorld, ValueScope
 from shrinker.syntax.bindings import Binding
 from shrinker.syntax.imports import catches_import_error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import reduce
@@ -168,8 +169,15 @@ class ValueScope(Protocol):
     decided: Decided
     """What is known of nodes besides."""
 
+    @property
+    def is_local(self) -> bool:
+        """True in a function or class body: what it defines is not the module's."""
+
     def lookup(self, name: str, line: int) -> Value:
         """Value of a name read at a line."""
+
+    def truth(self, test: ast.expr) -> Known | None:
+        """What the facts say of a test."""
 
 
 def _value(fact: Fact | None) -> Known | None:

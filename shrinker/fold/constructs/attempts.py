@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from shrinker.facts.scopes import failing_import
+from shrinker.facts.bound import failing_import
 from shrinker.fold.constructs.failing import (
     catches_all,
     cut_after_import,

@@ -151,7 +151,7 @@ def _fold_again(
     while len(folder.context.decisions) > decisions:
         after = function_scope(node, folder.scope, folder.context.package)
         reads = {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-        reads -= after.opaque | after.bindings.outer
+        reads -= after.opaque | after.bindings.globals
         lost = (before - after.bindings.names.keys()) & reads
         fewer = {n for n in reads & after.bindings.names.keys() if _bound(after, n) < _bound(scope, n)}
         decided = {

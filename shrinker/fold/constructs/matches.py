@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from shrinker.facts.cases import never_matches
+from shrinker.facts.bound import never_matches
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import evaluate, truth
 from shrinker.facts.lattice import Value

@@ -1,0 +1,241 @@
+"""What a name is by its bindings: those in branches that the facts refute do not count, doubtful ones make it unknown."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+
+from shrinker.facts.evaluate import evaluate, truth
+from shrinker.facts.lattice import UNKNOWN, Domain, Known, Ref, Removed, Value, join
+from shrinker.facts.world import ValueScope
+from shrinker.syntax.bindings import Binding, Guard
+from shrinker.syntax.imports import catches_import_error, is_type_checking
+from shrinker.syntax.walk import walk
+
+_DEFINITIONS = frozenset({"from", "module", "def", "class"})
+
+
+class Shadow:
+    """A scope in which one name has a given value."""
+
+    def __init__(self, outer: ValueScope, name: str, value: Value) -> None:
+        self.environment = outer.environment
+        self.module = outer.module
+        self.decided = outer.decided
+        self.is_local = False
+        self._outer, self._name, self._value = outer, name, value
+
+    def lookup(self, name: str, line: int) -> Value:
+        """See `ValueScope`."""
+        return self._value if name == self._name else self._outer.lookup(name, line)
+
+    def truth(self, test: ast.expr) -> Known | None:
+        """See `ValueScope`."""
+        return truth(test, self)
+
+
+def stands_beside(binding: Binding, name: str, line: int) -> bool:
+    """True when a binding shares its line with other code that reads the name (``flag = True; x = flag``)."""
+    if binding.line != line:
+        return False
+    value = binding.value if binding.kind == "value" else None
+    return value is None or not any(isinstance(n, ast.Name) and n.id == name for n in walk(value))
+
+
+def bound_value(scope: ValueScope, name: str, bindings: Sequence[Binding], *, local: bool = False) -> Value:
+    """The value that a name has from its bindings: dead ones do not count, doubtful ones make it unknown."""
+    states = [(b, liveness(scope, b)) for b in bindings]
+    alive = [(b, s) for b, s in states if s is not False]
+    if not alive:
+        dead = _dead_rules(scope, bindings)
+        return Removed("+".join(sorted(dead)), "code of a branch that is never taken", f"{scope.module}.{name}")
+    last, state = alive[-1]
+    if len(alive) == 1:
+        value = _binding_value(scope, name, last, bindings)
+        if isinstance(value, Known) and value.exact and not value.rules and len(states) > 1:
+            # Upstream's own constant (`fused = False`), which is the only value left: that rests on the facts.
+            return Known(value.value, True, frozenset(_dead_rules(scope, bindings)))
+        return value
+    if state is True and not local and all(b.kind in _DEFINITIONS for b, _ in alive[:-1]):
+        # `is_npu = is_npu()`: nobody reads the definition under a name that is given to its result.
+        return _binding_value(scope, name, last, bindings)
+    values = [_binding_value(scope, name, b, bindings) for b, _ in alive]
+    first = values[0]
+    if all(isinstance(v, Removed) for v in values):
+        return first
+    if isinstance(first, Known) and all(isinstance(v, Known) and v.truth == first.truth for v in values):
+        same = all(isinstance(v, Known) and v.exact and v.value == first.value for v in values)
+        rules = frozenset().union(*(v.rules for v in values if isinstance(v, Known)))
+        return Known(first.value, same, rules)
+    if isinstance(first, Ref) and all(v == first for v in values):
+        return first
+    return join(values)
+
+
+def _binding_value(scope: ValueScope, name: str, binding: Binding, bindings: Sequence[Binding]) -> Value:
+    environment = scope.environment
+    match binding.kind:
+        case "module":
+            removed = environment.removed_module(binding.module)
+            return _with_eagerness(removed if removed is not None else Ref(binding.module), scope, binding)
+        case "from":
+            if scope.module == binding.module and name == binding.name:
+                return Ref(f"{binding.module}.{binding.name}")
+            return _with_eagerness(environment.resolve(binding.module, binding.name), scope, binding)
+        case "value" if binding.value is not None:
+            # `is_npu = is_npu()`: the name on the right is the earlier binding.
+            if any(isinstance(n, ast.Name) and n.id == name for n in walk(binding.value)):
+                earlier = [b for b in bindings if b.line < binding.line]
+                if not earlier:
+                    return UNKNOWN
+                return evaluate(binding.value, Shadow(scope, name, bound_value(scope, name, earlier)))
+            return evaluate(binding.value, scope)
+        case "def":
+            return Ref(_qualified(scope, name))
+        case "class":
+            removed_base = _removed_base(binding, scope)
+            return removed_base if removed_base is not None else Ref(_qualified(scope, name))
+        case _:
+            return UNKNOWN
+
+
+def _qualified(scope: ValueScope, name: str) -> str:
+    """A definition inside a function is not the module's of the same name."""
+    return f"{scope.module}.<local>.{name}" if scope.is_local else f"{scope.module}.{name}"
+
+
+def _with_eagerness(value: Value, scope: ValueScope, binding: Binding) -> Value:
+    if not isinstance(value, Removed) or not value.module:
+        return value
+    lazy = scope.is_local or any(g.test is not None and is_type_checking(g.test) for g in binding.guards)
+    return replace(value, eager=not lazy and not scope.environment.only_when_asked(value.name))
+
+
+def _removed_base(binding: Binding, scope: ValueScope) -> Removed | None:
+    if not isinstance(binding.node, ast.ClassDef):
+        return None
+    values = [evaluate(b, scope) for b in binding.node.bases if not isinstance(b, ast.Starred)]
+    gone = [v for v in values if isinstance(v, Removed)]
+    # A class that keeps another base keeps its place; one whose only bases are gone goes with them.
+    return gone[0] if gone and len(gone) == len(values) else None
+
+
+# Branches
+
+
+def liveness(scope: ValueScope, binding: Binding) -> bool | None:
+    """True: certainly executed; False: never; None: not decided."""
+    result: bool | None = True
+    for guard in binding.guards:
+        state = _guard_state(scope, guard)
+        if state is False:
+            return False
+        if state is None:
+            result = None
+    return result
+
+
+def _guard_state(scope: ValueScope, guard: Guard) -> bool | None:
+    if guard.kind == "if" and guard.test is not None:
+        value = scope.truth(guard.test)
+        # A test without a rule is upstream's own constant (`if 0:`): not for the facts to decide.
+        return None if value is None or not value.rules else value.truth is guard.polarity
+    if guard.kind == "case":
+        return None if _refuted(scope, guard) is None else False
+    if guard.kind in ("try", "handler") and guard.node is not None:
+        fails = failing_import(guard.node, scope)
+        if fails is None:
+            return True if guard.kind == "try" else None
+        return guard.kind == "handler"
+    return None
+
+
+def _refuted(scope: ValueScope, guard: Guard) -> frozenset[str] | None:
+    """The rules by which a case never matches."""
+    if guard.test is None or guard.pattern is None:
+        return None
+    return never_matches(guard.pattern, evaluate(guard.test, scope), scope)
+
+
+def _dead_rules(scope: ValueScope, bindings: Sequence[Binding]) -> set[str]:
+    rules: set[str] = set()
+    for binding in bindings:
+        for guard in binding.guards:
+            if guard.kind == "if" and guard.test is not None:
+                value = scope.truth(guard.test)
+                if value is not None and value.truth is not guard.polarity:
+                    rules |= value.rules
+            elif guard.kind == "case":
+                rules |= _refuted(scope, guard) or frozenset()
+            elif guard.node is not None:
+                failing = failing_import(guard.node, scope)
+                rules |= {failing} if failing else set()
+    return rules
+
+
+def failing_import(node: ast.Try, scope: ValueScope) -> str | None:
+    """The rule by which a `try` fails at once with ImportError and is caught: its first statement
+    imports a module that is absent or removed. None when that is not so."""
+    if not node.body or not any(catches_import_error(h) for h in node.handlers):
+        return None
+    first = node.body[0]
+    environment = scope.environment
+    if isinstance(first, ast.Import):
+        # Only the first name: what stands before one that fails is imported, with its effects.
+        rule = environment.is_absent(first.names[0].name)
+        removed = environment.removed_module(first.names[0].name)
+        return rule or (removed.rule if removed else None)
+    elif isinstance(first, ast.ImportFrom) and not first.level and first.module:
+        rule = environment.is_absent(first.module)
+        if rule:
+            return rule
+        for alias in first.names:
+            value = (
+                environment.resolve(first.module, alias.name)
+                if alias.name != "*"
+                else environment.removed_module(first.module)
+            )
+            if isinstance(value, Removed):
+                return value.rule
+    return None
+
+
+def never_matches(pattern: ast.pattern, subject: object, scope: ValueScope) -> frozenset[str] | None:
+    """The rules by which a pattern never matches; None when it may.
+
+    Args:
+        pattern: of a `case`.
+        subject: what is matched, as far as it is known.
+        scope: where its names are looked up.
+    """
+    if isinstance(pattern, ast.MatchOr):
+        found = [never_matches(p, subject, scope) for p in pattern.patterns]
+        return None if any(r is None for r in found) else frozenset().union(*(r for r in found if r is not None))
+    if isinstance(pattern, ast.MatchAs) and pattern.pattern is not None:
+        return never_matches(pattern.pattern, subject, scope)
+    if isinstance(pattern, ast.MatchSequence | ast.MatchMapping | ast.MatchClass):
+        parts = list(pattern.patterns)
+        if isinstance(pattern, ast.MatchClass):
+            asked = evaluate(pattern.cls, scope)
+            if isinstance(asked, Removed):
+                # Nothing in the closed world is an instance of a class that is not in it.
+                return None if asked.missing else frozenset({asked.rule})
+            parts += pattern.kwd_patterns
+        elif isinstance(pattern, ast.MatchMapping):
+            values = [evaluate(k, scope) for k in pattern.keys]
+            if (member := next((v for v in values if isinstance(v, Removed) and v.member), None)) is not None:
+                return frozenset({member.rule})
+        return next((r for p in parts if (r := never_matches(p, None, scope)) is not None), None)
+    if not isinstance(pattern, ast.MatchValue):
+        return None
+    value = evaluate(pattern.value, scope)
+    if isinstance(value, Removed) and value.member:
+        return frozenset({value.rule})
+    if not isinstance(value, Known) or not value.exact:
+        return None
+    if isinstance(subject, Domain) and not subject.items and subject.excludes(value.value):
+        return subject.rules
+    if isinstance(subject, Known) and subject.exact and subject.rules and subject.value != value.value:
+        return subject.rules
+    return None
