@@ -165,7 +165,7 @@ def _rewrite(
         meanwhile: called once.
         while_rewriting: called after it where a file is rewritten, while other processes do that.
     """
-    layer = cache.layer("rewritten", metadata.version("libcst"))
+    layer = cache.layer("rewritten")
     keys = {t.path: layer.key(tree.by_path[t.path].sha256, t.header, repr(t.edits)) for t in tasks}
     known = layer.load(keys)
     for path, content in known.items():

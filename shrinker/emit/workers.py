@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shrinker.cache.workers import WorkerPool, start_worker, starting_workers, without_gc, worker_context
+from shrinker.emit.rewrite import RewriteError, rewrite_file
 from shrinker.values.edits import Edit
 from shrinker.values.errors import InputError, ShrinkerError
 
 _BATCHES_A_WORKER = 8
 _YIELDING = 5
 """Niceness with which three of equal work leave one core of two to who has none."""
-_SMALL = 60_000
+_SMALL = 300_000
 """What weighs less is not worth a process."""
 
 
@@ -55,11 +56,6 @@ class Rewritten:
     """True when shrinker is to blame and not the input."""
 
 
-def load_rewriting() -> None:
-    """Load LibCST, which takes as long as folding a large module: best while other processes are at work."""
-    import shrinker.emit.rewrite  # noqa: F401
-
-
 def rewrite_all(tasks: Sequence[Task], jobs: int, meanwhile: Callable[[], None] = lambda: None) -> Iterator[Rewritten]:
     """Rewrite files, in the order in which they get done.
 
@@ -95,9 +91,6 @@ def _in_this_process(tasks: Sequence[Task], meanwhile: Callable[[], None]) -> It
 
 def _in_workers(tasks: Sequence[Task], jobs: int, meanwhile: Callable[[], None]) -> Iterator[Rewritten]:
     batches = _batches(tasks, jobs)
-    if len(batches) > 1:
-        # Before the fork: once instead of once a worker.
-        load_rewriting()
     pool = WorkerPool(min(jobs, len(batches)), mp_context=worker_context(), initializer=_start_worker)
     try:
         with starting_workers():
@@ -130,8 +123,8 @@ def _batches(tasks: Sequence[Task], jobs: int) -> list[list[Task]]:
 
 
 def _weight(task: Task) -> int:
-    # An edit costs about as much as parsing 10 KB.
-    return task.size + 10_000 * len(task.edits)
+    # An edit costs about as much as parsing 1 KB.
+    return task.size + 1_000 * len(task.edits)
 
 
 def _start_worker() -> None:
@@ -145,9 +138,6 @@ def _rewrite_batch(batch: Sequence[Task]) -> list[Rewritten]:
 
 
 def _rewrite(task: Task) -> Rewritten:
-    # Here and not above: see the package's docstring.
-    from shrinker.emit.rewrite import RewriteError, rewrite_file
-
     try:
         return Rewritten(task.path, rewrite_file(task.source.read_bytes(), task.edits, header=task.header))
     except RewriteError as error:
