@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from equivalence.checkpoints.weights import Weight, adapter, weights
-from equivalence.serving.administration import TENSORS
+from equivalence.serving.script import TENSORS
 
 _HEAD_SCALE = 8.0
 _SENT = ("model.norm.weight", "model.layers.1.self_attn.o_proj.weight")

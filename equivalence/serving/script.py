@@ -1,12 +1,16 @@
-"""The script: what is asked of a server, in which order, as data."""
+"""The script: what is asked of a server, in which order. The requests stand in `requests.toml`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-_MODEL = "served"
+TENSORS = "tensors.base64"
+"""In a checkpoint's folder: some of its tensors, serialized as `/update_weights_from_tensor` takes them."""
+_DECLARED = tomllib.loads((Path(__file__).parent / "requests.toml").read_text("utf-8"))
 
 
 @dataclass(frozen=True)
@@ -20,9 +24,9 @@ class Request:
         method: HTTP method.
         needs: what the server must be started with for it: `grammar`, `tools`, `reasoning`, `long` (room for a prompt
             of some thousand tokens), `chunks` (a prompt that is longer than a chunk of prefill), `administration` (a server
-            that nobody else uses), `processors` (`--enable-custom-logit-processor`), `adapters` (an adapter that
-            is called `first`), `experts` (a recorder of which ones are asked).
-        generates: whether it makes tokens (slow in a simulation).
+            that nobody else uses, which is afterwards as before, but for its weights' version), `processors`
+            (`--enable-custom-logit-processor`), `adapters` (an adapter that is called `first`), `experts` (a recorder of
+            which ones are asked).
     """
 
     name: str
@@ -30,7 +34,6 @@ class Request:
     body: Mapping[str, Any] | None = None
     method: str = "POST"
     needs: frozenset[str] = frozenset()
-    generates: bool = True
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,54 @@ class Scale:
 def script(scale: Scale) -> tuple[Request, ...]:
     """The requests that a server of these features is asked, in order: requests for one thing leave nothing in the
     caches that later ones do not expect, since all servers get the same ones."""
-    from equivalence.serving.requests import requests
+    found = []
+    for row in _DECLARED["request"]:
+        declared = _merged(_DECLARED["like"].get(row.get("like"), {}), row)
+        needs = frozenset(declared.get("needs", ()))
+        given = all(getattr(scale, name) for name in declared.get("given", ()))
+        if needs <= scale.features and row["name"] not in scale.leave_out and given:
+            body = _body(declared, scale) if "body" in declared else None
+            found.append(Request(row["name"], declared["path"], body, declared.get("method", "POST"), needs))
+    return tuple(found)
 
-    asked = requests(scale, _MODEL)
-    return tuple(r for r in asked if r.needs <= scale.features and r.name not in scale.leave_out)
+
+def _body(declared: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
+    body: dict[str, Any] = _merged({}, declared["body"])
+    if "least" in declared:
+        tokens = max(scale.tokens, declared["least"])
+        _put(body, ("sampling_params", "max_new_tokens") if "sampling_params" in body else ("max_tokens",), tokens)
+    for place, what in declared.get("fill", {}).items():
+        _put(body, place.split("."), _value(what, scale))
+    return body
+
+
+def _value(what: str, scale: Scale) -> Any:
+    long = [(7 * i * i + 13 * i) % 5000 + 100 for i in range(scale.prompt)]
+    match what:
+        case "long prompt":
+            return long
+        case "longer prompt":
+            return [*long, 7]
+        case "prompt beyond all limits":
+            return [5] * 200_000
+        case "every other token":
+            return list(range(0, 129280, 2))
+        case "tensors of checkpoint" | "tensors of other":
+            return [(Path(getattr(scale, what.rpartition(" ")[2])) / TENSORS).read_text("ascii")]
+    return getattr(scale, what)
+
+
+def _merged(wider: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Both, with the second one's values where both have one; tables within are merged, and none is shared."""
+    both = {**wider, **own}
+    return {
+        key: _merged(wider.get(key, {}) if key in own else {}, value) if isinstance(value, Mapping) else value
+        for key, value in both.items()
+    }
+
+
+def _put(body: dict[str, Any], place: Iterable[str], value: Any) -> None:
+    *around, last = place
+    for key in around:
+        body = body[key]
+    body[last] = value
