@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -15,7 +14,7 @@ from shrinker.ruleset.match import any_path_matches, module_matches
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import UpstreamTree, module_name
 from tools.mutation.faults import Fault
-from tools.mutation.surgery import first_line, without
+from tools.mutation.surgery import first_line, parsed, without
 
 DECLARED = Path(__file__).resolve().parent / "breakages.toml"
 
@@ -54,11 +53,10 @@ def breakage_fault(breakage: Breakage, tree: UpstreamTree, out: Path, manifest: 
         out: the generated tree.
         manifest: of `out`.
     """
-    paths = [entry.path for entry in manifest.files]
+    wanted = _among(breakage, (entry.path for entry in manifest.files))
     if breakage.files:
-        changes = [(path, None) for path in paths if any_path_matches(breakage.files, path)]
-        return _fault(breakage, changes)
-    wanted = [p for p in paths if any(module_matches(m, module_name(p) or "") for m in breakage.modules)]
+        more = tuple((path, None) for path in wanted[1:])
+        return Fault("breakage", wanted[0], 0, breakage.name, None, more) if wanted else None
     changed = {entry.path for entry in manifest.files if entry.changed}
     for path in wanted:
         text = (out / path).read_text("utf-8-sig")
@@ -71,7 +69,7 @@ def breakage_fault(breakage: Breakage, tree: UpstreamTree, out: Path, manifest: 
             upstream = tree.read(path).decode("utf-8-sig")
             damaged = _left(upstream, text, breakage.left) if breakage.left else _read(upstream, text, breakage.read)
         if damaged is not None:
-            return _fault(breakage, [(path, damaged)])
+            return Fault("breakage", path, 0, breakage.name, damaged)
     return None
 
 
@@ -84,14 +82,8 @@ def why_skipped(breakage: Breakage, tree: UpstreamTree, manifest: Manifest) -> s
         manifest: of the generated tree.
     """
     asked = ", ".join(f"`{pattern}`" for pattern in breakage.files or breakage.modules)
-
-    def among(paths: Iterable[str]) -> list[str]:
-        if breakage.files:
-            return [path for path in paths if any_path_matches(breakage.files, path)]
-        return [p for p in paths if any(module_matches(m, module_name(p) or "") for m in breakage.modules)]
-
-    theirs = among(tree.by_path)
-    kept = among(entry.path for entry in manifest.files)
+    theirs = _among(breakage, tree.by_path)
+    kept = _among(breakage, (entry.path for entry in manifest.files))
     if not theirs:
         return f"upstream has nothing at {asked}"
     if not kept:
@@ -106,21 +98,15 @@ def why_skipped(breakage: Breakage, tree: UpstreamTree, manifest: Manifest) -> s
     return f"{written} did not go: where upstream names it, in what stays of {asked}, the tree does too"
 
 
-def _fault(breakage: Breakage, changes: Sequence[tuple[str, str | None]]) -> Fault | None:
-    if not changes:
-        return None
-    (path, text), *more = changes
-    return Fault("breakage", path, 0, breakage.name, text, tuple(more))
-
-
-def _parsed(text: str) -> ast.Module:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ast.parse(text)
+def _among(breakage: Breakage, paths: Iterable[str]) -> list[str]:
+    """The files that it speaks of."""
+    if breakage.files:
+        return [path for path in paths if any_path_matches(breakage.files, path)]
+    return [p for p in paths if any(module_matches(m, module_name(p) or "") for m in breakage.modules)]
 
 
 def _truncated(text: str, share: float) -> str | None:
-    body = _parsed(text).body
+    body = parsed(text).body
     kept = body[: int(len(body) * share)]
     return without(text, body[len(kept) :], body) if kept else None
 
@@ -128,7 +114,7 @@ def _truncated(text: str, share: float) -> str | None:
 def _deleted(text: str, names: tuple[str, ...]) -> str | None:
     """Without these definitions; None when one of them is not there."""
     for name in names:
-        body = _parsed(text).body
+        body = parsed(text).body
         found = [node for node in body if getattr(node, "name", None) == name]
         if not found:
             return None
@@ -146,9 +132,9 @@ def _read(upstream: str, text: str, name: str) -> str | None:
     if not _word(name, upstream) or _word(name, text):
         return None
     lines = upstream.split("\n")
-    body = _parsed(text).body
+    body = parsed(text).body
     here = {node.name: node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    for node in _parsed(upstream).body:
+    for node in parsed(upstream).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in here:
             theirs = lines[first_line(node) - 1 : node.end_lineno]
             if any(_word(name, line) for line in theirs):

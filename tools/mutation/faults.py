@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import random
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +11,7 @@ from shrinker.check import allowances
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
 from tools.mutation.kinds import DATA_FILE, ON_PYTHON, Source
+from tools.mutation.surgery import parsed
 
 KINDS = (*ON_PYTHON, DATA_FILE)
 _FILES_A_KIND = 400
@@ -89,15 +88,11 @@ def _of_file(kind: str, path: str, tree: UpstreamTree, out: Path, order: random.
     """The faults of one kind of one file, in a drawn order."""
     text = (out / path).read_text("utf-8-sig")
     upstream = tree.read(path).decode("utf-8-sig") if path in tree.by_path else ""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        changes = list(ON_PYTHON[kind](Source(path, text, ast.parse(text), upstream)))
+    changes = list(ON_PYTHON[kind](Source(path, text, parsed(text), upstream)))
     order.shuffle(changes)
     for change in changes:
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                ast.parse(change.text)
+            parsed(change.text)
         except SyntaxError:
             # The emptied place was no block of its own (`if x: import a`): not what a tool would write.
             continue

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from tools.mutation.surgery import blocks, indented, stands_alone, without
+from tools.mutation.surgery import blocks, indented, parsed, stands_alone, without
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 _REGISTERS = "regist"
@@ -36,27 +37,25 @@ class Change:
 def functions(source: Source) -> Iterator[Change]:
     """A function of the module is deleted."""
     for node in source.tree.body:
-        if isinstance(node, Definition) and stands_alone(source.text, node):
-            yield Change(node.lineno, node.name, without(source.text, [node], source.tree.body))
+        if isinstance(node, Definition):
+            yield from _deleted(source, node, source.tree.body, node.name)
 
 
 def methods(source: Source) -> Iterator[Change]:
     """A method is deleted."""
     for owner in _classes(source.tree):
         for node in owner.body:
-            if isinstance(node, Definition) and stands_alone(source.text, node):
-                subject = f"{owner.name}.{node.name}"
-                yield Change(node.lineno, subject, without(source.text, [node], owner.body))
+            if isinstance(node, Definition):
+                yield from _deleted(source, node, owner.body, f"{owner.name}.{node.name}")
 
 
 def class_attributes(source: Source) -> Iterator[Change]:
     """An attribute of a class, or a field of a dataclass, is deleted."""
     for owner in _classes(source.tree):
         for node in owner.body:
-            if isinstance(node, ast.Assign | ast.AnnAssign) and stands_alone(source.text, node):
+            if isinstance(node, ast.Assign | ast.AnnAssign):
                 target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-                subject = f"{owner.name}.{ast.unparse(target)}"
-                yield Change(node.lineno, subject, without(source.text, [node], owner.body))
+                yield from _deleted(source, node, owner.body, f"{owner.name}.{ast.unparse(target)}")
 
 
 def registrations(source: Source) -> Iterator[Change]:
@@ -71,8 +70,7 @@ def registrations(source: Source) -> Iterator[Change]:
                         subject = f"@{ast.unparse(decorator)} of {node.name}"
                         yield Change(decorator.lineno, subject, "\n".join(kept))
             case ast.Expr(value=ast.Call() as call) if _REGISTERS in ast.unparse(call.func).lower():
-                if stands_alone(source.text, node):
-                    yield Change(node.lineno, ast.unparse(call)[:80], without(source.text, [node], source.tree.body))
+                yield from _deleted(source, node, source.tree.body, ast.unparse(call)[:80])
             case ast.Assign(value=ast.Dict(keys=keys, values=values)) if len(keys) > 1:
                 for key, value in zip(keys, values, strict=True):
                     if key is not None and isinstance(value, ast.Name | ast.Attribute):
@@ -91,15 +89,9 @@ def imports(source: Source) -> Iterator[Change]:
                 for alias in node.names:
                     if alias.name == "*" or (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
                         continue
-                    names = [other for other in node.names if other is not alias]
-                    instead: list[str] = []
-                    if names:
-                        left: ast.stmt = (
-                            ast.Import(names)
-                            if isinstance(node, ast.Import)
-                            else ast.ImportFrom(node.module, names, node.level)
-                        )
-                        instead = [" " * node.col_offset + ast.unparse(left)]
+                    left = copy.copy(node)
+                    left.names = [other for other in node.names if other is not alias]
+                    instead = [" " * node.col_offset + ast.unparse(left)] if left.names else []
                     yield Change(alias.lineno, alias.asname or alias.name, without(source.text, [node], block, instead))
 
 
@@ -108,7 +100,7 @@ def branches(source: Source) -> Iterator[Change]:
     if not source.upstream:
         return
     try:
-        before = ast.parse(source.upstream)
+        before = parsed(source.upstream)
     except SyntaxError:
         return
     places: dict[str, list[tuple[list[ast.stmt], int]]] = {}
@@ -146,13 +138,9 @@ def constants(source: Source) -> Iterator[Change]:
         for value in values:
             if not isinstance(value, ast.Constant) or value.lineno != value.end_lineno:
                 continue
-            match value.value:
-                case bool():
-                    other: object = not value.value
-                case int() | float():
-                    other = value.value + 1
-                case _:
-                    continue
+            if not isinstance(value.value, int | float):
+                continue
+            other = not value.value if isinstance(value.value, bool) else value.value + 1
             line = lines[value.lineno - 1].encode()
             changed = line[: value.col_offset] + repr(other).encode() + line[value.end_col_offset :]
             text = "\n".join([*lines[: value.lineno - 1], changed.decode(), *lines[value.lineno :]])
@@ -171,6 +159,11 @@ def model_classes(source: Source) -> Iterator[Change]:
             case ast.Assign(targets=[ast.Name(id="EntryClass")]):
                 text = without(source.text, [node], source.tree.body)
                 yield Change(node.lineno, ast.unparse(node.value), text)
+
+
+def _deleted(source: Source, node: ast.stmt, block: list[ast.stmt], subject: str) -> Iterator[Change]:
+    if stands_alone(source.text, node):
+        yield Change(node.lineno, subject, without(source.text, [node], block))
 
 
 def _text(source: Source, node: ast.expr) -> str:

@@ -21,15 +21,7 @@ from tools.mutation.judge import Asked
 
 
 def static_level(name: str, tree: UpstreamTree, rules: Ruleset | None, jobs: int, cache: Cache) -> Asked:
-    """A level that reads the trees.
-
-    Args:
-        name: of the level.
-        tree: upstream.
-        rules: those by which the tree was made.
-        jobs: number of processes.
-        cache: outcomes of the files that no fault touched.
-    """
+    """A level that reads the trees; the cache has the outcomes of the files that no fault touched."""
     level = EVIDENCE_LEVELS[name]
 
     def ask(folder: Path, manifest: Manifest, fault: Fault | None) -> str:
@@ -40,14 +32,8 @@ def static_level(name: str, tree: UpstreamTree, rules: Ruleset | None, jobs: int
 
 
 def simulated_level(name: str, tree: UpstreamTree, setting: Setting, told: Callable[[str], None]) -> Asked:
-    """A level that runs the trees: upstream once, the tree itself once, a damaged copy where the fault may matter.
-
-    Args:
-        name: of the level.
-        tree: upstream.
-        setting: with what to run.
-        told: receives a line for each program that runs.
-    """
+    """A level that runs the trees: upstream once, the tree itself once, a damaged copy where the fault may matter. `told` receives a
+    line for each program that runs."""
     # A copy is a folder of its own, whose byte code nobody asks for again.
     simulation = replace(setting.simulation, compiled=setting.work / "compiled")
     replay = Replay()

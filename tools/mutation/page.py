@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from shrinker.values.manifest import Manifest
 from tools.mutation.faults import Fault
 from tools.mutation.judge import Judged, table
 
-FORMAT = 2
-_ARGUMENTS = (
-    (
-        ("function deleted", "method deleted", "class attribute deleted"),
-        "without the survivor every import, name, look-up and text of the kept code still finds what it names, as *references* shows. "
-        "So no statement of the tree can tell that it is gone, unless by listing what a module or class holds; "
-        "it is there for code outside, or because a look-up of the same name on another object keeps it.",
-    ),
-    (
-        ("import deleted",),
-        "nothing in its file reads the name, and no kept code takes it from there, as *references* shows. What its module does "
-        "while it is loaded, *imports* and *model* would miss.",
-    ),
-    (
-        ("other branch taken",),
-        "the test was decided by values that were followed through the code, further than the second reading of the rules goes. "
-        "Where a program runs through it, *model*, *server* and *trace* tell.",
-    ),
-)
-"""What can be said of survivors by their kinds, once *references* was asked."""
+_FORMAT = 2
+
+
+def _of_tree(manifest: Manifest, levels: Sequence[str]) -> dict[str, Any]:
+    return {
+        "format": _FORMAT,
+        "profile": manifest.profile,
+        "upstream": manifest.upstream.spec,
+        "rules_hash": manifest.rules_hash,
+        "levels": [*levels],
+    }
 
 
 def mutation_data(
@@ -49,22 +43,15 @@ def mutation_data(
     """
     noticed = {j.fault for j in judged if j.caught_by}
     return {
-        "format": FORMAT,
-        "profile": manifest.profile,
-        "upstream": manifest.upstream.spec,
-        "rules_hash": manifest.rules_hash,
+        **_of_tree(manifest, levels),
         "seeds": [
             {"seed": seed, "asked": count, "faults": len(faults), "noticed": sum(fault in noticed for fault in faults)}
             for seed, faults in drawn.items()
         ],
-        "levels": [*levels],
         "table": table(judged, levels),
         "faults": [
             {
-                "kind": j.fault.kind,
-                "path": j.fault.path,
-                "line": j.fault.line,
-                "subject": j.fault.subject,
+                **{name: getattr(j.fault, name) for name in ("kind", "path", "line", "subject")},
                 "caught_by": j.caught_by,
                 "finding": j.finding,
             }
@@ -75,44 +62,18 @@ def mutation_data(
 
 def arguments(data: Mapping[str, Any]) -> dict[str, Any]:
     """What was asked for when such a document was made: the levels, and of drawn faults each seed with its number."""
-    drawn = (
-        {"seeds": [[row["seed"], row.get("asked", row["faults"])] for row in data["seeds"]]} if "seeds" in data else {}
-    )
-    return {"levels": data["levels"], **drawn}
+    seeds = [[row["seed"], row.get("asked", row["faults"])] for row in data.get("seeds", ())]
+    return {"levels": data["levels"], **({"seeds": seeds} if "seeds" in data else {})}
 
 
 def mutation_page(data: Mapping[str, Any]) -> str:
-    """The same in Markdown, with the survivors by name."""
-    levels: list[str] = data["levels"]
-    faults: list[dict[str, Any]] = data["faults"]
-    left = [fault for fault in faults if not fault["caught_by"]]
-    seeds: list[dict[str, int]] = data["seeds"]
-    named = ", ".join(str(row["seed"]) for row in seeds)
-    lines = [
-        "# Does the evidence notice faults?",
-        "",
-        f"{len(faults)} faults, drawn with seed {named}, each put into a copy of the tree of `{data['upstream']}`, profile "
-        f"`{data['profile']}`, whose manifest says that the damaged file is what was decided. The levels are asked from the "
-        f"cheapest on; the first that notices counts. Noticed: {_share(len(faults) - len(left), len(faults))}.",
-        "",
-        *(f"- seed {row['seed']}: {_share(row['noticed'], row['faults'])}" for row in seeds if len(seeds) > 1),
-        *([""] if len(seeds) > 1 else []),
-        f"| kind | faults | {' | '.join(levels)} | survived |",
-        "|---|---:|" + "---:|" * (len(levels) + 1),
-        *(f"| {' | '.join(row)} |" for row in data["table"]),
-        "",
-        "## Survivors",
-        "",
-        *([f"- {fault['kind']}: `{fault['path']}:{fault['line']}` {fault['subject']}" for fault in left] or ["None."]),
-    ]
-    for kinds, argument in _ARGUMENTS if "references" in levels else ():
-        if any(fault["kind"] in kinds for fault in left):
-            lines += ["", f"Of {', '.join(kinds)}: {argument}"]
-    return "\n".join(lines) + "\n"
+    """The same in Markdown, with the survivors by name, and what can be said of them once *references* was asked."""
+    left = [fault for fault in data["faults"] if not fault["caught_by"]]
 
+    def said(kinds: Collection[str]) -> bool:
+        return "references" in data["levels"] and any(fault["kind"] in kinds for fault in left)
 
-def _share(part: int, whole: int) -> str:
-    return f"{part} of {whole} ({100 * part / whole:.1f} %)" if whole else "none"
+    return _rendered("mutation.md.jinja", {**data, "left": left, "said": said, "share": _share})
 
 
 def breakages_data(
@@ -127,11 +88,7 @@ def breakages_data(
         skipped: breakages that nothing of this tree could suffer, and why.
     """
     return {
-        "format": FORMAT,
-        "profile": manifest.profile,
-        "upstream": manifest.upstream.spec,
-        "rules_hash": manifest.rules_hash,
-        "levels": [*levels],
+        **_of_tree(manifest, levels),
         "breakages": [
             {"name": j.fault.subject, "path": j.fault.path, "caught_by": j.caught_by, "finding": j.finding}
             for j in judged
@@ -142,22 +99,19 @@ def breakages_data(
 
 def breakages_page(data: Mapping[str, Any]) -> str:
     """The same in Markdown."""
-    rows = data["breakages"]
-    caught = sum(bool(row["caught_by"]) for row in rows)
-    lines = [
-        "# What broke by hand",
-        "",
-        f"Each fault that pruning by hand made, put into a copy of the tree of `{data['upstream']}`, profile `{data['profile']}`. "
-        f"Caught: {caught} of {len(rows)}.",
-        "",
-        "| breakage | where | caught by | what it says |",
-        "|---|---|---|---|",
-        *(
-            f"| {row['name']} | `{row['path']}` | {row['caught_by'] or '**nothing**'} | {row['finding'].replace('|', chr(92) + '|')} |"
-            for row in rows
-        ),
-    ]
-    if data["skipped"]:
-        lines += ["", "## Not in this tree", ""]
-        lines += [f"- {row['name']}: {row['why']}" for row in data["skipped"]]
-    return "\n".join(lines) + "\n"
+    return _rendered("breakages.md.jinja", data)
+
+
+def _rendered(template: str, data: Mapping[str, Any]) -> str:
+    found = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return found.get_template(template).render(data)
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} of {whole} ({100 * part / whole:.1f} %)" if whole else "none"
