@@ -36,7 +36,6 @@ def cross_check(
     from shrinker.cli.places import find_graph, open_recorded, read_manifest
     from shrinker.cli.progress import console_progress
     from tools.crosscheck import cross_check as compare
-    from tools.crosscheck.lines import cross_check_lines
 
     manifest = read_manifest(out)
     graph = json.loads(find_graph(out.absolute(), absolute(reports)).read_text("utf-8"))
@@ -49,6 +48,6 @@ def cross_check(
     if as_json:
         print_json(found.as_json())
     else:
-        print("\n".join(cross_check_lines(found, everything)))
+        print("\n".join(found.lines(everything)))
     if found.unexplained:
         raise typer.Exit(1)

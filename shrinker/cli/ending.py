@@ -35,6 +35,8 @@ def run(app: typer.Typer) -> NoReturn:
     except OSError as error:
         _fail(str(error), "check permissions and free space", BAD_INPUT)
     except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] == "tools":
+            _fail("this command needs the folder tools/, which a wheel has not", "run it in a checkout", BAD_INPUT)
         usage = getattr(error, "format_message", None)
         if usage is None:
             traceback.print_exc()

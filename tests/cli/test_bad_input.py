@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.small import Done, World
+
+REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def refused(world: World, done: Done, *words: str) -> None:
@@ -28,6 +32,16 @@ def test_an_error_is_a_json_document_too(world: World) -> None:
     assert done.code == 2
     assert done.document.keys() == {"error", "exit", "next"} and done.document["exit"] == 2
     assert "not a version" in done.document["error"] and "not a version" in done.err
+
+
+@pytest.mark.parametrize("words", [["mutate"], ["mutate", "--rules"], ["cross-check"], ["ablate", "a-rule"]])
+def test_an_installed_wheel_has_no_tools(words: list[str]) -> None:
+    code = "import sys; sys.modules['tools'] = None; from shrinker.cli import main; main()"
+    command = [sys.executable, "-c", code, *words, "--json"]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=120)
+    document = json.loads(done.stdout)
+    assert done.returncode == document["exit"] == 2 and "Traceback" not in done.stderr
+    assert "tools/" in document["error"] and "checkout" in document["next"]
 
 
 @pytest.mark.parametrize("arguments", [["shrink", "--nope"], ["nope"], ["shrink", "--jobs", "0"], ["why"]])

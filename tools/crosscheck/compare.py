@@ -13,8 +13,7 @@ from shrinker.values.upstream import UpstreamTree
 from tools.crosscheck.explain import explain_all, names_of
 from tools.crosscheck.finding import CrossCheck, Finding
 from tools.crosscheck.gone import Gone
-from tools.crosscheck.imports import import_graph
-from tools.crosscheck.tools import PACKAGE, TOOLS
+from tools.crosscheck.tools import PACKAGE, TOOLS, import_graph
 
 
 def cross_check(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from typing import Any
 
 
@@ -44,8 +46,16 @@ class ImportGraph:
     imports: int
     cycles: int
     """Groups of more than one module that import each other."""
-    largest: int
+    largest_cycle: int
     """Modules in the largest of them."""
+
+
+_SAID = {
+    "modules": "modules",
+    "imports": "imports",
+    "cycles": "groups of modules that import each other",
+    "largest_cycle": "modules in the largest",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,24 +76,31 @@ class CrossCheck:
 
     def as_json(self) -> dict[str, Any]:
         """For `--json`."""
-        rows = [
-            {
-                "tool": i.finding.tool,
-                "path": i.finding.path,
-                "line": i.finding.line,
-                "kind": i.finding.kind,
-                "text": i.finding.text,
-                "reason": i.reason,
-            }
-            for i in self.new
-        ]
         names = ("upstream", "generated")
+        shown = ("tool", "path", "line", "kind", "text")
         return {
             "findings": {tool: dict(zip(names, pair, strict=True)) for tool, pair in self.counts.items()},
             "imports": {
-                name: {"modules": g.modules, "imports": g.imports, "cycles": g.cycles, "largest cycle": g.largest}
-                for name, g in zip(names, self.imports, strict=True)
+                name: {key.replace("_", " "): number for key, number in asdict(graph).items()}
+                for name, graph in zip(names, self.imports, strict=True)
             },
-            "new": rows,
+            "new": [{**{n: getattr(i.finding, n) for n in shown}, "reason": i.reason} for i in self.new],
             "unexplained": len(self.unexplained),
         }
+
+    def lines(self, everything: bool) -> Iterator[str]:
+        """What a person reads; with `everything` explained findings too."""
+        new = Counter(item.finding.tool for item in self.new)
+        open_ = Counter(item.finding.tool for item in self.unexplained)
+        yield f"{'':10}{'upstream':>10}{'generated':>11}{'new':>7}{'unexplained':>13}"
+        for tool, (before, after) in self.counts.items():
+            yield f"{tool:10}{before:>10,}{after:>11,}{new[tool]:>7,}{open_[tool]:>13,}"
+        for name, said in _SAID.items():
+            numbers = (getattr(graph, name) for graph in self.imports)
+            yield f"{'pydeps' if name == 'modules' else '':10}{next(numbers):>10,}{next(numbers):>11,}  {said}"
+        shown = self.new if everything else self.unexplained
+        yield from [""] if shown else []
+        for item in shown:
+            finding = item.finding
+            reason = f"\n    {item.reason}" if item.reason else ""
+            yield f"{finding.path}:{finding.line}: {finding.tool} {finding.kind}: {finding.text}{reason}"

@@ -1,4 +1,4 @@
-"""Run ruff, vulture and pyrefly on the Python package of a tree; each is a process of its own and sees files only."""
+"""Run ruff, vulture, pyrefly and pydeps on the Python package of a tree; each is a process of its own and sees files only."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import networkx as nx
+
 from shrinker.check.ruff import find_ruff
 from shrinker.values.errors import InputError
-from tools.crosscheck.finding import Finding
+from tools.crosscheck.finding import Finding, ImportGraph
 
 PACKAGE = "python/sglang"
 _TIMEOUT = 900
@@ -46,7 +48,7 @@ def ruff(root: Path) -> list[Finding]:
 def vulture(root: Path) -> list[Finding]:
     """Code that nothing names."""
     found: list[Finding] = []
-    for line in run_module(root, "vulture", PACKAGE).splitlines():
+    for line in _run_module(root, "vulture", PACKAGE).splitlines():
         match = _VULTURE.match(line)
         if match is not None:
             text = match["text"]
@@ -58,7 +60,7 @@ def vulture(root: Path) -> list[Finding]:
 
 def pyrefly(root: Path) -> list[Finding]:
     """Types. Nothing that the package imports is installed for it, neither here nor for upstream."""
-    output = run_module(
+    output = _run_module(
         root,
         "pyrefly",
         "check",
@@ -82,12 +84,25 @@ def pyrefly(root: Path) -> list[Finding]:
 TOOLS: tuple[Callable[[Path], list[Finding]], ...] = (ruff, vulture, pyrefly)
 
 
-def run_module(folder: Path, name: str, *arguments: str) -> str:
-    """Standard output of a tool of this Python environment, run in a folder.
+def import_graph(root: Path) -> ImportGraph:
+    """Modules, imports and import cycles, as pydeps sees them in the compiled code."""
+    package = PACKAGE.rpartition("/")[2]
+    output = _run_module(
+        root / "python", "pydeps", package, "--show-deps", "--no-output", "--no-config", "--max-bacon=0"
+    )
+    found = json.loads(output)
+    graph = nx.DiGraph()
+    for name, row in found.items():
+        if name.partition(".")[0] == package:
+            graph.add_node(name)
+            graph.add_edges_from((name, other) for other in row.get("imports", ()) if other.startswith(f"{package}."))
+    cycles = [group for group in nx.strongly_connected_components(graph) if len(group) > 1]
+    largest = max(map(len, cycles), default=0)
+    return ImportGraph(graph.number_of_nodes(), graph.number_of_edges(), len(cycles), largest)
 
-    Raises:
-        InputError: it is not installed, failed or took too long.
-    """
+
+def _run_module(folder: Path, name: str, *arguments: str) -> str:
+    """Standard output of a tool of this Python environment; InputError when it is not installed, failed or took too long."""
     if importlib.util.find_spec(name) is None:
         raise InputError(f"{name} is not installed", "make the environment again: rm -rf .venv && make shrink")
     return _run(folder, [sys.executable, "-m", name, *arguments])
