@@ -78,7 +78,7 @@ class Environment(ClosedWorld):
         found: dict[str, frozenset[str]] = {}
         for module, outline in sorted(self.outlines.items()):
             for name, members in outline.members.items():
-                asked = frozenset(m for m in members if m.isupper() or f"{module}.{name}.{m}" in self._members)
+                asked = frozenset(m for m in members if f"{module}.{name}.{m}" in self._members)
                 if asked:
                     last = name.rpartition(".")[2]
                     found[last] = found.get(last, frozenset()) | asked
@@ -91,7 +91,7 @@ class Environment(ClosedWorld):
         return frozenset(word for word in {*named, *chain.from_iterable(named.values())} if word == word.lower())
 
     def enumerated(self, words: str) -> Mapping[str, frozenset[str]]:
-        """Enumerations of the tree by their last name: members of which it is of interest who produces them.
+        """Enumerations of the tree by their last name: their members that a rule removes.
 
         Args:
             words: what a text holds of words with a capital and of `uncapped`, sorted, with a space between: members

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from shrinker.fold.reading import Reading
 from shrinker.syntax.imports import absolute
@@ -25,13 +26,19 @@ _SCOPES = (
 _DOTTED = re.compile(r"\b[A-Za-z_]\w*(?:[.:][A-Za-z_]\w*)+")
 _LONGEST = 1000
 """Characters: a longer string is no path."""
-OWN = "."
-"""Stands for the module itself, of which code looks at all names."""
 
 
-def accesses(
-    reading: Reading, package: str, texts: Iterable[str], names: set[str]
-) -> tuple[set[str], set[str], set[str], bool]:
+class Accesses(NamedTuple):
+    """See `ModuleSummary`."""
+
+    chains: set[str]
+    looks_at_itself: bool
+    binds: set[tuple[str, str]]
+    reads: set[str]
+    dynamic: bool
+
+
+def accesses(reading: Reading, package: str, texts: Iterable[str], names: set[str]) -> Accesses:
     """What a module asks of others.
 
     Args:
@@ -39,10 +46,6 @@ def accesses(
         package: of the module.
         texts: its strings.
         names: those of its strings that are a name.
-
-    Returns:
-        Absolute dotted names that are read, `OWN` among them; ``name=target`` of the imports from the tree; names
-        that the module may read of a module which it got as a value; whether it imports modules of computed names.
     """
     top = package.partition(".")[0]
     targets, starred = imported_names(reading, package)
@@ -60,8 +63,7 @@ def accesses(
     read = [n for found in (reading.plain, reading.typing) for n in found.names if n.ctx.__class__ is not ast.Store]
     roots = {n.id for n in read}
     suspects = roots & _OWN_NAMES - targets.keys()
-    if suspects and _looks_at_own_names(reading.tree, suspects):
-        chains.add(OWN)
+    itself = bool(suspects) and _looks_at_own_names(reading.tree, suspects)
     for name in {n.id for n in read if id(n) not in inner}:
         chains.update(_absolute(name, "", own, stars, targets))
     loose: set[str] = set()
@@ -74,15 +76,15 @@ def accesses(
         root = base.id if base.__class__ is ast.Name else ""
         name = attribute.attr
         if name == "modules" and dotted(attribute).endswith("sys.modules"):
-            chains.add(OWN)
+            itself = True
             roots.add("import_module")
         if (root in own or (stars and root and root not in targets)) and id(attribute) not in inner:
             chains.update(_absolute(root, dotted(attribute)[len(root) :], own, stars, targets))
         if root != "self" and root != "cls" and (root in own or root not in targets):
             loose.add(name)
         roots.add(name)
-    binds = {f"{name}={target}" for name, found in own.items() for target in found}
-    return chains, binds, loose | names, not roots.isdisjoint(_DYNAMIC)
+    binds = {(name, target) for name, found in own.items() for target in found}
+    return Accesses(chains, itself, binds, loose | names, not roots.isdisjoint(_DYNAMIC))
 
 
 def imported_names(reading: Reading, package: str) -> tuple[dict[str, set[str]], set[str]]:

@@ -182,12 +182,10 @@ def keep_import(
         # What is read as `module.name` elsewhere stays, unless every such read is folded too.
         lost = name in context.touched and (local or name not in context.environment.read)
         # The import is gone with what importing does, unless a round found that it need not be done here.
-        parts = {m[1:] for m in modules if m.startswith("?") and m[1:] in context.environment.modules}
+        parts = {m.module for m in modules if m.perhaps and m.module in context.environment.modules}
         # Of a module of the tree it is certain that any other name is no module.
-        outside = {
-            m.lstrip("?") for m in modules if m.lstrip("?").partition(".")[0] not in context.environment.packages
-        }
-        asked = {m for m in modules if not m.startswith("?")} | parts | outside
+        outside = {m.module for m in modules if m.module.partition(".")[0] not in context.environment.packages}
+        asked = {m.module for m in modules if not m.perhaps} | parts | outside
         idle = not runs or asked <= context.unloaded
         may_go = idle or (isinstance(node, ast.ImportFrom) and parts <= context.unloaded)
         if may_go and (rules or lost or name in context.unused):

@@ -11,6 +11,7 @@ from itertools import chain
 from shrinker.fold.reading import Reading
 from shrinker.syntax.unroll import Unroller
 from shrinker.syntax.walk import walk
+from shrinker.values.summary import ComputedName, Store
 
 _FIELD = re.compile(r"\{[^{}]*\}")
 _LITERAL_CHARACTERS = 3
@@ -29,7 +30,7 @@ class Patterns:
         self._unroller = unroller
         self.sites: list[tuple[int, str]] = []
         """Computed strings, each computed part written ``*``; where loops spell them out, what they are."""
-        self._patterns: set[str] = set()
+        self._patterns: set[ComputedName] = set()
         self._weak: list[tuple[int, str]] = []
         """Patterns that say little, with their lines."""
         self._asks: list[int] = []
@@ -40,12 +41,12 @@ class Patterns:
             if "*" in part and _says_something(part):
                 literal = part.replace("*", "").replace("_", "")
                 if len(literal) >= _LITERAL_CHARACTERS:
-                    self._patterns.add(part)
+                    self._patterns.add(ComputedName(part))
                 elif " " not in pattern:
                     # Of a sentence (`f"the {kind}s"`) a part that says so little is no name.
                     self._weak.append((line, part))
 
-    def calls(self, stores: set[str]) -> None:
+    def calls(self, stores: set[Store]) -> None:
         """Calls that get, set or join by a computed name; adds to `stores` what they set."""
         reading = self._reading
         judged: set[int] = set()
@@ -65,7 +66,7 @@ class Patterns:
                 if name == "join":
                     computed.append(call)
                 elif name in _SETTERS or name in _BY_NAME:
-                    if len(call.args) > 1 and (name == "setattr" or self._own_class(call) is not None):
+                    if len(call.args) > 1 and (name == "setattr" or self._own_class(call)):
                         judged.add(id(call.args[1]))
                     self._by_name(call, name, stores)
         for node in computed:
@@ -81,7 +82,7 @@ class Patterns:
                 if "{" in text and len(text) < SHORT:  # type: ignore[operator,arg-type]
                     self._add(_FIELD.sub("*", text), constant.lineno)  # type: ignore[arg-type]
 
-    def _by_name(self, call: ast.Call, name: str, stores: set[str]) -> None:
+    def _by_name(self, call: ast.Call, name: str, stores: set[Store]) -> None:
         second = call.args[1] if len(call.args) > 1 else call.args[0] if call.args else None
         if second is None:
             return
@@ -90,10 +91,10 @@ class Patterns:
         if name in _SETTERS:
             for spelled in self._spelled_out(call, pattern) if name == "setattr" else (pattern,):
                 if _says_something(spelled):
-                    stores.add(f"{spelled}=*@{owner}" if owner and "*" in spelled else f"{spelled}=*")
+                    stores.add(Store(spelled, owner=owner if "*" in spelled else ""))
         elif "*" in pattern:
             if _says_something(pattern):
-                self._patterns.add(f"{pattern}@{owner}" if owner else pattern)
+                self._patterns.add(ComputedName(pattern, owner))
             else:
                 self._asks.append(call.lineno)
 
@@ -121,23 +122,25 @@ class Patterns:
                 return texts
         return None
 
-    def _own_class(self, call: ast.Call) -> str | None:
-        """The outermost class around a call whose first argument is `self`."""
+    def _own_class(self, call: ast.Call) -> str:
+        """The outermost class around a call whose first argument is `self`; else empty."""
         first = call.args[0] if len(call.args) > 1 else None
         if not isinstance(first, ast.Name) or first.id != "self":
-            return None
+            return ""
         line = call.lineno
         for node, _ in self._reading.definitions:
             if isinstance(node, ast.ClassDef) and node.lineno <= line <= (node.end_lineno or 0):
                 return node.name
-        return None
+        return ""
 
-    def finish(self) -> set[str]:
+    def finish(self) -> set[ComputedName]:
         """All patterns: those that say little where code beside them reads an attribute of a computed name."""
         if self._asks and self._weak:
             ends = sorted(node.end_lineno or node.lineno for node, inner in self._reading.definitions if not inner)
             asked = {bisect.bisect_left(ends, line) for line in self._asks}
-            self._patterns.update(part for line, part in self._weak if bisect.bisect_left(ends, line) in asked)
+            self._patterns.update(
+                ComputedName(part) for line, part in self._weak if bisect.bisect_left(ends, line) in asked
+            )
         return self._patterns
 
 

@@ -14,7 +14,7 @@ from itertools import chain
 
 from shrinker.fold.accesses import accesses
 from shrinker.fold.computed import SHORT, Patterns
-from shrinker.fold.idle import described, idle_locals
+from shrinker.fold.idle import idle_locals, import_statements
 from shrinker.fold.messages import is_message
 from shrinker.fold.reading import Reading
 from shrinker.syntax.imports import bound_name, module_imports
@@ -22,7 +22,7 @@ from shrinker.syntax.side_effects import is_free, is_inert
 from shrinker.syntax.unroll import Unroller
 from shrinker.syntax.walk import statements, walk
 from shrinker.values.edits import Span
-from shrinker.values.usage import Usage, pack
+from shrinker.values.summary import ModuleSummary, Store, words
 
 _WORDS = re.compile(r"[A-Za-z_]\w*")
 _DOTTED_TAIL = re.compile(r"^(?:[A-Za-z_]\w*[.:])*([A-Za-z_]\w*)$")
@@ -30,51 +30,53 @@ _DOTTED_TAIL = re.compile(r"^(?:[A-Za-z_]\w*[.:])*([A-Za-z_]\w*)$")
 
 def harvest(
     reading: Reading, package: str, unroller: Unroller, lost: set[str], lost_own: set[str], literals: set[Span]
-) -> tuple[Usage, list[tuple[int, str]]]:
+) -> tuple[ModuleSummary, list[tuple[int, str]]]:
     """The words of the module, and the computed strings of it with their lines.
 
     Args:
         reading: the folded module.
         package: the package that relative imports start from.
         unroller: of its texts that loops put together.
-        lost: see `Usage`.
-        lost_own: see `Usage`.
+        lost: see `ModuleSummary`.
+        lost_own: see `ModuleSummary`.
         literals: where folding wrote a literal.
     """
     tree = reading.tree
-    words = _Words(reading)
+    said_words = _Words(reading)
     stores = _stores(reading)
     patterns = Patterns(reading, unroller)
     patterns.calls(stores)
     fields, decided = _fields(tree, stores, literals)
-    chains, binds, loose, dynamic = accesses(reading, package, words.strings, words.texts)
-    idle = _bound(tree) - words.loads
+    asked = accesses(reading, package, said_words.strings, said_words.texts)
+    idle = _bound(tree) - said_words.loads
     free, fixed = _definitions(tree)
-    usage = Usage(
-        words=pack(words.mentioned()),
-        loads=pack(words.loads),
-        reads=pack(loose),
-        dynamic=dynamic,
-        chains=pack(chains),
-        binds=pack(binds),
-        statements=pack(described(tree, package, idle)),
-        idle_locals=pack(idle_locals(tree, package, lost)),
-        texts=pack(words.texts),
-        patterns=pack(patterns.finish()),
-        exports=pack(exported(tree)),
-        idle=pack(idle),
-        free=pack(free),
-        fixed=pack(fixed),
-        subclassed=pack(_subclassed(reading)),
-        stores=pack(stores),
-        fields=pack(fields),
-        decided=pack(decided),
-        classes=pack({s.name for s in tree.body if isinstance(s, ast.ClassDef)}),
+    summary = ModuleSummary(
+        words=words(said_words.mentioned()),
+        loads=words(said_words.loads),
+        reads=words(asked.reads),
+        dynamic=asked.dynamic,
+        chains=words(asked.chains),
+        looks_at_itself=asked.looks_at_itself,
+        binds=tuple(sorted(asked.binds)),
+        statements=tuple(import_statements(tree, package, idle)),
+        idle_locals=tuple(sorted(idle_locals(tree, package, lost))),
+        texts=words(said_words.texts),
+        patterns=tuple(sorted(patterns.finish())),
+        exports=words(exported(tree)),
+        idle=words(idle),
+        free=words(free),
+        fixed=words(fixed),
+        subclassed=words(_subclassed(reading)),
+        stores=tuple(sorted(stores)),
+        fields=tuple(sorted(fields)),
+        decided=words(decided),
+        classes=words({s.name for s in tree.body if isinstance(s, ast.ClassDef)}),
         inert=is_inert(tree),
-        lost=pack(lost),
-        lost_own=pack(lost_own),
+        plain=words(_plain(reading)),
+        lost=words(lost),
+        lost_own=words(lost_own),
     )
-    return usage, patterns.sites
+    return summary, patterns.sites
 
 
 @lru_cache(maxsize=1 << 16)
@@ -168,16 +170,36 @@ class _Words:
         return self._all - left
 
 
-def _stores(reading: Reading) -> set[str]:
-    """Attributes that are given a value, as in `Usage.stores`."""
-    stores = {f"{target.attr}={_literal(value)}" for target, value in reading.stores}
+def _stores(reading: Reading) -> set[Store]:
+    """Attributes that are given a value."""
+    stores = {Store(target.attr, _literal(value)) for target, value in reading.stores}
     alone = {id(target) for target, _ in reading.stores}
     for found in (reading.plain, reading.typing):
         for attribute in found.attributes:
             if attribute.ctx.__class__ is not ast.Load and id(attribute) not in alone:
-                stores.add(f"{attribute.attr}=*")
-        stores.update(f"{k.arg}=*" for call in found.calls for k in call.keywords if k.arg is not None)
+                stores.add(Store(attribute.attr))
+        stores.update(Store(k.arg) for call in found.calls for k in call.keywords if k.arg is not None)
     return stores
+
+
+def _plain(reading: Reading) -> set[str]:
+    """Keywords and parameters whose name the module reads in no other way."""
+    both = (reading.plain, reading.typing)
+    plain = {a.arg for found in both for a in found.arguments}
+    keywords = chain(reading.keywords, *(call.keywords for found in both for call in found.calls))
+    plain.update(k.arg for k in keywords if k.arg is not None)
+    firm = {name for name, _ in reading.augmented}
+    texts = {str(t.value) for t in (*reading.exported, *reading.silent)}
+    for found in both:
+        firm.update(a.attr for a in found.attributes if a.ctx.__class__ is not ast.Store)
+        texts.update(str(t.value) for t in (*found.texts, *found.parts))
+    for text in texts:
+        firm.update(said(text))
+    for node, _, _ in reading.imports:
+        firm.update(alias.name for alias in node.names)
+    for matched in reading.matched:
+        firm.update(matched.kwd_attrs)
+    return plain - firm
 
 
 def _subclassed(reading: Reading) -> set[str]:
@@ -229,12 +251,12 @@ def _span(node: ast.expr) -> Span:
 def _literal(value: ast.expr | None) -> str:
     if isinstance(value, ast.Constant) and (value.value is None or isinstance(value.value, bool)):
         return repr(value.value)
-    return "*"
+    return ""
 
 
-def _fields(tree: ast.Module, stores: set[str], literals: set[Span]) -> tuple[set[str], set[str]]:
+def _fields(tree: ast.Module, stores: set[Store], literals: set[Span]) -> tuple[set[tuple[str, str]], set[str]]:
     """Attributes that classes set for certain, and those that folding gave a literal; class bodies add to `stores`."""
-    fields: set[str] = set()
+    fields: set[tuple[str, str]] = set()
     decided: set[str] = set()
     for node in tree.body:
         if not isinstance(node, ast.ClassDef):
@@ -256,12 +278,12 @@ def _fields(tree: ast.Module, stores: set[str], literals: set[Span]) -> tuple[se
                     for target in targets:
                         for name in walk(target):
                             if isinstance(name, ast.Name):
-                                kind = _literal(value) if name is target else "*"
-                                stores.add(f"{name.id}={kind}")
-                                if kind != "*":
-                                    fields.add(f"{node.name}.{name.id}")
+                                kind = _literal(value) if name is target else ""
+                                stores.add(Store(name.id, kind))
+                                if kind:
+                                    fields.add((node.name, name.id))
                 case ast.AnnAssign(target=ast.Name(id=name)) | ast.AugAssign(target=ast.Name(id=name)):
-                    stores.add(f"{name}=*")
+                    stores.add(Store(name))
                 case ast.FunctionDef(name="__init__"):
                     for inner in statement.body:
                         own = (
@@ -272,12 +294,12 @@ def _fields(tree: ast.Module, stores: set[str], literals: set[Span]) -> tuple[se
                             else None
                         )
                         if isinstance(own, ast.Attribute) and isinstance(own.value, ast.Name):
-                            fields.add(f"{node.name}.{own.attr}")
+                            fields.add((node.name, own.attr))
                 case ast.If() | ast.Try() | ast.For() | ast.With():
                     for inner in statements(statement):
                         for part in ast.iter_child_nodes(inner):
                             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
-                                stores.add(f"{part.id}=*")
+                                stores.add(Store(part.id))
     return fields, decided
 
 

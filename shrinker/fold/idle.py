@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from shrinker.syntax.imports import CERTAIN, bound_name, loads, module_imports
 from shrinker.syntax.names import reads_in
 from shrinker.syntax.walk import statements
+from shrinker.values.summary import ImportStatement, Loaded
 
 
-def described(tree: ast.Module, package: str, idle: set[str]) -> set[str]:
-    """The module level's imports: all that certainly run, and others when a name of them is idle.
-
-    Returns:
-        Of each statement ``number:runs:name=module,name=module+?perhaps.module``.
-    """
-    found: set[str] = set()
-    for number, (node, runs) in enumerate(module_imports(tree.body)):
+def import_statements(tree: ast.Module, package: str, idle: set[str]) -> Iterator[ImportStatement]:
+    """The module level's imports: all that certainly run, and others when a name of them is idle."""
+    for node, runs in module_imports(tree.body):
         names = [bound_name(node, alias) for alias in node.names]
-        if runs != CERTAIN and idle.isdisjoint(names):
-            continue
-        pairs = ",".join(
-            f"{name}={'+'.join(modules)}" for name, modules in zip(names, loads(node, package), strict=True)
-        )
-        found.add(f"{number}:{runs}:{pairs}")
-    return found
+        if runs == CERTAIN or not idle.isdisjoint(names):
+            yield ImportStatement(runs, tuple(zip(names, loads(node, package), strict=True)))
 
 
-def idle_locals(tree: ast.Module, package: str, lost: set[str]) -> set[str]:
-    """Modules that imports inside functions name of which no name is read any more; ``a+?a.b`` for `from a import b`."""
-    found: set[str] = set()
+def idle_locals(tree: ast.Module, package: str, lost: set[str]) -> set[tuple[Loaded, ...]]:
+    """What imports inside functions load of which no name is read any more."""
+    found: set[tuple[Loaded, ...]] = set()
     if not lost:
         return found
     stack: list[ast.AST] = list(tree.body)
@@ -45,5 +37,5 @@ def idle_locals(tree: ast.Module, package: str, lost: set[str]) -> set[str]:
             for alias, modules in zip(statement.names, loads(statement, package), strict=True):
                 name = bound_name(statement, alias)
                 if name in lost and name not in reads:
-                    found.add("+".join(modules))
+                    found.add(modules)
     return found

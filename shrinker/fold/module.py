@@ -17,16 +17,9 @@ from shrinker.fold.defaults import replace_defaults
 from shrinker.fold.imported_rows import drop_removed_rows
 from shrinker.fold.prefilter import heat
 from shrinker.fold.propagate.attributes import decide_attributes, drop_stores
-from shrinker.fold.propagate.calls import call_shapes
-from shrinker.fold.propagate.dead_arguments import drop_parameters, unread_parameters
-from shrinker.fold.propagate.enum_escape import member_uses
-from shrinker.fold.propagate.instance_tests import decide_unmade
-from shrinker.fold.propagate.instantiated_types import class_uses
-from shrinker.fold.propagate.members import decide_members
+from shrinker.fold.propagate.members import member_names
 from shrinker.fold.propagate.orphans import drop_orphans
-from shrinker.fold.propagate.parameters import decide_parameters
 from shrinker.fold.propagate.refinement import NOTHING, Refinement
-from shrinker.fold.propagate.results import constant_results, decide_results
 from shrinker.fold.propagate.tables import drop_tables
 from shrinker.fold.reading import Reading
 from shrinker.fold.refusals import Look, find_looks, place_looks
@@ -34,12 +27,12 @@ from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
 from shrinker.fold.symbols import collect_units
 from shrinker.fold.unreachable import drop_unreachable
-from shrinker.fold.unwritable import leave, opened
+from shrinker.fold.unwritable import leave
 from shrinker.values.edits import Literal
 from shrinker.values.folded import FoldedModule
 from shrinker.values.form import digest
+from shrinker.values.summary import words
 from shrinker.values.units import NO_UNITS
-from shrinker.values.usage import pack
 
 constructs.load()
 
@@ -73,24 +66,7 @@ def fold_source(
         _fold(tree, context, source, refinement)
     literals = {e.span for e in context.edits if isinstance(e, Literal)}
     reading = Reading(tree)
-    summary = summarise(reading, module, package, context.lost, context.lost_own, literals)
-    results, mixed = constant_results(reading, context.edits)
-    calls, plain = call_shapes(reading, literals)
-    made, tested = class_uses(reading)
-    if refinement.unwritable:
-        calls = opened(calls)
-    usage = replace(
-        summary.usage,
-        results=pack(results),
-        mixed=pack(mixed),
-        calls=pack(calls),
-        plain=pack(plain),
-        cut=pack(context.cut),
-        members=pack(member_uses(reading, context)),
-        made=pack(made),
-        tested=pack(tested),
-        unread=pack(unread_parameters(tree, context)),
-    )
+    mentions = summarise(reading, module, package, context.lost, context.lost_own, literals)
     units = collect_units(tree, package) if refinement.units else NO_UNITS
     place_looks(tree, looks, context)
     return FoldedModule(
@@ -102,13 +78,17 @@ def fold_source(
         edits=tuple(context.edits),
         digest=digest(tree) if context.edits else "",
         decisions=tuple(context.decisions),
-        imports=summary.imports,
-        strings=summary.strings,
-        dynamic=summary.dynamic,
-        defines=summary.defines,
+        imports=mentions.imports,
+        strings=mentions.strings,
+        dynamic=mentions.dynamic,
+        defines=mentions.defines,
         uncertain=tuple(context.uncertain),
         escapes=tuple(context.escapes),
-        usage=usage,
+        summary=replace(
+            mentions.summary,
+            unproven_imports=words(context.cut),
+            members=tuple(sorted(member_names(reading, context))),
+        ),
         units=units,
     )
 
@@ -122,15 +102,12 @@ def _fold(tree: ast.Module, context: Context, source: str, refinement: Refinemen
     drop_removed_rows(tree, context)
     decide_attributes(tree, refinement.attributes, context.decided)
     derived = {name for _, name, _ in refinement.attributes}
-    derived |= decide_results(tree, context.module, environment, refinement.results, context.decided)
-    derived |= decide_members(tree, context, refinement.members, refinement.unnamed)
-    derived |= decide_unmade(tree, context, refinement.unmade)
-    derived |= decide_parameters(tree, context.module, environment, refinement.calls, context.decided)
+    context.unnamed = refinement.unnamed
+    derived.update(qualified.rpartition(".")[2] for qualified in refinement.unnamed)
     if heat(context, tree, source, derived):
         tree.body = StatementFolder(context, scope, "module").block(tree.body)
     drop_stores(tree, context, refinement.stores)
     drop_tables(tree, context)
-    drop_parameters(tree, context, refinement.parameters, refinement.arguments)
     if context.edits or refinement.unused or refinement.unloaded:
         drop_unused(tree, context)
     drop_unreachable(tree, context, refinement.dead)

@@ -58,7 +58,6 @@ class Reading:
         """Entries of ``__all__``."""
         self.shown: list[ast.Constant] = []
         """Strings that are a statement, but for documentation strings."""
-        self.documentation: list[ast.Constant] = []
         self.imports: list[tuple[ast.Import | ast.ImportFrom, str, bool]] = []
         """With the kind of the `ImportSite`, and whether a handler catches ImportError."""
         self.definitions: list[tuple[Definition, bool]] = []
@@ -94,8 +93,8 @@ class Reading:
         for node in body:
             if node.__class__ is ast.Expr and node.value.__class__ is ast.Constant:
                 value = node.value
-                if value.value.__class__ is str:
-                    (self.documentation if first else self.shown).append(value)
+                if value.value.__class__ is str and not first:
+                    self.shown.append(value)
                 first = False
                 continue
             first = False

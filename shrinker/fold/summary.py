@@ -16,7 +16,7 @@ from shrinker.syntax.imports import absolute
 from shrinker.syntax.unroll import Unroller
 from shrinker.values.edits import Span
 from shrinker.values.folded import DynamicSite, ImportSite, StringSite
-from shrinker.values.usage import Usage
+from shrinker.values.summary import ModuleSummary
 
 _PATH_LIKE = re.compile(r"^[\w*./:\-=,\[\]{} +]{2,160}$")
 _FILE_LIKE = re.compile(
@@ -36,19 +36,19 @@ _MECHANISMS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class Mentions:
     """See `FoldedModule` for the fields."""
 
     imports: tuple[ImportSite, ...]
     strings: tuple[StringSite, ...]
     dynamic: tuple[DynamicSite, ...]
     defines: tuple[tuple[str, int], ...]
-    usage: Usage
+    summary: ModuleSummary
 
 
 def summarise(
     reading: Reading, module: str, package: str, lost: set[str], lost_own: set[str], literals: set[Span]
-) -> Summary:
+) -> Mentions:
     """Collect what the folded tree names, in source order.
 
     Args:
@@ -60,16 +60,16 @@ def summarise(
         literals: where folding wrote a literal.
     """
     unroller = Unroller(reading.tree, reading.unrollable, module, package)
-    usage, computed = harvest(reading, package, unroller, lost, lost_own, literals)
+    summary, computed = harvest(reading, package, unroller, lost, lost_own, literals)
     constants = chain(reading.plain.texts, reading.typing.texts, reading.shown, reading.exported)
     strings = {(c.lineno, c.value) for c in constants if _may_be_path(c.value)}
     strings.update(site for site in computed if _may_be_path(site[1]))
-    return Summary(
+    return Mentions(
         tuple(_imports(reading, package)),
         tuple(StringSite(line, text) for line, text in sorted(strings)),  # type: ignore[arg-type]
         tuple(_dynamic(reading, unroller)),
         tuple(_defines(reading.tree.body)),
-        usage,
+        summary,
     )
 
 

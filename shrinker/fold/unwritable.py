@@ -1,7 +1,6 @@
 """A file whose edits emission could not write: it stays as upstream wrote it, with all that it names.
 
-Folding decided too much for it, so that nothing of it is used: what it imports stays, removed modules included, and no
-other module may rely on how it calls what.
+Folding decided too much for it, so that nothing of it is used: what it imports stays, removed modules included.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import ast
 from collections.abc import Iterable
 
 from shrinker.fold.context import Context
-from shrinker.fold.propagate.calls import OPEN
 from shrinker.fold.whole import import_needs
 from shrinker.syntax.walk import walk
 from shrinker.values.folded import Uncertain
@@ -31,8 +29,3 @@ def leave(tree: ast.Module, context: Context, reasons: Iterable[str]) -> None:
     for node in walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             import_needs(node, context)
-
-
-def opened(calls: set[str]) -> set[str]:
-    """Words of `Usage.calls` that say nothing of the arguments: these calls are not edited."""
-    return {f"{word.removesuffix('~').partition('(')[0]}{OPEN}" for word in calls}

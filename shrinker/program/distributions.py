@@ -235,7 +235,7 @@ def _started(command: str, kept: Iterable[FoldedModule], tree: UpstreamTree) -> 
     whole = re.compile(rf"(?<![\w-]){re.escape(command)}(?![\w-])")
     found: list[Site] = []
     for module in kept:
-        if set(words) <= set(module.usage.words.split()):
+        if set(words) <= set(module.summary.words):
             lines = tree.read(module.path).decode("utf-8", "replace").splitlines()
             found += [
                 (module.path, number)

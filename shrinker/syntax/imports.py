@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from shrinker.values.summary import Loaded
+
 Import = ast.Import | ast.ImportFrom
 
 CERTAIN, PERHAPS, NEVER = "certain", "perhaps", "never"
@@ -37,12 +39,13 @@ def bound_name(node: Import, alias: ast.alias) -> str:
     return alias.asname or (alias.name if isinstance(node, ast.ImportFrom) else alias.name.partition(".")[0])
 
 
-def loads(node: Import, package: str) -> list[tuple[str, ...]]:
-    """What each name of an import loads: the module, and after a ``?`` what may be a module in it."""
+def loads(node: Import, package: str) -> list[tuple[Loaded, ...]]:
+    """What each name of an import loads: the module, and what may be a module in it."""
     if isinstance(node, ast.Import):
-        return [(alias.name,) for alias in node.names]
+        return [(Loaded(alias.name),) for alias in node.names]
     source = absolute(node.module, node.level, package)
-    return [(source,) if alias.name == "*" else (source, f"?{source}.{alias.name}") for alias in node.names]
+    whole = (Loaded(source),)
+    return [whole if a.name == "*" else (*whole, Loaded(f"{source}.{a.name}", True)) for a in node.names]
 
 
 def module_imports(body: list[ast.stmt], runs: str = CERTAIN) -> Iterator[tuple[Import, str]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shrinker.values.edits import Edit, Span
+from shrinker.values.summary import EMPTY, ModuleSummary
 from shrinker.values.units import NO_UNITS, Units
-from shrinker.values.usage import EMPTY, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class FoldedModule:
     """Top-level names left (functions, classes, assignments) with their lines."""
     uncertain: tuple[Uncertain, ...]
     escapes: tuple[Escape, ...] = ()
-    usage: Usage = EMPTY
+    summary: ModuleSummary = EMPTY
     units: Units = NO_UNITS
 
     @property

@@ -25,8 +25,6 @@ class Mutant:
     name: str
     old: str
     new: str
-    rounds: bool = False
-    """Only the refinement rounds come to it."""
 
 
 class _Loader(importlib.machinery.SourceFileLoader):

@@ -64,8 +64,6 @@ TRAPS: dict[str, tuple[str, ...]] = {
         "enumeration_members",
         "enumeration_needs_itself",
         "match_alternatives",
-        "members_unproduced",
-        "members_kept",
         "member_left_whole",
     ),
     "a flag that is read after its definition was folded (_is_cpu)": ("flag_still_used", "shown_in_a_format"),

@@ -1,4 +1,4 @@
-"""Classes: bases, keywords, the body, and members of enumerations that nothing produces."""
+"""Classes: bases, keywords, the body, and removed members of enumerations."""
 
 from __future__ import annotations
 
@@ -13,9 +13,6 @@ from shrinker.syntax.bindings import collect
 from shrinker.syntax.control import is_counted
 from shrinker.syntax.ranges import span
 from shrinker.values.edits import DropElement
-
-UNPRODUCED = "unproduced-member"
-"""Stands for a rule: no kept code produces the member of an enumeration."""
 
 
 @folds(ast.ClassDef)
@@ -64,7 +61,7 @@ def fold_class(folder: StatementFolder, node: ast.ClassDef) -> Folded:
 
 
 def _drop_members(folder: StatementFolder, node: ast.ClassDef) -> None:
-    """Members of an enumeration that nothing produces and nothing names go from its body."""
+    """Removed members of an enumeration that nothing names go from its body."""
     unnamed, environment = folder.context.unnamed, folder.context.environment
     kept: Body = []
     # `auto()` counts on from the member before it.
@@ -73,7 +70,8 @@ def _drop_members(folder: StatementFolder, node: ast.ClassDef) -> None:
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)]) if f"{folder.owner}.{name}" in unnamed and index > last:
                 removed = environment.removed_member(f"{folder.owner}.{name}")
-                folder.drop(statement, {removed.rule if removed is not None else UNPRODUCED}, "member")
+                assert removed is not None, "only removed members are"
+                folder.drop(statement, {removed.rule}, "member")
             case _:
                 kept.append(statement)
     node.body = kept

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from shrinker.fold.accesses import OWN
 from shrinker.values.folded import FoldedModule
 
 
@@ -28,11 +27,11 @@ class Asked:
         self._binds: dict[str, dict[str, list[str]]] = {}
         seen: set[str] = set()
         for module in by_name.values():
-            own = module.usage.chains.split()
+            own = module.summary.chains
+            if module.summary.looks_at_itself:
+                self.everything.add(module.module)
             for chain in own:
-                if chain == OWN:
-                    self.everything.add(module.module)
-                elif chain not in seen:
+                if chain not in seen:
                     seen.add(chain)
                     self._follow(chain)
             self._note_submodules(module, own)
@@ -62,15 +61,14 @@ class Asked:
     def _bound(self, module: str) -> dict[str, list[str]]:
         if module not in self._binds:
             found = self._binds[module] = {}
-            for bind in self._by_name[module].usage.binds.split():
-                name, _, target = bind.partition("=")
+            for name, target in self._by_name[module].summary.binds:
                 found.setdefault(name, []).append(target)
         return self._binds[module]
 
     def _note_submodules(self, module: FoldedModule, chains: Iterable[str]) -> None:
         imported: set[str] | None = None
         for chain in chains:
-            while "." in chain.strip("."):
+            while "." in chain:
                 if chain in self._by_name:
                     if imported is None:
                         imported = {s.module for s in module.imports}

@@ -8,18 +8,20 @@ or a definition of that name, and the attribute is open.
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
 
 from shrinker.facts.decided import Decided
+from shrinker.facts.hierarchy import CALLED_BY_TORCH
 from shrinker.facts.lattice import Known
 from shrinker.fold.context import Context, written_pass
-from shrinker.fold.propagate.names import is_own_name
 from shrinker.fold.propagate.world import World
 from shrinker.syntax.ranges import extent
 from shrinker.syntax.walk import BLOCKS, walk
+from shrinker.values.folded import FoldedModule
 
 _RULE = "attribute-constant"
 _LITERALS: dict[str, bool | None] = {"True": True, "False": False, "None": None}
+_OWN_WORDS = 3
+"""A name of so many words that objects from outside the tree do not have it is the tree's own."""
 _KNOWN_TO_TORCH = frozenset({"training", "dump_patches", "call_super_init"})
 
 
@@ -35,14 +37,14 @@ def find_attributes(world: World) -> tuple[dict[str, set[tuple[str, str, str]]],
     constant = {
         name: next(iter(values))
         for name, values in world.stores.items()
-        if len(values) == 1 and "*" not in values and _is_candidate(world, name)
+        if len(values) == 1 and "" not in values and _is_candidate(world, name)
     }
     _find_unread(world, stores)
     if not constant:
         return reads, stores
     owners = {name: _owners(world, name) for name in constant}
     for module in world.modules:
-        stored = _stored(module.usage.stores)
+        stored = _stored(module)
         mentioned = world.words_of(module)
         for name, value in constant.items():
             if name in stored and not world.mentions(name) and owners[name]:
@@ -60,18 +62,17 @@ def _find_unread(world: World, stores: dict[str, set[str]]) -> None:
     # `self.flag = flag`: the attribute keeps the parameter whose reads folding dropped.
     kept = world.plain & world.lost
     candidates = {
-        n for n in world.stores if (n in world.lost_own or (n in kept and is_own_name(n))) and _is_candidate(world, n)
+        n for n in world.stores if (n in world.lost_own or (n in kept and _is_own_name(n))) and _is_candidate(world, n)
     }
     candidates = {n for n in candidates if (owners := _owners(world, n)) and not world.reads_attribute(n, owners)}
     for module in world.modules if candidates else ():
-        stored = _stored(module.usage.stores) & candidates
+        stored = _stored(module) & candidates
         if stored:
             stores.setdefault(module.path, set()).update(stored)
 
 
-@lru_cache(maxsize=1 << 13)
-def _stored(stores: str) -> frozenset[str]:
-    return frozenset(store.rpartition("=")[0] for store in stores.split())
+def _stored(module: FoldedModule) -> set[str]:
+    return {store.attribute for store in module.summary.stores}
 
 
 def _is_candidate(world: World, name: str) -> bool:
@@ -82,6 +83,12 @@ def _is_candidate(world: World, name: str) -> bool:
         and name not in _KNOWN_TO_TORCH
         and not (name.startswith("__") and name.endswith("__"))
     )
+
+
+def _is_own_name(name: str) -> bool:
+    """True for a name so specific that objects from outside the tree do not have it."""
+    words = [word for word in name.split("_") if word]
+    return len(words) >= _OWN_WORDS and name not in CALLED_BY_TORCH and not name.startswith("__")
 
 
 def _owners(world: World, name: str) -> set[str]:

@@ -10,7 +10,6 @@ import ast
 from shrinker.facts.lattice import Known, Ref
 from shrinker.fold.propagate.world import World
 from shrinker.values.folded import FoldedModule
-from shrinker.values.usage import words_in
 
 
 def find_unused(world: World) -> dict[str, frozenset[str]]:
@@ -23,7 +22,7 @@ def find_unused(world: World) -> dict[str, frozenset[str]]:
     for module in world.modules:
         names = frozenset(
             name
-            for name in words_in(module.usage.idle)
+            for name in module.summary.idle
             if name in world.lost
             and name not in world.public
             and not world.uses_of(module.module, name)
@@ -39,7 +38,7 @@ def _may_go(world: World, module: FoldedModule, name: str) -> bool:
     it is made anyway."""
     bindings = world.environment.outlines[module.module].names.get(name, ())
     if bindings and all(b.kind == "value" and isinstance(b.value, ast.Call) for b in bindings):
-        return name in words_in(module.usage.lost)
+        return name in module.summary.lost
     return _was_used(world, module, name)
 
 
@@ -51,8 +50,8 @@ def _was_used(world: World, module: FoldedModule, name: str) -> bool:
         or module.module in environment.starred
         or name in environment.read
         or name in world.asked_by_removed
-        or name in words_in(module.usage.exports)
-        or name in words_in(module.usage.lost)
+        or name in module.summary.exports
+        or name in module.summary.lost
     )
 
 

@@ -17,6 +17,7 @@ from shrinker.fold.propagate.cycles import Cycles
 from shrinker.fold.propagate.world import World
 from shrinker.syntax.imports import CERTAIN, NEVER
 from shrinker.values.folded import FoldedModule
+from shrinker.values.summary import Loaded
 
 _LOUD = frozenset({"antigravity", "this", "idlelib", "turtledemo"})
 """Modules of the standard library that do something when they are imported."""
@@ -33,7 +34,7 @@ class _Statement:
     """An import at module level."""
 
     runs: str
-    names: Sequence[tuple[str, Sequence[str]]]
+    names: Sequence[tuple[str, Sequence[Loaded]]]
     """Bound name, and what it may load; another one as names go."""
 
 
@@ -69,15 +70,15 @@ class Loading:
             kept = {m for _, modules in statement.names for m in modules}
             needless = {m for _, modules in going for m in modules} - kept
             granted = self._needless(importer, needless)
-            if any(self._may_enter(importer, m.lstrip("?"), self._of(importer)[:index]) for m in granted):
+            if any(self._may_enter(importer, m, self._of(importer)[:index]) for m in granted):
                 granted = frozenset()
             found |= granted
-            if len(granted) < len({m.lstrip("?") for m in needless}):
+            if len(granted) < len({m.module for m in needless}):
                 # Folding drops a statement, or an alias that may be a module, only if all that goes is granted.
                 statement.names = before
                 self._edges.pop(importer.module, None)
-        for word in importer.usage.idle_locals.split():
-            found |= self._needless(importer, set(word.split("+")))
+        for modules in importer.summary.idle_locals:
+            found |= self._needless(importer, set(modules))
         return frozenset(found)
 
     def needed(self, importer: FoldedModule) -> frozenset[str]:
@@ -88,7 +89,7 @@ class Loading:
         """
         return frozenset(
             m
-            for m in importer.usage.cut.split()
+            for m in importer.summary.unproven_imports
             if self._is_left_alone(m) and self._does_something(m, self._loaded_with(importer))
         )
 
@@ -112,7 +113,7 @@ class Loading:
             return False
         loaded.add(name)
         own, _, _ = self._certain(module)
-        return not module.usage.inert or any(self._does_something(other, loaded) for other in sorted(own))
+        return not module.summary.inert or any(self._does_something(other, loaded) for other in sorted(own))
 
     def _may_enter(self, importer: FoldedModule, name: str, before: list[_Statement]) -> bool:
         """True when an import may be the first to load a module of a cycle.
@@ -126,22 +127,22 @@ class Loading:
         if not entered:
             return False
         names = {n for s in before if s.runs == CERTAIN for _, modules in s.names for n in modules}
-        for each in (*(n.lstrip("?") for n in names), *_parents(importer.module)):
+        for each in (*(n.module for n in names), *_parents(importer.module)):
             module = self._world.module(each)
             if module is not None:
                 entered -= self._loaded_with(module)
         return bool(entered)
 
-    def _needless(self, importer: FoldedModule, modules: set[str]) -> frozenset[str]:
+    def _needless(self, importer: FoldedModule, modules: set[Loaded]) -> frozenset[str]:
         """Those of the modules that the importer loads anyway or need not load, once it does not ask for them here."""
         if not modules:
             return frozenset()
-        return frozenset(m.lstrip("?") for m in modules if self._adds_nothing(importer, m, set()))
+        return frozenset(m.module for m in modules if self._adds_nothing(importer, m, set()))
 
     def _of(self, module: FoldedModule) -> list[_Statement]:
         name = module.module
         if name not in self._statements:
-            self._statements[name] = [_Statement(runs, names) for runs, names in _written(module.usage.statements)]
+            self._statements[name] = [_Statement(s.runs, s.names) for s in module.summary.statements]
         return self._statements[name]
 
     def _certain(self, module: FoldedModule) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
@@ -153,11 +154,11 @@ class Loading:
         known = self._edges.get(module.module)
         if known is None:
             names = {name for s in self._of(module) if s.runs == CERTAIN for _, modules in s.names for name in modules}
-            perhaps = {n[1:] for n in names if n.startswith("?")}.difference(self._world.environment.modules)
+            perhaps = {n.module for n in names if n.perhaps}.difference(self._world.environment.modules)
             loads = set(_with_parents(module.module))
             for name in names:
-                if (bare := name.lstrip("?")) == name or bare not in perhaps:
-                    loads.update(_with_parents(bare))
+                if not name.perhaps or name.module not in perhaps:
+                    loads.update(_with_parents(name.module))
             own = self._world.kept(loads)
             known = self._edges[module.module] = own, frozenset(loads - own), frozenset(perhaps)
         return known
@@ -185,9 +186,9 @@ class Loading:
                 stack.append(module)
         return found
 
-    def _adds_nothing(self, importer: FoldedModule, name: str, judged: set[str]) -> bool:
+    def _adds_nothing(self, importer: FoldedModule, loaded: Loaded, judged: set[str]) -> bool:
         """True when a module need not be loaded."""
-        is_perhaps, name = name.startswith("?"), name.lstrip("?")
+        name, is_perhaps = loaded
         if name in judged:
             return True
         judged.add(name)
@@ -200,25 +201,14 @@ class Loading:
                 return True
         if self._is_loaded_with(importer, name) or self._world.is_folder(name):
             return True
-        if module is None or not module.usage.inert or name in self._world.asked.submodules:
+        if module is None or not module.summary.inert or name in self._world.asked.submodules:
             # What is outside the tree may do anything when it is loaded.
             return False
-        if any(self._world.is_found_by_its_base(f"{name}.{own}") for own in module.usage.classes.split()):
+        if any(self._world.is_found_by_its_base(f"{name}.{own}") for own in module.summary.classes):
             return False
         own, others, perhaps = self._certain(module)
-        needed = (*sorted(own), *sorted(others), *(f"?{other}" for other in sorted(perhaps)))
+        needed = (*map(Loaded, (*sorted(own), *sorted(others))), *(Loaded(other, True) for other in sorted(perhaps)))
         return all(self._adds_nothing(importer, other, judged) for other in needed)
-
-
-@lru_cache(maxsize=1 << 12)
-def _written(packed: str) -> tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...]:
-    """How each import runs and what its names may load, in order; most modules say the same in every round."""
-    found = []
-    for word in packed.split():
-        number, runs, pairs = word.split(":")
-        names = ((n, tuple(modules.split("+"))) for n, _, modules in (p.partition("=") for p in pairs.split(",")))
-        found.append((int(number), runs, tuple(names)))
-    return tuple((runs, names) for _, runs, names in sorted(found, key=lambda item: item[0]))
 
 
 @lru_cache(maxsize=1 << 14)

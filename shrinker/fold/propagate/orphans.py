@@ -14,7 +14,6 @@ from shrinker.fold.propagate.world import World
 from shrinker.syntax.ranges import extent, span
 from shrinker.values.edits import DropStatement
 from shrinker.values.folded import FoldedModule
-from shrinker.values.usage import words_in
 
 _RULE = "orphan"
 
@@ -24,8 +23,8 @@ def find_orphans(world: World) -> dict[str, frozenset[str]]:
     found: dict[str, list[tuple[FoldedModule, str]]] = {}
     fixed: set[str] = set()
     for module in world.modules:
-        fixed.update(words_in(module.usage.fixed))
-        for qualified in words_in(module.usage.free):
+        fixed.update(module.summary.fixed)
+        for qualified in module.summary.free:
             name = qualified.rpartition(".")[2]
             if name in world.lost and not world.mentions(name):
                 found.setdefault(name, []).append((module, qualified))

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shrinker.fold.propagate.instance_tests import find_made
-from shrinker.fold.propagate.members import find_produced
 from shrinker.fold.propagate.refinement import Refinement
 from shrinker.fold.propagate.world import World
 
@@ -19,9 +17,10 @@ BROKEN = ""
 
 def find_broken(world: World, known: Mapping[str, Refinement]) -> frozenset[str]:
     """Last names of definitions, members and imports that went and that kept code names after all."""
-    found: set[str] = {*find_produced(world, known), *find_made(world, known)}
+    found: set[str] = set()
     by_path = {module.path: module for module in world.modules}
     for path, facts in known.items():
+        found.update(q.rpartition(".")[2] for q in facts.unnamed if tuple(q.rsplit(".", 2)[1:]) in world.members)
         found.update(n for n in (q.rpartition(".")[2] for q in facts.orphans) if world.mentions(n))
         if path in by_path:
             found.update(n for n in facts.unused if world.uses_of(by_path[path].module, n))

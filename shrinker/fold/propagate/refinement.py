@@ -26,25 +26,8 @@ class Refinement:
     stores: frozenset[str] = frozenset()
     """Attributes that nobody reads any more, so that what sets them to a literal may go."""
 
-    results: frozenset[tuple[str, str]] = frozenset()
-    """Calls and properties that are one constant, with its text: ``f()``, ``Class.m()`` of what a class asks of itself,
-    ``.m()`` of any receiver; of a property without brackets."""
-
-    calls: frozenset[tuple[str, str]] = frozenset()
-    """``function`` or ``Class.method`` and a shape of its calls, as in `Usage.calls`; all shapes, and no other use."""
-
-    parameters: frozenset[tuple[str, str]] = frozenset()
-    """Definition and parameter, where nothing reads the parameter and no call gives it by position."""
-    arguments: frozenset[tuple[str, str]] = frozenset()
-    """Name that is called and keyword, of these parameters."""
-
-    members: frozenset[str] = frozenset()
-    """Members of enumerations that nothing produces, by qualified name."""
     unnamed: frozenset[str] = frozenset()
-    """Those of them that the module defines and that nothing names any more."""
-
-    unmade: frozenset[str] = frozenset()
-    """Classes that nothing makes an instance of and that the module tests for, by qualified name."""
+    """Members of enumerations that a rule removes, that the module defines and that nothing names, by qualified name."""
 
     unwritable: frozenset[str] = frozenset()
     """Why emission cannot write what folding decides for the module, which then stays as upstream wrote it."""
@@ -55,17 +38,8 @@ class Refinement:
     """Collect the units of the module. No fact."""
 
     def joined(self, other: Refinement) -> Refinement:
-        """The facts of both; of the calls of one function those of `other`, which is the later.
-
-        A function that has lost a parameter keeps the earlier ones: the later calls no longer say what the parameter is.
-        """
-        lost = {name for name, _ in self.parameters}
-        later = {name for name, _ in other.calls} - lost
-        both = {f.name: getattr(self, f.name) | getattr(other, f.name) for f in fields(self)}
-        both["calls"] = frozenset(call for call in other.calls if call[0] in later) | {
-            call for call in self.calls if call[0] not in later
-        }
-        return replace(self, **both)
+        """The facts of both."""
+        return replace(self, **{f.name: getattr(self, f.name) | getattr(other, f.name) for f in fields(self)})
 
 
 NOTHING = Refinement()

@@ -6,16 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from shrinker.fold.propagate.attributes import find_attributes
-from shrinker.fold.propagate.dead_arguments import find_unpassed
 from shrinker.fold.propagate.imports import find_unused
-from shrinker.fold.propagate.instance_tests import find_unmade
 from shrinker.fold.propagate.loading import Loading
-from shrinker.fold.propagate.members import find_members
+from shrinker.fold.propagate.members import find_unnamed_members
 from shrinker.fold.propagate.orphans import find_orphans
-from shrinker.fold.propagate.parameters import find_parameters
 from shrinker.fold.propagate.recheck import BROKEN, find_broken
 from shrinker.fold.propagate.refinement import NOTHING, Refinement
-from shrinker.fold.propagate.results import find_results
 from shrinker.fold.propagate.world import World
 
 
@@ -49,15 +45,14 @@ def derive(
         for path, names in find_orphans(world).items()
     }
     attributes, stores = find_attributes(world)
-    results = find_results(world)
-    calls = find_parameters(world)
-    parameters, arguments = find_unpassed(world)
-    members, unnamed = find_members(world, banned)
-    unmade = find_unmade(world, banned)
+    unnamed = {
+        path: {q for q in names if q.rpartition(".")[2] not in banned}
+        for path, names in find_unnamed_members(world).items()
+    }
     unloaded = {
         module.path: loading.drop(module, unused.get(module.path, frozenset()))
         for module in world.modules
-        if module.path in unused or module.usage.idle_locals
+        if module.path in unused or module.summary.idle_locals
     }
     by_path = {module.path: module for module in world.modules}
     fresh: dict[str, Refinement] = {}
@@ -67,14 +62,8 @@ def derive(
             *orphans,
             *attributes,
             *stores,
-            *results,
-            *calls,
-            *parameters,
-            *arguments,
             *unloaded,
-            *members,
             *unnamed,
-            *unmade,
         }
     ):
         before = known.get(path, NOTHING)
@@ -85,13 +74,7 @@ def derive(
                 unloaded=unloaded.get(path, frozenset()),
                 attributes=frozenset(attributes.get(path, ())),
                 stores=frozenset(stores.get(path, ())),
-                results=frozenset(results.get(path, ())),
-                calls=frozenset(calls.get(path, ())),
-                parameters=frozenset(parameters.get(path, ())),
-                arguments=frozenset(arguments.get(path, ())),
-                members=frozenset(members.get(path, ())),
                 unnamed=frozenset(unnamed.get(path, ())),
-                unmade=frozenset(unmade.get(path, ())),
             )
         )
         if after != before:

@@ -4,23 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from shrinker.facts.environment import Environment
 from shrinker.facts.hierarchy import Hierarchy
 from shrinker.fold.propagate.asked import Asked
 from shrinker.ruleset.match import name_matches
 from shrinker.values.folded import FoldedModule
-from shrinker.values.usage import words_in
-
-_IMPORTING = frozenset({"import", "import_module", "PyImport_Import", "PyImport_ImportModule"})
-"""Words without which no file imports a module of Python."""
-
-
-@lru_cache(maxsize=1 << 15)
-def _pairs(packed: str, sign: str) -> tuple[tuple[str, str], ...]:
-    """What stands before and after the last sign of each word."""
-    return tuple((first, last) for first, _, last in (word.rpartition(sign) for word in packed.split()))
 
 
 def _any_of(patterns: set[str]) -> re.Pattern[str]:
@@ -79,14 +69,12 @@ class World:
         self._own_stores: list[tuple[re.Pattern[str], str]] = []
         self._own_reads: list[tuple[re.Pattern[str], str]] = []
         self.stores: dict[str, set[str]] = {}
-        """Attributes to what they are set to: texts of literals, and ``*`` for anything else."""
+        """Attributes to what they are set to: texts of literals, empty for anything else."""
         self.fields: dict[str, set[str]] = {}
         """Attributes to the qualified classes that set them for certain."""
         self.decided: set[str] = set()
-        self.made: set[str] = set()
-        """Classes of which kept code may make an instance."""
-        self.tested: set[str] = set()
-        """Classes that an `isinstance` of kept code names."""
+        self.members: set[tuple[str, ...]] = set()
+        """Class and name of removed members that a module may name."""
         self.defined: set[str] = set()
         """Last names of all functions, classes and methods."""
         self._starred_by: dict[str, set[str]] = {}
@@ -97,38 +85,36 @@ class World:
         patterns: set[str] = set()
         attributes: set[str] = set()
         for module in self.modules:
-            usage = module.usage
+            summary = module.summary
             self._by_name[module.module] = module
-            words.update(words_in(usage.words))
-            attributes.update(words_in(usage.reads))
-            if usage.dynamic:
-                self.reads.update(words_in(usage.reads))
-            self.texts.update(words_in(usage.texts))
-            self.lost.update(words_in(usage.lost))
-            self.lost_own.update(words_in(usage.lost_own))
-            self.subclassed.update(words_in(usage.subclassed))
-            for word in words_in(usage.patterns):
-                pattern, _, owner = word.partition("@")
+            words.update(summary.words)
+            attributes.update(summary.reads)
+            if summary.dynamic:
+                self.reads.update(summary.reads)
+            self.texts.update(summary.texts)
+            self.lost.update(summary.lost)
+            self.lost_own.update(summary.lost_own)
+            self.subclassed.update(summary.subclassed)
+            for pattern, owner in summary.patterns:
                 if _is_label(environment, module.module, pattern):
                     continue
                 if owner:
                     self._own_reads.append((_any_of({pattern}), f"{module.module}.{owner}"))
                 else:
                     patterns.add(pattern)
-            self.decided.update(words_in(usage.decided))
-            self.made.update(words_in(usage.made))
-            self.tested.update(words_in(usage.tested))
-            self.defined.update(words_in(usage.fixed))
-            self.defined.update(name for _, name in _pairs(usage.free, "."))
-            for name, value in _pairs(usage.stores, "="):
-                if value.startswith("*@"):
-                    self._own_stores.append((_any_of({name}), f"{module.module}.{value[2:]}"))
-                    continue
-                self.stores.setdefault(name, set()).add(value)
-            for owner, name in _pairs(usage.fields, "."):
+            self.decided.update(summary.decided)
+            self.members.update(summary.members)
+            self.defined.update(summary.fixed)
+            self.defined.update(name.rpartition(".")[2] for name in summary.free)
+            for name, value, owner in summary.stores:
+                if owner:
+                    self._own_stores.append((_any_of({name}), f"{module.module}.{owner}"))
+                else:
+                    self.stores.setdefault(name, set()).add(value)
+            for owner, name in summary.fields:
                 self.fields.setdefault(name, set()).add(f"{module.module}.{owner}")
             if module.module in roots:
-                self.public.update(words_in(usage.exports))
+                self.public.update(summary.exports)
             for site in module.imports:
                 if site.name == "*":
                     self._starred_by.setdefault(site.module, set()).add(module.module)
@@ -138,8 +124,9 @@ class World:
                 self._forwarders.add(module.module)
         self._pattern = _any_of(patterns)
         self._stored_pattern = _any_of({p for p in self.stores if "*" in p})
-        loose = (words_in(m.usage.patterns) for m in self.modules if m.usage.dynamic)
-        self._loose_pattern = _any_of({p.partition("@")[0] for found in loose for p in found})
+        self._loose_pattern = _any_of(
+            {n.pattern for m in self.modules if m.summary.dynamic for n in m.summary.patterns}
+        )
         self.asked = Asked(self._by_name)
         self._words, self._attributes = words, attributes
 
@@ -191,24 +178,13 @@ class World:
     def _firm(self) -> set[str]:
         found: set[str] = set()
         for module in self.modules:
-            found |= words_in(module.usage.words).difference(words_in(module.usage.plain))
+            found |= set(module.summary.words).difference(module.summary.plain)
         return found
 
     @cached_property
     def plain(self) -> set[str]:
         """Keywords and parameters that a module mentions in no other way."""
-        return {name for module in self.modules for name in words_in(module.usage.plain)}
-
-    def is_named_outside(self, module: str, name: str) -> bool:
-        """True when a kept file that is no module may name something of this module: it names the package, too."""
-        package = module.partition(".")[0]
-        return any(name in words and package in words for words in self._outside)
-
-    def is_imported_outside(self, module: str, name: str) -> bool:
-        """True when a kept file that is no module may import this name of the module: a C++ function of the name is another one."""
-        return self.is_named_outside(module, name) and any(
-            name in words and not words.isdisjoint(_IMPORTING) for words in self._outside
-        )
+        return {name for module in self.modules for name in module.summary.plain}
 
     def computes(self, name: str) -> bool:
         """True when kept code may put the name together."""
@@ -218,17 +194,9 @@ class World:
         """The same, but for what code only reads from its own instance: no argument is named so."""
         return self._pattern.fullmatch(name) is not None
 
-    def may_store(self, name: str) -> bool:
-        """True when an attribute of this name may be given a value anywhere."""
-        return (
-            name in self.stores
-            or self._stored_pattern.fullmatch(name) is not None
-            or any(pattern.fullmatch(name) for pattern, _ in self._own_stores)
-        )
-
     def words_of(self, module: FoldedModule) -> frozenset[str]:
         """What one module mentions."""
-        return words_in(module.usage.words)
+        return frozenset(module.summary.words)
 
     def may_compute_store(self, name: str, owners: set[str]) -> bool:
         """True when a `setattr` of a computed name may mean this attribute of an instance of one of these classes."""
@@ -305,7 +273,7 @@ class World:
     def _read_by(self, module: str) -> frozenset[str]:
         if module not in self._loads:
             found = self._by_name.get(module)
-            self._loads[module] = words_in(found.usage.loads) if found is not None else frozenset()
+            self._loads[module] = frozenset(found.summary.loads if found is not None else ())
         return self._loads[module]
 
     @cached_property

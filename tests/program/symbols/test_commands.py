@@ -7,7 +7,7 @@ from pathlib import Path
 
 from shrinker.pipeline import analyse
 from tests.fold.programs import make_tree, rewrite
-from tests.program.symbols.test_programs import _rules, _Silent
+from tests.program.symbols.support import Silent, small_rules
 
 FILES = {
     "python/sglang/launch_server.py": "print('serves')\n",
@@ -42,7 +42,7 @@ COMMANDS = '[[root]]\nid = "root-commands"\nwhy = "Commands of the package."\nmo
 def _left(folder: Path, scripts: dict[str, str]) -> dict[str, str]:
     tree = make_tree(folder / "up", FILES)
     tree = replace(tree, declared=replace(tree.declared, scripts=scripts))
-    decided = analyse(tree, _rules(folder, COMMANDS), 1, {}, _Silent(), symbols=True)
+    decided = analyse(tree, small_rules(folder, COMMANDS), 1, {}, Silent(), symbols=True)
     return {path: rewrite(tree, module) for path, module in decided.folded.items()}
 
 

@@ -12,10 +12,10 @@ from shrinker.pipeline import analyse
 from shrinker.project import RULES_FOLDER
 from shrinker.ruleset.load import load_rules
 from tests.fold.programs import make_tree, rewrite
-from tests.program.symbols.test_programs import _ROOT, _Silent
+from tests.program.symbols.support import ROOT, Silent
 
 _RULES = (
-    _ROOT
+    ROOT
     + """
 [[remove]]
 id = "remove-adapters"
@@ -74,9 +74,7 @@ def _left(folder: Path, text: str) -> str:
     )
     rules = folder / "rules.toml"
     rules.write_text(_RULES)
-    decided = analyse(
-        tree, load_rules([rules, RULES_FOLDER / "package/protocols.toml"]), 1, {}, _Silent(), symbols=True
-    )
+    decided = analyse(tree, load_rules([rules, RULES_FOLDER / "package/protocols.toml"]), 1, {}, Silent(), symbols=True)
     return rewrite(tree, decided.folded["python/sglang/server.py"])
 
 

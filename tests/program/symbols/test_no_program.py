@@ -10,7 +10,7 @@ import pytest
 
 from shrinker.pipeline import analyse
 from tests.fold.programs import make_tree, rewrite
-from tests.program.symbols.test_programs import _rules, _Silent
+from tests.program.symbols.support import Silent, small_rules
 
 ROOT = """\
 from sglang.tool import helper, other
@@ -53,7 +53,7 @@ BLOCKS = {
 
 def _left(folder: Path, files: dict[str, str], more: str = "") -> dict[str, str]:
     tree = make_tree(folder / "up", {f"python/sglang/{path}": text for path, text in files.items()})
-    decided = analyse(tree, _rules(folder, more, ("platform/cuda.toml",)), 1, {}, _Silent(), symbols=True)
+    decided = analyse(tree, small_rules(folder, more, ("platform/cuda.toml",)), 1, {}, Silent(), symbols=True)
     texts = {path: rewrite(tree, module) for path, module in decided.folded.items()}
     for path, text in texts.items():
         (folder / "left" / path).parent.mkdir(parents=True, exist_ok=True)

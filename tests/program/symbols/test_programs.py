@@ -14,40 +14,10 @@ from pathlib import Path
 import pytest
 
 from shrinker.pipeline import analyse
-from shrinker.project import RULES_FOLDER
-from shrinker.ruleset import Ruleset
-from shrinker.ruleset.load import load_rules
-from tests.fold.programs import PROGRAMS, make_tree, read_program, rewrite
+from tests.fold.programs import make_tree, read_program, rewrite
+from tests.program.symbols.support import ARCHIVES, Silent, small_rules
 
-ARCHIVES = sorted((PROGRAMS / "symbols").glob("*.txtar"), key=lambda p: (not p.name.startswith("noop_"), p.name))
 _GONE = re.compile(r"def (\w+)\(.*# gone$", re.MULTILINE)
-_ROOT = """
-[[root]]
-id = "root-launch"
-why = "The command of the small programs."
-modules = ["sglang.launch_server"]
-
-[[label]]
-id = "label-counts"
-why = "Kinds of what is counted."
-modules = ["sglang.metrics"]
-texts = ["count_*", "count_all"]
-"""
-
-
-class _Silent:
-    def phase(self, name: str) -> None: ...
-
-    def note(self, line: str) -> None: ...
-
-    def advance(self, done: int, total: int | None) -> None: ...
-
-
-def _rules(folder: Path, more: str = "", also: tuple[str, ...] = ()) -> Ruleset:
-    """The rules of the small programs, more of them as text, and shipped files of rules."""
-    path = folder / "rules.toml"
-    path.write_text(_ROOT + more)
-    return load_rules([path, *(RULES_FOLDER / name for name in ("package/protocols.toml", *also))])
 
 
 def _lines(text: str) -> list[str]:
@@ -82,7 +52,7 @@ def test_program(archive: Path, tmp_path: Path) -> None:
     upstream, left = tmp_path / "upstream", tmp_path / "left"
     nobody = "python/sglang/nobody.py"
     tree = make_tree(upstream, {"python/sglang/srt/utils.py": "", nobody: _names(files.values()), **files})
-    decided = analyse(tree, _rules(tmp_path), 1, {}, _Silent(), symbols=True)
+    decided = analyse(tree, small_rules(tmp_path), 1, {}, Silent(), symbols=True)
     for path, text in files.items():
         wanted = _wanted(text)
         emitted = rewrite(tree, decided.folded[path]) if path in decided.folded else ""

@@ -15,7 +15,7 @@ from shrinker.program.symbols.saved import symbol_data
 from shrinker.program.symbols.search import Search
 from shrinker.program.symbols.why import Symbols
 from tests.fold.programs import make_tree, read_program
-from tests.program.symbols.test_programs import ARCHIVES, _rules, _Silent
+from tests.program.symbols.support import ARCHIVES, Silent, small_rules
 
 _CIRCLE = {
     # The nearest way to the class is the name of its own member, which is there only once the class is.
@@ -52,7 +52,7 @@ def six():
 
 
 def _saved(folder: Path, files: dict[str, str]) -> tuple[Analysis, Symbols]:
-    decided = analyse(make_tree(folder / "up", files), _rules(folder), 1, {}, _Silent(), symbols=True)
+    decided = analyse(make_tree(folder / "up", files), small_rules(folder), 1, {}, Silent(), symbols=True)
     assert decided.symbols is not None
     data, edges = symbol_data(decided.symbols, decided.graph, decided.written)
     return decided, Symbols(data, lambda: edges)
@@ -77,7 +77,7 @@ def test_the_order_in_which_modules_were_folded_is_none_of_the_search(tmp_path: 
     """Workers are done in any order, and who names something first is who is said to name it."""
     [archive] = [path for path in ARCHIVES if path.stem == "bases"]
     tree = make_tree(tmp_path / "up", {p: t for p, t in read_program(archive).files.items() if p.endswith(".py")})
-    folded = analyse(tree, _rules(tmp_path), 1, {}, _Silent(), symbols=True).folded.values()
+    folded = analyse(tree, small_rules(tmp_path), 1, {}, Silent(), symbols=True).folded.values()
     orders = [list(Program(modules, ()).modules) for modules in (folded, reversed(list(folded)))]
     assert len(orders[0]) > 2 and orders[0] == orders[1]
 

@@ -17,21 +17,8 @@ from shrinker.project import RULES_FOLDER
 from shrinker.ruleset.load import load_rules
 from shrinker.values.errors import InputError
 from tests.fold.programs import make_tree
-from tests.program.symbols.test_programs import _ROOT, _Silent
+from tests.program.symbols.support import PLATFORM, ROOT, Silent
 
-_MORE = """
-[[fact]]
-id = "fact-hip"
-why = "CUDA is the platform."
-calls = ["sglang.srt.utils.is_hip"]
-value = false
-
-[[remove]]
-id = "remove-gone"
-why = "No other platform."
-feature = "another platform"
-modules = ["sglang.gone"]
-"""
 FILES = {
     "python/sglang/__init__.py": "",
     "python/sglang/srt/__init__.py": "",
@@ -210,9 +197,9 @@ if _hip:
 def graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("why")
     tree = make_tree(folder / "upstream", FILES)
-    (folder / "rules.toml").write_text(_ROOT + _MORE)
+    (folder / "rules.toml").write_text(ROOT + PLATFORM)
     rules = load_rules([folder / "rules.toml", RULES_FOLDER / "package/protocols.toml"])
-    decided = analyse(tree, rules, 1, {}, _Silent(), symbols=True)
+    decided = analyse(tree, rules, 1, {}, Silent(), symbols=True)
     assert decided.symbols is not None
     saved = folder / "graph.json"
     saved.write_text(json.dumps(graph_data(decided.graph, decided.folded)))
