@@ -1,4 +1,4 @@
-"""Name, shape and role of every weight of a checkpoint of DeepSeek's; its configuration by name."""
+"""Name, shape and role of every weight of a checkpoint; its configuration by name."""
 
 from __future__ import annotations
 
@@ -35,24 +35,30 @@ def small(
     """`config.json` of a checkpoint that a simulation can compute.
 
     Args:
-        family: a published one: `v3` (and R1), `v3-fp8`, `v32`, `v2`, `v2-lite`.
+        family: a published one: `v3` (and R1), `v3-fp8`, `v32`, `v2`, `v2-lite`, `qwen3` (dense), `qwen3-moe`.
         dense, moe, mtp: layers of each kind.
         hidden: width of what passes through.
         changes: further keys.
     """
     published = configuration(family)
-    return {
+    narrow = {
         **published,
-        "first_k_dense_replace": dense,
         "hidden_size": hidden,
         "intermediate_size": 2 * hidden,
         "max_position_embeddings": 4096,
         "moe_intermediate_size": 128,
-        "n_group": min(2, published["n_group"]),
-        "n_routed_experts": 8,
         "num_attention_heads": 4,
         "num_experts_per_tok": 2,
         "num_hidden_layers": dense + moe,
+    }
+    if "kv_lora_rank" not in published:
+        experts = {"num_experts": 8, "mlp_only_layers": list(range(dense))} if "num_experts" in published else {}
+        return {**narrow, "num_key_value_heads": 2, **experts, **changes}
+    return {
+        **narrow,
+        "first_k_dense_replace": dense,
+        "n_group": min(2, published["n_group"]),
+        "n_routed_experts": 8,
         "num_key_value_heads": 4,
         "num_nextn_predict_layers": mtp,
         "q_lora_rank": published["q_lora_rank"] and 128,
@@ -64,14 +70,14 @@ def small(
 def weights(config: Mapping[str, Any]) -> Iterator[Weight]:
     """Every weight of a checkpoint of this configuration, the next-token layers after the others."""
     hidden, vocabulary = config["hidden_size"], config["vocab_size"]
-    layers, extra = config["num_hidden_layers"], config["num_nextn_predict_layers"]
+    layers, extra = config["num_hidden_layers"], config.get("num_nextn_predict_layers", 0)
     yield Weight("model.embed_tokens.weight", (vocabulary, hidden), "embedding")
     for layer in range(layers + extra):
         prefix = f"model.layers.{layer}"
         yield Weight(f"{prefix}.input_layernorm.weight", (hidden,), "norm")
         yield Weight(f"{prefix}.post_attention_layernorm.weight", (hidden,), "norm")
         yield from _attention(config, f"{prefix}.self_attn")
-        yield from _mlp(config, f"{prefix}.mlp", dense=layer < config["first_k_dense_replace"])
+        yield from _mlp(config, f"{prefix}.mlp", dense=_dense(config, layer))
         if layer >= layers:
             yield Weight(f"{prefix}.enorm.weight", (hidden,), "norm")
             yield Weight(f"{prefix}.hnorm.weight", (hidden,), "norm")
@@ -95,7 +101,26 @@ def adapter(config: Mapping[str, Any], rank: int) -> Iterator[Weight]:
                 yield Weight(f"base_model.model.{name}.lora_B.weight", (rows, rank))
 
 
+def _dense(config: Mapping[str, Any], layer: int) -> bool:
+    if "num_experts" in config:
+        return layer in config["mlp_only_layers"]
+    return layer < config.get("first_k_dense_replace", layer + 1)
+
+
+def _separate_heads(config: Mapping[str, Any], prefix: str) -> Iterator[Weight]:
+    """Keys and values of their own, with a norm on queries and keys: Qwen3's."""
+    hidden, size = config["hidden_size"], config["head_dim"]
+    for name, heads in (("q", "num_attention_heads"), ("k", "num_key_value_heads"), ("v", "num_key_value_heads")):
+        yield Weight(f"{prefix}.{name}_proj.weight", (config[heads] * size, hidden))
+    yield Weight(f"{prefix}.o_proj.weight", (hidden, config["num_attention_heads"] * size))
+    yield Weight(f"{prefix}.q_norm.weight", (size,), "norm")
+    yield Weight(f"{prefix}.k_norm.weight", (size,), "norm")
+
+
 def _attention(config: Mapping[str, Any], prefix: str) -> Iterator[Weight]:
+    if "kv_lora_rank" not in config:
+        yield from _separate_heads(config, prefix)
+        return
     hidden, heads, rank = config["hidden_size"], config["num_attention_heads"], config["q_lora_rank"]
     nope, rope, value, latent = (
         config[k] for k in ("qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim", "kv_lora_rank")
@@ -120,16 +145,18 @@ def _attention(config: Mapping[str, Any], prefix: str) -> Iterator[Weight]:
 
 
 def _mlp(config: Mapping[str, Any], prefix: str, *, dense: bool) -> Iterator[Weight]:
-    hidden, small = config["hidden_size"], config["moe_intermediate_size"]
+    hidden = config["hidden_size"]
     if dense:
         yield from _gated(prefix, hidden, config["intermediate_size"])
         return
-    yield Weight(f"{prefix}.gate.weight", (config["n_routed_experts"], hidden), "router")
-    if config["topk_method"] == "noaux_tc":
-        yield Weight(f"{prefix}.gate.e_score_correction_bias", (config["n_routed_experts"],), "bias")
-    for expert in range(config["n_routed_experts"]):
+    small, experts = config["moe_intermediate_size"], config.get("n_routed_experts") or config["num_experts"]
+    yield Weight(f"{prefix}.gate.weight", (experts, hidden), "router")
+    if config.get("topk_method") == "noaux_tc":
+        yield Weight(f"{prefix}.gate.e_score_correction_bias", (experts,), "bias")
+    for expert in range(experts):
         yield from _gated(f"{prefix}.experts.{expert}", hidden, small)
-    yield from _gated(f"{prefix}.shared_experts", hidden, small * config["n_shared_experts"])
+    if shared := config.get("n_shared_experts"):
+        yield from _gated(f"{prefix}.shared_experts", hidden, small * shared)
 
 
 def _gated(prefix: str, hidden: int, width: int) -> Iterator[Weight]:

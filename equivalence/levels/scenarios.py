@@ -90,8 +90,8 @@ class Scenario(_Declared):
 
     @property
     def asks(self) -> tuple[str, ...]:
-        """The options: what a profile may refuse."""
-        return tuple(self.options.split())
+        """The options, and the architecture: what a profile may refuse."""
+        return (*self.options.split(), ARCHITECTURE, small(**self.shape)["architectures"][0])
 
 
 _DECLARED = tomllib.loads((Path(__file__).parent / "scenarios.toml").read_text("utf-8"))

@@ -77,3 +77,10 @@ def layernorm(input: Tensor, gemma: Tensor, beta: Tensor, eps: float = 1e-6) -> 
     """Rows less their mean, by their deviation, times a weight, plus a bias; all in float32."""
     wide = torch.nn.functional.layer_norm(input.float(), input.shape[-1:], gemma.float(), beta.float(), eps)
     return wide.to(input.dtype)
+
+
+@jit("qknorm", "qknorm", source="elementwise/qknorm.cuh")
+def qknorm(q: Tensor, k: Tensor, q_weight: Tensor, k_weight: Tensor, eps: float) -> None:
+    """Each head of queries and of keys becomes its RMS norm, in place."""
+    q.copy_(rms(q, q_weight, eps))
+    k.copy_(rms(k, k_weight, eps))
