@@ -103,8 +103,8 @@ def adapter(config: Mapping[str, Any], rank: int) -> Iterator[Weight]:
 
 def _dense(config: Mapping[str, Any], layer: int) -> bool:
     if "num_experts" in config:
-        return layer in config["mlp_only_layers"]
-    return layer < config.get("first_k_dense_replace", layer + 1)
+        return bool(layer in config["mlp_only_layers"])
+    return "first_k_dense_replace" not in config or bool(layer < config["first_k_dense_replace"])
 
 
 def _separate_heads(config: Mapping[str, Any], prefix: str) -> Iterator[Weight]:
