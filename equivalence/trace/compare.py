@@ -8,11 +8,9 @@ only defines, imports or binds a name: that is what the levels references and im
 from __future__ import annotations
 
 import ast
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from equivalence.trace import reasons
@@ -97,7 +95,7 @@ def compare(
     found = Comparison()
     with without_gc():
         files = _read(running, importing, upstream, generated, found)
-        _Judge(files, generated, names_of_tree(generated), stated or Stated(), found).run()
+        _Judge(files, names_of_tree(generated), stated or Stated(), found).run()
     return found
 
 
@@ -124,15 +122,13 @@ def _read(running: Lines, importing: Lines, upstream: Path, generated: Path, fou
 
 
 class _Judge:
-    def __init__(self, files: list[_File], generated: Path, names: Names, stated: Stated, found: Comparison) -> None:
+    def __init__(self, files: list[_File], names: Names, stated: Stated, found: Comparison) -> None:
         self.files = files
-        self.generated = generated
         self.names = names
         self.stated = stated
         self.found = found
         self.gone = self._gone()
         self.known: dict[str, bool] = {}
-        self.nothing: dict[str, bool] = {}
         self.only: dict[str, bool] = {}
 
     def _gone(self) -> dict[str, list[list[Line]]]:
@@ -170,10 +166,11 @@ class _Judge:
             elif not function:
                 kind = self._bound(file, line)
             else:
-                around = reasons.Around(here, self.names, self.idle, self.empty, index > last and bool(left))
+                around = reasons.Around(here, self.names, self.idle, index > last and bool(left))
                 kind = self._kind(file, line, around, bool(remains))
             if kind is None:
-                self._miss(file, line)
+                where = ".".join(line.scope) or "the module"
+                self.found.missing.append(Missing(file.path, line.number, where, " ".join(line.tokens)))
             else:
                 self.found.lines[kind] += file.executed[line.number]
 
@@ -230,28 +227,10 @@ class _Judge:
             return False
         if name not in self.known:
             self.known[name] = True
-            around = reasons.Around(names_of(()), self.names, self.idle)
+            # What calls functions that do nothing now did something in upstream.
+            around = reasons.Around(names_of(()), replace(self.names, empty=frozenset()), self.idle)
             self.known[name] = all(reasons.without_effect(line, around) for lines in self.gone[name] for line in lines)
         return self.known[name]
-
-    def empty(self, name: str) -> bool:
-        """Whether the generated tree has functions of this name, and all of them do nothing."""
-        if name not in self.nothing:
-            pattern = re.compile(rf"\bdef {re.escape(name)}\b".encode())
-            found = [
-                node
-                for text in self._texts
-                if pattern.search(text)
-                for node in ast.walk(ast.parse(text))
-                if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name
-            ]
-            self.nothing[name] = bool(found) and all(map(_does_nothing, found))
-        return self.nothing[name]
-
-    @cached_property
-    def _texts(self) -> list[bytes]:
-        """Every generated Python file."""
-        return [file.read_bytes() for file in sorted(self.generated.rglob("*.py"))]
 
     def _bound(self, file: _File, line: Line) -> str | None:
         """Of the body of a module or class: what has an effect of its own has to be there."""
@@ -267,11 +246,6 @@ class _Judge:
         filed = registers_of([node]) if index is not None else ()
         return reasons.REGISTRATION if index and any(is_let_go(r, _module(file.path), index) for r in filed) else None
 
-    def _miss(self, file: _File, line: Line) -> None:
-        text = " ".join(line.tokens)
-        where = ".".join(line.scope) or "the module"
-        self.found.missing.append(Missing(file.path, line.number, where, text))
-
 
 def _binds(line: Line, name: str) -> bool:
     """Whether a line of a module or class only defines or imports a name, or is the function's or class's own."""
@@ -279,15 +253,6 @@ def _binds(line: Line, name: str) -> bool:
         return True
     defines = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     return not line.function and isinstance(line.statement, defines)
-
-
-def _does_nothing(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    return all(
-        isinstance(node, ast.Pass)
-        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
-        or (isinstance(node, ast.Return) and (node.value is None or isinstance(node.value, ast.Constant)))
-        for node in function.body
-    )
 
 
 def _name(function: Scope) -> str:

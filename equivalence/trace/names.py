@@ -20,45 +20,40 @@ class Names:
     """Read as a name of their own, imported, or a part of a string that is a dotted name."""
     attributes: frozenset[str]
     """Read as `x.name`, or a part of such a string."""
+    empty: frozenset[str] = frozenset()
+    """Of functions, where all of that name do nothing."""
 
 
 def names_of(nodes: Iterable[ast.AST]) -> Names:
     """Those of some parts of a syntax tree."""
     plain: set[str] = set()
     attributes: set[str] = set()
-    for top in nodes:
-        for node in ast.walk(top):
-            if isinstance(node, ast.Name):
-                if not isinstance(node.ctx, ast.Store):
-                    plain.add(node.id)
-            elif isinstance(node, ast.Attribute):
-                if not isinstance(node.ctx, ast.Store):
-                    attributes.add(node.attr)
-            elif isinstance(node, ast.AugAssign):
-                # Reads what it writes.
-                if isinstance(node.target, ast.Name):
-                    plain.add(node.target.id)
-                elif isinstance(node.target, ast.Attribute):
-                    attributes.add(node.target.attr)
-            elif isinstance(node, (ast.Import, ast.ImportFrom)):
-                plain.update(alias.name.rpartition(".")[2] for alias in node.names)
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _is_dotted(node.value):
-                parts = re.split(r"[.:]", node.value)
+    empty: dict[str, bool] = {}
+    for node in (node for top in nodes for node in ast.walk(top)):
+        match node:
+            case ast.Name(id=name, ctx=ast.Load() | ast.Del()) | ast.AugAssign(target=ast.Name(id=name)):
+                plain.add(name)
+            # An augmented assignment reads what it writes.
+            case ast.Attribute(attr=name, ctx=ast.Load() | ast.Del()) | ast.AugAssign(target=ast.Attribute(attr=name)):
+                attributes.add(name)
+            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+                plain.update(alias.name.rpartition(".")[2] for alias in aliases)
+            case ast.Constant(value=str(text)) if len(text) < _LONGEST and _DOTTED.match(text):
+                parts = re.split(r"[.:]", text)
                 plain.update(parts)
                 attributes.update(parts)
-    return Names(frozenset(plain), frozenset(attributes))
+            case ast.FunctionDef(name=name, body=body) | ast.AsyncFunctionDef(name=name, body=body):
+                empty[name] = empty.get(name, True) and all(map(_does_nothing, body))
+    return Names(frozenset(plain), frozenset(attributes), frozenset(name for name, nothing in empty.items() if nothing))
 
 
-def _is_dotted(text: str) -> bool:
-    return len(text) < _LONGEST and _DOTTED.match(text) is not None
+def _does_nothing(node: ast.stmt) -> bool:
+    match node:
+        case ast.Pass() | ast.Expr(value=ast.Constant()) | ast.Return(value=None | ast.Constant()):
+            return True
+    return False
 
 
 def names_of_tree(package: Path) -> Names:
     """Those of all Python files below a folder. Raises SyntaxError when one is not Python."""
-    plain: set[str] = set()
-    attributes: set[str] = set()
-    for file in sorted(package.rglob("*.py")):
-        found = names_of([ast.parse(file.read_bytes(), str(file))])
-        plain |= found.plain
-        attributes |= found.attributes
-    return Names(frozenset(plain), frozenset(attributes))
+    return names_of(ast.parse(file.read_bytes(), str(file)) for file in sorted(package.rglob("*.py")))

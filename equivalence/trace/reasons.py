@@ -46,20 +46,8 @@ MODULE = "body of a module that is gone"
 """What an import executed of it; no function of it ran later."""
 
 KINDS = (
-    CONDITION,
-    FRAME,
-    IMPORT,
-    ASSIGNMENT,
-    DEFINITION,
-    END,
-    CALL,
-    FUNCTION,
-    STATED,
-    REMOVED,
-    IMPORTING,
-    REGISTRATION,
-    BOUND,
-    MODULE,
+    *(CONDITION, FRAME, IMPORT, ASSIGNMENT, DEFINITION, END, CALL, FUNCTION, STATED, REMOVED),
+    *(IMPORTING, REGISTRATION, BOUND, MODULE),
 )
 """All of them, in the order in which they are reported."""
 
@@ -77,8 +65,6 @@ class Around:
     """What the generated tree reads."""
     idle: Callable[[str], bool]
     """Whether all functions of a name are gone, and what ran of them had no effect."""
-    empty: Callable[[str], bool] = lambda name: False
-    """Whether the generated tree has functions of a name, and all of them do nothing."""
     last: bool = False
     """Whether nothing of its function stands behind it in the generated tree."""
 
@@ -98,12 +84,12 @@ def reason(line: Line, around: Around) -> str | None:
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return None if node.name in around.here.plain else DEFINITION
     if isinstance(node, (ast.Return, ast.Pass)):
-        nothing = isinstance(node, ast.Pass) or node.value is None or _is_none(node.value)
+        nothing = isinstance(node, ast.Pass) or ast.unparse(node) in ("return", "return None")
         return END if around.last and nothing else None
     if isinstance(node, ast.Expr):
         name = called(node)
         gone = name not in around.tree.plain | around.tree.attributes and around.idle(name)
-        return CALL if name and (gone or around.empty(name)) else None
+        return CALL if name and (gone or name in around.tree.empty) else None
     return None
 
 
@@ -124,10 +110,6 @@ def _targets(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> Iterator[ast.e
             waiting += target.elts
         else:
             yield target.value if isinstance(target, ast.Starred) else target
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
 
 
 def called(node: ast.Expr) -> str:
