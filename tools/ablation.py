@@ -25,9 +25,9 @@ _SHOWN = 3
 class Change:
     """What comes and goes of one kind of thing when a rule is left out."""
 
-    back: int
+    back: int = 0
     """Only in the tree without the rule: the rule removes it."""
-    gone: int
+    gone: int = 0
     """Only in the tree with it: the rule keeps it."""
 
 
@@ -36,12 +36,12 @@ class Alone:
     """The effect of one rule alone."""
 
     rule: str
-    files: Change
-    definitions: Change
+    files: Change = Change()
+    definitions: Change = Change()
     """Functions, classes and methods, by qualified name."""
-    lines: Change
+    lines: Change = Change()
     """Of Python, net for each file."""
-    paths: tuple[str, ...]
+    paths: tuple[str, ...] = ()
     """The files that come or go, sorted."""
     failed: str = ""
     """First lines of why there is no tree without the rule; the counts are then 0."""
@@ -89,10 +89,9 @@ def alone(
             try:
                 other = generated("without", (rule,))
             except (EvidenceError, InputError) as error:
-                nothing = Change(0, 0)
-                yield Alone(rule, nothing, nothing, nothing, (), "\n".join(str(error).splitlines()[: _SHOWN + 1]))
-                continue
-            yield compare(rule, base, other)
+                yield Alone(rule, failed="\n".join(str(error).splitlines()[: _SHOWN + 1]))
+            else:
+                yield compare(rule, base, other)
 
 
 def compare(rule: str, base: tuple[Path, Manifest], other: tuple[Path, Manifest]) -> Alone:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -60,12 +60,4 @@ class Following:
 
 def together(found: Sequence[Executed]) -> Executed:
     """The lines of several programs."""
-    return Executed(_union(e.running for e in found), _union(e.importing for e in found))
-
-
-def _union(parts: Iterable[Mapping[str, frozenset[int]]]) -> dict[str, frozenset[int]]:
-    lines: dict[str, frozenset[int]] = {}
-    for part in parts:
-        for path, numbers in part.items():
-            lines[path] = lines.get(path, frozenset()) | numbers
-    return lines
+    return Executed(executed.union(e.running for e in found), executed.union(e.importing for e in found))

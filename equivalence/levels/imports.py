@@ -65,15 +65,9 @@ def file_of(module: str, tree: Path) -> str:
 
 def _walk(trees: Mapping[str, Path], setting: Setting, ledger: Ledger) -> None:
     ours = modules(trees[GENERATED])
-    known = set(modules(trees[UPSTREAM]))
-    arguments = {
-        UPSTREAM: {
-            "modules": [name for name in ours if name in known],
-            "root": str(trees[UPSTREAM]),
-            "seconds": _SECONDS,
-        },
-        GENERATED: {"modules": ours, "root": str(trees[GENERATED]), "seconds": _SECONDS},
-    }
+    theirs = set(modules(trees[UPSTREAM]))
+    asked = {UPSTREAM: [name for name in ours if name in theirs], GENERATED: ours}
+    arguments = {side: {"modules": asked[side], "root": str(trees[side]), "seconds": _SECONDS} for side in SIDES}
     found = both(trees, setting, ledger, Call("walk", arguments, 600))
     if found is None:
         return
@@ -205,18 +199,15 @@ def _usage(text: str) -> str:
 
 def _loading(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Setting, ledger: Ledger) -> None:
     arguments = {"modules": subjects["server"]}
-    best: dict[str, Any] = {}
+    runs = []
     for attempt in range(_RUNS):
         call = Call("loading", dict.fromkeys(SIDES, arguments), 180, f"loading-{attempt}")
         # Alone: it is timed.
         found = both(trees, replace(setting, jobs=1), ledger, call)
         if found is None:
             return
-        for side in SIDES:
-            data = found[side].data
-            if side not in best or data["seconds"] < best[side]["seconds"]:
-                best[side] = data
-    before, after = best[UPSTREAM], best[GENERATED]
+        runs.append(found)
+    before, after = (min((run[side].data for run in runs), key=lambda data: data["seconds"]) for side in SIDES)
     ledger.count("loaded modules", len(after["modules"]))
     own = set(modules(trees[GENERATED])) - set(modules(trees[UPSTREAM]))
     for name in sorted({*after["modules"]} - {*before["modules"]} - own):
@@ -230,15 +221,12 @@ def _loading(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Se
     ledger.count("loaded distributions", len(after["distributions"]))
     for name in sorted({*after["distributions"]} - {*before["distributions"]}):
         ledger.find("loaded distributions", "", f"{name} is loaded by the generated server and not by upstream's")
-    _figures(before, after, ledger)
-
-
-def _figures(before: Mapping[str, Any], after: Mapping[str, Any], ledger: Ledger) -> None:
     for name, key, unit, scale in (
         ("import of the server", "seconds", "s", 1.0),
         ("processor time of it", "processor", "s", 1.0),
         ("memory after it", "memory", "MiB", 2.0**20),
     ):
         ledger.figure(name, f"{after[key] / scale:.1f} {unit}, upstream {before[key] / scale:.1f} {unit}")
-    ledger.figure("modules of sglang loaded", f"{len(after['modules'])}, upstream {len(before['modules'])}")
-    ledger.figure("distributions loaded", f"{len(after['distributions'])}, upstream {len(before['distributions'])}")
+    for key in ("modules", "distributions"):
+        name = "modules of sglang loaded" if key == "modules" else "distributions loaded"
+        ledger.figure(name, f"{len(after[key])}, upstream {len(before[key])}")

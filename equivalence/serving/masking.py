@@ -5,40 +5,16 @@ from __future__ import annotations
 import re
 from typing import Any
 
-VOLATILE: dict[str, str] = {
-    "id": "made for each request",
-    "request_id": "made for each request",
-    "created": "the time of the answer",
-    "created_at": "the time of the answer",
-    "completed_at": "the time of the answer",
-    "timestamp": "the time of the answer",
-    "start_time": "the time of the start",
-    "uptime": "time since the start",
-    "e2e_latency": "a duration",
-    "latency": "a duration",
-    "inference_time": "a duration",
-    "queue_time": "a duration",
-    "total_duration": "a duration",
-    "load_duration": "a duration",
-    "prompt_eval_duration": "a duration",
-    "eval_duration": "a duration",
-    "decode_throughput": "a rate over time",
-    "last_gen_throughput": "a rate over time",
-    "gen_throughput": "a rate over time",
-    "api_server_dispatch_finish_ts": "a time",
-    "request_received_ts": "a time",
-    "request_sent_to_scheduler_ts": "a time",
-    "response_sent_to_client_ts": "a time",
-    "decode_finished_ts": "a time",
-    "request_finished_ts": "a time",
-    "forward_entry_time": "a time",
-    "prefill_launch_delay": "a duration",
-    "prefill_launch_latency": "a duration",
-    "prefill_finished_ts": "a time",
-    "modified_at": "a time",
-    "dp_rank": "whichever worker was free",
-}
-"""Name of a field, wherever it stands → why its value says nothing. The field itself must still be there."""
+_NAMES = """
+id request_id created created_at completed_at timestamp start_time uptime e2e_latency latency inference_time
+queue_time total_duration load_duration prompt_eval_duration eval_duration decode_throughput last_gen_throughput
+gen_throughput api_server_dispatch_finish_ts request_received_ts request_sent_to_scheduler_ts
+response_sent_to_client_ts decode_finished_ts request_finished_ts forward_entry_time prefill_launch_delay
+prefill_launch_latency prefill_finished_ts modified_at dp_rank
+"""
+VOLATILE = frozenset(_NAMES.split())
+"""Fields whose value says nothing, wherever they stand: made for each request, a time, a duration or rate, whichever worker was
+free. The field itself must still be there."""
 
 _TEXTS: tuple[tuple[re.Pattern[str], str], ...] = (
     # Identifiers that servers put into texts, and the address a message may name.

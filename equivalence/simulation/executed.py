@@ -12,7 +12,8 @@ import json
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -158,27 +159,27 @@ def _answered(file: Path) -> int:
 
 
 def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
+    with suppress(PermissionError):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return False
     return True
 
 
 def read(folder: Path) -> Executed:
     """Lines of all processes that wrote into a folder, together."""
-    found: dict[str, dict[str, set[int]]] = {_RUNNING: {}, _IMPORTING: {}}
-    for file in sorted(folder.glob("*.json")):
-        data = json.loads(file.read_text("utf-8"))
-        for context, known in found.items():
-            for name, lines in data.get(context, {}).items():
-                known.setdefault(name, set()).update(lines)
-    running, importing = (
-        {name: frozenset(lines) for name, lines in sorted(found[context].items())} for context in (_RUNNING, _IMPORTING)
-    )
-    return Executed(running, importing)
+    files = [json.loads(file.read_text("utf-8")) for file in sorted(folder.glob("*.json"))]
+    return Executed(*(union(file.get(context, {}) for file in files) for context in (_RUNNING, _IMPORTING)))
+
+
+def union(parts: Iterable[Mapping[str, Iterable[int]]]) -> dict[str, frozenset[int]]:
+    """The lines of several processes or programs, by path."""
+    lines: dict[str, frozenset[int]] = {}
+    for part in parts:
+        for path, numbers in part.items():
+            lines[path] = lines.get(path, frozenset()).union(numbers)
+    return dict(sorted(lines.items()))
 
 
 def clear(folder: Path) -> None:
