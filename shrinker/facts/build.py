@@ -104,22 +104,22 @@ def _outlines(tree: UpstreamTree, paths: list[str], jobs: int, *, kept: bool) ->
     groups = list(chunks(tree, paths))
     if jobs == 1 or len(groups) <= 1:
         for group in groups:
-            yield _outline_files(tree.root, group, packed=kept, compared=kept)
+            yield _outline_files(tree.root, group, packed=kept)
         return
     with WorkerPool(jobs, mp_context=worker_context()) as pool:
         try:
-            yield from pool.map(partial(_outline_files, tree.root, packed=True, compared=kept), groups)
+            yield from pool.map(partial(_outline_files, tree.root, packed=True), groups)
         except BrokenProcessPool as error:
             raise InputError(
                 "a worker process was killed while reading the tree", "free memory or lower JOBS, and run again"
             ) from error
 
 
-def _outline_files(root: Path, paths: list[str], *, packed: bool, compared: bool) -> _Outlined:
+def _outline_files(root: Path, paths: list[str], *, packed: bool) -> _Outlined:
     """Outlines by path; packed to travel and to be kept."""
     with without_gc():
         found = ((path, outline_file(root, path)) for path in paths)
-        return [(path, store(each, compared=compared) if packed else each) for path, each in found]
+        return [(path, store(each) if packed else each) for path, each in found]
 
 
 def outline_file(root: Path, path: str) -> Outline | None:

@@ -24,7 +24,7 @@ from shrinker.fold.workers import FoldWorkers, Result, Wanted, World
 from shrinker.values.edits import Span
 from shrinker.values.errors import ShrinkerError
 from shrinker.values.folded import Escape, FoldedModule
-from shrinker.values.upstream import UpstreamTree, module_name
+from shrinker.values.upstream import UpstreamTree
 
 
 class FoldEngine:
@@ -69,7 +69,6 @@ class FoldEngine:
         """Modules that no earlier run folded, each counted once for every time."""
         self.rounds: list[int] = []
         """Modules folded again in each round."""
-        self._worlds: dict[frozenset[str], Environment] = {environment.rescued: environment}
         self._banned: frozenset[str] = frozenset()
         """Names that the rounds may not drop."""
         self._world_paths: frozenset[str] = frozenset()
@@ -97,7 +96,7 @@ class FoldEngine:
             self.folded[module.path] = module
             self.folded_anew += 1
             if recorded is not None:
-                self._memory.learn(module.path, self._refinement(module.path), recorded, self.environment)
+                self._memory.learn(module.path, self._refinement(module.path), recorded)
             self.progress(len(self.folded))
         self.progress(len(self.folded))
         return [self.folded[p] for p in paths]
@@ -220,29 +219,19 @@ class FoldEngine:
         self._workers.close()
         before = self.environment
         self.environment = self._world_with(before.rescued | frozenset(fresh))
-        for path in self._memory.once(
-            "touched",
-            before,
-            (*sorted(fresh), *sorted(self.folded)),
-            lambda: sorted(p for p, m in self.folded.items() if self._touches(m, fresh, before)),
-        ):
-            del self.folded[path]
+        self.folded = {path: module for path, module in self.folded.items() if not _touches(module, fresh, before)}
         return True
 
     def _world_with(self, rescued: frozenset[str]) -> Environment:
         """The closed world in which these modules stay."""
-        known = self._worlds.get(rescued)
-        if known is None:
-            outlines = dict(self.environment.outlines)
-            paths = module_paths(self.tree)
-            for name in sorted(rescued - self.environment.rescued):
-                found = outline_file(self.tree.root, paths[name]) if name in paths else None
-                if found is not None:
-                    outlines[name] = found
-            before = self.environment
-            known = like(Environment(before.rules, outlines, before.modules, rescued), before)
-            self._worlds[rescued] = known
-        return known
+        before = self.environment
+        outlines = dict(before.outlines)
+        paths = module_paths(self.tree)
+        for name in sorted(rescued - before.rescued):
+            found = outline_file(self.tree.root, paths[name]) if name in paths else None
+            if found is not None:
+                outlines[name] = found
+        return like(Environment(before.rules, outlines, before.modules, rescued), before)
 
     def companions(self, kept: Collection[str]) -> dict[str, FoldedModule]:
         """Folded modules of the companions, by path; see `fold_companions`.
@@ -250,10 +239,7 @@ class FoldEngine:
         Args:
             kept: paths of all kept files.
         """
-        tree, environment = self.tree, self.environment
-        beside = sorted(path for path in kept if path.endswith(".py") and module_name(path) is None)
-        parts = (f"{path}={tree.by_path[path].sha256}" for path in beside)
-        return self._memory.once("companions", environment, parts, lambda: fold_companions(tree, environment, kept))
+        return fold_companions(self.tree, self.environment, kept)
 
     def _with_packages(self, name: str) -> list[str]:
         """The module and the removed packages around it: importing it runs their ``__init__``."""
@@ -263,25 +249,26 @@ class FoldEngine:
             name = name.rpartition(".")[0]
         return names
 
-    def _touches(self, module: FoldedModule, fresh: Collection[str], before: Environment) -> bool:
-        """True when a name that the module imports came from one of these modules, through whatever re-exports."""
-        known = before.outlines.get(module.module)
-        if known is None:
-            return False
-        rules = {gone.rule for name in fresh if (gone := before.removed_module(name)) is not None}
-        if any(decision.kind == LOADED and decision.rule in rules for decision in module.decisions):
-            # A loop over texts imports no name.
-            return True
-        for source, name, _ in known.aliases:
-            whole = f"{source}.{name}" if name else source
-            values = [before.removed_module(whole), *(before.resolve(whole, n) for n in before.hot_names(whole))]
-            if name and name != "*":
-                values.append(before.resolve(source, name))
-            elif name == "*":
-                values += [
-                    before.removed_module(source),
-                    *(before.resolve(source, n) for n in before.hot_names(source)),
-                ]
-            if any(isinstance(v, Removed) and v.module in fresh for v in values):
-                return True
+
+def _touches(module: FoldedModule, fresh: Collection[str], before: Environment) -> bool:
+    """True when a name that the module imports came from one of these modules, through whatever re-exports."""
+    known = before.outlines.get(module.module)
+    if known is None:
         return False
+    rules = {gone.rule for name in fresh if (gone := before.removed_module(name)) is not None}
+    if any(decision.kind == LOADED and decision.rule in rules for decision in module.decisions):
+        # A loop over texts imports no name.
+        return True
+    for source, name, _ in known.aliases:
+        whole = f"{source}.{name}" if name else source
+        values = [before.removed_module(whole), *(before.resolve(whole, n) for n in before.hot_names(whole))]
+        if name and name != "*":
+            values.append(before.resolve(source, name))
+        elif name == "*":
+            values += [
+                before.removed_module(source),
+                *(before.resolve(source, n) for n in before.hot_names(source)),
+            ]
+        if any(isinstance(v, Removed) and v.module in fresh for v in values):
+            return True
+    return False

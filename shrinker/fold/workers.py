@@ -13,7 +13,7 @@ from shrinker.cache.workers import WorkerPool, worker_context
 from shrinker.facts.build import CHUNK_BYTES, chunks
 from shrinker.facts.environment import Environment
 from shrinker.fold.dependency_tracker import Answers, RecordingEnvironment
-from shrinker.fold.memory import Recorded, record
+from shrinker.fold.memory import Recorded
 from shrinker.fold.module import fold_source
 from shrinker.fold.propagate.refinement import Refinement
 from shrinker.values.errors import InputError
@@ -153,6 +153,8 @@ def fold_files(root: Path, wanted: Sequence[Wanted], world: World) -> list[Resul
             raise InputError(
                 f"{path}:1: cannot be read as Python source: {error}", "mend the file in the upstream tree"
             ) from None
-        kept = record(module, recorder.questions, world) if recorder and isinstance(world, Answers) else None
+        kept = None
+        if recorder is not None and isinstance(world, Answers):
+            kept = Recorded(recorder.questions, world.digest(recorder.questions), pack(module))
         found.append((module, kept))
     return found
