@@ -11,6 +11,7 @@ from shrinker.check.reader import read_symbols
 from shrinker.check.registry import Seen
 from shrinker.check.symbols import ModuleSymbols
 from shrinker.check.trees import Trees
+from shrinker.syntax.imports import absolute, package_of
 from shrinker.values.upstream import PACKAGE_PREFIX
 
 _INIT = "__init__.py"
@@ -80,9 +81,7 @@ def lost_imports(trees: Trees, seen: Seen) -> None:
             if level:
                 if own is None:
                     continue
-                parts = own.split(".")
-                up = level - symbols.path.endswith(f"/{_INIT}")
-                module = ".".join([*parts[: len(parts) - up], *([written] if written else [])])
+                module = absolute(written, level, package_of(own, symbols.path.endswith(f"/{_INIT}")))
             if module.partition(".")[0] in generated.names and module in upstream.files:
                 seen.look()
                 if not generated.gives(module, name) and upstream.gives(module, name):

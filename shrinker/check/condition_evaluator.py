@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from shrinker.check.rule_index import RuleIndex
 from shrinker.check.tokens import Tokens
+from shrinker.syntax.names import dotted
+from shrinker.syntax.walk import statements
 
 _SWITCHES = frozenset({"get_bool_env_var", "getenv", "get_env"})
 _BINDING = frozenset({"def", "async", "class", "for", "global", "nonlocal"})
@@ -45,7 +47,7 @@ class ConditionEvaluator:
                 self._bound[tokens[0]] += 1
         self._depth = 0
         self.tests: list[ast.If] = []
-        for node in _statements(tree.body):
+        for node in sorted(statements(tree), key=lambda node: (node.lineno, node.col_offset)):
             match node:
                 case ast.If():
                     self.tests.append(node)
@@ -105,8 +107,8 @@ class ConditionEvaluator:
             self._depth -= 1
 
     def _attribute(self, node: ast.Attribute) -> bool | None:
-        written = _written(node)
-        if written is None:
+        written = dotted(node)
+        if not written:
             return None
         root = written.partition(".")[0]
         if root in self._imported:
@@ -115,7 +117,7 @@ class ConditionEvaluator:
         return self._index.attribute(node.attr) if said is None else said
 
     def _call(self, node: ast.Call) -> bool | None:
-        written = _written(node.func)
+        written = dotted(node.func)
         if (
             isinstance(node.func, ast.Attribute)
             and node.func.attr == "get"
@@ -124,7 +126,7 @@ class ConditionEvaluator:
             said = self._index.environment(node.func.value.attr)
             if said is not None:
                 return said
-        if written is None:
+        if not written:
             return self._index.method(node.func.attr) if isinstance(node.func, ast.Attribute) else None
         if written.rpartition(".")[2] in _SWITCHES and node.args and isinstance(node.args[0], ast.Constant):
             return self._index.environment(str(node.args[0].value))
@@ -141,8 +143,8 @@ class ConditionEvaluator:
     def _comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> bool | None:
         if isinstance(right, ast.Constant) and right.value is None and isinstance(op, ast.Is | ast.IsNot):
             return None  # A fact says what is true, not what is None.
-        written = _written(left)
-        if written is None:
+        written = dotted(left)
+        if not written:
             return None
         place = f"{self._module}.{written}"
         match op, right:
@@ -164,24 +166,3 @@ class ConditionEvaluator:
             truth = self.truth(node.test)
             if truth is not None and (dead := node.orelse if truth else node.body):
                 yield node, dead
-
-
-def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Statements on every level, outermost first."""
-    stack = list(reversed(body))
-    while stack:
-        node = stack.pop()
-        yield node
-        for name in ("finalbody", "orelse", "body"):
-            stack += reversed(getattr(node, name, None) or ())
-        for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
-            stack += reversed(part.body)
-
-
-def _written(node: ast.expr) -> str | None:
-    """A dotted name as it is written; None for any other expression."""
-    names: list[str] = []
-    while isinstance(node, ast.Attribute):
-        names.append(node.attr)
-        node = node.value
-    return ".".join([node.id, *reversed(names)]) if isinstance(node, ast.Name) else None

@@ -27,6 +27,7 @@ from shrinker.check.declarations import (
 )
 from shrinker.check.scopes import Aliases, Scope, look_up, stands_for
 from shrinker.check.symbols import Attribute, ClassSymbols, LookUp, ModuleSymbols, Row
+from shrinker.syntax.imports import absolute, package_of
 from shrinker.values.upstream import PACKAGE, module_name
 
 _DOTTED = re.compile(r"sglang(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)?")
@@ -394,9 +395,7 @@ class _Reader:
             return node.module
         if self.module is None:
             return None
-        parts = self.module.split(".")
-        keep = len(parts) - node.level + (1 if self.is_package else 0)
-        return ".".join([*parts[: max(keep, 0)], *([node.module] if node.module else [])])
+        return absolute(node.module, node.level, package_of(self.module, self.is_package))
 
 
 def _is_globals(node: ast.expr) -> bool:

@@ -391,3 +391,18 @@ def test_a_name_goes_with_the_member_that_a_rule_removes(
     trees = case({"a.py": base + lost}, {"a.py": base + "class Other(Base):\n    size = 1\n"})
     trees.rules = rules
     assert trees.findings("references") == [("members", "a.py")] * findings
+
+
+LOOP = "from importlib import import_module\n\nfor name in ({}):\n    import_module(f'{{__name__}}.{{name}}')\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "findings"), [("'spare',", 0), ("'tpu_a',", 2), ("'tpu_a', 'spare'", 1), ("'spare', 'spare'", 0)]
+)
+def test_a_loop_imports_all_but_what_a_rule_removes(case: Build, rules: Ruleset, rows: str, findings: int) -> None:
+    before = {"p/__init__.py": LOOP.format("'tpu_a', 'spare'") + "x = 1\n", "p/tpu_a.py": "", "p/spare.py": ""}
+    trees = case(before, {"p/__init__.py": LOOP.format(rows), "p/spare.py": "="})
+    trees.rules = rules
+    evidence = trees.evidence("references")
+    assert [f.check for f in evidence.findings] == ["imports of loops"] * findings
+    assert dict(evidence.checks)["imports of loops"] == 2

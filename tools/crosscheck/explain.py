@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from shrinker.check.orphaned import explain_imports
+from shrinker.check.unused_imports import explain_imports
 from shrinker.values.leftovers import Leftover
 from tools.crosscheck.finding import Explained, Finding
 from tools.crosscheck.gone import Gone

@@ -16,8 +16,8 @@ from shrinker.check.leftovers.reasons import explain, mark_idle
 from shrinker.check.leftovers.scan import Scanner
 from shrinker.check.leftovers.suspects import Company, companies, suspects
 from shrinker.check.leftovers.vocabulary import Vocabulary, build_vocabulary
-from shrinker.check.orphaned import explain_imports
 from shrinker.check.ruff import RuffRun, Undefined
+from shrinker.check.unused_imports import explain_imports
 from shrinker.check.workers import map_files
 from shrinker.ruleset import Ruleset
 from shrinker.values.errors import InputError

@@ -18,6 +18,7 @@ from shrinker.check.leftovers.places import (
     raised,
 )
 from shrinker.check.leftovers.vocabulary import Vocabulary, is_constant
+from shrinker.syntax.imports import absolute
 from shrinker.values.leftovers import Survivor
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -67,7 +68,7 @@ class Scanner(Expressions):
                 for alias in node.names:
                     self.imported(node.lineno, alias.name, alias, None)
             case ast.ImportFrom():
-                source = self.absolute(node)
+                source = absolute(node.module, node.level, self.package)
                 for alias in node.names:
                     self.imported(alias.lineno, source, alias, alias.name)
             case ast.Expr(value=ast.Constant(value=str())):
@@ -162,13 +163,6 @@ class Scanner(Expressions):
                 return
         if name and any(self.words.is_foreign(part) for part in source.split(".")):
             self.add("names", line, whole, "import")
-
-    def absolute(self, node: ast.ImportFrom) -> str:
-        if not node.level:
-            return node.module or ""
-        parts = self.package.split(".")
-        base = parts[: len(parts) - node.level + 1]
-        return ".".join([*base, *([node.module] if node.module else [])])
 
 
 def _imported(body: Iterable[ast.stmt]) -> Iterable[str]:
