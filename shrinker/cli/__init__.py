@@ -24,6 +24,7 @@ from shrinker.cli.crosscheck import cross_check
 from shrinker.cli.dependencies import dependencies
 from shrinker.cli.diff import diff
 from shrinker.cli.ending import run
+from shrinker.cli.explain import explain, why, why_not
 from shrinker.cli.help import Commands, examples
 from shrinker.cli.kernels import kernels
 from shrinker.cli.mutate import mutate
@@ -32,7 +33,6 @@ from shrinker.cli.rules import profiles, rules
 from shrinker.cli.shrink import shrink
 from shrinker.cli.survivors import survivors
 from shrinker.cli.verify import verify
-from shrinker.cli.why import why, why_not
 
 app = typer.Typer(
     cls=Commands,
@@ -51,6 +51,7 @@ for _command in (
     cross_check,
     dependencies,
     kernels,
+    explain,
     why,
     why_not,
     profiles,
@@ -62,7 +63,9 @@ for _command in (
     publish,
 ):
     _name = _command.__name__.replace("_", "-")
-    app.command(_name, epilog=examples(_name))(_command)
+    # A flag of the server is a name to explain, and no option of the command.
+    _settings = {"ignore_unknown_options": True} if _command is explain else None
+    app.command(_name, epilog=examples(_name), context_settings=_settings)(_command)
 
 
 @app.callback(invoke_without_command=True)

@@ -40,6 +40,12 @@ EXAMPLES = {
         "shrinker rules platform-hip switch-aiter",
         "shrinker rules --unused --profile deepseek-r1-minimal",
     ),
+    "explain": (
+        "shrinker explain RadixCache.match_prefix",
+        "shrinker explain --attention-backend",
+        "shrinker explain SGLANG_USE_AITER",
+        "shrinker explain dist/sglang_deepseek/python/sglang/srt/managers/scheduler.py:100",
+    ),
     "why": (
         "shrinker why sglang.srt.layers.moe.topk",
         "shrinker why RadixCache.match_prefix --all",

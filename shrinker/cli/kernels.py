@@ -23,8 +23,8 @@ def kernels(
     """
     from dataclasses import asdict
 
+    from shrinker.cli.explain import print_steps
     from shrinker.cli.places import find_graph, read_manifest
-    from shrinker.cli.why import print_steps
     from shrinker.program.answers import SYMBOLS
     from shrinker.program.reached import reached, taken
     from shrinker.program.saved import load_graph

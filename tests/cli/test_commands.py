@@ -138,6 +138,29 @@ def test_why_not(generated: World) -> None:
     assert answer["rule"] == "unreachable"
 
 
+@pytest.mark.parametrize(
+    ("name", "verdict", "says"),
+    [
+        ("cuda.py", "kept", "server.py:6"),
+        ("sglang.srt.npu", "removed", "remove-npu: Ascend NPU is removed"),
+        ("remove-npu", "rule", "1 files"),
+        ("srt", "partly kept", "1 removed: remove-npu"),
+    ],
+)
+def test_explain(generated: World, name: str, verdict: str, says: str) -> None:
+    done = generated.run(["explain", name, "--out", str(generated.out)])
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith(f"{verdict}: ") and says in done.out and "\n  to change  " in done.out
+    [answer] = generated.run(["explain", name, "--out", str(generated.out), "--json"]).document
+    assert answer["verdict"] == verdict
+
+
+@pytest.mark.parametrize(("name", "near"), [("sglang.srt.cudo", "sglang.srt.cuda"), ("--no-such-flag", "")])
+def test_explain_says_what_may_have_been_meant(generated: World, name: str, near: str) -> None:
+    done = generated.run(["explain", name, "--out", str(generated.out), "--json"])
+    assert done.code == 2 and name in done.document["error"] and near in done.document["error"]
+
+
 @pytest.mark.parametrize(("command", "key"), [("why", "target"), ("why-not", "symbol")])
 def test_symbols_drawn_at_random(generated: World, command: str, key: str) -> None:
     at = ["--out", str(generated.out), "--json"]

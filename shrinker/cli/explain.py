@@ -1,4 +1,4 @@
-"""`shrinker why` and `shrinker why-not`."""
+"""`shrinker explain`, and its short forms `shrinker why` and `shrinker why-not`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,41 @@ from shrinker.values.errors import InputError
 
 if TYPE_CHECKING:
     from shrinker.program.why import Step
+
+
+def explain(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="A rule, flag (--enable-lora), environment variable, endpoint, package, kernel, folder, file, module, class, function "
+            "or member, or path:line of upstream or of the generated tree."
+        ),
+    ],
+    out: Out = DEFAULT_OUT,
+    reports: Reports = None,
+    as_json: Json = False,
+) -> None:
+    """Say of anything whether it is in the tree, by which rule or chain, and what would change that."""
+    from dataclasses import asdict
+
+    from shrinker.cli.places import open_recorded, read_manifest
+    from shrinker.report.explain import Explainer, Generated
+
+    def upstream(path: str) -> str:
+        tree = open_recorded(out, read_manifest(out).upstream, None, lambda text: None)
+        return tree.read(path).decode("utf-8", "replace") if path in tree.by_path else ""
+
+    found = Explainer(Generated(out.absolute(), _graph(out, reports), out, upstream)).explain(name)
+    if as_json:
+        print_json([asdict(answer) for answer in found])
+        return
+    for answer in found:
+        print(f"{answer.verdict}: {answer.subject}")
+        rows = [("upstream", answer.upstream), ("generated", answer.generated)]
+        rows += [("" if number else "because", line) for number, line in enumerate(answer.because)]
+        for label, line in (*rows, ("to change", answer.change)):
+            if line:
+                print(f"  {label:<10} {line}")
 
 
 def why(

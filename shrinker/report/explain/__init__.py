@@ -1,0 +1,212 @@
+"""`shrinker explain`: whether something is in a generated tree, why, and what would change that.
+
+Everything is read from what the run left: the tree with its table of removed features, the saved graph and search, and the reports.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from shrinker.program import answers
+from shrinker.program.why import Chain, Step, Unreached
+from shrinker.report.explain import offered
+from shrinker.report.explain.generated import Answer, Generated, unknown, without
+from shrinker.values.errors import InputError
+from shrinker.values.upstream import PACKAGE_PREFIX, module_name
+
+__all__ = ["Answer", "Explainer", "Generated"]
+
+_MOST = 12
+"""Lines of a reason."""
+
+
+class Explainer:
+    """One generated tree, asked about anything in it or not in it."""
+
+    def __init__(self, tree: Generated) -> None:
+        self._tree = tree
+
+    def explain(self, name: str) -> list[Answer]:
+        """Answers to a name: a rule, flag, environment variable, endpoint, package, kernel, folder, file, module, class,
+        function or member, or a ``path:line`` of upstream or of the generated tree.
+
+        Raises:
+            InputError: neither the tree nor upstream has that name; the message says which are near.
+        """
+        name = name.strip()
+        for look in (offered.rule, offered.flag, offered.variable, offered.endpoint):
+            if found := look(self._tree, name):
+                return found
+        if found := self._generated_line(name) or self._folder(name):
+            return found
+        return self._named(name)
+
+    def _generated_line(self, name: str) -> list[Answer]:
+        path, _, number = name.rpartition(":")
+        path, line = (path, int(number)) if path and number.isdigit() else (name, 0)
+        whole = Path(path).absolute()
+        if not whole.is_relative_to(self._tree.out) or not whole.is_file():
+            return []
+        inside = whole.relative_to(self._tree.out).as_posix()
+        if not line:
+            return self._named(inside)
+        origin = self._aligned(inside, line)
+        if not origin:
+            because = ("no line of upstream stands there: shrinker wrote it",)
+            return [Answer(f"{path}:{line}", "kept", because, "nothing", generated=f"{path}:{line}")]
+        return [replace(one, generated=f"{path}:{line}") for one in self._named(f"{inside}:{origin}")]
+
+    def _aligned(self, path: str, line: int, *, back: bool = False) -> int:
+        """Line of upstream's file that stands in a line of the generated one, or the other way `back`; 0 when none does."""
+        before = [row.strip() for row in self._tree.upstream(path).split("\n")]
+        after = [row.strip() for row in (self._tree.out / path).read_text("utf-8", "replace").split("\n")]
+        for block in difflib.SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks():
+            start, other = (block.a, block.b) if back else (block.b, block.a)
+            if start < line <= start + block.size:
+                return other + line - start
+        return 0
+
+    def _folder(self, name: str) -> list[Answer]:
+        plain = name.rstrip("/").removeprefix(f"{self._tree.shown}/")
+        roots = tuple(f"{root}/" for root in (plain, f"python/{plain}", f"{PACKAGE_PREFIX}{plain}"))
+        kept = [path for path in self._tree.data["kept"] if path.startswith(roots)]
+        removed = [path for path in self._tree.data["removed"] if path.startswith(roots)]
+        if not (kept or removed) or "." in plain.rpartition("/")[2]:
+            return []
+        rules = Counter(self._tree.data["removed"][path][0] for path in removed)
+        because = [f"{len(kept):,} files kept, {len(removed):,} removed"]
+        because += [f"{count:,} removed: {rule}" for rule, count in rules.most_common(_MOST)]
+        verdict = "partly kept" if kept and removed else "kept" if kept else "removed"
+        path = next(root for root in roots if any(p.startswith(root) for p in (*kept, *removed)))
+        change = "ask for one of its files" if kept else "; ".join(without(rule) for rule in rules)
+        return [Answer(path, verdict, tuple(because), change, path, f"{self._tree.shown / path}/" if kept else "")]
+
+    def _named(self, name: str) -> list[Answer]:
+        """Files, modules, packages, kernels and symbols."""
+        paths = [*self._tree.data["kept"], *self._tree.data["removed"]] if "/" in name else []
+        ending = [path for path in paths if path.endswith(f"/{name}")]
+        name = ending[0] if len(ending) == 1 else name
+        try:
+            return [self._kept(chain) for chain in answers.why(self._tree.graph, name)]
+        except InputError as kept:
+            try:
+                found = answers.why_not(self._tree.graph, name, alive=True)
+            except InputError as error:
+                if "belongs to no statement" in error.message or "files are named" in kept.message:
+                    raise kept from None
+                if absent := self._absent(name):
+                    return absent
+                raise unknown(name, self._names(name)) from None
+        return [self._removed(one) for one in found[:_MOST]]
+
+    def _absent(self, name: str) -> list[Answer]:
+        """A package that rules say is not installed. They are read last: that takes as long as all else."""
+        from shrinker.ruleset import load_profile
+
+        try:
+            rules = load_profile(self._tree.data["profile"]).absents
+        except InputError:
+            return []
+        said = [(rule, f"rule {rule.id}: it is not installed. {rule.why}") for rule in rules if name in rule.modules]
+        return [Answer(name, "removed", (text,), without(rule.id)) for rule, text in said]
+
+    def _kept(self, chain: Chain) -> Answer:
+        steps = chain.steps
+        because = [
+            f"{_node(s.src)} --{s.kind}--> {_node(s.dst)}" + (f"  {s.path}:{s.line}" if s.path else "") for s in steps
+        ]
+        if len(because) > _MOST:
+            between = f"… {len(because) - _MOST} more steps: `shrinker why {_node(chain.target)}`"
+            because[_MOST // 2 : -_MOST // 2] = [between]
+        if chain.uncertain:
+            because.append(f"uncertain: {chain.uncertain}")
+        upstream, generated = self._places(chain.target)
+        change = f"it goes when {_cause(steps[-1])} does" if steps else "nothing names it: it stays with its file"
+        subject = chain.target.removeprefix("symbol:")
+        return Answer(subject, "kept", tuple(because) or ("it is kept with its file",), change, upstream, generated)
+
+    def _removed(self, one: answers.Dropped | Unreached) -> Answer:
+        sites = (
+            [f"{s.path}:{s.line}: named by {s.source}: {s.fate}" for s in one.named_by]
+            if isinstance(one, answers.Dropped)
+            else [f"{path}:{line}: {state}" for path, line, state in one.importers]
+        )
+        because = (f"{one.rule}: {one.reason}", *sites[:_MOST])
+        alive = one.alive[:1] if isinstance(one, answers.Dropped) else ()
+        change = without(one.rule) if one.rule != "unreachable" else "a [[keep]] rule that names it"
+        if alive:
+            change += f"; it would live with {_cause(alive[0])}"
+        subject = one.symbol if isinstance(one, answers.Dropped) else one.path
+        return Answer(
+            subject,
+            "removed",
+            because,
+            change,
+            f"{one.path}:{one.line}" if isinstance(one, answers.Dropped) else one.path,
+        )
+
+    def _places(self, target: str) -> tuple[str, str]:
+        """Where something kept stands in upstream, and in the tree."""
+        kind, _, name = target.partition(":")
+        if kind == "module":
+            ends = (f"python/{name.replace('.', '/')}{end}" for end in (".py", "/__init__.py"))
+            path = next((path for path in ends if (self._tree.out / path).is_file()), "")
+            return path, str(self._tree.shown / path) if path else ""
+        if kind in ("data", "native"):
+            return name, str(self._tree.shown / name)
+        if kind != "symbol" or self._tree.symbols is None:
+            return "", ""
+        place = next(
+            ((path, self._tree.symbols.line(n)) for n, _, unit, path in self._tree.symbols.units() if unit == name),
+            None,
+        )
+        if place is None:
+            return "", ""
+        path, line = place
+        there = _line_of((self._tree.out / path).read_bytes(), name.removeprefix(f"{module_name(path)}."))
+        there = there or self._aligned(path, line, back=True)
+        return f"{path}:{line}", f"{self._tree.shown / path}:{there}" if there else str(self._tree.shown / path)
+
+    def _names(self, asked: str) -> Iterator[str]:
+        """Names that may have been meant: of the same length, about, and with one part that begins alike."""
+        last = re.split(r"[./:]", asked)[-1]
+        units = (
+            (name for _, kind, name, _ in self._tree.symbols.units() if kind != "base")
+            if self._tree.symbols is not None
+            else ()
+        )
+        nodes = (node.partition(":")[2] for node in self._tree.data["nodes"])
+        rules = self._tree.report("rules.json")["rules"]
+        removed = (module_name(path) or path for path in self._tree.data["removed"])
+        lost = (f"{module}.{row[0]}" for module, rows in self._tree.data["defines"].items() for row in rows)
+        for name in (*units, *nodes, *rules, *removed, *lost, *self._tree.data["distributions"]):
+            end = re.split(r"[./]", name)[-1]
+            if abs(len(end) - len(last)) < 4 and end[:1] == last[:1]:
+                yield name
+
+
+def _cause(step: Step) -> str:
+    at = f" ({step.path}:{step.line})" if step.path else ""
+    return f"{step.src.partition(':')[2]}{at}"
+
+
+def _node(node: str) -> str:
+    return node.removeprefix("symbol:")
+
+
+def _line_of(data: bytes, name: str) -> int:
+    """Line of a definition in a module; 0 when it is no function or class."""
+    body: list[ast.stmt] = ast.parse(data).body
+    line = 0
+    for part in name.split("."):
+        found = next((node for node in body if getattr(node, "name", "") == part), None)
+        if found is None:
+            return 0
+        line, body = found.lineno, getattr(found, "body", [])
+    return line

@@ -1,0 +1,99 @@
+"""What a server offers, and the rules: flags, environment variables, endpoints."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from shrinker.report.explain.generated import Answer, Generated, unknown, without
+
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
+
+
+def rule(tree: Generated, name: str) -> list[Answer]:
+    """A rule by its id."""
+    data = tree.report("rules.json")
+    if name not in data["rules"]:
+        return []
+    did = data["effects"].get(name, {})
+    because = tuple(f"{count:,} {what.replace('_', ' ')}" for what, count in did.items()) or ("nothing in this tree",)
+    return [Answer(f"{data['rules'][name][0]} {name}", "rule", because, without(name))]
+
+
+def flag(tree: Generated, name: str) -> list[Answer]:
+    """A flag of a command line, as it is typed."""
+    if not name.startswith("--"):
+        return []
+    found = [
+        Answer(
+            name + (f" {' '.join(choices)}" if choices else ""),
+            "removed",
+            (f"rule {rule}: {feature}",),
+            without(rule),
+        )
+        for names, choices, feature, rule, _ in tree.tables.get("OPTIONS", ())
+        if name in names
+    ]
+    refused = [
+        (row["values"] or row["only"], bool(row["only"]), row["rule"], row["instead"])
+        for row in tree.report("interface.json")["refused"]
+        if row["subject"] == name
+    ]
+    word = name.lstrip("-").replace("-", "_")
+    declared = rf"add_argument\(\s*([\"']{re.escape(name)}[\"'])|^    ({re.escape(word)}): A\["
+    place = tree.first(declared, word) or tree.first(declared, name)
+    if place and not any(not answer.subject.partition(" ")[2] for answer in found):
+        said = [f"all but {' '.join(v)}" if only else " ".join(v) or "any value" for v, only, _, _ in refused]
+        because = [f"{text} is refused by rule {row[2]}. {row[3]}" for text, row in zip(said, refused, strict=True)]
+        verdict = "refused" if refused else "kept"
+        change = (
+            "; ".join(dict.fromkeys(without(row[2]) for row in refused))
+            or "a [[fact]] that says it is off, with a [[reject]]"
+        )
+        found.append(Answer(name, verdict, tuple(because) or ("the command line takes it",), change, generated=place))
+    if not found:
+        near = [n for row in tree.tables.get("OPTIONS", ()) for n in row[0]]
+        near += [row["subject"] for row in tree.report("interface.json")["refused"]]
+        near += [
+            f"--{w.replace('_', '-')}" for _, t in tree.texts() for w in re.findall(r"^    (\w+): A\[", t, re.MULTILINE)
+        ]
+        raise unknown(name, near)
+    return found
+
+
+def variable(tree: Generated, name: str) -> list[Answer]:
+    """An environment variable."""
+    if not _VARIABLE.fullmatch(name):
+        return []
+    for rule, names in tree.tables.get("SWITCHES", ()):
+        for one in names.split():
+            if one.rstrip("=") == name:
+                what = "is set" if one.endswith("=") else "means yes"
+                because = (
+                    f"rule {rule} says that no run of this server sets it",
+                    f"a run in which it {what} is refused",
+                )
+                return [Answer(name, "removed", because, without(rule))]
+    place = tree.first(rf"\b{name}\b", name)
+    return (
+        [Answer(name, "kept", ("kept code reads it",), "a [[fact]] with `environment`", generated=place)]
+        if place
+        else []
+    )
+
+
+def endpoint(tree: Generated, name: str) -> list[Answer]:
+    """A path of the server."""
+    if not name.startswith("/") or Path(name.rpartition(":")[0] or name).exists():
+        return []
+    rows = [row for row in tree.tables.get("ENDPOINTS", ()) if row[1] == name]
+    if rows:
+        feature, rule = rows[0][4], rows[0][5]
+        methods = " ".join(sorted({method for row in rows for method in row[3]}))
+        return [Answer(f"{methods} {name}", "removed", (f"rule {rule}: {feature}; it answers 404",), without(rule))]
+    place = tree.first(rf"@\w+\.(?:\w+)\(\s*[\"']({re.escape(name)})[\"']", name)
+    if place:
+        return [
+            Answer(name, "kept", ("the server has it",), "a [[remove]] rule with its `definitions`", generated=place)
+        ]
+    raise unknown(name, {n for _, t in tree.texts() for n in re.findall(r"@\w+\.\w+\(\s*[\"'](/[\w/{}.-]*)[\"']", t)})
