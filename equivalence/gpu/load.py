@@ -11,8 +11,8 @@ import json
 import random
 import socket
 import sys
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from statistics import median
 
@@ -57,35 +57,16 @@ def send(host: str, port: int, load: Load, seed: int, seconds: float) -> dict[st
     """
     draw = random.Random(seed)
     prompts = [[draw.randint(_SMALLEST_ID, _LARGEST_ID) for _ in range(load.prompt)] for _ in range(load.requests)]
-    waiting = [_body(prompt, load.new) for prompt in prompts]
-    times: list[list[float]] = []
-    failed: list[str] = []
-    lock = threading.Lock()
-
-    def work() -> None:
-        while True:
-            with lock:
-                if not waiting or failed:
-                    return
-                body = waiting.pop()
-            try:
-                found = _ask(host, port, body, seconds)
-                if len(found) < 3:
-                    raise OSError(f"{len(found)} events")
-            except OSError as error:
-                failed.append(f"{type(error).__name__}: {error}")
-                return
-            times.append(found)
-
-    threads = [threading.Thread(target=work) for _ in range(load.concurrency)]
+    bodies = [_body(prompt, load.new) for prompt in prompts]
     begin = time.perf_counter()
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(load.concurrency) as pool:
+        asked = [pool.submit(_ask, host, port, body, seconds) for body in bodies]
+        try:
+            times = [one.result() for one in asked]
+        except OSError:
+            pool.shutdown(cancel_futures=True)
+            raise
     took = time.perf_counter() - begin
-    if failed:
-        raise OSError(failed[0])
     return {
         "tokens_per_second": load.requests * load.new / took,
         "first_token_seconds": median(found[1] - found[0] for found in times),
@@ -113,6 +94,8 @@ def _ask(host: str, port: int, body: bytes, seconds: float) -> list[float]:
                 raise OSError(f"status {b' '.join(status).decode()}")
             for line in answer:
                 if line.startswith(b"data: [DONE]"):
+                    if len(times) < 3:
+                        raise OSError(f"{len(times)} events")
                     return times
                 if line.startswith(b"data: "):
                     times.append(time.perf_counter())

@@ -10,10 +10,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from equivalence.gpu import kernels, logs
 from equivalence.gpu.cells import Cell
+from equivalence.gpu.plan import Plan
 from equivalence.gpu.trees import Environment, Tree
 from equivalence.serving import Launch, NotReady, Request, Scale, Server, free_port, perform, script
 from equivalence.serving.client import send
@@ -42,26 +43,13 @@ def launches(
     ports = [free_port() for _ in cell.roles] or [port + node for node in range(cell.nodes)]
     result = []
     for node in range(processes):
-        arguments = [
-            "--model-path",
-            str(checkpoints / cell.checkpoint),
-            "--host",
-            "127.0.0.1",
-            "--port",
-            str(ports[node]),
-        ]
+        model = str(checkpoints / cell.checkpoint)
+        arguments = ["--model-path", model, "--host", "127.0.0.1", "--port", str(ports[node])]
         arguments += [_placed(argument, places) for argument in cell.server_arguments()]
         if cell.roles:
             arguments += [*cell.roles[node].split(), "--disaggregation-bootstrap-port", str(join)]
         if cell.nodes > 1:
-            arguments += [
-                "--nnodes",
-                str(cell.nodes),
-                "--node-rank",
-                str(node),
-                "--dist-init-addr",
-                f"127.0.0.1:{join}",
-            ]
+            arguments += f"--nnodes {cell.nodes} --node-rank {node} --dist-init-addr 127.0.0.1:{join}".split()
         mine = gpus[node * share : (node + 1) * share]
         result.append(
             Launch(
@@ -125,25 +113,10 @@ def _written(folder: Path) -> dict[str, int]:
     return dict(sorted(found.items()))
 
 
-class Where(Protocol):
-    """What an observation needs of a plan."""
-
-    @property
-    def environment(self) -> Environment: ...
-    @property
-    def checkpoints(self) -> Path: ...
-    @property
-    def out(self) -> Path: ...
-    @property
-    def profile(self) -> bool: ...
-    @property
-    def passes(self) -> int: ...
-
-
 def observe(
     cell: Cell,
     tree: Tree,
-    where: Where,
+    where: Plan,
     gpus: Sequence[int],
     name: str,
     limit: float,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 import sys
-import threading
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -121,22 +121,8 @@ def _serve(setting: Setting, block: Block) -> list[tuple[Block, Mapping[str, Num
             start = launches(cell, tree, setting.environment, setting.checkpoints, port, log, gpus, patience)[0]
             servers.append(stack.enter_context(Server(start)))
         # Waited for at once: a server that is asked late would seem to start late.
-        ready = [0.0, 0.0]
-        broken: list[Broken] = []
-
-        def wait(index: int) -> None:
-            try:
-                ready[index] = _ready(setting, block.trees[index], servers[index])
-            except Broken as error:
-                broken.append(error)
-
-        threads = [threading.Thread(target=wait, args=(index,)) for index in range(2)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        if broken:
-            raise broken[0]
+        with ThreadPoolExecutor() as pool:
+            ready = list(pool.map(partial(_ready, setting), block.trees, servers))
         if not all(ready):
             return []
         starts = {
@@ -169,17 +155,8 @@ def _load(setting: Setting, tree: Tree, port: int, seed: int, turn: str) -> Numb
         return {}
     send(f"http://127.0.0.1:{port}", Request("flush", "/flush_cache"), 30)
     here = str(Path(__file__).parents[2])
-    command = [
-        sys.executable,
-        "-m",
-        "equivalence.gpu.load",
-        "--port",
-        str(port),
-        "--seed",
-        str(seed),
-        "--part",
-        str(PART),
-    ]
+    asked = f"--port {port} --seed {seed} --part {PART}"
+    command = [sys.executable, "-m", "equivalence.gpu.load", *asked.split()]
     log = setting.out / "logs" / f"{setting.cell.name}.{turn}.{tree.name}.load.log"
     done = run(command, variables=process_environment({"PYTHONPATH": here}), output=log, limit=setting.left())
     numbers = _printed(done.text())
