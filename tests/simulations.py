@@ -1,7 +1,8 @@
-"""The interpreter of the simulation in tests, which pass over where there is none."""
+"""The interpreter of the simulation in tests, which pass over where there is none, and small packages to run."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -18,3 +19,12 @@ def simulation_python() -> Path:
         return find_python()
     except InputError as error:
         pytest.skip(f"{error.message}: {error.next_step}")
+
+
+def write_package(folder: Path, files: Mapping[str, str]) -> Path:
+    """A folder that holds a package `sglang` of these files."""
+    for name, text in files.items():
+        path = folder / "sglang" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder

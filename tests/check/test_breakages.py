@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.check.test_mutation import levels
+from tests.check.asked import levels
 from tests.check.trees import Case, Files
 from tools.mutation import judge_all
 from tools.mutation.breakages import Breakage, breakage_fault, declared, why_skipped

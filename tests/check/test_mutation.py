@@ -5,15 +5,14 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from shrinker.check.levels import EVIDENCE_LEVELS
-from shrinker.values.manifest import Manifest
+from tests.check.asked import levels
 from tests.check.trees import Case, Files
 from tools.mutation import KINDS, Fault, Judged, choose, judge_all, stand
-from tools.mutation.judge import Asked, table
+from tools.mutation.judge import table
 from tools.mutation.kinds import ON_PYTHON, Source
 from tools.mutation.page import mutation_data, mutation_page
 
@@ -119,17 +118,6 @@ def test_the_same_seed_draws_the_same_faults(trees: Case) -> None:
     assert {fault.kind for fault in drawn[0]} == set(KINDS), "each kind comes before one comes twice"
     other = choose(trees.tree, trees.out, trees.manifest, count=1000, seed=2)
     assert {(f.path, f.text) for f in drawn[0]} <= {(f.path, f.text) for f in other}
-
-
-def levels(trees: Case) -> dict[str, Asked]:
-    def asked(name: str) -> Asked:
-        def level(folder: Path, manifest: Manifest, fault: Fault | None) -> str:
-            found = EVIDENCE_LEVELS[name](trees.tree, folder, manifest, jobs=1, progress=lambda line: None)
-            return "" if found.passed else f"[{found.findings[0].check}] {found.findings[0].message}"
-
-        return level
-
-    return {name: asked(name) for name in EVIDENCE_LEVELS}
 
 
 def test_a_fault_is_judged_by_what_was_decided_and_not_by_hashes(trees: Case) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from equivalence.levels import imports
 from shrinker.fold.messages import no_program
-from tests.equivalence.levels.test_walk import write
+from tests.simulations import write_package
 
 PROGRAM = 'if __name__ == "__main__":\n    main()'
 
@@ -21,13 +21,13 @@ def test_programs_of_the_profile(tmp_path: Path) -> None:
         "within/unasked.py": PROGRAM,
     }
     subjects = {"commands": ["*.py", "within/tool.py", "within/other.py", "within/absent.py"], "installed": []}
-    found = list(imports._commands(write(tmp_path, files), subjects))
+    found = list(imports._commands(write_package(tmp_path, files), subjects))
     assert [command.start for command in found] == [("-m", "sglang.top"), ("-m", "sglang.within.tool")]
     assert [command.path for command in found] == ["python/sglang/top.py", "python/sglang/within/tool.py"]
 
 
 def test_commands_that_installing_makes(tmp_path: Path) -> None:
-    tree = write(tmp_path, {"cli/main.py": "def main(): ..."})
+    tree = write_package(tmp_path, {"cli/main.py": "def main(): ..."})
     (tree / "pyproject.toml").write_text(
         '[project.scripts]\nserve = "sglang.cli.main:main"\nkills = "sglang.cli:kill"\n'
     )

@@ -16,7 +16,7 @@ from equivalence.simulation.environment import Simulation
 from equivalence.simulation.executed import Executed
 from equivalence.simulation.settings import Settings
 from shrinker.cache import Cache
-from tests.simulations import simulation_python
+from tests.simulations import simulation_python, write_package
 
 UPSTREAM_TEXT = "def work(x):\n    done = x + 1\n    return done\n"
 
@@ -27,9 +27,7 @@ def setting_of(folder: Path, cache: Cache) -> Setting:
 
 
 def tree_of(folder: Path, text: str) -> Path:
-    (folder / "sglang").mkdir(parents=True)
-    (folder / "sglang" / "__init__.py").write_text(text)
-    return folder
+    return write_package(folder, {"__init__.py": text})
 
 
 def test_upstream_is_followed_and_the_generated_tree_is_not(tmp_path: Path) -> None:

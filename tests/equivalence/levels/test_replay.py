@@ -12,7 +12,7 @@ from equivalence.processes import run
 from equivalence.simulation import calls
 from equivalence.simulation.environment import HIDE, Simulation, has_triton, simulation
 from equivalence.simulation.settings import Settings
-from tests.simulations import simulation_python
+from tests.simulations import simulation_python, write_package
 
 Shown = tuple[str, frozenset[str]]
 
@@ -46,10 +46,8 @@ def test_upstream_runs_once() -> None:
 
 def test_a_simulated_process_notes_what_it_asks_for(tmp_path: Path) -> None:
     python = simulation_python()
-    package = tmp_path / "tree/sglang"
-    package.mkdir(parents=True)
-    for name, text in {"__init__": "", "a": "import sglang.b", "b": "import json", "c": ""}.items():
-        (package / f"{name}.py").write_text(text + "\n")
+    texts = {"__init__": "", "a": "import sglang.b", "b": "import json", "c": ""}
+    write_package(tmp_path / "tree", {f"{name}.py": text for name, text in texts.items()})
     log = tmp_path / "log"
     log.mkdir()
     variables = Simulation(python, Settings()).seeing(log=str(log)).variables(tmp_path / "tree")

@@ -11,7 +11,7 @@ from equivalence.levels.replay import GENERATED, UPSTREAM
 from equivalence.levels.result import Ledger
 from equivalence.simulation.environment import Simulation
 from equivalence.simulation.settings import Settings
-from tests.simulations import simulation_python
+from tests.simulations import simulation_python, write_package
 
 UPSTREAM_FILES = {
     "__init__.py": "",
@@ -23,14 +23,6 @@ UPSTREAM_FILES = {
 }
 
 
-def write(folder: Path, files: dict[str, str]) -> Path:
-    for name, text in files.items():
-        path = folder / "sglang" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text + "\n")
-    return folder
-
-
 @pytest.fixture
 def setting(tmp_path: Path) -> Setting:
     return Setting(Simulation(simulation_python(), Settings()), tmp_path / "work")
@@ -38,8 +30,8 @@ def setting(tmp_path: Path) -> Setting:
 
 def walked(setting: Setting, tmp_path: Path, generated: dict[str, str]) -> Ledger:
     trees = {
-        UPSTREAM: write(tmp_path / "upstream", UPSTREAM_FILES),
-        GENERATED: write(tmp_path / "generated", generated),
+        UPSTREAM: write_package(tmp_path / "upstream", UPSTREAM_FILES),
+        GENERATED: write_package(tmp_path / "generated", generated),
     }
     ledger = Ledger("imports")
     imports._walk(trees, setting, ledger)

@@ -12,7 +12,7 @@ from equivalence.processes import Group, run
 from equivalence.simulation import executed
 from equivalence.simulation.environment import Simulation
 from equivalence.simulation.settings import Settings
-from tests.simulations import simulation_python
+from tests.simulations import simulation_python, write_package
 
 PACKAGE = {
     "__init__.py": "",
@@ -26,10 +26,7 @@ PACKAGE = {
 
 @pytest.fixture
 def made(tmp_path: Path) -> Simulation:
-    for name, text in PACKAGE.items():
-        place = tmp_path / "tree" / "sglang" / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text)
+    write_package(tmp_path / "tree", PACKAGE)
     executed.clear(tmp_path / "lines")
     return Simulation(simulation_python(), Settings()).seeing(
         executed=str(tmp_path / "lines"), followed=str(tmp_path / "tree" / "sglang")
