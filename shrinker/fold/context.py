@@ -18,7 +18,7 @@ from shrinker.syntax.names import words_of
 from shrinker.syntax.ranges import Placed, first_line, span
 from shrinker.syntax.walk import children
 from shrinker.values.edits import DropStatement, Edit, Span, TakeBlock
-from shrinker.values.folded import Decision, Escape, Uncertain
+from shrinker.values.folded import Decision, LeakedUse, Uncertain
 
 _Written = TypeVar("_Written", bound=ast.stmt | ast.expr)
 
@@ -80,7 +80,7 @@ class Context:
         self.edits: list[Edit] = []
         self.decisions: list[Decision] = []
         self.uncertain: list[Uncertain] = []
-        self.escapes: list[Escape] = []
+        self.escapes: list[LeakedUse] = []
         self.touched: set[str] = set()
         """Identifiers whose reads were folded away: their imports may have become unused."""
         self.lost: set[str] = set()
@@ -258,7 +258,7 @@ class Context:
 
     def escape(self, node: Placed, removed: Removed) -> None:
         """Record a use of a removed module that no fact decides and that every run may reach."""
-        self.escapes.append(Escape(removed.module, removed.name, node.lineno, removed.rule))
+        self.escapes.append(LeakedUse(removed.module, removed.name, node.lineno, removed.rule))
 
     def decide_known(
         self,

@@ -23,7 +23,7 @@ from shrinker.fold.propagate.surroundings import Surroundings
 from shrinker.fold.workers import FoldWorkers, Result, Wanted, World
 from shrinker.values.edits import Span
 from shrinker.values.errors import ShrinkerError
-from shrinker.values.folded import Escape, FoldedModule
+from shrinker.values.folded import FoldedModule, LeakedUse
 from shrinker.values.upstream import UpstreamTree
 
 
@@ -60,7 +60,7 @@ class FoldEngine:
         self.environment = environment
         self.progress = progress
         self.folded: dict[str, FoldedModule] = {}
-        self.rescued: dict[str, tuple[str, Escape]] = {}
+        self.rescued: dict[str, tuple[str, LeakedUse]] = {}
         """Module to the path and use that keep it."""
         self.refinements: dict[str, Refinement] = {}
         """What the refinement rounds found out, by path."""
@@ -201,7 +201,7 @@ class FoldEngine:
         Returns:
             True when a module was rescued: its importers are to be folded again, the graph built again.
         """
-        fresh: dict[str, tuple[str, Escape]] = {}
+        fresh: dict[str, tuple[str, LeakedUse]] = {}
         for path in sorted(kept):
             module = self.folded.get(path)
             for use in module.escapes if module is not None else ():

@@ -25,14 +25,14 @@ from shrinker.fold.reading import Reading
 from shrinker.fold.refusals import Look, find_looks, place_looks
 from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
-from shrinker.fold.symbols import collect_units
+from shrinker.fold.symbols import collect_symbols
 from shrinker.fold.unreachable import drop_unreachable
 from shrinker.fold.unwritable import leave
 from shrinker.values.edits import Literal
 from shrinker.values.folded import FoldedModule
 from shrinker.values.form import digest
 from shrinker.values.summary import words
-from shrinker.values.units import NO_UNITS
+from shrinker.values.symbols import EMPTY_SYMBOLS
 
 constructs.load()
 
@@ -67,7 +67,7 @@ def fold_source(
     literals = {e.span for e in context.edits if isinstance(e, Literal)}
     reading = Reading(tree)
     mentions = summarise(reading, module, package, context.lost, context.lost_own, literals)
-    units = collect_units(tree, package) if refinement.units else NO_UNITS
+    units = collect_symbols(tree, package) if refinement.units else EMPTY_SYMBOLS
     place_looks(tree, looks, context)
     return FoldedModule(
         path=path,

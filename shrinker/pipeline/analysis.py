@@ -23,7 +23,7 @@ from shrinker.ruleset import Ruleset
 from shrinker.values.distributions import Distributions
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
-from shrinker.values.units import NO_UNITS
+from shrinker.values.symbols import EMPTY_SYMBOLS
 from shrinker.values.upstream import UpstreamTree, modules_of
 
 
@@ -122,7 +122,7 @@ class _Steps:
                 with self._timed("symbols"):
                     graph, folded, searched = self._shaken(engine, graph, folded)
             # The search has read the units, and what is left is to be written.
-            folded = {path: replace(module, units=NO_UNITS) for path, module in folded.items()}
+            folded = {path: replace(module, units=EMPTY_SYMBOLS) for path, module in folded.items()}
             folded |= engine.companions(graph.kept)
             rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
         with self._timed("distributions"):

@@ -12,7 +12,7 @@ from shrinker.program.order import first_reasons
 from shrinker.program.reach import Fold, Progress, Search
 from shrinker.program.removals import removed_by_rule
 from shrinker.ruleset import Remove, Ruleset
-from shrinker.values.folded import Escape, FoldedModule, Uncertain
+from shrinker.values.folded import FoldedModule, LeakedUse, Uncertain
 from shrinker.values.graph import UNREACHABLE, Edge, Graph, Removal
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
 
@@ -22,7 +22,7 @@ def build_graph(
     rules: Ruleset,
     fold: Fold,
     *,
-    rescued: Mapping[str, tuple[str, Escape]] | None = None,
+    rescued: Mapping[str, tuple[str, LeakedUse]] | None = None,
     progress: Progress | None = None,
 ) -> tuple[Graph, dict[str, FoldedModule]]:
     """Decide for every file of the tree whether it is kept.
@@ -79,7 +79,7 @@ def missing_roots(tree: UpstreamTree, rules: Ruleset) -> tuple[tuple[str, str], 
 
 
 def _rescue(
-    removed: dict[str, Remove], rescued: Mapping[str, tuple[str, Escape]], index: ModuleIndex
+    removed: dict[str, Remove], rescued: Mapping[str, tuple[str, LeakedUse]], index: ModuleIndex
 ) -> dict[str, str]:
     """Take the rescued modules out of `removed`; path of each to the reason."""
     reasons: dict[str, str] = {}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from shrinker.values.edits import Edit, Span
 from shrinker.values.summary import EMPTY, ModuleSummary
-from shrinker.values.units import NO_UNITS, Units
+from shrinker.values.symbols import EMPTY_SYMBOLS, SymbolTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Uncertain:
 
 
 @dataclass(frozen=True, slots=True)
-class Escape:
+class LeakedUse:
     """A use of a removed module that every run may reach: the module must stay, or a fact must decide the use."""
 
     module: str
@@ -114,9 +114,9 @@ class FoldedModule:
     defines: tuple[tuple[str, int], ...]
     """Top-level names left (functions, classes, assignments) with their lines."""
     uncertain: tuple[Uncertain, ...]
-    escapes: tuple[Escape, ...] = ()
+    escapes: tuple[LeakedUse, ...] = ()
     summary: ModuleSummary = EMPTY
-    units: Units = NO_UNITS
+    units: SymbolTable = EMPTY_SYMBOLS
 
     @property
     def changed(self) -> bool:
@@ -124,4 +124,4 @@ class FoldedModule:
         return bool(self.edits)
 
 
-__all__ = ["Decision", "DynamicSite", "Escape", "FoldedModule", "ImportSite", "Span", "StringSite", "Uncertain"]
+__all__ = ["Decision", "DynamicSite", "FoldedModule", "ImportSite", "LeakedUse", "Span", "StringSite", "Uncertain"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from shrinker.program.build import build_graph, missing_roots
 from shrinker.ruleset import Asset, Keep, Remove, Root, Ruleset, Walk
-from shrinker.values.folded import Escape
+from shrinker.values.folded import LeakedUse
 from tests.program.kept import WHY, doubts, graph_of, names
 from tests.program.small_tree import plain_fold, write_tree
 
@@ -117,7 +117,7 @@ def test_rescued_module_stays_with_its_packages(tmp_path: Path) -> None:
         roots=(Root(id="entry", why=WHY, modules=("sglang.main",)),),
         removes=(Remove(id="npu", why=WHY, feature="NPU", modules=("sglang.npu",)),),
     )
-    use = Escape(module="sglang.npu.a", name="sglang.npu.a.f", line=7, rule="npu")
+    use = LeakedUse(module="sglang.npu.a", name="sglang.npu.a.f", line=7, rule="npu")
     rescued = {"sglang.npu.a": ("python/sglang/main.py", use)}
     graph, _ = build_graph(tree, rules, plain_fold(tree), rescued=rescued)
     assert names(graph) == {"main.py", "npu/__init__.py", "npu/a.py"}

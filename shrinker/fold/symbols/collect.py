@@ -24,12 +24,12 @@ from shrinker.syntax.side_effects import (
     open_calls,
     wrapping_calls,
 )
-from shrinker.values.units import Unit, Units
+from shrinker.values.symbols import Symbol, SymbolTable
 
 _OWN_CLASS = frozenset({"classmethod", "__new__", "__init_subclass__", "__class_getitem__"})
 
 
-def collect_units(tree: ast.Module, package: str) -> Units:
+def collect_symbols(tree: ast.Module, package: str) -> SymbolTable:
     """All units of a folded module.
 
     Args:
@@ -41,13 +41,13 @@ def collect_units(tree: ast.Module, package: str) -> Units:
     exports = exported(tree)
     spelled = entries(tree)
     fixed = exports.difference(name for name, _ in spelled)
-    return Units(tuple(collector.units), frozenset(exports), frozenset(fixed), spelled)
+    return SymbolTable(tuple(collector.units), frozenset(exports), frozenset(fixed), spelled)
 
 
 class _Collector:
     def __init__(self, package: str) -> None:
         self.package = package
-        self.units: list[Unit] = []
+        self.units: list[Symbol] = []
 
     def block(self, body: Sequence[ast.stmt], parent: int, flags: frozenset[str]) -> None:
         for node in body:
@@ -91,7 +91,7 @@ class _Collector:
     ) -> int:
         first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
         self.units.append(
-            Unit(
+            Symbol(
                 kind=kind,
                 names=names,
                 span=span(node),
@@ -210,7 +210,7 @@ class _Collector:
                 imports = (alias.name, "", node.lineno)
                 bound = alias.asname or alias.name.partition(".")[0]
             self.units.append(
-                Unit(
+                Symbol(
                     kind="import",
                     names=(bound,) if bound != "*" else (),
                     span=span(alias),

@@ -12,6 +12,7 @@ from shrinker.program.symbols.program import Program
 from shrinker.program.symbols.reasons import Outside
 from shrinker.program.symbols.result import dead_entries, dead_units
 from shrinker.program.symbols.search import Search
+from shrinker.program.symbols.side_effect_imports import run
 from shrinker.program.symbols.types import Types
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import name_matches
@@ -59,7 +60,7 @@ def search_symbols(
     sys.setrecursionlimit(max(before, _DEEP))
     try:
         search = Search(program, Types(program), _outside(tree, rules, graph, folded, more), _Protocols(rules))
-        search.run()
+        run(search)
     finally:
         sys.setrecursionlimit(before)
     return search

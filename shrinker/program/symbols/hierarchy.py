@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
+from shrinker.program.symbols.lookups import Found
 from shrinker.program.symbols.program import Key, Program
-
-if TYPE_CHECKING:
-    from shrinker.program.symbols.types import Types
 
 BARE = frozenset({"ABC", "object", "Generic", "Protocol"})
 """Bases outside the tree that give a class nothing."""
@@ -16,14 +14,14 @@ BARE = frozenset({"ABC", "object", "Generic", "Protocol"})
 class Hierarchy:
     """Bases and families of classes."""
 
-    def __init__(self, program: Program, types: Types) -> None:
+    def __init__(self, program: Program, follow: Callable[[str, int, str, int], Found]) -> None:
         """
         Args:
             program: all kept modules.
-            types: resolves bases and attributes.
+            follow: what a path finds, as `Types.follow`.
         """
         self._program = program
-        self._types = types
+        self._follow = follow
         self.bases: dict[Key, list[Key]] = {}
         self.outside: dict[Key, set[str]] = {}
         """Bases outside the tree, ``?`` for one that is computed."""
@@ -54,7 +52,7 @@ class Hierarchy:
         outside: set[str] = set()
         for base in bases:
             for path in base.split("|"):
-                for value in self._types.follow(unit[0], owner, path, unit[1]).values:
+                for value in self._follow(unit[0], owner, path, unit[1]).values:
                     if value.kind in ("class", "subclass"):
                         found.append(value.key)
                     elif value.kind == "outside":

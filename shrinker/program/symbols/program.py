@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from shrinker.values.folded import FoldedModule
-from shrinker.values.units import Unit
+from shrinker.values.symbols import Symbol
 
 Key = tuple[str, int]
 """A unit: dotted name of its module, and its number."""
@@ -69,7 +69,7 @@ class Program:
         self.packages = frozenset(n.rpartition(".")[0] for n in self.modules)
         self.top = {n.partition(".")[0] for n in self.modules}
 
-    def _proven(self, module: str, unit: Unit) -> Unit:
+    def _proven(self, module: str, unit: Symbol) -> Symbol:
         """A unit that runs for the sake of calls alone, all of them pure, does nothing."""
         if not unit.unproven or not all(self._is_pure(module, name) for name in unit.unproven):
             return unit
@@ -95,12 +95,12 @@ class Program:
             return False
         return unit.pure is not None and all(self._is_pure(where, each) for each in unit.pure)
 
-    def unit(self, key: Key) -> Unit:
+    def unit(self, key: Key) -> Symbol:
         """The unit of a key."""
         return self.modules[key[0]].units[key[1]]
 
     def bound(self, module: str, name: str, seen: set[str] | None = None) -> list[Key]:
-        """Units that bind a name in a module, or in a module whose names it takes with a star."""
+        """Symbols that bind a name in a module, or in a module whose names it takes with a star."""
         found = self.modules.get(module)
         if found is None:
             return []

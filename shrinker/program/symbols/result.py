@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from shrinker.program.symbols.lookups import Touch
 from shrinker.program.symbols.reasons import Node, Reason
 from shrinker.program.symbols.search import Search
-from shrinker.program.symbols.types import Touch
 from shrinker.values.edits import Span
 
 
@@ -57,7 +57,7 @@ def _target(touch: Touch) -> Node | None:
 
 
 def dead_units(search: Search) -> dict[str, list[int]]:
-    """Units of loaded modules that nothing live can name, by module; of a dead class or block only itself."""
+    """Symbols of loaded modules that nothing live can name, by module; of a dead class or block only itself."""
     out: dict[str, list[int]] = {}
     for name, module in search.program.modules.items():
         if name not in search.loaded:

@@ -1,27 +1,20 @@
-"""The search: from the roots to everything that live code can name.
-
-A class member is live when its class is and when something looks up its name: on an object that may be of the class, or on
-one of which nothing is proven.
-"""
+"""The search: from the roots to everything that live code can name."""
 
 from __future__ import annotations
 
 import re
-import sys
-from bisect import bisect_left
 from collections.abc import Iterator
 
+from shrinker.program.symbols.liveness import Liveness, is_special
+from shrinker.program.symbols.lookups import ordered
 from shrinker.program.symbols.mixins import Mixins
 from shrinker.program.symbols.program import Key, Module, Program
-from shrinker.program.symbols.reasons import Node, Outside, Protocols, Reason
-from shrinker.program.symbols.side_effect_imports import release_imports, release_names, settle_imports, settle_unnamed
-from shrinker.program.symbols.types import Found, Touch, Types, ordered
+from shrinker.program.symbols.reasons import Outside, Protocols, Reason
+from shrinker.program.symbols.types import Types
 from shrinker.program.symbols.unpickling import unpickles
 from shrinker.ruleset.models import Api
-from shrinker.values.units import Unit
+from shrinker.values.symbols import Symbol
 
-_LAST = chr(sys.maxunicode)
-"""A letter after which no other comes."""
 _LETTERS = re.compile(r"[A-Za-z]")
 _DEFINED = frozenset({"function", "class", "assign"})
 """Kinds of units that a star of an `api` rule stands for."""
@@ -29,51 +22,16 @@ _FEWEST = 3
 """Letters that a computed text must spell out to name something by itself."""
 
 
-class Search:
-    """State of one search; `run` fills it."""
+class Search(Liveness):
+    """From the roots, and from each unit that is live, to what they name."""
 
     def __init__(self, program: Program, types: Types, outside: Outside, protocols: Protocols) -> None:
-        """
-        Args:
-            program: all kept modules.
-            types: follows paths.
-            outside: what else may name something.
-            protocols: bases outside the tree to the names that they look up on their objects.
-        """
-        self.program = program
-        self.types = types
-        self.live: dict[Key, Reason] = {}
-        self.loaded: dict[str, Reason] = {}
-        self.names: dict[str, Reason] = {}
-        """Names looked up on something of which nothing is proven, or spelled by a string."""
-        self.edges: dict[tuple[Node, Node], Reason] = {}
-        """What names what, each pair once; the targets are not all live."""
-        self.outside = outside
-        self._protocols = protocols
-        self._anywhere = frozenset(protocols.get("*") or ())
-        self._stack: list[Key] = []
-        self._marked: dict[Key, Reason] = {}
-        self._borrowed: set[Key] = set()
+        """See `Liveness`."""
+        super().__init__(program, types, outside, protocols)
         self._mixins = Mixins(program, types)
-        self.awaited: dict[Key, Key] = {}
-        """Bases of live classes that nothing needs so far, each with the unit that names it."""
-        self._heirs: dict[str, list[Key]] = {}
-        self._escaped: dict[str, Reason] = {}
-        self._by_name: dict[str, list[Key]] = {}
-        self._names_in: dict[str, list[Key]] = {}
-        for name, module in program.modules.items():
-            for members in module.members.values():
-                for member, numbers in members.items():
-                    self._by_name.setdefault(member, []).extend((name, n) for n in numbers)
-        self._all_names = sorted({*self._by_name, *(n for m in program.modules.values() for n in m.symbols)})
-        self._patterns: set[str] = set()
-        self.asked: dict[str, tuple[str, int] | None] = {}
-        """Names of methods that nothing live looks up, and where any code of upstream does."""
-        self.settled: list[Key] = []
-        """Imports that are kept for what they load, in the order in which that was found."""
 
-    def run(self) -> None:
-        """Search to the fixpoint."""
+    def start(self) -> None:
+        """Make live what the roots and what stands beside the modules name."""
         for module in sorted(self.outside.roots):
             if module in self.program.modules:
                 reason = Reason(self.outside.roots[module], "root")
@@ -91,71 +49,11 @@ class Search:
             self._script(module, path)
         for words, looked in self.outside.words:
             self._words(words, looked)
-        while True:
-            self.drain()
-            if not settle_imports(self) and not settle_unnamed(self):
-                break
-        release_imports(self)
-        release_names(self)
 
     def drain(self) -> None:
         """Visit everything that became live."""
         while self._stack:
             self._visit(self._stack.pop())
-
-    # Loading
-
-    def _load(self, name: str, reason: Reason) -> None:
-        if name not in self.program.modules:
-            return
-        node = f"module:{name}"
-        self.edges.setdefault((reason.source, node), reason)
-        if name in self.loaded:
-            return
-        self.loaded[name] = reason
-        if "." in name:
-            self._load(name.rpartition(".")[0], Reason(node, "package"))
-        module = self.program.modules[name]
-        for number, unit in enumerate(module.units):
-            if unit.kind == "main":
-                if name in self.outside.roots or name in self._escaped:
-                    self.keep((name, number), Reason(node, "effect"))
-            elif unit.kind == "import":
-                if unit.imports[0][1] == "*" or self._escapes(unit):
-                    self.keep((name, number), Reason(node, "import"))
-            elif unit.kind == "class" and self._told(name, number):
-                self.keep((name, number), Reason(node, "subclass hook"))
-            elif unit.kind != "member" and (unit.runs or (unit.kind == "effect" and self._may_act(unit))):
-                self.keep((name, number), Reason(node, "effect"))
-        for key in self._heirs.get(name, ()):
-            self.keep(key, Reason(node, "subclass hook"))
-        for line, kind, target in self.outside.edges.get(name, ()):
-            if line <= 1:
-                self._edge(target, Reason(node, kind))
-        for word in ("__getattr__", "__dir__", *sorted(module.fixed)):
-            for number in module.symbols.get(word, ()):
-                self.keep((name, number), Reason(node, "protocol"))
-
-    def _told(self, module: str, number: int) -> bool:
-        """True when making a class may do something: a base of which nothing is known, or one that is told."""
-        key = (module, number)
-        return self.types.hierarchy.registers(key) or any(
-            self._protocols.get(base) is None for base in self.types.hierarchy.outsiders(key)
-        )
-
-    def _may_act(self, unit: Unit) -> bool:
-        """True for a statement that binds nothing, or imports something that does more than define."""
-        targets = [t for i in unit.imports for t in self.program.loads(*i[:2])]
-        return not unit.names or any(
-            t in self.program.loud or (t not in self.program.modules and not self.program.is_quiet(t)) for t in targets
-        )
-
-    def _escapes(self, unit: Unit) -> bool:
-        """True for an import of something outside the tree that does more than define."""
-        if "typing" in unit.flags:
-            return False
-        targets = self.program.loads(*unit.imports[0][:2])
-        return any(t not in self.program.modules and not self.program.is_quiet(t) for t in targets)
 
     def _public(self, module: Module, reason: Reason) -> None:
         """Names of a root module that people import: what it exports, with the methods of classes."""
@@ -212,123 +110,6 @@ class Search:
         for word in looked:
             self.look_up(word, reason)
 
-    # Marking
-
-    def keep(self, key: Key, reason: Reason) -> None:
-        """A unit is live."""
-        self.edges.setdefault((reason.source, key), reason)
-        if key not in self.live:
-            self.live[key] = reason
-            self._stack.append(key)
-            if key in self.awaited:
-                # Who names the class may ask what inherits from it.
-                self.keep(self.awaited.pop(key), Reason(key, "base"))
-
-    def _mark(self, key: Key, reason: Reason) -> None:
-        """A member's name was looked up: it lives once its class does."""
-        unit = self.program.unit(key)
-        if reason.kind != "by name" or not all(map(_is_special, unit.names)):
-            self.edges.setdefault((reason.source, key), reason)
-        if key in self._marked:
-            return
-        self._marked[key] = reason
-        owner = (key[0], unit.parent)
-        if owner in self.live:
-            self.keep(key, reason)
-        elif owner in self.awaited:
-            self.keep(self.awaited.pop(owner), Reason(key, "inherited"))
-        if "abstract" in unit.flags:
-            # A class that does not override it can no longer be instantiated.
-            for heir in self.types.heirs(owner):
-                for number in self.program.modules[heir[0]].members.get(heir[1], {}).get(unit.names[0], ()):
-                    self._mark((heir[0], number), Reason(key, "abstract"))
-
-    def look_up(self, name: str, reason: Reason) -> None:
-        """A name was looked up on something unknown."""
-        node = f"name:{name}"
-        self.edges.setdefault((reason.source, node), reason)
-        if name in self.names:
-            return
-        self.names[name] = reason
-        here = Reason(node, "by name")
-        if name == "__subclasses__":
-            self._keep_heirs(here)
-        for key in self._by_name.get(name, ()):
-            self._mark(key, here)
-        for key in self._names_in.get(name, ()):
-            self.keep(key, here)
-
-    def _keep_heirs(self, reason: Reason) -> None:
-        """Some class is asked for its subclasses."""
-        for key, bases in self.types.hierarchy.bases.items():
-            if bases and key[1] >= 0:
-                self._heirs.setdefault(key[0], []).append(key)
-                if key[0] in self.loaded:
-                    self.keep(key, reason)
-
-    def _touch(self, found: Found, reason: Reason) -> None:
-        touches, modules = found.effects
-        for touch in touches:
-            self._reach(touch, reason)
-        for module in modules:
-            self._escape(module, reason)
-
-    def _reach(self, touch: Touch, reason: Reason) -> None:
-        match touch.kind:
-            case "unit":
-                self._load(touch.module, reason)
-                self.keep((touch.module, touch.unit), reason)
-            case "member":
-                self._mark((touch.module, touch.unit), reason)
-            case "borrowed":
-                key = (touch.module, touch.unit)
-                self._mark(key, reason)
-                if key not in self._borrowed:
-                    self._borrowed.add(key)
-                    if key in self.live:
-                        self._stack.append(key)
-            case "module":
-                self._load(touch.module, reason)
-            case "name":
-                self.look_up(touch.name, reason)
-            case "heirs":
-                for key in self.types.heirs((touch.module, touch.unit)):
-                    self._heirs.setdefault(key[0], []).append(key)
-                    if key[0] in self.loaded:
-                        self.keep(key, reason)
-
-    def _escape(self, name: str, reason: Reason) -> None:
-        """A module was handed on as a value: names looked up on anything may be its own."""
-        self._load(name, reason)
-        if name in self._escaped or name not in self.program.modules:
-            return
-        self._escaped[name] = reason
-        for symbol, numbers in self.program.modules[name].symbols.items():
-            for number in numbers:
-                self._names_in.setdefault(symbol, []).append((name, number))
-                if symbol in self.names:
-                    self.keep((name, number), Reason(f"name:{symbol}", "by name"))
-
-    def _edge(self, target: str, reason: Reason) -> None:
-        self._load(target, reason)
-        self._escape(target, reason)
-
-    def _pattern(self, pattern: str, reason: Reason) -> None:
-        if pattern in self._patterns:
-            return
-        self._patterns.add(pattern)
-        first, *others = pattern.split("*")
-        rest = r"\w*".join(["", *map(re.escape, others)])
-        if not first:
-            found = re.findall(rf"^{rest}$", "\n".join(self._all_names), re.MULTILINE)
-        else:
-            start = bisect_left(self._all_names, first)
-            end = bisect_left(self._all_names, first + _LAST, start)
-            matches = re.compile(rest).fullmatch
-            found = [name for name in self._all_names[start:end] if matches(name, len(first)) is not None]
-        for name in found:
-            self.look_up(name, reason)
-
     # Visiting
 
     def _visit(self, key: Key) -> None:
@@ -377,7 +158,7 @@ class Search:
             return -2
         return unit.parent if unit.kind == "member" else key[1] if unit.kind == "class" else -1
 
-    def _uses(self, key: Key, unit: Unit) -> None:
+    def _uses(self, key: Key, unit: Symbol) -> None:
         owner = self.owner(key)
         # In a chain, it is the class that names its bases.
         source = (key[0], unit.parent) if unit.kind == "base" else key
@@ -387,7 +168,7 @@ class Search:
             if found.leads:
                 self._touch(found, Reason(source, "name", line))
 
-    def _enumerate(self, key: Key, unit: Unit) -> None:
+    def _enumerate(self, key: Key, unit: Symbol) -> None:
         """The unit may look up any name of something."""
         owner = self.owner(key)
         for path, line in unit.enumerates:
@@ -436,7 +217,7 @@ class Search:
         called = self._called_from_outside(key)
         holder = self._protocols.held(f"{key[0]}.{module.units[key[1]].names[0]}")
         for name, numbers in module.members.get(key[1], {}).items():
-            special = _is_special(name)
+            special = is_special(name)
             for number in numbers:
                 member = (key[0], number)
                 if member in self._marked and not special:
@@ -456,8 +237,3 @@ class Search:
                     return None
                 found.update(known)
         return found
-
-
-def _is_special(name: str) -> bool:
-    """True for a member that lives as soon as its class does, whoever else spells its name."""
-    return name.startswith("__") and name.endswith("__")

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
 
 from shrinker.program.symbols.loading import Loading
 from shrinker.program.symbols.reasons import Reason
-
-if TYPE_CHECKING:
-    from shrinker.program.symbols.search import Search
-    from shrinker.values.units import Unit
+from shrinker.program.symbols.search import Search
+from shrinker.values.symbols import Symbol
 
 
-def settle_imports(search: Search) -> bool:
+def run(search: Search) -> None:
+    """Search to the fixpoint."""
+    search.start()
+    search.drain()
+    while _settle_imports(search) or _settle_unnamed(search):
+        search.drain()
+    _release_imports(search)
+    _release_names(search)
+
+
+def _settle_imports(search: Search) -> bool:
     """Keep one name of each import that must run for what it loads; True when there was something to do."""
     found = False
     loading = Loading(search.program, search.live)
@@ -38,7 +45,7 @@ def settle_imports(search: Search) -> bool:
     return found
 
 
-def release_imports(search: Search) -> None:
+def _release_imports(search: Search) -> None:
     """Give up imports that were kept for what they load, and that what was kept after them made needless.
 
     One after the other, each with those before already gone, so that two never go because of each other.
@@ -67,7 +74,7 @@ def release_imports(search: Search) -> None:
         loading = without
 
 
-def release_names(search: Search) -> None:
+def _release_names(search: Search) -> None:
     """Give up names from outside the tree that only code which goes reads, where another import of the module is named.
 
     That one loads the module all the same: one of the same statement, one above it, or one below with nothing but
@@ -97,11 +104,11 @@ def release_names(search: Search) -> None:
                 search.edges.pop((reason.source, (name, number)), None)
 
 
-def _is_loaded_by_another(number: int, units: Sequence[Unit], named: Collection[int]) -> bool:
+def _is_loaded_by_another(number: int, units: Sequence[Symbol], named: Collection[int]) -> bool:
     """Whether a named import loads the module of this one, and no later than before anything else happens."""
     own = units[number]
 
-    def loads_it(other: Unit) -> bool:
+    def loads_it(other: Symbol) -> bool:
         return (
             other.kind == "import"
             and "typing" not in other.flags
@@ -119,7 +126,7 @@ def _is_loaded_by_another(number: int, units: Sequence[Unit], named: Collection[
     return False
 
 
-def settle_unnamed(search: Search) -> bool:
+def _settle_unnamed(search: Search) -> bool:
     """A public method that no code of upstream names is there for code outside: it stays with its class."""
     names = frozenset(
         unit.names[0]

@@ -31,7 +31,7 @@ class Table:
         self._others: list[str] = data["others"]
 
     def find(self, query: str) -> list[int]:
-        """Units that a query names: ``module.Class.method``, an ending of it, or ``path:line``.
+        """Symbols that a query names: ``module.Class.method``, an ending of it, or ``path:line``.
 
         Raises:
             InputError: it is the ending of several names.
@@ -72,7 +72,7 @@ class Table:
         return [n for n in around if self._units[n][1] != "base" or self.line(self.owner(n)) != line][-1:]
 
     def named(self, module: str, name: str) -> list[int]:
-        """Units of a module that have a qualified name; several where branches bind it."""
+        """Symbols of a module that have a qualified name; several where branches bind it."""
         return self._named.get((module, name), [])
 
     @cached_property

@@ -8,72 +8,12 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable
-from typing import NamedTuple, TypeVar
 
 from shrinker.program.symbols.hierarchy import Hierarchy
+from shrinker.program.symbols.lookups import UNKNOWN, Found, Touch, Value, Values
 from shrinker.program.symbols.program import Key, Program
 
-T = TypeVar("T")
-
-
-class Value(NamedTuple):
-    """What an expression may be."""
-
-    kind: str
-    """``module``, ``class``, ``subclass`` (the class or one below it), ``object`` (of the class or one below it), ``rest``
-    (what `super()` finds), ``outside`` (named, not of the tree) or ``anything``."""
-    module: str = ""
-    """Of a module or what is defined in it; the dotted name of something outside."""
-    unit: int = -1
-
-    @property
-    def key(self) -> Key:
-        """The unit of a class or object."""
-        return self.module, self.unit
-
-
 _BUILTINS = frozenset(dir(builtins))
-ANYTHING = Value("anything")
-Values = frozenset[Value]
-UNKNOWN: Values = frozenset({ANYTHING})
-
-
-class Touch(NamedTuple):
-    """One thing that a look-up may find."""
-
-    kind: str
-    """``unit`` (a symbol), ``member`` (of a class), ``borrowed`` (a method read from its class), ``heirs`` (classes that
-    inherit from it), ``module`` or ``name`` (looked up on anything)."""
-    module: str
-    unit: int = -1
-    name: str = ""
-
-
-class Found:
-    """Result of following a path."""
-
-    __slots__ = ("_effects", "leads", "touches", "values")
-
-    def __init__(self, values: Values, touches: frozenset[Touch]) -> None:
-        self.values = values
-        self.touches = touches
-        self.leads = bool(touches) or any(value.kind == "module" for value in values)
-        """Whether there are `effects`; most paths are of something outside the tree."""
-        self._effects: tuple[tuple[Touch, ...], tuple[str, ...]] | None = None
-
-    @property
-    def effects(self) -> tuple[tuple[Touch, ...], tuple[str, ...]]:
-        """The touches, and the modules among the values, in an order that is the same in every run."""
-        found = self._effects
-        if found is None:
-            modules = (value for value in ordered(self.values) if value.kind == "module")
-            found = self._effects = tuple(ordered(self.touches)), tuple(value.module for value in modules)
-        return found
-
-
-def ordered(found: frozenset[T]) -> Iterable[T]:
-    """The same order in every run; most are one."""
-    return found if len(found) < 2 else sorted(found, key=repr)
 
 
 class Types:
@@ -91,7 +31,7 @@ class Types:
         self._cut = False
         """True when an answer since it was set is less than exact, because it was asked for while it was sought."""
         self._units: dict[Key, Values] = {}
-        self.hierarchy = Hierarchy(program, self)
+        self.hierarchy = Hierarchy(program, self.follow)
         self.hierarchy.build()
         # Bases were looked up before the families were known.
         self._paths.clear()

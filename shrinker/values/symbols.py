@@ -16,7 +16,7 @@ Named = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class Symbol:
     """A statement, definition, class member or imported name that may go on its own."""
 
     kind: str
@@ -69,10 +69,10 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Units:
+class SymbolTable:
     """All units of a module; a class comes before its members, a block before what is in it."""
 
-    units: tuple[Unit, ...]
+    units: tuple[Symbol, ...]
     exports: frozenset[str] = frozenset()
     """Names in ``__all__``."""
     fixed: frozenset[str] = frozenset()
@@ -81,4 +81,4 @@ class Units:
     """The other ones, with the place of each entry."""
 
 
-NO_UNITS = Units(())
+EMPTY_SYMBOLS = SymbolTable(())

@@ -1,0 +1,239 @@
+"""What is live, what is loaded, and what becomes live with it.
+
+A class member is live when its class is and when something looks up its name: on an object that may be of the class, or on
+one of which nothing is proven.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from bisect import bisect_left
+
+from shrinker.program.symbols.lookups import Found, Touch
+from shrinker.program.symbols.program import Key, Program
+from shrinker.program.symbols.reasons import Node, Outside, Protocols, Reason
+from shrinker.program.symbols.types import Types
+from shrinker.values.symbols import Symbol
+
+_LAST = chr(sys.maxunicode)
+"""A letter after which no other comes."""
+
+
+class Liveness:
+    """State of a search: how one thing that is live makes others so."""
+
+    def __init__(self, program: Program, types: Types, outside: Outside, protocols: Protocols) -> None:
+        """
+        Args:
+            program: all kept modules.
+            types: follows paths.
+            outside: what else may name something.
+            protocols: bases outside the tree to the names that they look up on their objects.
+        """
+        self.program = program
+        self.types = types
+        self.live: dict[Key, Reason] = {}
+        self.loaded: dict[str, Reason] = {}
+        self.names: dict[str, Reason] = {}
+        """Names looked up on something of which nothing is proven, or spelled by a string."""
+        self.edges: dict[tuple[Node, Node], Reason] = {}
+        """What names what, each pair once; the targets are not all live."""
+        self.outside = outside
+        self._protocols = protocols
+        self._anywhere = frozenset(protocols.get("*") or ())
+        self._stack: list[Key] = []
+        self._marked: dict[Key, Reason] = {}
+        self._borrowed: set[Key] = set()
+        self.awaited: dict[Key, Key] = {}
+        """Bases of live classes that nothing needs so far, each with the unit that names it."""
+        self._heirs: dict[str, list[Key]] = {}
+        self._escaped: dict[str, Reason] = {}
+        self._by_name: dict[str, list[Key]] = {}
+        self._names_in: dict[str, list[Key]] = {}
+        for name, module in program.modules.items():
+            for members in module.members.values():
+                for member, numbers in members.items():
+                    self._by_name.setdefault(member, []).extend((name, n) for n in numbers)
+        self._all_names = sorted({*self._by_name, *(n for m in program.modules.values() for n in m.symbols)})
+        self._patterns: set[str] = set()
+        self.asked: dict[str, tuple[str, int] | None] = {}
+        """Names of methods that nothing live looks up, and where any code of upstream does."""
+        self.settled: list[Key] = []
+        """Imports that are kept for what they load, in the order in which that was found."""
+
+    # Loading
+
+    def _load(self, name: str, reason: Reason) -> None:
+        if name not in self.program.modules:
+            return
+        node = f"module:{name}"
+        self.edges.setdefault((reason.source, node), reason)
+        if name in self.loaded:
+            return
+        self.loaded[name] = reason
+        if "." in name:
+            self._load(name.rpartition(".")[0], Reason(node, "package"))
+        module = self.program.modules[name]
+        for number, unit in enumerate(module.units):
+            if unit.kind == "main":
+                if name in self.outside.roots or name in self._escaped:
+                    self.keep((name, number), Reason(node, "effect"))
+            elif unit.kind == "import":
+                if unit.imports[0][1] == "*" or self._escapes(unit):
+                    self.keep((name, number), Reason(node, "import"))
+            elif unit.kind == "class" and self._told(name, number):
+                self.keep((name, number), Reason(node, "subclass hook"))
+            elif unit.kind != "member" and (unit.runs or (unit.kind == "effect" and self._may_act(unit))):
+                self.keep((name, number), Reason(node, "effect"))
+        for key in self._heirs.get(name, ()):
+            self.keep(key, Reason(node, "subclass hook"))
+        for line, kind, target in self.outside.edges.get(name, ()):
+            if line <= 1:
+                self._edge(target, Reason(node, kind))
+        for word in ("__getattr__", "__dir__", *sorted(module.fixed)):
+            for number in module.symbols.get(word, ()):
+                self.keep((name, number), Reason(node, "protocol"))
+
+    def _told(self, module: str, number: int) -> bool:
+        """True when making a class may do something: a base of which nothing is known, or one that is told."""
+        key = (module, number)
+        return self.types.hierarchy.registers(key) or any(
+            self._protocols.get(base) is None for base in self.types.hierarchy.outsiders(key)
+        )
+
+    def _may_act(self, unit: Symbol) -> bool:
+        """True for a statement that binds nothing, or imports something that does more than define."""
+        targets = [t for i in unit.imports for t in self.program.loads(*i[:2])]
+        return not unit.names or any(
+            t in self.program.loud or (t not in self.program.modules and not self.program.is_quiet(t)) for t in targets
+        )
+
+    def _escapes(self, unit: Symbol) -> bool:
+        """True for an import of something outside the tree that does more than define."""
+        if "typing" in unit.flags:
+            return False
+        targets = self.program.loads(*unit.imports[0][:2])
+        return any(t not in self.program.modules and not self.program.is_quiet(t) for t in targets)
+
+    # Marking
+
+    def keep(self, key: Key, reason: Reason) -> None:
+        """A unit is live."""
+        self.edges.setdefault((reason.source, key), reason)
+        if key not in self.live:
+            self.live[key] = reason
+            self._stack.append(key)
+            if key in self.awaited:
+                # Who names the class may ask what inherits from it.
+                self.keep(self.awaited.pop(key), Reason(key, "base"))
+
+    def _mark(self, key: Key, reason: Reason) -> None:
+        """A member's name was looked up: it lives once its class does."""
+        unit = self.program.unit(key)
+        if reason.kind != "by name" or not all(map(is_special, unit.names)):
+            self.edges.setdefault((reason.source, key), reason)
+        if key in self._marked:
+            return
+        self._marked[key] = reason
+        owner = (key[0], unit.parent)
+        if owner in self.live:
+            self.keep(key, reason)
+        elif owner in self.awaited:
+            self.keep(self.awaited.pop(owner), Reason(key, "inherited"))
+        if "abstract" in unit.flags:
+            # A class that does not override it can no longer be instantiated.
+            for heir in self.types.heirs(owner):
+                for number in self.program.modules[heir[0]].members.get(heir[1], {}).get(unit.names[0], ()):
+                    self._mark((heir[0], number), Reason(key, "abstract"))
+
+    def look_up(self, name: str, reason: Reason) -> None:
+        """A name was looked up on something unknown."""
+        node = f"name:{name}"
+        self.edges.setdefault((reason.source, node), reason)
+        if name in self.names:
+            return
+        self.names[name] = reason
+        here = Reason(node, "by name")
+        if name == "__subclasses__":
+            self._keep_heirs(here)
+        for key in self._by_name.get(name, ()):
+            self._mark(key, here)
+        for key in self._names_in.get(name, ()):
+            self.keep(key, here)
+
+    def _keep_heirs(self, reason: Reason) -> None:
+        """Some class is asked for its subclasses."""
+        for key, bases in self.types.hierarchy.bases.items():
+            if bases and key[1] >= 0:
+                self._heirs.setdefault(key[0], []).append(key)
+                if key[0] in self.loaded:
+                    self.keep(key, reason)
+
+    def _touch(self, found: Found, reason: Reason) -> None:
+        touches, modules = found.effects
+        for touch in touches:
+            self._reach(touch, reason)
+        for module in modules:
+            self._escape(module, reason)
+
+    def _reach(self, touch: Touch, reason: Reason) -> None:
+        match touch.kind:
+            case "unit":
+                self._load(touch.module, reason)
+                self.keep((touch.module, touch.unit), reason)
+            case "member":
+                self._mark((touch.module, touch.unit), reason)
+            case "borrowed":
+                key = (touch.module, touch.unit)
+                self._mark(key, reason)
+                if key not in self._borrowed:
+                    self._borrowed.add(key)
+                    if key in self.live:
+                        self._stack.append(key)
+            case "module":
+                self._load(touch.module, reason)
+            case "name":
+                self.look_up(touch.name, reason)
+            case "heirs":
+                for key in self.types.heirs((touch.module, touch.unit)):
+                    self._heirs.setdefault(key[0], []).append(key)
+                    if key[0] in self.loaded:
+                        self.keep(key, reason)
+
+    def _escape(self, name: str, reason: Reason) -> None:
+        """A module was handed on as a value: names looked up on anything may be its own."""
+        self._load(name, reason)
+        if name in self._escaped or name not in self.program.modules:
+            return
+        self._escaped[name] = reason
+        for symbol, numbers in self.program.modules[name].symbols.items():
+            for number in numbers:
+                self._names_in.setdefault(symbol, []).append((name, number))
+                if symbol in self.names:
+                    self.keep((name, number), Reason(f"name:{symbol}", "by name"))
+
+    def _edge(self, target: str, reason: Reason) -> None:
+        self._load(target, reason)
+        self._escape(target, reason)
+
+    def _pattern(self, pattern: str, reason: Reason) -> None:
+        if pattern in self._patterns:
+            return
+        self._patterns.add(pattern)
+        first, *others = pattern.split("*")
+        rest = r"\w*".join(["", *map(re.escape, others)])
+        if not first:
+            found = re.findall(rf"^{rest}$", "\n".join(self._all_names), re.MULTILINE)
+        else:
+            start = bisect_left(self._all_names, first)
+            end = bisect_left(self._all_names, first + _LAST, start)
+            matches = re.compile(rest).fullmatch
+            found = [name for name in self._all_names[start:end] if matches(name, len(first)) is not None]
+        for name in found:
+            self.look_up(name, reason)
+
+
+def is_special(name: str) -> bool:
+    """True for a member that lives as soon as its class does, whoever else spells its name."""
+    return name.startswith("__") and name.endswith("__")
