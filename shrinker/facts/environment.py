@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import chain
 
 from shrinker.facts.bound import bound_value
 from shrinker.facts.interpret import interpret, returns_boolean
@@ -69,41 +68,17 @@ class Environment(ClosedWorld):
         # A rule that says what something may be decides any other text: the statement is known by the name.
         open_texts = (rule for rule in self.rules.domains if rule.only)
         texts |= {p.rpartition(".")[2] for rule in open_texts for p in (*rule.names, *rule.lists, *rule.calls)}
-        members = {name.rpartition(".")[2] for name in self._members}
         named = self._calls.words | self._names.words | self._definitions.words
-        return frozenset(named | set(self.variables) | absent | texts | members)
+        return frozenset(named | set(self.variables) | absent | texts | self.removed_members.keys())
 
     @cached_property
-    def _enumerations(self) -> Mapping[str, frozenset[str]]:
-        found: dict[str, frozenset[str]] = {}
-        for module, outline in sorted(self.outlines.items()):
-            for name, members in outline.members.items():
-                asked = frozenset(m for m in members if f"{module}.{name}.{m}" in self._members)
-                if asked:
-                    last = name.rpartition(".")[2]
-                    found[last] = found.get(last, frozenset()) | asked
-        return found
-
-    @cached_property
-    def uncapped(self) -> frozenset[str]:
-        """Names without a capital of enumerations and of their members: few, and `enumerated` has to be asked for them."""
-        named = self._enumerations
-        return frozenset(word for word in {*named, *chain.from_iterable(named.values())} if word == word.lower())
-
-    def enumerated(self, words: str) -> Mapping[str, frozenset[str]]:
-        """Enumerations of the tree by their last name: their members that a rule removes.
-
-        Args:
-            words: what a text holds of words with a capital and of `uncapped`, sorted, with a space between: members
-                that it cannot name are left out, so that an enumeration is no fact for who does not speak of it.
-        """
-        held = frozenset(words.split())
-        found: dict[str, frozenset[str]] = {}
-        for name, members in self._enumerations.items():
-            asked = members if name in held else members & held
-            if asked:
-                found[name] = asked
-        return found
+    def removed_members(self) -> Mapping[str, frozenset[str]]:
+        """Members of enumerations that a rule removes, by their last name, to the last names of their classes."""
+        found: dict[str, set[str]] = {}
+        for qualified in self._members:
+            owner, _, member = qualified.rpartition(".")
+            found.setdefault(member, set()).add(owner.rpartition(".")[2])
+        return {member: frozenset(owners) for member, owners in found.items()}
 
     def removed_member(self, name: str) -> Removed | None:
         """A member of an enumeration that no value of the closed world equals."""

@@ -27,7 +27,6 @@ ASKED = frozenset(
     {
         "boolean_function",
         "constant_function",
-        "enumerated",
         "hot_names",
         "interpret",
         "removed_member",
@@ -37,7 +36,7 @@ ASKED = frozenset(
 )
 """Methods whose arguments and answer are noted."""
 
-LISTED = frozenset({"uncapped", "words"})
+LISTED = frozenset({"removed_members", "words"})
 """Values that are noted whole."""
 
 COMPOSED = frozenset({"bound", "is_hot", "named_by_string"})

@@ -18,18 +18,14 @@ def member_names(reading: Reading, context: Context) -> set[tuple[str, str]]:
 
     An attribute of a class that has another name in its own module is another one.
     """
-    environment = context.environment
-    told = (word for word in context.words if word != word.lower() or word in environment.uncapped)
-    owners: dict[str, set[str]] = {}
-    asked = environment.enumerated(" ".join(sorted(told)))
-    for owner, members in asked.items():
-        for member in members:
-            owners.setdefault(member, set()).add(owner)
+    owners = {member: of for member, of in context.environment.removed_members.items() if member in context.words}
     if not owners:
         return set()
     classes = {node.name for node, _ in reading.definitions}
     classes.update(a.name for node, _, _ in reading.imports for a in node.names if a.asname in (None, a.name))
-    classes = {name for name in classes if name[:1].isupper() and not name.isupper()} | asked.keys()
+    classes = {name for name in classes if name[:1].isupper() and not name.isupper()} | frozenset().union(
+        *owners.values()
+    )
     found: set[tuple[str, str]] = set()
     for attribute in chain(reading.plain.attributes, reading.typing.attributes):
         base = getattr(attribute.value, "id", getattr(attribute.value, "attr", ""))
