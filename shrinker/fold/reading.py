@@ -8,39 +8,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
+from shrinker.fold.expression_nodes import ExpressionReading
 from shrinker.syntax.imports import catches_import_error, is_type_checking
 from shrinker.syntax.scopes import Comprehension
-from shrinker.syntax.walk import HOLDERS, children
+from shrinker.syntax.walk import children
 
 OWN_ERROR: Final = "shrinker: "
 """How the message of a named error starts; it names what is gone, and mentions nothing."""
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-_INSTANCE_TESTS = frozenset({"isinstance", "issubclass"})
-_COMPUTING = (ast.Add, ast.Div, ast.Mod)
-_COMPREHENSIONS = frozenset({ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp})
 
 
-class Expressions:
-    """The nodes of some expressions."""
-
-    def __init__(self) -> None:
-        self.names: list[ast.Name] = []
-        self.attributes: list[ast.Attribute] = []
-        self.texts: list[ast.Constant] = []
-        """Strings, but for those that are part of another one."""
-        self.parts: list[ast.Constant] = []
-        """Constant parts of f-strings."""
-        self.calls: list[ast.Call] = []
-        self.joined: list[ast.JoinedStr] = []
-        self.sums: list[ast.BinOp] = []
-        """``+``, ``/`` and ``%``, which may compute a string."""
-        self.arguments: list[ast.arg] = []
-        self.comprehensions: list[Comprehension] = []
-
-
-class Reading:
+class Reading(ExpressionReading):
     """The nodes of a folded module."""
 
     def __init__(self, tree: ast.Module) -> None:
@@ -48,12 +28,8 @@ class Reading:
         Args:
             tree: the folded module; not changed.
         """
+        super().__init__()
         self.tree = tree
-        self.plain = Expressions()
-        self.typing = Expressions()
-        """What stands in annotations and in the second argument of `isinstance`: nothing of it is called."""
-        self.silent: list[ast.Constant] = []
-        """Strings that are said in named errors and in format specifications."""
         self.exported: list[ast.Constant] = []
         """Entries of ``__all__``."""
         self.shown: list[ast.Constant] = []
@@ -72,10 +48,8 @@ class Reading:
         self.loops: list[tuple[ast.For, str, list[str]]] = []
         """Loops of a name over spelled out texts, in order."""
         self.fors: list[ast.For] = []
-        self.matched: list[ast.MatchClass] = []
         self._depth = 0
         self._open: list[ast.AST] = []
-        self._typed: list[ast.AST] = []
         self._body(tree.body, "import", False)
         # In this order: an `isinstance` within an expression adds to what is typed.
         self._read(self._open, self.plain)
@@ -133,17 +107,6 @@ class Reading:
         self._arguments(node.args, self._open)
         if node.returns is not None:
             self._typed.append(node.returns)
-
-    def _arguments(self, node: ast.arguments, stack: list[ast.AST]) -> None:
-        found = [*node.posonlyargs, *node.args, *node.kwonlyargs]
-        if node.vararg is not None:
-            found.append(node.vararg)
-        if node.kwarg is not None:
-            found.append(node.kwarg)
-        self.plain.arguments += found
-        self._typed += [a.annotation for a in found if a.annotation is not None]
-        stack += node.defaults
-        stack += [d for d in node.kw_defaults if d is not None]
 
     def _class(self, node: ast.ClassDef, kind: str, guarded: bool) -> None:
         self.definitions.append((node, self._depth > 0))
@@ -249,78 +212,6 @@ class Reading:
             if case.guard is not None:
                 self._open.append(case.guard)
             self._body(case.body, kind, guarded)
-
-    # Expressions
-
-    def _read(self, stack: list[ast.AST], found: Expressions) -> None:
-        pop, push = stack.pop, stack.append
-        name, attribute, text, call = (
-            found.names.append,
-            found.attributes.append,
-            found.texts.append,
-            found.calls.append,
-        )
-        typed = self._typed.append if found is self.plain else push
-        while stack:
-            node: Any = pop()
-            kind = node.__class__
-            if kind is ast.Name:
-                name(node)
-            elif kind is ast.Attribute:
-                attribute(node)
-                push(node.value)
-            elif kind is ast.Constant:
-                if node.value.__class__ is str:
-                    text(node)
-            elif kind is ast.Call:
-                call(node)
-                function = node.func
-                push(function)
-                arguments = node.args
-                if function.__class__ is ast.Name and function.id in _INSTANCE_TESTS and len(arguments) == 2:
-                    push(arguments[0])
-                    typed(arguments[1])
-                else:
-                    stack += arguments
-                for keyword in node.keywords:
-                    push(keyword.value)
-            elif kind is ast.JoinedStr:
-                found.joined.append(node)
-                self._parts(node, found, push)
-            elif kind is ast.Lambda:
-                self._arguments(node.args, stack)
-                push(node.body)
-            else:
-                if kind is ast.BinOp:
-                    if isinstance(node.op, _COMPUTING):
-                        found.sums.append(node)
-                elif kind is ast.MatchClass:
-                    self.matched.append(node)
-                elif kind in _COMPREHENSIONS:
-                    found.comprehensions.append(node)
-                values = node.__dict__
-                for field in HOLDERS[kind]:
-                    value = values.get(field)
-                    if value.__class__ is list:
-                        stack += [item for item in value if isinstance(item, ast.AST)]
-                    elif isinstance(value, ast.AST):
-                        push(value)
-
-    def _parts(self, node: ast.JoinedStr, found: Expressions, push: Callable[[ast.AST], None]) -> None:
-        for part in node.values:
-            if isinstance(part, ast.FormattedValue):
-                push(part.value)
-                if isinstance(part.format_spec, ast.JoinedStr):
-                    self._specification(part.format_spec, push)
-            elif isinstance(part, ast.Constant) and isinstance(part.value, str):
-                found.parts.append(part)
-
-    def _specification(self, node: ast.JoinedStr, push: Callable[[ast.AST], None]) -> None:
-        for part in node.values:
-            if isinstance(part, ast.FormattedValue):
-                push(part.value)
-            elif isinstance(part, ast.Constant) and isinstance(part.value, str):
-                self.silent.append(part)
 
 
 _STATEMENTS: dict[type, Callable[..., None]] = {

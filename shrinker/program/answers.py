@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from shrinker.program.saved import load_graph
-from shrinker.program.symbols.why import Dropped, Site, Symbols, load_symbols
+from shrinker.program.symbols.table import Dropped, Site
+from shrinker.program.symbols.why import Symbols, load_symbols
 from shrinker.program.why import Chain, Unreached, explain, explain_removed, names_file
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import module_name

@@ -26,20 +26,16 @@ _DOTTED = re.compile(r"[A-Za-z_][\w-]*(?:\.\w+)*")
 PYPROJECT = "python/pyproject.toml"
 _SITES = 20
 """Sites that are remembered of a distribution; the rest say nothing new."""
-
 Site = tuple[str, int]
-
-
 _Named = dict[str, dict[str, set[Site]]]
 """First part of a dotted name to each such name, with its places."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Mentions:
-    """What kept code says of modules outside the tree."""
+    """What kept code says of modules outside the tree: modules, and what is imported from them."""
 
     imports: _Named = field(default_factory=dict)
-    """Modules, and what is imported from them."""
     bare: _Named = field(default_factory=dict)
     """Modules of which all is at hand: ``import a.b``, ``from a import *``."""
     strings: _Named = field(default_factory=dict)

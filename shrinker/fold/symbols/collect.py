@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from shrinker.fold.exports import entries, is_export
 from shrinker.fold.harvest import exported
+from shrinker.fold.symbols.effects import acts, is_quiet, unpacks
 from shrinker.fold.symbols.paths import paths_of
 from shrinker.fold.symbols.scopes import Function, bound_by
 from shrinker.fold.symbols.uses import Uses
@@ -72,7 +73,7 @@ class _Collector:
                 uses.statement(node)
                 if is_export(node):
                     uses.texts.clear()
-                self._add("effect", tuple(sorted(bound_by(node))), node, parent, uses, runs=_acts(node), flags=flags)
+                self._add("effect", tuple(sorted(bound_by(node))), node, parent, uses, runs=acts(node), flags=flags)
 
     def _add(
         self,
@@ -151,7 +152,7 @@ class _Collector:
             if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
                 continue
             uses.statement(statement)
-            runs = runs or not _is_quiet(statement)
+            runs = runs or not is_quiet(statement)
             uses.attributes |= bound_by(statement)
         more = {"replaced"} if replaced else set()
         if any(k.arg != "metaclass" or "ABCMeta" not in dotted(k.value) for k in node.keywords):
@@ -231,7 +232,7 @@ class _Collector:
         if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
             # A chain goes or stays as one.
             uses.statement(node)
-            self._add("effect", tuple(sorted(bound_by(node))), node, parent, uses, runs=_acts(node), flags=flags)
+            self._add("effect", tuple(sorted(bound_by(node))), node, parent, uses, runs=acts(node), flags=flags)
             return
         uses.expression(node.test)
         index = self._add("if", (), node, parent, uses, runs=not is_pure_value(node.test), flags=flags)
@@ -250,7 +251,7 @@ class _Collector:
         if "__all__" in names:
             # Its texts name nothing by themselves.
             uses.texts.clear()
-        quiet = calls == frozenset() and (plain or _unpacks(targets))
+        quiet = calls == frozenset() and (plain or unpacks(targets))
         special = any(n.startswith("__") for n in names)
         self._add(
             "assign",
@@ -270,13 +271,6 @@ def _unsubscripted(node: ast.expr) -> ast.expr:
     return node.value if isinstance(node, ast.Subscript) else node
 
 
-def _unpacks(targets: Sequence[ast.expr]) -> bool:
-    return all(
-        isinstance(t, ast.Name) or (isinstance(t, ast.Tuple) and all(isinstance(e, ast.Name) for e in t.elts))
-        for t in targets
-    )
-
-
 def _belongs(decorator: ast.expr, own: frozenset[str]) -> bool:
     """``@name.setter`` of a property of the class."""
     return (
@@ -285,29 +279,3 @@ def _belongs(decorator: ast.expr, own: frozenset[str]) -> bool:
         and isinstance(decorator.value, ast.Name)
         and decorator.value.id in own
     )
-
-
-def _acts(node: ast.AST) -> bool:
-    """True for a statement of the module level that does something besides binding names."""
-    match node:
-        case ast.Expr(value=value):
-            return not is_pure_value(value)
-        case ast.Try():
-            parts = (*node.body, *(s for h in node.handlers for s in h.body), *node.orelse, *node.finalbody)
-            return any(_acts(p) for p in parts)
-        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-            return not all(only_wraps(d) for d in node.decorator_list)
-        case ast.Import() | ast.ImportFrom() | ast.Pass():
-            return False
-        case ast.If():
-            return not is_pure_value(node.test) or any(_acts(p) for p in (*node.body, *node.orelse))
-        case ast.Assign(targets=targets, value=value):
-            return not (is_pure_value(value) and _unpacks(targets))
-        case ast.AnnAssign(target=ast.Name(), value=value):
-            return value is not None and not is_pure_value(value)
-    return True
-
-
-def _is_quiet(node: ast.stmt) -> bool:
-    """True for a statement of a class body that only binds."""
-    return not _acts(node)

@@ -7,7 +7,8 @@ import re
 
 from shrinker.fold.messages import is_message
 from shrinker.fold.symbols.paths import ANYTHING, paths_of
-from shrinker.fold.symbols.scopes import COMPREHENSIONS, Function, Scope, bind_body, bind_target
+from shrinker.fold.symbols.patterns import pattern_of
+from shrinker.fold.symbols.scopes import Function, Scope, bind_body, bind_target
 from shrinker.syntax.imports import absolute
 from shrinker.syntax.walk import children, walk
 
@@ -25,11 +26,7 @@ class Uses:
     """Collects what one unit names, each with the first line that does."""
 
     def __init__(self, package: str, owner: frozenset[str] | None = None) -> None:
-        """
-        Args:
-            package: the package that relative imports start from.
-            owner: names that the body of the unit's class binds; None outside a class.
-        """
+        """`owner` are the names that the body of the unit's class binds; None outside a class."""
         self._package = package
         self._owner = owner or frozenset()
         self._line = 0
@@ -45,15 +42,8 @@ class Uses:
         self.classes: list[tuple[str, ...]] = []
         self._scope: Scope | None = None
 
-    # Functions
-
     def function(self, node: Function, *, first: str = "") -> None:
-        """A function with its decorators, defaults and annotations, which are evaluated where it is defined.
-
-        Args:
-            node: the function.
-            first: path of its first parameter, of a method.
-        """
+        """A function with all that is evaluated where it is defined; `first` is the path of a method's first parameter."""
         for decorator in node.decorator_list:
             self.expression(decorator)
         scope = self._enter(node.args, first)
@@ -108,8 +98,6 @@ class Uses:
             found.append(f"#{len(self.imports) - 1}")
         return found
 
-    # Statements
-
     def body(self, body: list[ast.stmt]) -> None:
         """Statements one after the other; texts that stand alone say nothing."""
         for node in body:
@@ -161,8 +149,6 @@ class Uses:
         else:
             self.patches.add(name)
 
-    # Expressions
-
     def annotation(self, node: ast.expr) -> None:
         """An annotation: its strings are expressions."""
         self._line = getattr(node, "lineno", self._line)
@@ -194,43 +180,39 @@ class Uses:
 
     def expression(self, node: ast.AST) -> None:
         """An expression and all in it."""
-        kind = node.__class__
         self._line = getattr(node, "lineno", self._line)
-        if kind is ast.Name:
-            scope = self._scope
-            if scope is None or scope.find(node.id) is None:  # type: ignore[attr-defined]
-                self._name(node.id)  # type: ignore[attr-defined]
-            else:
-                # Its value was looked at where it was given; a local import is one that is used here.
-                for path in paths_of(node, scope):  # type: ignore[arg-type]
-                    if path[0] == "#":
-                        self.paths.setdefault(path, self._line)
-            return
-        if isinstance(node, ast.Attribute):
-            self._attribute(node)
-            return
-        if kind is ast.Constant:
-            if isinstance(node.value, str):  # type: ignore[attr-defined]
-                self._text(node.value)  # type: ignore[attr-defined]
-            return
-        if isinstance(node, ast.Call):
-            self._call(node)
-            return
-        if isinstance(node, ast.Lambda):
-            before, self._scope = self._scope, self._enter(node.args)
-            self.expression(node.body)
-            self._scope = before
-            return
-        if isinstance(node, COMPREHENSIONS):
-            self._comprehension(node)
-            return
-        if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mod)):
-            self._computed(node, self.patterns)
-        if isinstance(node, ast.MatchClass):
-            for name in node.kwd_attrs:
-                self.paths.setdefault(f"?.{name}", node.lineno)
-        for child in children(node):
-            self.expression(child)
+        match node:
+            case ast.Name(id=name):
+                scope = self._scope
+                if scope is None or scope.find(name) is None:
+                    self._name(name)
+                else:
+                    # Its value was looked at where it was given; a local import is one that is used here.
+                    for path in paths_of(node, scope):
+                        if path[0] == "#":
+                            self.paths.setdefault(path, self._line)
+            case ast.Attribute():
+                self._attribute(node)
+            case ast.Constant(value=value):
+                if isinstance(value, str):
+                    self._text(value)
+            case ast.Call():
+                self._call(node)
+            case ast.Lambda():
+                before, self._scope = self._scope, self._enter(node.args)
+                self.expression(node.body)
+                self._scope = before
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                self._comprehension(node)
+            case _:
+                match node:
+                    case ast.JoinedStr() | ast.BinOp(op=ast.Add() | ast.Mod()):
+                        self._computed(node, self.patterns)
+                    case ast.MatchClass(kwd_attrs=names):
+                        for name in names:
+                            self.paths.setdefault(f"?.{name}", node.lineno)
+                for child in children(node):
+                    self.expression(child)
 
     def _attribute(self, node: ast.Attribute) -> None:
         if isinstance(node.ctx, ast.Store):
@@ -316,23 +298,3 @@ class Uses:
         if (len(text) <= _LONGEST and _NAMES.fullmatch(text)) or "sglang" in text or "import " in text:
             for word in _WORD.findall(text):
                 self.texts.setdefault(word, self._line)
-
-
-def pattern_of(node: ast.expr) -> str | None:
-    """A computed text with each computed part written ``*``; None for what is no text."""
-    match node:
-        case ast.Constant(value=str() as text):
-            return text
-        case ast.JoinedStr(values=values):
-            parts = [v.value if isinstance(v, ast.Constant) and isinstance(v.value, str) else "*" for v in values]
-            return re.sub(r"\*+", "*", "".join(parts))
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            one, other = pattern_of(left), pattern_of(right)
-            if one is None and other is None:
-                return None
-            return re.sub(r"\*+", "*", f"{one or '*'}{other or '*'}")
-        case ast.BinOp(left=ast.Constant(value=str() as text), op=ast.Mod()):
-            return re.sub(r"%[sdr]", "*", text)
-        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str() as text), attr="format")):
-            return re.sub(r"\{[^}]*\}", "*", text)
-    return None

@@ -6,6 +6,7 @@ Only the standard library is imported here: an answer takes less time than loadi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +14,35 @@ from shrinker.program.why import Step
 from shrinker.values.errors import InputError
 
 _SHOWN = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A place in upstream that named a removed symbol."""
+
+    path: str
+    line: int
+    source: str
+    """The symbol or file that named it."""
+    fate: str
+    """What became of that place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Why a symbol of a kept module is not in the generated tree."""
+
+    symbol: str
+    path: str
+    line: int
+    rule: str
+    """Rule id, or ``unreachable``."""
+    reason: str
+    named_by: tuple[Site, ...] = ()
+    """Removed code that named it."""
+    alive: tuple[Step, ...] = ()
+    """From the nearest kept symbol, removed file or removed symbol that nothing names, to the symbol: had its first step stayed, the
+    symbol would have."""
 
 
 class Table:

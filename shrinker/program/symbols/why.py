@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any
 
 from shrinker.program.symbols.costs import cost_of
-from shrinker.program.symbols.table import Table
+from shrinker.program.symbols.table import Dropped, Site, Table
 from shrinker.program.why import Chain, Step
 from shrinker.values.errors import InputError
 
@@ -27,35 +26,6 @@ _MOST = 12
 """How many places that named a removed symbol are shown."""
 _MODULE = 10
 """What an edge to a module that is loaded counts in a chain from a definition."""
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    """A place in upstream that named a removed symbol."""
-
-    path: str
-    line: int
-    source: str
-    """The symbol or file that named it."""
-    fate: str
-    """What became of that place."""
-
-
-@dataclass(frozen=True, slots=True)
-class Dropped:
-    """Why a symbol of a kept module is not in the generated tree."""
-
-    symbol: str
-    path: str
-    line: int
-    rule: str
-    """Rule id, or ``unreachable``."""
-    reason: str
-    named_by: tuple[Site, ...] = ()
-    """Removed code that named it."""
-    alive: tuple[Step, ...] = ()
-    """From the nearest kept symbol, removed file or removed symbol that nothing names, to the symbol: had its first step stayed, the
-    symbol would have."""
 
 
 def load_symbols(path: Path) -> Symbols | None:

@@ -12,7 +12,7 @@ from shrinker.program import answers
 from shrinker.program.saved import graph_data
 from shrinker.program.symbols.costs import cost_of
 from shrinker.program.symbols.saved import NO_SYMBOLS, symbol_data
-from shrinker.program.symbols.why import Dropped
+from shrinker.program.symbols.table import Dropped
 from shrinker.project import RULES_FOLDER
 from shrinker.ruleset.load import load_rules
 from shrinker.values.errors import InputError
