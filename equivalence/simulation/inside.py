@@ -53,7 +53,7 @@ def _after_triton(triton: ModuleType) -> None:
     from equivalence.simulation import interpreter, without_triton
 
     if isinstance(triton, stubs.StubModule):
-        without_triton.stand_in(triton, interpreter.VERSION, interpreter.Driver(current()))
+        without_triton.stand_in(triton, interpreter.VERSION, interpreter.driver_of(current()))
     else:
         interpreter.install(triton, current())
 

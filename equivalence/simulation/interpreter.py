@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from types import SimpleNamespace
 from typing import Any
 
@@ -29,7 +30,7 @@ def install(triton: Any, settings: Settings) -> None:
 
     from equivalence.simulation import bfloat16
 
-    driver.set_active(Driver(settings))
+    driver.set_active(driver_of(settings))
     _replace_functions(interpreter, jit)
     bfloat16.install(interpreter)
     # Programmatic dependent launch has no meaning where kernels run one after the other.
@@ -39,58 +40,34 @@ def install(triton: Any, settings: Settings) -> None:
         setattr(cuda, name, lambda _semantic=None: None)
 
 
-class Driver:
+def driver_of(settings: Settings) -> SimpleNamespace:
     """What Triton asks of a device's driver, without a device."""
-
-    is_active = staticmethod(lambda: True)
-
-    def __init__(self, settings: Settings) -> None:
-        major, minor = settings.capability
-        self._target = SimpleNamespace(backend="cuda", arch=major * 10 + minor, warp_size=32)
-        figures = {
-            "max_shared_mem": 232448,
-            "multiprocessor_count": 132,
-            "warpSize": 32,
-            "max_num_regs": 65536,
-            "sm_clock_rate": 1,
-            "mem_clock_rate": 1,
-            "mem_bus_width": 1,
-        }
-        self.utils = SimpleNamespace(get_device_properties=lambda device: dict(figures))
-
-    def get_current_target(self) -> Any:
-        return self._target
-
-    def get_current_device(self) -> int:
-        return 0
-
-    def set_current_device(self, device: Any) -> None:
-        pass
-
-    def get_current_stream(self, device: int = 0) -> int:
-        return 0
-
-    def get_device_interface(self) -> Any:
-        import torch
-
-        return torch.cuda
-
-    def get_active_torch_device(self) -> Any:
-        import torch
-
-        return torch.device("cpu")
-
-    def get_benchmarker(self) -> Any:
+    major, minor = settings.capability
+    target = SimpleNamespace(backend="cuda", arch=major * 10 + minor, warp_size=32)
+    figures = {
+        "max_shared_mem": 232448,
+        "multiprocessor_count": 132,
+        "warpSize": 32,
+        "max_num_regs": 65536,
+        "sm_clock_rate": 1,
+        "mem_clock_rate": 1,
+        "mem_bus_width": 1,
+    }
+    torch = importlib.import_module("torch")
+    return SimpleNamespace(
+        is_active=lambda: True,
+        utils=SimpleNamespace(get_device_properties=lambda device: dict(figures)),
+        get_current_target=lambda: target,
+        get_current_device=lambda: 0,
+        set_current_device=lambda device: None,
+        get_current_stream=lambda device=0: 0,
+        get_device_interface=lambda: torch.cuda,
+        get_active_torch_device=lambda: torch.device("cpu"),
         # All configurations are equally fast, so that autotuning takes the first in both trees.
-        return lambda fn, quantiles=None, **kwargs: [0.0] * len(quantiles or [0])
-
-    def get_empty_cache_for_benchmark(self) -> Any:
-        import torch
-
-        return torch.empty(1)
-
-    def clear_cache(self, cache: Any) -> None:
-        pass
+        get_benchmarker=lambda: lambda fn, quantiles=None, **kwargs: [0.0] * len(quantiles or [0]),
+        get_empty_cache_for_benchmark=lambda: torch.empty(1),
+        clear_cache=lambda cache: None,
+    )
 
 
 def _replace_functions(interpreter: Any, jit: Any) -> None:

@@ -8,6 +8,7 @@ generated lines as possible are paired, then as many as possible word for word, 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from shrinker.check import allowances
 from shrinker.check.subsequence import within
@@ -58,40 +59,27 @@ def _add(score: _Score, worth: int, executed: bool) -> _Score:
 
 def _ranks(defaults: allowances.Defaults) -> Callable[[Tokens, Tokens], int]:
     """0: the first line is not what is left of the second; 1: it is; 2: both are the same."""
-    prepared: dict[Tokens, _Wanted] = {}
-    sets: dict[Tokens, frozenset[str]] = {}
-    known: dict[tuple[Tokens, Tokens], int] = {}
 
+    @cache
+    def wanted(generated: Tokens) -> tuple[Tokens, dict[int, str], dict[int, str], frozenset[str]]:
+        """A generated line, which of its tokens stand for others or are added, and those that must be upstream's."""
+        tokens = allowances.collapse_named_error(generated)
+        found = {index: allowances.replacing(tokens, index, defaults) for index in range(len(tokens))}
+        replace = {index: name for index, name in found.items() if name is not None}
+        insert = allowances.inserted(tokens)
+        free = replace.keys() | insert.keys()
+        return tokens, replace, insert, frozenset(text for index, text in enumerate(tokens) if index not in free)
+
+    names = cache(frozenset[str])
+
+    @cache
     def rank(generated: Tokens, upstream: Tokens) -> int:
         if generated == upstream:
             return 2
-        wanted = prepared.get(generated)
-        if wanted is None:
-            wanted = prepared[generated] = _Wanted(generated, defaults)
-        theirs = sets.get(upstream)
-        if theirs is None:
-            theirs = sets[upstream] = frozenset(upstream)
+        tokens, replace, insert, own = wanted(generated)
         # A line of allowances alone (`pass`) would stand for anything.
-        if not wanted.own or not wanted.own <= theirs:
+        if not own or not own <= names(upstream):
             return 0
-        key = (generated, upstream)
-        if key not in known:
-            known[key] = int(within(wanted.tokens, upstream, wanted.replace, wanted.insert, defaults))
-        return known[key]
+        return int(within(tokens, upstream, replace, insert, defaults))
 
     return rank
-
-
-class _Wanted:
-    """A generated line, and which of its tokens need not be upstream's."""
-
-    __slots__ = ("insert", "own", "replace", "tokens")
-
-    def __init__(self, generated: Tokens, defaults: allowances.Defaults) -> None:
-        self.tokens = tokens = allowances.collapse_named_error(generated)
-        found = {index: allowances.replacing(tokens, index, defaults) for index in range(len(tokens))}
-        self.replace = {index: name for index, name in found.items() if name is not None}
-        self.insert = allowances.inserted(tokens)
-        self.own = frozenset(
-            text for index, text in enumerate(tokens) if index not in self.replace and index not in self.insert
-        )
