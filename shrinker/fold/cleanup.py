@@ -15,12 +15,10 @@ from shrinker.facts.scopes import ModuleScope
 from shrinker.fold.context import Context
 from shrinker.fold.exports import Exports, is_export
 from shrinker.fold.flags import keep_flags
-from shrinker.syntax.control import READ_ALL_LOCALS
 from shrinker.syntax.imports import absolute, bound_name, catches_import_error, is_type_checking, loads
 from shrinker.syntax.names import reads_in
 from shrinker.syntax.ranges import extent, first_line, span
-from shrinker.syntax.walk import BLOCKS, statements
-from shrinker.values.edits import DropAlias, Literal, Span
+from shrinker.values.edits import DropAlias, Span
 
 
 def drop_unused(tree: ast.Module, context: Context) -> None:
@@ -48,8 +46,6 @@ def drop_unused(tree: ast.Module, context: Context) -> None:
     for name in context.dropped:
         exports.drop(name)
     exports.finish()
-    drop_unused_locals(tree, context)
-    context.settle()
 
 
 class _Reads:
@@ -238,70 +234,3 @@ def _decided_by(source: str, name: str, context: Context) -> frozenset[str]:
         if called is not None:
             return called.rules
     return frozenset()
-
-
-def drop_unused_locals(tree: ast.Module, context: Context) -> None:
-    """In functions, too: imports of predicates, and flags that became a literal, when nothing reads them any more."""
-    literals = {e.span for e in context.edits if isinstance(e, Literal)}
-    lines = sorted(e.span.line for e in context.edits)
-    stack: list[ast.AST] = [tree]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            first = bisect.bisect_left(lines, node.lineno)
-            if first < len(lines) and lines[first] <= (node.end_lineno or node.lineno):
-                _clean_function(node, context, literals)
-        else:
-            stack.extend(c for c in ast.iter_child_nodes(node) if isinstance(c, ast.stmt | ast.ExceptHandler))
-
-
-class _LocalReads:
-    """Names that a function may read; any name where it may read all of its own."""
-
-    def __init__(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        self._function = function
-        self._names: set[str] | None = None
-
-    def __contains__(self, name: str) -> bool:
-        if self._names is None:
-            self._names = reads_in(self._function)
-            self._names |= {n for s in statements(self._function) if isinstance(s, ast.Nonlocal) for n in s.names}
-        return name in self._names or not READ_ALL_LOCALS.isdisjoint(self._names)
-
-
-def _clean_function(function: ast.FunctionDef | ast.AsyncFunctionDef, context: Context, literals: set[Span]) -> None:
-    reads = _LocalReads(function)
-
-    def is_dead(node: ast.stmt, last: bool) -> bool:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            return not keep_import(node, context, lambda name: name in reads, local=True, last=last)
-        if last or not (
-            isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
-        ):
-            return False
-        name = node.targets[0].id
-        if name not in context.touched or span(node.value) not in literals or name in reads:
-            return False
-        context.sweep(node)
-        context.decide(node, "flag", {"unused"}, "removed", extent([node]))
-        return True
-
-    stack: list[ast.AST] = [function]
-    while stack:
-        node = stack.pop()
-        for field in BLOCKS:
-            body = getattr(node, field, None)
-            if body.__class__ is not list:
-                continue
-            if isinstance(node, ast.Try) and field == "body" and any(catches_import_error(h) for h in node.handlers):
-                # The handler tells whether the import works.
-                continue
-            stack.extend(body)
-            if isinstance(node, ast.ClassDef) or field in ("handlers", "cases"):
-                continue
-            kept: list[ast.stmt] = []
-            for index, statement in enumerate(body):
-                # A block is never emptied: its last statement stays when it is the only one left.
-                if not is_dead(statement, last=index == len(body) - 1 and not kept):
-                    kept.append(statement)
-            setattr(node, field, kept)

@@ -17,7 +17,7 @@ from shrinker.syntax.lines import Lines
 from shrinker.syntax.names import words_of
 from shrinker.syntax.ranges import Placed, first_line, span
 from shrinker.syntax.walk import children
-from shrinker.values.edits import DropStatement, Edit, Span, TakeBlock
+from shrinker.values.edits import DropElement, DropStatement, Edit, Span, TakeBlock
 from shrinker.values.folded import Decision, LeakedUse, Uncertain
 
 _Written = TypeVar("_Written", bound=ast.stmt | ast.expr)
@@ -248,6 +248,19 @@ class Context:
         if gone is None:
             gone = (first_line(node), node.lineno + lines - 1) if lines else (0, 0)
         self.decisions.append(Decision(node.lineno, rule, kind, self.text(shown or node), outcome, lines, *gone))
+
+    def drop_element(
+        self, node: Placed, container: str, kind: str, rules: Iterable[str], shown: Placed | None = None
+    ) -> None:
+        """Drop one of several: a row, an operand, a base; `container` as in `DropElement`, the rest as in `decide`."""
+        self.edits.append(DropElement(span(node), container))
+        self.decide(node, kind, rules, "removed", 0, shown)
+
+    def take(self, node: ast.stmt, block: str, live: list[ast.stmt]) -> None:
+        """A block takes the place of its statement, which goes with a block of which nothing is left."""
+        taken = TakeBlock(span(node), block)
+        self.edits.append(taken if live else DropStatement(taken.span))
+        self.taken.append((taken, list(live)))
 
     def forget(self, node: ast.AST) -> None:
         """Remember the words of code that goes: what they named may have no other use."""

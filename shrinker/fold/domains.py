@@ -11,9 +11,7 @@ from shrinker.facts.lattice import Domain, Known, Ref, Removed, join
 from shrinker.facts.world import ValueScope
 from shrinker.fold.context import Context
 from shrinker.syntax.names import written
-from shrinker.syntax.ranges import span
 from shrinker.syntax.walk import statements, walk
-from shrinker.values.edits import DropElement
 
 Display = ast.Tuple | ast.List | ast.Set
 
@@ -39,8 +37,7 @@ def drop_texts(context: Context, scope: ValueScope, display: Display, domain: Do
     if not gone or len(gone) == len(display.elts):
         return
     for element in gone:
-        context.edits.append(DropElement(span(element), type(display).__name__))
-        context.decide(element, "domain", domain.rules, "removed", 0)
+        context.drop_element(element, type(display).__name__, "domain", domain.rules)
     display.elts = [e for e in display.elts if not any(e is g for g in gone)]
 
 
@@ -50,8 +47,7 @@ def drop_rows(context: Context, scope: ValueScope, table: ast.Dict, domain: Doma
     values: list[ast.expr] = []
     for key, value in zip(table.keys, table.values, strict=True):
         if key is not None and is_never(key, domain, scope) and is_pure(value, scope):
-            context.edits.append(DropElement(span(value), "Dict"))
-            context.decide(value, "table", domain.rules, "removed", 0, key)
+            context.drop_element(value, "Dict", "table", domain.rules, key)
             context.forget(value)
         else:
             keys.append(key)

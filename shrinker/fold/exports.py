@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from shrinker.fold.context import Context
 from shrinker.fold.harvest import exported
 from shrinker.syntax.ranges import span
-from shrinker.values.edits import DropElement, Span
+from shrinker.values.edits import Span
 
 
 def is_export(node: ast.stmt) -> bool:
@@ -57,5 +57,4 @@ class Exports:
         for name in sorted(self._gone):
             for container, item in self._items.get(name, ()):
                 container.elts = [e for e in container.elts if e is not item]
-                self._context.edits.append(DropElement(span(item), type(container).__name__))
-                self._context.decide(item, "export", {"unused"}, "removed", 0)
+                self._context.drop_element(item, type(container).__name__, "export", {"unused"})

@@ -10,10 +10,8 @@ from collections.abc import Iterator
 
 from shrinker.facts.lattice import Removed
 from shrinker.fold.context import Context
-from shrinker.syntax.ranges import span
 from shrinker.syntax.unroll import Display, bind, rows_of, tables_of, text_of
 from shrinker.syntax.walk import walk
-from shrinker.values.edits import DropElement
 
 LOADED = "loaded row"
 """Kind of the decisions."""
@@ -48,8 +46,7 @@ def drop_removed_rows(tree: ast.Module, context: Context) -> None:
         for row in display.elts:
             if (found := gone.get(id(row))) is not None:
                 context.forget(row)
-                context.edits.append(DropElement(span(row), type(display).__name__))
-                context.decide(row, LOADED, {found.rule}, "removed", 0)
+                context.drop_element(row, type(display).__name__, LOADED, {found.rule})
         display.elts = [row for row in display.elts if id(row) not in gone]
 
 

@@ -15,6 +15,7 @@ from shrinker.fold.cleanup import drop_unused
 from shrinker.fold.context import Context
 from shrinker.fold.defaults import replace_defaults
 from shrinker.fold.imported_rows import drop_removed_rows
+from shrinker.fold.local_cleanup import drop_unused_locals
 from shrinker.fold.prefilter import heat
 from shrinker.fold.propagate.attributes import decide_attributes, drop_stores
 from shrinker.fold.propagate.members import member_names
@@ -110,6 +111,8 @@ def _fold(tree: ast.Module, context: Context, source: str, refinement: Refinemen
     drop_tables(tree, context)
     if context.edits or refinement.unused or refinement.unloaded:
         drop_unused(tree, context)
+        drop_unused_locals(tree, context)
+        context.settle()
     drop_unreachable(tree, context, refinement.dead)
 
 

@@ -8,9 +8,9 @@ from shrinker.fold.context import Context, written_pass
 from shrinker.fold.exports import Exports, entries
 from shrinker.fold.messages import no_program
 from shrinker.syntax.control import is_main
-from shrinker.syntax.imports import bound_name
 from shrinker.syntax.ranges import extent, span
-from shrinker.values.edits import DropAlias, DropBlock, DropElement, Raise, Span
+from shrinker.syntax.side_effects import bound_by
+from shrinker.values.edits import DropAlias, DropBlock, Raise, Span
 
 _RULE = "unreachable"
 
@@ -25,9 +25,9 @@ def drop_unreachable(tree: ast.Module, context: Context, dead: frozenset[Span]) 
     """
     if not dead:
         return
-    before = _bound(tree.body)
+    before = bound_by(*tree.body)
     tree.body = _without(tree.body, context, dead)
-    gone = before - _bound(tree.body)
+    gone = set(before - bound_by(*tree.body))
     gone.update(name for name, place in entries(tree) if place in dead)
     exports = Exports(tree, context)
     for name in gone:
@@ -59,8 +59,7 @@ def _without(body: list[ast.stmt], context: Context, dead: frozenset[Span]) -> l
             case ast.ClassDef():
                 for base in node.bases:
                     if span(base) in dead:
-                        context.edits.append(DropElement(span(base), "ClassDef"))
-                        context.decide(base, "base", {_RULE}, "removed", 0)
+                        context.drop_element(base, "ClassDef", "base", {_RULE})
                 node.bases = [base for base in node.bases if span(base) not in dead]
                 node.body = _without(node.body, context, dead) or [written_pass()]
             case ast.If():
@@ -117,22 +116,3 @@ def _forget(node: ast.stmt, context: Context) -> None:
 
 def _within(inner: Span, outer: Span) -> bool:
     return (inner.end_line, inner.end_col) <= (outer.end_line, outer.end_col)
-
-
-def _bound(body: list[ast.stmt]) -> set[str]:
-    found: set[str] = set()
-    for node in body:
-        match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                found.add(node.name)
-            case ast.Import() | ast.ImportFrom():
-                found.update(bound_name(node, alias) for alias in node.names)
-            case ast.Assign():
-                found.update(n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name))
-            case ast.AnnAssign(target=ast.Name(id=name)):
-                found.add(name)
-            case ast.If():
-                found |= _bound(node.body) | _bound(node.orelse)
-            case ast.Try():
-                found |= _bound([*node.body, *(s for h in node.handlers for s in h.body), *node.orelse])
-    return found

@@ -91,10 +91,15 @@ def module_scope(tree: ast.Module, package: str, *, walrus: bool = True) -> Scop
     return Scope(tree, None, package, collect(tree.body, package, walrus=walrus), frozenset(), rebound)
 
 
+def arguments_of(arguments: ast.arguments) -> list[ast.arg]:
+    """All parameters: by position, by name, then the rest of both."""
+    found = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
+    return [argument for argument in found if argument is not None]
+
+
 def parameters_of(arguments: ast.arguments) -> frozenset[str]:
     """Names of all parameters."""
-    found = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
-    return frozenset(argument.arg for argument in found if argument is not None)
+    return frozenset(argument.arg for argument in arguments_of(arguments))
 
 
 def rebound_in(node: Function) -> frozenset[str]:

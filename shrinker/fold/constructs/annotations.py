@@ -13,7 +13,7 @@ from shrinker.fold.expressions import ExpressionFolder
 from shrinker.syntax.names import dotted
 from shrinker.syntax.ranges import span
 from shrinker.syntax.walk import walk
-from shrinker.values.edits import DropElement, Literal, TakeOperand
+from shrinker.values.edits import Literal, TakeOperand
 
 _NEVER_ALONE = frozenset({"Optional", "Union", "Annotated", "Literal"})
 """What is no type without its parts: who evaluates the annotations of a class would fail."""
@@ -43,8 +43,7 @@ def fold_annotation(expressions: ExpressionFolder, node: ast.expr, place: str) -
     context = expressions.context
     context.forget(node)
     if place != "variable":
-        context.edits.append(DropElement(span(node), place))
-        context.decide(node, "annotation", {removed.rule}, "removed", 0)
+        context.drop_element(node, place, "annotation", {removed.rule})
         return None
     context.decide(node, "annotation", {removed.rule}, "removed", 0)
     return _blank(expressions, node)

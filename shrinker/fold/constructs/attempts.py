@@ -17,8 +17,9 @@ from shrinker.fold.context import EvaluatesRemoved, filled
 from shrinker.fold.statements import Body, Folded, StatementFolder, folds
 from shrinker.syntax.imports import catches_import_error
 from shrinker.syntax.ranges import extent, last_line, span
+from shrinker.syntax.side_effects import bound_by
 from shrinker.syntax.walk import statements, walk
-from shrinker.values.edits import DropBlock, DropElement, DropStatement, TakeBlock
+from shrinker.values.edits import DropBlock, DropStatement, TakeBlock
 from shrinker.values.folded import Uncertain
 
 _RULE = "cannot-fail"
@@ -136,8 +137,7 @@ def _fold_type(folder: StatementFolder, handler: ast.ExceptHandler) -> Evaluates
         if isinstance(new, EvaluatesRemoved):
             if not kept:
                 return new
-            context.edits.append(DropElement(span(element), "Tuple"))
-            context.decide(element, "handler", {new.removed.rule}, "removed", 0)
+            context.drop_element(element, "Tuple", "handler", {new.removed.rule})
             folder.forget(element)
     node.elts = kept
     return None
@@ -189,7 +189,7 @@ def _needs_no_handlers(folder: StatementFolder, node: ast.Try, body: Body) -> bo
     if sum(blocks) > 1:
         return False
     # What a handler alone binds is bound nowhere, once it is gone: whoever reads it would lose its name.
-    bound = {n for s in body for n in _bound_by(s)}
+    bound = bound_by(*body)
     return all(n in bound for h in node.handlers for n in _binds(h))
 
 
@@ -209,9 +209,7 @@ def _without_handlers(folder: StatementFolder, node: ast.Try, body: Body) -> Bod
     gone = sum(extent(h.body) + 1 for h in node.handlers)
     rows = (last_line(node.body) + 1, last_line(node.handlers[-1].body)) if node.handlers else (0, 0)
     context.decide(node, "try", {_RULE}, "removed", gone, node.body[0], rows)
-    taken = TakeBlock(span(node), name)
-    context.edits.append(taken if live else DropStatement(span(node)))
-    context.taken.append((taken, list(live)))
+    context.take(node, name, live)
     return live
 
 
@@ -232,12 +230,6 @@ def _cannot_raise(node: ast.stmt) -> bool:
             noted = any(isinstance(a, ast.arg) and a.annotation is not None for a in walk(arguments))
             return not noted and all(isinstance(d, ast.Constant) for d in defaults)
     return False
-
-
-def _bound_by(node: ast.stmt) -> set[str]:
-    if isinstance(node, ast.Assign):
-        return {t.id for t in node.targets if isinstance(t, ast.Name)}
-    return {node.name} if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else set()
 
 
 def _binds(node: ast.AST) -> set[str]:

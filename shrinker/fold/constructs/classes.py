@@ -11,8 +11,6 @@ from shrinker.fold.context import EvaluatesRemoved, filled
 from shrinker.fold.statements import Body, Folded, StatementFolder, folds
 from shrinker.syntax.bindings import collect
 from shrinker.syntax.control import is_counted
-from shrinker.syntax.ranges import span
-from shrinker.values.edits import DropElement
 
 
 @folds(ast.ClassDef)
@@ -35,8 +33,7 @@ def fold_class(folder: StatementFolder, node: ast.ClassDef) -> Folded:
         if gone and not bases:
             return folder.drop(node, {gone[0][1].rule}, "definition")
         for base, removed in gone:
-            folder.context.edits.append(DropElement(span(base), "ClassDef"))
-            folder.context.decide(base, "base", {removed.rule}, "removed", 0)
+            folder.context.drop_element(base, "ClassDef", "base", {removed.rule})
             # What the base defines may run for every instance: only a fact can say that it does not.
             if removed.module:
                 folder.context.escape(node, removed)

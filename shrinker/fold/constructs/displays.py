@@ -11,8 +11,6 @@ from shrinker.fold.context import EvaluatesRemoved
 from shrinker.fold.domains import drop_rows
 from shrinker.fold.expressions import ExpressionFolder, folds_expression
 from shrinker.syntax.control import runs_something
-from shrinker.syntax.ranges import span
-from shrinker.values.edits import DropElement
 
 
 def fold_display(folder: ExpressionFolder, node: ast.Tuple | ast.List | ast.Set, container: str) -> ast.expr:
@@ -30,8 +28,7 @@ def fold_display(folder: ExpressionFolder, node: ast.Tuple | ast.List | ast.Set,
             if poison.removed.missing or (poison.removed.eager and runs_something(element)):
                 raise
             folder.context.forget(element)
-            folder.context.edits.append(DropElement(span(element), container))
-            folder.context.decide(element, "table", {poison.removed.rule}, "removed", 0)
+            folder.context.drop_element(element, container, "table", {poison.removed.rule})
     if isinstance(node, ast.Set) and not kept and node.elts:
         # `{}` would be a dict.
         raise EvaluatesRemoved(Removed("removed-rows", "every row of the table is removed", "set"))
@@ -96,8 +93,7 @@ def fold_dict(folder: ExpressionFolder, node: ast.Dict, condition: bool) -> ast.
             if poison.removed.missing or (poison.removed.eager and runs):
                 raise
             folder.context.forget(value)
-            folder.context.edits.append(DropElement(span(value), "Dict"))
-            folder.context.decide(value, "table", {poison.removed.rule}, "removed", 0)
+            folder.context.drop_element(value, "Dict", "table", {poison.removed.rule})
             continue
         keys.append(new_key)
         values.append(new_value)

@@ -11,7 +11,7 @@ from shrinker.fold.statements import Body, StatementFolder
 from shrinker.syntax.control import asks_for_exception, leaves
 from shrinker.syntax.imports import catches_import_error
 from shrinker.syntax.ranges import extent, first_line, last_line, span
-from shrinker.values.edits import DropBlock, DropStatement, DropTail, Raise, TakeBlock
+from shrinker.values.edits import DropBlock, DropStatement, DropTail, Raise
 
 _ALL = frozenset({"Exception", "BaseException"})
 
@@ -32,9 +32,7 @@ def take_handler(folder: StatementFolder, node: ast.Try, failing: str) -> Body |
     for statement in handler.body:
         if isinstance(statement, ast.Pass) and live:
             context.edits.append(DropStatement(span(statement)))
-    taken = TakeBlock(span(node), f"handler:{index}")
-    context.edits.append(taken if live else DropStatement(span(node)))
-    context.taken.append((taken, list(live)))
+    context.take(node, f"handler:{index}", live)
     return live
 
 

@@ -12,9 +12,9 @@ from shrinker.fold.domains import local_tables, registration
 from shrinker.fold.statements import Folded, StatementFolder, folds
 from shrinker.fold.whole import function_needs
 from shrinker.syntax.control import declares, is_generator, rebinds
-from shrinker.syntax.ranges import extent, span
-from shrinker.syntax.walk import walk
-from shrinker.values.edits import DropElement
+from shrinker.syntax.ranges import extent
+from shrinker.syntax.scopes import arguments_of
+from shrinker.syntax.walk import Definition, Function, walk
 from shrinker.values.folded import Uncertain
 
 LOCALS = "<locals>"
@@ -22,7 +22,7 @@ LOCALS = "<locals>"
 
 
 @folds(ast.FunctionDef, ast.AsyncFunctionDef)
-def fold_function(folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Folded:
+def fold_function(folder: StatementFolder, node: Function) -> Folded:
     """Fold a function; what is left of it may be upstream's own text."""
     removed = removed_definition(folder, node)
     if removed is not None:
@@ -41,15 +41,8 @@ def fold_function(folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunc
         if poison.removed.missing:
             raise
         return definition_gone(folder, node, poison.removed)
-    for argument in (
-        *arguments.posonlyargs,
-        *arguments.args,
-        *arguments.kwonlyargs,
-        arguments.vararg,
-        arguments.kwarg,
-    ):
-        if argument is not None:
-            fold_parameter(folder.expressions, argument)
+    for argument in arguments_of(arguments):
+        fold_parameter(folder.expressions, argument)
     if node.returns is not None:
         node.returns = fold_annotation(folder.expressions, node.returns, "returns")
     gone = _removed_method(folder, node, generator)
@@ -93,7 +86,7 @@ def fold_function(folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunc
     return [written], False
 
 
-def _changes_kind(node: ast.FunctionDef | ast.AsyncFunctionDef, generator: bool, declared: set[str]) -> str | None:
+def _changes_kind(node: Function, generator: bool, declared: set[str]) -> str | None:
     """Why a folded function would be another one: without its only `yield` it is no generator, without its `global` it
     binds another name."""
     if generator and not is_generator(node):
@@ -119,18 +112,14 @@ def _fold_default(folder: StatementFolder, node: ast.expr) -> ast.expr:
     return spare
 
 
-def removed_definition(
-    folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-) -> Removed | None:
+def removed_definition(folder: StatementFolder, node: Definition) -> Removed | None:
     """The rule's answer for a definition at module level that it names."""
     if folder.kind != "module":
         return None
     return folder.context.environment.removed_definition(f"{folder.context.module}.{node.name}")
 
 
-def _removed_method(
-    folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunctionDef, generator: bool
-) -> Removed | None:
+def _removed_method(folder: StatementFolder, node: Function, generator: bool) -> Removed | None:
     """The rule's answer for a method that it names. The method stays, since nobody knows all who call it, and raises."""
     if folder.kind != "class" or LOCALS in folder.owner or (generator and isinstance(node, ast.AsyncFunctionDef)):
         # Without its `yield`, an `async for` over it would be another error than the named one.
@@ -138,9 +127,7 @@ def _removed_method(
     return folder.context.environment.removed_definition(f"{folder.owner}.{node.name}")
 
 
-def _fold_again(
-    folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: LocalScope, decisions: int
-) -> None:
+def _fold_again(folder: StatementFolder, node: Function, scope: LocalScope, decisions: int) -> None:
     """Look at a folded body again for what its folding says of local names.
 
     What reads a name whose every binding is gone is cut: it can only run where they ran. A name of which some are gone
@@ -176,7 +163,7 @@ def _bound(scope: LocalScope, name: str) -> int:
     return len(scope.bindings.names.get(name, ()))
 
 
-def fold_decorators(folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+def fold_decorators(folder: StatementFolder, node: Definition) -> None:
     """Fold decorators; one that files the definition under a name that is never asked for goes."""
     kept: list[ast.expr] = []
     for decorator in node.decorator_list:
@@ -184,16 +171,13 @@ def fold_decorators(folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFu
         if filed is not None and folder.context.is_named_beside(node):
             # Others call it by its name: only its entry goes.
             folder.forget(decorator)
-            folder.context.edits.append(DropElement(span(decorator), "decorator"))
-            folder.context.decide(decorator, "registration", {filed.rule}, "removed", 0)
+            folder.context.drop_element(decorator, "decorator", "registration", {filed.rule})
         else:
             kept.append(folder.expressions.fold(decorator))
     node.decorator_list = kept
 
 
-def definition_gone(
-    folder: StatementFolder, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, removed: Removed
-) -> Folded:
+def definition_gone(folder: StatementFolder, node: Definition, removed: Removed) -> Folded:
     """What becomes of a definition that a removed decorator, default or keyword stands at."""
     if removed.eager and removed.module and folder.context.is_named_beside(node):
         folder.context.escape(node, removed)

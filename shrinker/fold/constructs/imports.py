@@ -9,7 +9,7 @@ from shrinker.fold.context import EvaluatesRemoved
 from shrinker.fold.statements import Folded, StatementFolder, folds
 from shrinker.syntax.imports import absolute
 from shrinker.syntax.ranges import span
-from shrinker.values.edits import DropAlias, DropElement
+from shrinker.values.edits import DropAlias
 
 
 def _not_installed(folder: StatementFolder, module: str) -> None:
@@ -66,8 +66,7 @@ def fold_exports(folder: StatementFolder, value: ast.expr) -> None:
         name = item.value if isinstance(item, ast.Constant) else None
         found = folder.context.environment.resolve(folder.context.module, name) if isinstance(name, str) else None
         if isinstance(found, Removed):
-            folder.context.edits.append(DropElement(span(item), type(value).__name__))
-            folder.context.decide(item, "export", {found.rule}, "removed", 0)
+            folder.context.drop_element(item, type(value).__name__, "export", {found.rule})
         else:
             kept.append(item)
     value.elts = kept

@@ -136,8 +136,7 @@ def _thinned(context: Context, pattern: ast.pattern, subject: object, scope: Val
     found = [(p, never_matches(p, subject, scope)) for p in pattern.patterns]
     for alternative, rules in found:
         if rules is not None:
-            context.edits.append(DropElement(span(alternative), "MatchOr"))
-            context.decide(alternative, "case", rules, "removed", 0)
+            context.drop_element(alternative, "MatchOr", "case", rules)
             context.forget(alternative)
     pattern.patterns = [p for p, rules in found if rules is None]
     return pattern if len(pattern.patterns) > 1 else pattern.patterns[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import truth
@@ -11,6 +12,7 @@ from shrinker.facts.scopes import LocalScope, shadowed
 from shrinker.fold.context import EvaluatesRemoved
 from shrinker.fold.expressions import ExpressionFolder, folds_expression
 from shrinker.syntax.ranges import span
+from shrinker.syntax.scopes import Comprehension, parameters_of
 from shrinker.syntax.walk import walk
 from shrinker.values.edits import DropElement
 
@@ -25,10 +27,8 @@ def fold_lambda(folder: ExpressionFolder, node: ast.Lambda, condition: bool) -> 
     arguments = node.args
     arguments.defaults = [folder.fold(d) for d in arguments.defaults]
     arguments.kw_defaults = [folder.fold(d) if d is not None else None for d in arguments.kw_defaults]
-    names = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-    names |= {a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None}
     try:
-        node.body = _inside(folder, names).when_reached(node.body)
+        node.body = _inside(folder, parameters_of(arguments)).when_reached(node.body)
     except EvaluatesRemoved as poison:
         if not poison.removed.member:
             raise EvaluatesRemoved(poison.removed, deferred=True) from None
@@ -36,7 +36,7 @@ def fold_lambda(folder: ExpressionFolder, node: ast.Lambda, condition: bool) -> 
     return node
 
 
-def _inside(folder: ExpressionFolder, names: set[str]) -> ExpressionFolder:
+def _inside(folder: ExpressionFolder, names: Iterable[str]) -> ExpressionFolder:
     scope = folder.scope
     if isinstance(scope, LocalScope) and scope.is_class:
         # Functions and comprehensions do not see the names of the class around them.
@@ -52,9 +52,7 @@ def _always_true(folder: ExpressionFolder, test: ast.expr) -> Known | None:
 
 
 @folds_expression(ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
-def fold_comprehension(
-    folder: ExpressionFolder, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, condition: bool
-) -> ast.expr:
+def fold_comprehension(folder: ExpressionFolder, node: Comprehension, condition: bool) -> ast.expr:
     """Fold each part in its scope; conditions that are always true go."""
     targets = {n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name)}
     inside = _inside(folder, targets)
