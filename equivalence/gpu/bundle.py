@@ -1,4 +1,4 @@
-"""Packages and folders for a machine without network, in pieces: `python -m equivalence.gpu.bundle pack|unpack`.
+"""Packages and folders for a machine without network, in pieces: `shrinker gpu-bundle pack|unpack`.
 
 `pack` asks pip for what is named, for the target's Python and platform, and cuts it into pieces of a size that can be carried;
 `unpack` on the other side needs nothing but Python: it checks every piece before it writes anything.
@@ -13,7 +13,9 @@ import importlib.util
 import io
 import json
 import lzma
+import mmap
 import shutil
+import struct
 import subprocess
 import sys
 import tarfile
@@ -24,6 +26,8 @@ from typing import IO, cast
 
 _LIST = "bundle.json"
 _BLOCK = 1 << 20
+_FATBIN = struct.pack("<I", 0xBA55ED50)
+"""A container of GPU code begins with this: a header of 16 bytes with the size of what follows at 8."""
 
 
 class _Pieces(io.RawIOBase):
@@ -65,6 +69,7 @@ def pack(
     platforms: Sequence[str],
     mib: float,
     pip: Sequence[str],
+    arch: int = 0,
 ) -> list[Path]:
     """Write the pieces and their list to `out`, an empty or new folder; returns the pieces.
 
@@ -74,6 +79,7 @@ def pack(
         python, platforms: of the target, such as `3.12` and `manylinux_2_28_x86_64`.
         mib: size of a piece at most, MiB.
         pip: further options, such as those that name an index.
+        arch: keep this GPU's code only (90 is Hopper, 100 Blackwell), in the packages; 0 keeps all.
 
     Raises:
         FileExistsError: `out` holds something.
@@ -98,6 +104,8 @@ def pack(
             command += ["--target", str(site), "--python-version", python]
             command += [word for platform in platforms for word in ("--platform", platform)]
             subprocess.run([*command, *pip, *packages], check=True)
+        for library in site.rglob("*.so*") if arch else ():
+            thin(library, arch)
         pieces = _Pieces(out, int(mib * _BLOCK))
         with (
             lzma.open(cast(IO[bytes], pieces), "wb", preset=3) as packed,
@@ -109,6 +117,45 @@ def pack(
     found = {name: _hash(out / name) for name in pieces.names}
     (out / _LIST).write_text(json.dumps({"pieces": found}, indent=1) + "\n", "utf-8")
     return [out / name for name in pieces.names]
+
+
+def thin(library: Path, arch: int) -> int:
+    """Zero the GPU code for other architectures in a library, so that it packs into little; returns the bytes zeroed.
+
+    The driver takes the entry of its own architecture and does not look into the others. A container without one stays
+    whole: it may hold text that is compiled there.
+    """
+    if library.is_symlink() or library.stat().st_size < 32:
+        return 0
+    zeroed = 0
+    with library.open("r+b") as file, mmap.mmap(file.fileno(), 0) as data:
+        start = data.find(_FATBIN)
+        while start >= 0:
+            entries = list(_entries(data, start))
+            if any(found == arch for found, _, _ in entries):
+                for _, at, size in (entry for entry in entries if entry[0] != arch):
+                    data[at : at + size] = bytes(size)
+                    zeroed += size
+            start = data.find(_FATBIN, max(start + 4, *(at + size for _, at, size in entries), 0))
+    return zeroed
+
+
+def _entries(data: mmap.mmap, start: int) -> Iterator[tuple[int, int, int]]:
+    """Architecture, place and size of the code of each entry of a container; none where it is not one.
+
+    An entry has the size of its header at 4, that of its code at 8, and the architecture at 28.
+    """
+    if start + 16 > len(data):
+        return
+    version, header, size = struct.unpack_from("<HHQ", data, start + 4)
+    end = start + header + size
+    at = start + header
+    while (version, header) == (1, 16) and at + 32 <= end <= len(data):
+        width, code = struct.unpack_from("<IQ", data, at + 4)
+        if width < 32 or at + width + code > end:
+            return
+        yield struct.unpack_from("<I", data, at + 28)[0], at + width, code
+        at += width + code
 
 
 def unpack(pieces: Path, out: Path) -> None:
@@ -179,7 +226,7 @@ def _hash(path: Path) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m equivalence.gpu.bundle", description=__doc__)
+    parser = argparse.ArgumentParser(prog="shrinker gpu-bundle", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     add = (packing := commands.add_parser("pack")).add_argument
     add("out", type=Path)
@@ -189,6 +236,7 @@ def main(arguments: list[str] | None = None) -> int:
     add("--target-python", default="3.12")
     add("--platform", action="append", default=[], help="of the target; may be repeated")
     add("--mib", type=float, default=50.0, help="size of a piece at most")
+    add("--arch", type=int, default=0, help="keep GPU code of this architecture only: 90 Hopper, 100 Blackwell")
     add("--pip", action="append", default=[], metavar="OPTION", help="an option for pip, such as --pip=--index-url=URL")
     packing.set_defaults(platform=[])
     add = commands.add_parser("unpack").add_argument
@@ -202,7 +250,7 @@ def main(arguments: list[str] | None = None) -> int:
         lines = given.requirements.read_text("utf-8").split("\n") if given.requirements else []
         packages = [*given.package, *(line.strip() for line in lines if line.strip() and not line.startswith("#"))]
         platforms = given.platform or ["manylinux_2_28_x86_64", "manylinux2014_x86_64", "any"]
-        made = pack(given.out, packages, given.folder, given.target_python, platforms, given.mib, given.pip)
+        made = pack(given.out, packages, given.folder, given.target_python, platforms, given.mib, given.pip, given.arch)
     except (OSError, ValueError, subprocess.CalledProcessError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -25,6 +25,7 @@ from shrinker.cli.dependencies import dependencies
 from shrinker.cli.diff import diff
 from shrinker.cli.ending import run
 from shrinker.cli.explain import explain, why, why_not
+from shrinker.cli.gpu import gpu_bundle
 from shrinker.cli.help import Commands, examples
 from shrinker.cli.kernels import kernels
 from shrinker.cli.mutate import mutate
@@ -61,6 +62,7 @@ for _command in (
     check_upstream,
     bump,
     publish,
+    gpu_bundle,
 ):
     _name = _command.__name__.replace("_", "-")
     # A flag of the server is a name to explain, and no option of the command.

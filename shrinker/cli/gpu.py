@@ -1,10 +1,13 @@
-"""`shrinker verify --level gpu`: both servers on this machine's GPUs."""
+"""`shrinker verify --level gpu`: both servers on this machine's GPUs; `shrinker gpu-bundle`: what they need, to carry there."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 GPU_LEVEL = "gpu"
 """Not among the levels that run on every machine: it takes GPUs, checkpoints and an environment."""
@@ -30,3 +33,15 @@ def verify_on_gpus(out: Path, upstream: str | None, reports: Path | None, option
     given += ["--out", str(out.absolute().with_name(out.name + ".gpu"))]
     given += ["--reports", str(reports)] if reports else []
     return main([*given, *options])
+
+
+def gpu_bundle(
+    words: Annotated[list[str], typer.Argument(metavar="WORDS", help="pack or unpack, and its options behind `--`: `-- pack --help` tells them.")],
+) -> None:
+    """Pack wheels and folders for a machine without network into pieces, or unpack them there.
+
+    Exit 1 when no wheel is found or a piece is not what was packed.
+    """
+    from equivalence.gpu.bundle import main
+
+    raise typer.Exit(main(words))

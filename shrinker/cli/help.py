@@ -32,6 +32,10 @@ EXAMPLES = {
     ),
     "bump": ("shrinker bump --release 0.5.16", "shrinker bump --commit main --summary dist/summary.md"),
     "publish": ("shrinker publish --remote git@host:me/tree.git --branch deepseek",),
+    "gpu-bundle": (
+        "shrinker gpu-bundle -- pack DIR --package sglang-kernel==0.4.4 --arch 90",
+        "shrinker gpu-bundle unpack DIR TARGET",
+    ),
     "kernels": ("shrinker kernels", "shrinker kernels --no-chains --out dist/sglang_deepseek_r1_minimal"),
     "ablate": ("shrinker ablate switch-aiter",),
     "profiles": ("shrinker profiles", "shrinker profiles --rules my-rules --json"),

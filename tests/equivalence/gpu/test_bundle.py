@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
+import struct
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
-from equivalence.gpu.bundle import main
+from equivalence.gpu.bundle import main, thin
 
 
 def wheel(folder: Path, name: str, data: bytes) -> None:
@@ -54,3 +57,53 @@ def test_no_wheel_and_a_full_folder_are_errors(tmp_path, capsys):
     assert main([*given, "--package", "nowhere"]) == 1
     (tmp_path / "out/kept").write_text("")
     assert main(given) == 1 and "not empty" in capsys.readouterr().err
+
+
+def container(*entries: tuple[int, bytes]) -> bytes:
+    """GPU code as a library holds it: by architecture."""
+    parts = [
+        struct.pack("<HHIQIIHHI", 2, 0x101, 64, len(code), 0, 0, 0, 0, arch).ljust(64, b"\0") + code
+        for arch, code in entries
+    ]
+    body = b"".join(parts)
+    return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(body)) + body
+
+
+def test_code_for_other_cards_is_zeroed(tmp_path):
+    library = tmp_path / "ops.so"
+    text = container((80, b"compiled there"))
+    library.write_bytes(
+        b"ELF" + container((80, b"a" * 40), (90, b"b" * 40), (100, b"c" * 40)) + b"between" + text + b"\x50\xed\x55\xba"
+    )
+    size = library.stat().st_size
+    assert thin(library, 90) == 80
+    left = library.read_bytes()
+    assert len(left) == size and b"b" * 40 in left and text in left and b"a" * 5 not in left and b"c" * 5 not in left
+    assert thin(library, 90) == 80, "the same again"
+    assert thin(library, 70) == 0
+
+
+def test_the_command_packs_for_an_architecture(tmp_path):
+    wheel(tmp_path / "wheels", "kernels", b"x")
+    ops = container((80, random.Random(0).randbytes(90_000)), (90, b"b" * 100))
+    with zipfile.ZipFile(next((tmp_path / "wheels").iterdir()), "a") as file:
+        file.writestr("kernels/ops.so", ops)
+    given = [
+        "-m",
+        "shrinker",
+        "gpu-bundle",
+        "--",
+        "pack",
+        str(tmp_path / "out"),
+        "--package",
+        "kernels",
+        "--mib",
+        "0.05",
+    ]
+    given += ["--pip=--no-index", f"--pip=--find-links={tmp_path / 'wheels'}", "--arch", "90"]
+    done = subprocess.run([sys.executable, *given], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 1, "90,000 bytes of another card's code are gone"
+    unpack = ["-m", "shrinker", "gpu-bundle", "unpack", str(tmp_path / "out"), str(tmp_path / "there")]
+    assert subprocess.run([sys.executable, *unpack], timeout=300, check=False).returncode == 0
+    assert (tmp_path / "there/site/kernels/ops.so").read_bytes().count(b"b" * 100) == 1
