@@ -6,7 +6,7 @@ import os
 import sys
 from types import ModuleType
 
-from equivalence.simulation import executed, located, packages, stubs
+from equivalence.simulation import events, executed, located, packages, stubs
 from equivalence.simulation.finders import AfterImport, Imported
 from equivalence.simulation.settings import current
 
@@ -16,6 +16,7 @@ PACKAGE = "sglang"
 def install() -> None:
     """Put finders and variables in place; what needs torch or Triton follows when these are imported."""
     executed.install()
+    events.install()
     os.environ.setdefault("TRITON_INTERPRET", "1")
     os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")
     hooks = {

@@ -32,6 +32,8 @@ class Settings:
     """Folder for the lines that are executed (`executed`); empty: none are followed."""
     followed: str = ""
     """Folder of the files whose lines are."""
+    counted: str = ""
+    """Folder for how much is done (`events`); empty: nothing is counted."""
 
     def to_text(self) -> str:
         """JSON, for the environment variable."""
