@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from shrinker.cache import Cache
+from shrinker.check.capabilities import Atom, Vocabulary
 from shrinker.program.definitions import Definition, public_definitions
 from shrinker.program.written import Written
+from shrinker.ruleset import Ruleset
+from shrinker.ruleset.match import any_name_matches
 from shrinker.values.graph import UNREACHABLE, Graph
 from shrinker.values.upstream import UpstreamTree, module_name
 
+IMPORTED = "only code that is gone imports it"
+SAID = "only its own module says it, in code that is gone"
+DROPPED = "nothing in upstream says it, and a word in it is of something that the profile drops"
+INTERNAL = "nothing in upstream says it, and a person read that nobody outside takes it"
 Lost = Mapping[str, Mapping[Definition, str]]
 """By path of a module its public names that are gone, with the rule that removed them or ``unreachable``."""
 
@@ -22,17 +30,15 @@ class ApiPage:
 
     ruled: list[tuple[str, str, list[str]]] = field(default_factory=list)
     """With the rule."""
-    unnamed: list[tuple[str, list[str]]] = field(default_factory=list)
-    """Names that nothing in upstream says but where they are defined."""
-    inside: list[tuple[str, list[str]]] = field(default_factory=list)
-    """Names that only their own module says, in upstream."""
-    followed: list[tuple[str, list[str]]] = field(default_factory=list)
-    """Names that other modules import in code that is gone."""
+    unread: list[tuple[str, list[str]]] = field(default_factory=list)
+    """Names that nothing in upstream says but where they are defined, and of which nobody has said what they are for."""
+    counts: Counter[str] = field(default_factory=Counter)
+    """Those that need no reader, by why."""
     handed: int = 0
     """Names that a module only handed on from another one."""
 
     @staticmethod
-    def count(rows: list[tuple[str, list[str]]] | list[tuple[str, str, list[str]]]) -> int:
+    def count(rows: Sequence[tuple[str, list[str]] | tuple[str, str, list[str]]]) -> int:
         """Names of some rows."""
         return sum(len(row[-1]) for row in rows)
 
@@ -49,8 +55,12 @@ def api_page(
     lost: Lost,
     gone: Mapping[str, tuple[Definition, ...]],
     written: Written,
+    rules: Ruleset,
 ) -> ApiPage:
     """Sort the names by why they went.
+
+    A name is private where upstream's own code is who used it: that went by a rule, and the name with it. Of what nobody used, a name may
+    be said to be `[[internal]]`, or hold a word of something that the profile drops.
 
     Args:
         tree: upstream.
@@ -58,8 +68,11 @@ def api_page(
         lost: of kept modules.
         gone: of removed modules, as `removed_definitions` gives them.
         written: imports of all of upstream.
+        rules: of the profile.
     """
     page = ApiPage()
+    vocabulary = Vocabulary(rules.dropped)
+    internal = tuple(name for rule in rules.internals for name in rule.names)
     imported: dict[str, set[str]] = {}
     for path, rows in written.items():
         for _, dotted in rows:
@@ -81,15 +94,22 @@ def api_page(
         if not unreachable:
             continue
         text = tree.read(path).decode("utf-8", "replace")
-        said = {one for one in unreachable if _says(text, one)}
-        users = {one for one in unreachable if imported.get(f"{module}.{one.name}", set()) - {path}}
-        for listed, kind in (
-            (page.followed, users),
-            (page.inside, said - users),
-            (page.unnamed, set(unreachable) - said - users),
-        ):
-            if kind:
-                listed.append((module, sorted(_shown(one) for one in kind)))
+        around = module.split(".") if path in gone else []
+        unread: list[str] = []
+        for one in unreachable:
+            qualified = f"{module}.{one.name}"
+            if imported.get(qualified, set()) - {path}:
+                page.counts[IMPORTED] += 1
+            elif _says(text, one):
+                page.counts[SAID] += 1
+            elif vocabulary.reason(Atom((*around, one.name)), False):
+                page.counts[DROPPED] += 1
+            elif any_name_matches(internal, qualified):
+                page.counts[INTERNAL] += 1
+            else:
+                unread.append(_shown(one))
+        if unread:
+            page.unread.append((module, sorted(unread)))
     return page
 
 

@@ -12,7 +12,7 @@ from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
 
 NAME = "mutation-rules"
-FORMAT = 1
+FORMAT = 2
 GOAL = 95
 """Per cent of the wrong rules that change the tree, which a default run is to notice."""
 _NOT_KEPT = ("seconds",)
@@ -75,13 +75,15 @@ def page(data: Mapping[str, Any]) -> str:
     """The same to read."""
     changing = [row for row in data["rules"] if row["files"]]
     survivors = [row for row in changing if not row["caught_by"]]
+    whole = sum(row["whole"] for row in changing)
     share = 100 * (len(changing) - len(survivors)) / len(changing) if changing else 100.0
     columns = ["kind of rule", "planted", "change the tree", *data["levels"], "survive"]
     lines = [
         "# Wrong rules, planted one at a time",
         "",
         f"Upstream `{data['upstream']}`, profile `{data['profile']}`, seed {data['seed']}. A default run notices {share:.1f} % of the "
-        f"{len(changing)} that change the tree; the goal is {GOAL} %.",
+        f"{len(changing)} that change the tree; the goal is {GOAL} %. What a rule does by itself was enough for {len(changing) - whole} of them; for "
+        f"{whole} the whole tree was made, all survivors among them.",
         "",
         "| " + " | ".join(columns) + " |",
         "| --- |" + " ---: |" * (len(columns) - 1),

@@ -106,7 +106,7 @@ def begin_reports(
     )
     data["gone"] = definitions_data(gone)
     pairs = package_edges(graph)
-    api = api_page(tree, graph, lost or {}, gone, written)
+    api = api_page(tree, graph, lost or {}, gone, written, rules)
     texts = {
         "keep.txt": keep_list(graph, files),
         "remove.txt": remove_list(graph, files),

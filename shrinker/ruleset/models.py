@@ -423,13 +423,22 @@ class Capability(Rule):
     """Functions and classes that carry it, by qualified name: each one of upstream stands."""
 
 
+class Internal(Rule):
+    """Public names that a person read, and that nobody outside takes: `api.md` lists those of which nobody says so."""
+
+    names: tuple[str, ...] = Field(min_length=1)
+    """Qualified names; ``*`` and ``**`` as in other rules."""
+
+
 class Dropped(Rule):
     """Something that the profile does not serve, by the words that upstream's code has for it."""
 
     words: tuple[str, ...] = ()
-    """Patterns of identifiers and short texts, found anywhere in one, in any case. What is tested by one of these may be gone."""
+    """Patterns of how identifiers, short texts, and parts of them begin, in lower case. What is tested by one of these may be gone."""
     holds: tuple[str, ...] = ()
     """The other way round: what is tested by one of these may be gone where the test fails (``is_cuda``)."""
+    inside: tuple[str, ...] = ()
+    """Qualified names of functions and classes within which anything may be gone."""
 
 
 class Budget(BaseModel):
@@ -474,6 +483,7 @@ class Ruleset(BaseModel):
     protocols: tuple[Protocol, ...] = ()
     outsides: tuple[Outside, ...] = ()
     apis: tuple[Api, ...] = ()
+    internals: tuple[Internal, ...] = ()
     reaches: tuple[Reach, ...] = ()
     capabilities: tuple[Capability, ...] = ()
     dropped: tuple[Dropped, ...] = ()

@@ -20,7 +20,8 @@ RULES = r"""
 [[dropped]]
 id = "dropped-tpu"
 why = "Another machine."
-words = ['tpu', '\bnorth\b']
+words = ['tpu', 'north\b']
+inside = ["sglang.srt.a.Old"]
 
 [[dropped]]
 id = "fast-holds"
@@ -116,8 +117,16 @@ EXPLAINED = {
         'def f(x):\n    raise RuntimeError("shrinker: TPU is not part of this server")\n',
     ),
     "what is within something dropped": (
-        "def tpu_only(x):\n    if x.a:\n        x.one()\n    x.two()\n",
-        "def tpu_only(x):\n    x.two()\n",
+        "class Old:\n    def f(x):\n        if x.a:\n            x.one()\n        x.two()\n",
+        "class Old:\n    def f(x):\n        x.two()\n",
+    ),
+    "a word that begins within another one": (
+        "def f(x):\n    if x.isTPUKind:\n        x.slow()\n    x.go()\n",
+        "def f(x):\n    x.go()\n",
+    ),
+    "what is asked about a word": (
+        "def f(x):\n    if isinstance(x, TpuBackend):\n        x.slow()\n    x.go()\n",
+        "def f(x):\n    x.go()\n",
     ),
     "two suites that say the same": (
         "def f(x):\n    if x.tpu:\n        return x.one()\n    if x.a:\n        return x.one()\n    return x.two()\n",
@@ -144,6 +153,26 @@ EXPLAINED = {
     ),
 }
 UNEXPLAINED = {
+    "what only holds the letters of a word": (
+        "def f(x):\n    if x.output:\n        x.slow()\n    x.go()\n",
+        "def f(x):\n    x.go()\n",
+        "f: what runs if `x.output`",
+    ),
+    "a question in whose arguments a word is": (
+        "def f(x):\n    if x.check(tpu, 1):\n        x.slow()\n    x.go()\n",
+        "def f(x):\n    x.go()\n",
+        "f: what runs if `x.check(tpu, 1)`",
+    ),
+    "what is within a function that a word names": (
+        "def tpu_only(x):\n    if x.a:\n        x.one()\n    x.two()\n",
+        "def tpu_only(x):\n    x.two()\n",
+        "tpu_only: what runs if `x.a`",
+    ),
+    "what is within another one of its name's beginning": (
+        "class Older:\n    def f(x):\n        if x.a:\n            x.one()\n        x.two()\n",
+        "class Older:\n    def f(x):\n        x.two()\n",
+        "Older.f: what runs if `x.a`",
+    ),
     "an arm": (
         "def f(x):\n    if x.cache:\n        x.slow()\n    else:\n        x.go()\n",
         "def f(x):\n    x.go()\n",

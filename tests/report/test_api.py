@@ -7,7 +7,8 @@ from pathlib import Path
 from shrinker.cache import Cache
 from shrinker.program.definitions import public_definitions
 from shrinker.program.written import written_imports
-from shrinker.report.api import api_page, definitions_data, removed_definitions
+from shrinker.report.api import DROPPED, IMPORTED, INTERNAL, SAID, api_page, definitions_data, removed_definitions
+from shrinker.ruleset.load import load_rules
 from shrinker.values.graph import Graph, Removal
 from shrinker.values.upstream import UpstreamTree
 from tests.program.small_tree import write_tree
@@ -57,6 +58,19 @@ def used():
 """
 
 
+RULES = """
+[[dropped]]
+id = "dropped-tpu"
+why = "Another machine."
+words = ["tpu"]
+
+[[internal]]
+id = "internal-lost"
+why = "Nobody takes it."
+names = ["sglang.lost.L*"]
+"""
+
+
 def _tree(folder: Path) -> UpstreamTree:
     return write_tree(
         folder,
@@ -64,7 +78,7 @@ def _tree(folder: Path) -> UpstreamTree:
             "__init__.py": "",
             "kept.py": KEPT,
             "ruled.py": "def one(): ...\ndef two(): ...\n_three = 1\n",
-            "lost.py": "from sglang.kept import used\nclass Lost: ...\n",
+            "lost.py": "from sglang.kept import used\nclass Lost: ...\nclass TpuPool: ...\n",
             "broken.py": "def (",
         },
     )
@@ -106,15 +120,17 @@ def test_why_they_went(tmp_path: Path) -> None:
     named = {one.name: one for one in found}
     lost = {path: {named[n]: "unreachable" for n in ("a", "alone", "used", "on")} | {named["Tool"]: "remove-tool"}}
     gone = removed_definitions(tree, graph, Cache.off())
-    page = api_page(tree, graph, lost, gone, written_imports(tree))
+    (file := tmp_path / "rules.toml").write_text(RULES)
+    rules = load_rules([file])
+    page = api_page(tree, graph, lost, gone, written_imports(tree), rules)
     assert page.ruled == [("sglang.kept", "remove-tool", ["Tool"]), ("sglang.ruled", "remove-ruled", ["one", "two"])]
-    assert page.followed == [("sglang.kept", ["used()"])]
-    assert page.inside == [("sglang.kept", ["a"])]
     # What a definition says of itself, and a comment, count as nothing.
-    assert page.unnamed == [("sglang.kept", ["alone()"]), ("sglang.lost", ["class Lost"])]
-    assert (page.handed, page.count(page.unnamed), page.count(page.ruled)) == (1, 2, 3)
+    assert page.unread == [("sglang.kept", ["alone()"])]
+    assert page.counts == {IMPORTED: 1, SAID: 1, DROPPED: 1, INTERNAL: 1}
+    assert (page.handed, page.count(page.unread), page.count(page.ruled)) == (1, 1, 3)
     assert definitions_data(gone) == {
         "one": [[f"{P}ruled.py", 1]],
         "two": [[f"{P}ruled.py", 2]],
         "Lost": [[f"{P}lost.py", 2]],
+        "TpuPool": [[f"{P}lost.py", 3]],
     }

@@ -26,14 +26,24 @@ def is_fast(x):
 def run(config, args, envs):
     if is_fast(config) and args.enable_cache and envs.SGLANG_FAST.get():
         return config.backend == "quick"
-    return "DeepseekV3ForCausalLM" in config.architectures
+    return config.architectures not in ("DeepseekV3ForCausalLM", "DeepseekV9ForCausalLM")
+
+
+class DeepseekV3ForCausalLM: ...
 """
-HEAD = {"format": 1, "seed": 0, "upstream": "release", "profile": "all"}
+HEAD = {"format": 2, "seed": 0, "upstream": "release", "profile": "all"}
 
 
 def row(subject: str, caught_by: str = "", files: int = 1) -> dict[str, object]:
     said = {"finding": "", "removed": [], "seconds": 1.5}
-    return {"kind": KINDS[0], "subject": subject, "caught_by": caught_by, "files": files, **said}
+    return {
+        "kind": KINDS[0],
+        "subject": subject,
+        "caught_by": caught_by,
+        "files": files,
+        "whole": not caught_by,
+        **said,
+    }
 
 
 @pytest.fixture

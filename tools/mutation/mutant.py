@@ -40,7 +40,12 @@ class Stand:
     @contextmanager
     def damaged(self, fault: Fault) -> Iterator[Manifest]:
         """The copy with one fault, and the manifest that says so; it is as before when the block ends."""
-        changes = {fault.path: fault.text, **dict(fault.more)}
+        with self.changed({fault.path: fault.text, **dict(fault.more)}) as manifest:
+            yield manifest
+
+    @contextmanager
+    def changed(self, changes: Mapping[str, str | None]) -> Iterator[Manifest]:
+        """The same with the text of each of these files; None for one that is gone."""
         manifest = _manifest(self.manifest, changes)
         try:
             for path, text in changes.items():

@@ -6,26 +6,38 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shrinker.cache import Cache
 from shrinker.check.allowances import OWN_FILES
 from shrinker.check.capabilities import CAPABILITIES
+from shrinker.check.enforced import CHECK
+from shrinker.check.entries import judge_entries
 from shrinker.check.levels import EVIDENCE_LEVELS
 from shrinker.pipeline import Progress, generate, verify_tree
-from shrinker.pipeline.outside import embedders_evidence
+from shrinker.pipeline.outside import EMBEDDERS, embedders_evidence
 from shrinker.ruleset import Ruleset, with_rule
 from shrinker.source.cache import default_folder
 from shrinker.values.errors import EvidenceError, InputError
 from shrinker.values.manifest import Manifest
-from shrinker.values.outcome import Evidence, Finding
+from shrinker.values.outcome import Finding
 from shrinker.values.upstream import UpstreamTree
+from tools.mutation.direct_effect import DirectEffect
+from tools.mutation.mutant import Stand
 from tools.mutation.wrong_rules import WrongRule
 
 _SHOWN = 12
+LEVELS = (CAPABILITIES, *(name for name in EVIDENCE_LEVELS if name != CAPABILITIES), EMBEDDERS)
+"""Those of a default run; the one that believes no rule first."""
+CLAIMS = "claims"
+"""Of level references what needs no tree that a run made."""
 REFUSED = "rules"
 """What notices a rule that no tree can be made with: it contradicts another one, or what is decided with it cannot stand."""
+
+
+_Found = tuple[bool, str, str, tuple[str, ...]]
+"""Whether the whole tree was made, what noticed the rule, what it says, and the files that are other ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +53,8 @@ class Outcome:
     """Files of the tree that are other ones; 0: the rule does nothing."""
     removed: tuple[str, ...]
     """Files that are gone, and some that are other ones, for whoever reads of a survivor."""
+    whole: bool
+    """Whether the tree was made that a run makes with the rule. Where what the rule does by itself was noticed it was not; see `direct_effect`."""
     seconds: float
 
 
@@ -69,52 +83,98 @@ def plant(
         return
     cache = Cache(default_folder().absolute())
     with tempfile.TemporaryDirectory(prefix="shrinker-planted-") as scratch:
-        progress.note("generating with the right rules")
-        right = Path(scratch) / "right"
-        base = _generated(tree, rules, right, jobs, progress, cache)
-        known = {
-            (item.level, found)
-            for item in _judged(tree, right, base, rules, jobs, progress, cache)
-            for found in item.findings
-        }
-        for number, one in enumerate(left):
-            start = time.monotonic()
-            out = Path(scratch) / f"wrong-{number}"
-            caught, said = "", ""
-            changed: tuple[str, ...] = ()
-            try:
-                planted = with_rule(rules, one.table, one.data())
-                manifest = _generated(tree, planted, out, jobs, progress, cache)
-                changed = _changed(base, manifest)
-                # A tree that is as before has the evidence of before.
-                for item in _judged(tree, out, manifest, planted, jobs, progress, cache) if changed else ():
-                    new = [finding for finding in item.findings if (item.level, finding) not in known]
-                    if new:
-                        caught, said = item.level, _line(new[0])
-                        break
-            except (InputError, EvidenceError) as error:
-                caught, said, changed = REFUSED, str(error).splitlines()[0], ("?",)
-            finally:
-                shutil.rmtree(out, ignore_errors=True)
-            seconds = round(time.monotonic() - start, 1)
-            outcome = Outcome(one.kind, one.subject, caught, said, len(changed), tuple(changed[:_SHOWN]), seconds)
+        field = _Field(tree, rules, Path(scratch), jobs, progress, cache)
+        for one in left:
+            outcome = field.plant(one)
             told(outcome)
             yield outcome
 
 
-def _generated(tree: UpstreamTree, rules: Ruleset, out: Path, jobs: int, progress: Progress, cache: Cache) -> Manifest:
-    out.mkdir()
-    return generate(tree, rules, out, jobs, progress, cache)
+class _Field:
+    """A tree by the right rules, and others by one more."""
 
+    def __init__(
+        self, tree: UpstreamTree, rules: Ruleset, scratch: Path, jobs: int, progress: Progress, cache: Cache
+    ) -> None:
+        self._tree = tree
+        self._rules = rules
+        self._scratch = scratch
+        self._jobs = jobs
+        self._progress = progress
+        self._cache = cache
+        self._right = scratch / "right"
+        progress.note("generating with the right rules")
+        self._base = self._generated(rules, self._right)
+        self._copy = Stand(self._right, self._base, scratch / "copy")
+        self._direct = DirectEffect(tree, rules, cache)
+        self._known: dict[str, frozenset[Finding]] = {}
 
-def _judged(
-    tree: UpstreamTree, out: Path, manifest: Manifest, rules: Ruleset, jobs: int, progress: Progress, cache: Cache
-) -> Iterator[Evidence]:
-    """Each level of a default run, when asked for; the one that believes no rule first."""
-    for name in sorted(EVIDENCE_LEVELS, key=lambda name: name != CAPABILITIES):
-        for evidence in verify_tree(tree, out, manifest, [name], jobs, {}, progress, cache, rules):
-            yield evidence.held()
-    yield embedders_evidence(tree, out, manifest, jobs, progress, cache, rules).evidence.held()
+    def plant(self, one: WrongRule) -> Outcome:
+        """Judge one rule: by what it does itself, and where that is not noticed by the tree that a run makes with it."""
+        start = time.monotonic()
+        found: _Found = (False, "", "", ("?",))
+        try:
+            rules = with_rule(self._rules, one.table, one.data())
+            found = self._by_itself(rules, one.words)
+            if not found[1] and found[3]:
+                found = self._whole(rules)
+        except (InputError, EvidenceError) as error:
+            found = found[0], REFUSED, str(error).splitlines()[0], ("?",)
+        whole, caught, said, changed = found
+        seconds = round(time.monotonic() - start, 1)
+        return Outcome(one.kind, one.subject, caught, said, len(changed), changed[:_SHOWN], whole, seconds)
+
+    def _by_itself(self, rules: Ruleset, words: frozenset[str]) -> _Found:
+        changes = self._direct.of(rules, words)
+        if not changes:
+            return False, "", "", ()
+        changed = tuple(sorted(path if text is not None else f"- {path}" for path, text in changes.items()))
+        with self._copy.changed(changes) as manifest:
+            other = replace(manifest, rules_hash=rules.digest)
+            # What is claimed of flags and variables is judged by the rules and upstream's text, whatever the tree lost.
+            caught, said = self._noticed(self._copy.folder, other, rules, (CAPABILITIES, CLAIMS))
+        return False, caught, said, changed
+
+    def _whole(self, rules: Ruleset) -> _Found:
+        out = self._scratch / "wrong"
+        try:
+            manifest = self._generated(rules, out)
+            changed = _changed(self._base, manifest)
+            # A tree that is as before has the evidence of before.
+            caught, said = self._noticed(out, manifest, rules, LEVELS) if changed else ("", "")
+        finally:
+            shutil.rmtree(out, ignore_errors=True)
+        return True, caught, said, changed
+
+    def _noticed(self, out: Path, manifest: Manifest, rules: Ruleset, levels: Sequence[str]) -> tuple[str, str]:
+        """The first level that finds what it does not find with the right rules, and what."""
+        for name in levels:
+            new = self._findings(name, out, manifest, rules) - self._of_the_right(name)
+            if new:
+                first = min(new, key=lambda f: (f.path, f.line, f.message))
+                return name, f"{first.path}:{first.line}: [{first.check}] {first.message}"
+        return "", ""
+
+    def _of_the_right(self, level: str) -> frozenset[Finding]:
+        if level not in self._known:
+            self._known[level] = self._findings(level, self._right, self._base, self._rules)
+        return self._known[level]
+
+    def _findings(self, level: str, out: Path, manifest: Manifest, rules: Ruleset) -> frozenset[Finding]:
+        tree, jobs, progress, cache = self._tree, self._jobs, self._progress, self._cache
+        if level == CLAIMS:
+            judged = judge_entries(tree, out, manifest, rules, jobs=jobs, cache=cache)
+            return frozenset(finding for finding in judged.findings if finding.check == CHECK)
+        if level == EMBEDDERS:
+            return frozenset(
+                embedders_evidence(tree, out, manifest, jobs, progress, cache, rules).evidence.held().findings
+            )
+        found = verify_tree(tree, out, manifest, [level], jobs, {}, progress, cache, rules)
+        return frozenset(finding for evidence in found for finding in evidence.held().findings)
+
+    def _generated(self, rules: Ruleset, out: Path) -> Manifest:
+        out.mkdir()
+        return generate(self._tree, rules, out, self._jobs, self._progress, self._cache)
 
 
 def _changed(base: Manifest, other: Manifest) -> tuple[str, ...]:
@@ -122,7 +182,3 @@ def _changed(base: Manifest, other: Manifest) -> tuple[str, ...]:
     old, new = ({f.path: f.sha256 for f in m.files if f.path not in OWN_FILES} for m in (base, other))
     gone = sorted(f"- {path}" for path in old.keys() - new.keys())
     return (*gone, *sorted(path for path, sha256 in new.items() if old.get(path) != sha256))
-
-
-def _line(finding: Finding) -> str:
-    return f"{finding.path}:{finding.line}: [{finding.check}] {finding.message}"

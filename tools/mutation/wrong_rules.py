@@ -17,6 +17,9 @@ from shrinker.values.upstream import UpstreamTree, module_name
 
 _WHY = "Planted to see whether the evidence notices a wrong rule."
 _ASKS = re.compile(r"_?(is|has|use|uses|should|can|enable|supports?|need|needs)_\w+")
+_NAMES = ("calls", "attributes", "environment")
+_WORD = re.compile(r"[^\W\d]\w*")
+_CLASS = re.compile(rb"^class (\w+)", re.MULTILINE)
 _VARIABLE = re.compile(r"SGLANG_\w+")
 PREDICATE, ATTRIBUTE, ENVIRONMENT, DOMAIN, MODULE, ARCHITECTURE, ROW = KINDS = (
     "predicate false",
@@ -44,6 +47,13 @@ class WrongRule:
     def id(self) -> str:
         """Of the rule."""
         return "planted-" + re.sub(r"[^a-z0-9]+", "-", f"{self.kind} {self.subject}".lower()).strip("-")
+
+    @property
+    def words(self) -> frozenset[str]:
+        """One of these stands in each statement of which the rule says something, but for imports of what it removes."""
+        row = dict(self.row)
+        names = (text.rpartition(".")[2] for key, value in self.row if key in _NAMES for text in value)
+        return frozenset(max(found, key=len) for text in row.get("never", names) if (found := _WORD.findall(text)))
 
     def data(self) -> dict[str, Any]:
         """The rule as a file of rules would give it."""
@@ -79,13 +89,18 @@ def draw(tree: UpstreamTree, out: Path, manifest: Manifest, *, count: int, seed:
         seed: of the draw.
     """
     names: dict[str, set[WrongRule]] = {kind: set() for kind in KINDS}
+    models: set[bytes] = set()
     for entry in manifest.files:
         module = module_name(entry.path)
         if module is None or entry.path not in tree.by_path:
             continue
+        data = (out / entry.path).read_bytes()
+        models.update(_CLASS.findall(data))
         theirs = set(_of_module(module, tree.read(entry.path)))
-        for rule in theirs.intersection(_of_module(module, (out / entry.path).read_bytes())):
+        for rule in theirs.intersection(_of_module(module, data)):
             names[rule.kind].add(rule)
+    # Of one without a class in the tree it is true that nobody serves it.
+    names[ARCHITECTURE] = {rule for rule in names[ARCHITECTURE] if rule.subject.encode() in models}
     drawn: dict[str, list[WrongRule]] = {}
     for kind, rules in names.items():
         drawn[kind] = sorted(rules - set(ALWAYS), key=lambda rule: rule.subject)

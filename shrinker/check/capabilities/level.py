@@ -11,7 +11,6 @@ from pathlib import Path
 
 from shrinker.cache import Cache, pack
 from shrinker.check.allowances import OWN_FILES
-from shrinker.check.capabilities.formula import Atom
 from shrinker.check.capabilities.losses import Loss, losses
 from shrinker.check.capabilities.vocabulary import Vocabulary
 from shrinker.check.parsing import parsed
@@ -62,9 +61,8 @@ def verify_capabilities(
     findings: list[Finding] = []
     reasons: Counter[str] = Counter()
     for path, loss in found:
-        # What is within something dropped needs no further word.
-        within = Atom((*path.split("/"), *loss.where.split(".")))
-        reason = vocabulary.reason(loss.test, loss.value) or vocabulary.reason(within, False)
+        name = f"{module_name(path)}.{loss.where}"
+        reason = vocabulary.reason(loss.test, loss.value) or vocabulary.whole(name)
         if reason is None:
             findings.append(Finding("losses", path, loss.line, f"{loss.where or 'the module'}: {loss.what}"))
         reasons[f"explained by {reason}" if reason else "losses that no word explains"] += 1

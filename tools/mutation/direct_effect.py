@@ -1,0 +1,146 @@
+"""What one more rule does by itself: the modules that it speaks of are folded anew, and all else stays as it was decided.
+
+A whole generation takes a minute and more. What a rule decides is decided where its words stand, and where a name is read that it gives another value; all
+that follows (what nothing names any more, files that nothing reaches) follows from there. So a tree in which only these modules are other ones
+has lost less than the whole one, and what a judge misses there first is missed in the whole one, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from shrinker.cache import Cache
+from shrinker.emit.notice import HEADER
+from shrinker.emit.workers import Task, rewrite_all
+from shrinker.facts.build import build_environment, module_paths
+from shrinker.facts.environment import Environment, like
+from shrinker.facts.lattice import Value
+from shrinker.fold.engine import FoldEngine
+from shrinker.fold.workers import fold_files
+from shrinker.pipeline.analysis import WHOLE
+from shrinker.pipeline.analysis_cache import AnalysisMemory
+from shrinker.program.ahead import import_leads
+from shrinker.ruleset import Ruleset
+from shrinker.values.errors import ShrinkerError
+from shrinker.values.folded import FoldedModule
+from shrinker.values.upstream import UpstreamTree
+
+_WORD = re.compile(r"[^\W\d]\w*")
+
+
+class DirectEffect:
+    """Of one rule after the other on one tree."""
+
+    def __init__(self, tree: UpstreamTree, rules: Ruleset, cache: Cache) -> None:
+        """
+        Args:
+            tree: upstream.
+            rules: the right ones, with which a tree was generated before: its analysis is in the cache.
+            cache: of results.
+
+        Raises:
+            ShrinkerError: it is not there.
+        """
+        self._tree = tree
+        world = build_environment(tree, rules, jobs=1, cache=cache)
+        with FoldEngine(tree, world, jobs=1, cache=cache, units=True, leads=import_leads(tree, rules)) as engine:
+            kept = AnalysisMemory(tree, rules, engine, cache, WHOLE).last()
+            if kept is None:
+                raise ShrinkerError("no analysis of these rules is in the cache", "run `make shrink`")
+            self._before = engine.world_with(frozenset(kept.rescues))
+        self._folded = kept.analysed.folded
+        self._steps = {path: steps[-1][1] for path, steps in kept.history.items() if path in self._folded}
+        self._paths = module_paths(tree)
+        self._words = {
+            module: frozenset(_WORD.findall(tree.read(path).decode("utf-8", "replace")))
+            for module, path in self._paths.items()
+            if path in self._steps
+        }
+        self._importers: dict[str, set[tuple[str, str]]] = defaultdict(set)
+        """By module who imports it, and which name of it; none for all of it."""
+        for path in self._steps:
+            folded = self._folded[path]
+            sites = [(site.module, site.name or "") for site in folded.imports]
+            outline = self._before.outlines.get(folded.module)
+            sites += [(source, name) for source, name, _ in outline.aliases] if outline else []
+            for site in folded.strings:
+                owner, _, name = site.text.replace(":", ".").rpartition(".")
+                sites.append((owner, name))
+            for source, name in sites:
+                self._importers[source].add((folded.module, name))
+                self._importers[f"{source}.{name}"].add((folded.module, ""))
+
+    def of(self, rules: Ruleset, words: frozenset[str]) -> dict[str, str | None]:
+        """Texts of the files that are other ones by a rule; None for one that is gone.
+
+        Args:
+            rules: the right ones, and the wrong one.
+            words: without one of them it says nothing about a statement.
+
+        Raises:
+            InputError: a file cannot be rewritten.
+        """
+        rescued = self._before.rescued
+        while True:
+            probe = Environment(rules, {}, self._before.modules, rescued)
+            gone = {m for m in self._words if probe.removed_module(m) is not None}
+            outlines = {name: it for name, it in self._before.outlines.items() if name not in gone}
+            world = like(Environment(rules, outlines, self._before.modules, rescued), probe)
+            asked = [(self._paths[m], self._steps[self._paths[m]]) for m in sorted(self._touched(words, gone, world))]
+            now = {module.path: module for module, _ in fold_files(self._tree.root, asked, world)}
+            fresh = {
+                name
+                for module in now.values()
+                for use in module.escapes
+                for name in _with_packages(use.module, world)
+                if name not in rescued
+            }
+            if not fresh:
+                break
+            rescued |= fresh
+        return self._written(now, gone)
+
+    def _touched(self, words: frozenset[str], gone: set[str], world: Environment) -> set[str]:
+        """Modules that hold a word, import one that is gone, or read a name that has another value."""
+        found = {module for module, said in self._words.items() if not words.isdisjoint(said)}
+        found |= {module for source in gone for module, _ in self._importers.get(source, ())}
+        found &= self._words.keys() - gone
+        waiting = [*found]
+        while waiting:
+            source = waiting.pop()
+            other = self._other_names(source, world)
+            for module, name in self._importers.get(source, ()) if other else ():
+                # Who takes all of it reads the name by itself.
+                asked = {name} if name not in ("", "*") else self._words.get(module, frozenset())
+                if module not in found | gone and not other.isdisjoint(asked):
+                    found.add(module)
+                    waiting.append(module)
+        return found
+
+    def _other_names(self, module: str, world: Environment) -> set[str]:
+        outline = self._before.outlines.get(module)
+        names = outline.names if outline else ()
+        return {name for name in names if _said(self._before, module, name) != _said(world, module, name)}
+
+    def _written(self, now: Mapping[str, FoldedModule], gone: Iterable[str]) -> dict[str, str | None]:
+        other = {path: module for path, module in now.items() if module.edits != self._folded[path].edits}
+        tasks = [
+            Task(path, self._tree.root / path, self._tree.by_path[path].size, module.edits, HEADER)
+            for path, module in other.items()
+            if module.changed
+        ]
+        data = {path: self._tree.read(path) for path in other} | {r.path: r.content for r in rewrite_all(tasks, 1)}
+        return {path: text.decode() for path, text in data.items()} | dict.fromkeys(self._paths[m] for m in gone)
+
+
+def _said(world: Environment, module: str, name: str) -> tuple[Value, bool]:
+    value = world.resolve(module, name)
+    return value, world.is_hot(value)
+
+
+def _with_packages(name: str, world: Environment) -> Iterator[str]:
+    while name and world.removed_module(name) is not None:
+        yield name
+        name = name.rpartition(".")[0]
