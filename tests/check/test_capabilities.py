@@ -261,18 +261,18 @@ WHOLE = {
 def test_evidence_counts_what_rests_on_each_row(evidence: Callable[[Files, Files], Evidence]) -> None:
     before = "def f(x):\n    if x.tpu:\n        x.slow()\n    if x.is_fast:\n        x.go()\n    if x.cache:\n        x.keep()\n"
     found = evidence({"srt/a.py": before}, {"srt/a.py": "def f(x):\n    x.go()\n"})
-    rows = {name: count for name, count in found.checks if name not in {"modules", "definitions", "names"}}
+    rows = {name: count for name, count in found.checks if name not in {"modules", "definitions", "names", "refused"}}
     assert rows == {"explained by dropped-tpu": 1, "explained by fast-holds": 1, "losses that no word explains": 1}
 
 
 def test_what_carries_a_capability_stands(evidence: Callable[[Files, Files], Evidence]) -> None:
     found = evidence(WHOLE, WHOLE)
-    assert found.passed and dict(found.checks) == {"modules": 1, "definitions": 2, "names": 2}
+    assert found.passed and dict(found.checks) == {"modules": 1, "definitions": 2, "names": 2, "refused": 0}
 
 
 def test_what_upstream_lacks_is_not_asked_for(evidence: Callable[[Files, Files], Evidence]) -> None:
     found = evidence({"srt/b.py": "x = 1\n"}, {"srt/b.py": "x = 1\n"})
-    assert found.passed and dict(found.checks) == {"modules": 0, "definitions": 0, "names": 0}
+    assert found.passed and dict(found.checks) == {"modules": 0, "definitions": 0, "names": 0, "refused": 0}
 
 
 @pytest.mark.parametrize(
@@ -296,3 +296,32 @@ def test_without_words_nothing_is_looked_at(case: Build) -> None:
     made = case({"srt/a.py": "x = 1\n"}, {"srt/a.py": "x = 1\n"})
     found = verify_capabilities(made.tree, made.out, made.manifest, jobs=1, progress=lambda line: None, rules=Ruleset())
     assert found.checks == () and found.passed
+
+
+TABLE = """
+REFUSALS: tuple[Refusal, ...] = (
+    Refusal("a.b", ("backend", "other"), ("tpu2",), (), "tpu", "refuse-tpu", "Leave it out."),
+    Refusal("a.b", ("backend",), ({value!r},), (), "x", "refuse-value", "Leave it out."),
+    Refusal("a.b", ({flag!r},), (), (), "x", "refuse-flag", "Leave it out."),
+    Refusal("a.b", ("kinds",), (), ("one", "two"), "x", "refuse-others", "Leave it out."),
+)
+SWITCHES: tuple[tuple[str, str], ...] = (({variable!r}, "fact-off"),)
+"""
+
+
+@pytest.mark.parametrize(
+    ("flag", "value", "variable", "found"),
+    [
+        ("use_tpu", "tpu", "USE_TPU=", []),
+        ("enable_cache", "tpu", "USE_TPU", ["refuse-flag refuses 'enable_cache'"]),
+        ("use_tpu", "quick", "USE_TPU", ["refuse-value refuses 'quick'"]),
+        ("use_tpu", "tpu", "USE_CACHE", ["fact-off refuses 'USE_CACHE'"]),
+    ],
+)
+def test_what_is_refused_is_explained(
+    evidence: Callable[[Files, Files], Evidence], flag: str, value: str, variable: str, found: list[str]
+) -> None:
+    table = TABLE.format(flag=flag, value=value, variable=variable)
+    judged = evidence({"srt/a.py": "x = 1\n"}, {"srt/a.py": "x = 1\n", "removed_features.py": table})
+    assert [finding.message for finding in judged.open] == found
+    assert dict(judged.checks)["refused"] == 4

@@ -8,6 +8,7 @@ rows alone, which say in upstream's own words what is kept and what is not. Each
 Checks:
     losses: suites, operands, arms, statements that do something, entries of tables and named errors: each is explained by a word of `[[dropped]]`.
     modules, definitions: those that carry a capability stand wherever upstream has them.
+    refused: what the tree refuses by name is explained by such a word, too.
     names: flags, variables, endpoints and values that ask for a capability are written in kept files if upstream writes them there.
 
 Limits: a definition that nothing names any more is no loss by itself, since whoever named it stood in one. A word is taken for what it says: a rule that

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from shrinker.cache import Cache, pack
 from shrinker.check.allowances import OWN_FILES
+from shrinker.check.capabilities.formula import Atom
 from shrinker.check.capabilities.losses import Loss, losses
 from shrinker.check.capabilities.vocabulary import Vocabulary
 from shrinker.check.parsing import parsed
@@ -21,9 +22,11 @@ from shrinker.ruleset.models import Capability
 from shrinker.source.cache import sha256_of
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
+from shrinker.values.refusals import FILE
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
 
 LEVEL = "capabilities"
+TABLE = f"{PACKAGE_PREFIX}{FILE}"
 
 
 def verify_capabilities(
@@ -69,15 +72,37 @@ def verify_capabilities(
     kept = {entry.path for entry in manifest.files}
     counts, gone = _carried(rules.capabilities, tree, out, kept)
     written, silent = _asked_for(rules.capabilities, tree, out, kept)
+    refused = [*_refused(out / TABLE)]
     findings += (*gone, *silent)
+    findings += [
+        Finding("refused", TABLE, line, f"{rule} refuses {said[0]!r}")
+        for line, rule, said in refused
+        if not vocabulary.permits(Atom(said), False)
+    ]
     progress(f"{LEVEL}: {len(found)} losses, {len(findings)} open")
     checks = (
         *sorted(reasons.items()),
         *((name, counts[name]) for name in ("modules", "definitions")),
         ("names", written),
+        ("refused", len(refused)),
     )
     order = sorted(set(findings), key=lambda f: (f.path, f.line, f.check, f.message))
     return Evidence(LEVEL, True, checks, (), (), tuple(order))
+
+
+def _refused(table: Path) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+    """What the generated tree refuses by name: line, rule, and the value with its attributes, or an attribute of which any value is refused."""
+    for node in ast.walk(ast.parse(table.read_bytes())) if table.is_file() else ():
+        match node:
+            case ast.Call(func=ast.Name(id="Refusal"), args=[_, *row]):
+                attributes, values, only, _, rule = map(ast.literal_eval, row[:5])
+                alone = [] if values or only else [(attribute,) for attribute in attributes]
+                for said in (*((value, *attributes) for value in values), *alone):
+                    yield node.lineno, rule, said
+            case ast.AnnAssign(target=ast.Name(id="SWITCHES"), value=ast.Tuple(elts=switches)):
+                for switch in switches:
+                    name, rule = ast.literal_eval(switch)
+                    yield switch.lineno, rule, (name.rstrip("="),)
 
 
 def _losses(
