@@ -1,8 +1,8 @@
 """What one more rule does by itself: the modules that it speaks of are folded anew, and all else stays as it was decided.
 
-A whole generation takes a minute and more. What a rule decides is decided where its words stand, and where a name is read that it gives another value; all
-that follows (what nothing names any more, files that nothing reaches) follows from there. So a tree in which only these modules are other ones
-has lost less than the whole one, and what a judge misses there first is missed in the whole one, too.
+A whole generation takes a minute and more, this a second. What a rule decides is decided where its words stand, and where a name is read to which it gives
+another value. All else follows from that: what nothing names any more, files that nothing reaches. So what is lost here is lost in the tree of a
+run, too, but where all that stood around it went with it.
 """
 
 from __future__ import annotations
