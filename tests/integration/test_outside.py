@@ -48,6 +48,15 @@ TAKEN = {
     "sglang.srt.constrained.base_grammar_backend": "register_grammar_backend",
     "sglang.srt.server_args": "add_attention_backend_choices add_quantization_method_choices add_load_format_choices "
     "add_grammar_backend_choices add_moe_runner_backend_choices",
+    "sglang.srt.eplb.eplb_simulator.reader": "read_mode_per_pass convert_global_physical_count_to_logical_count",
+    "sglang.srt.debug_utils.dump_loader": "DumpLoader",
+    "sglang.srt.entrypoints.openai.encoding_dsv32": "encode_messages parse_message_from_completion_text",
+    "sglang.srt.model_loader": "get_model",
+    "sglang.srt.model_loader.weight_utils": "default_weight_loader sharded_weight_loader maybe_remap_kv_scale_name",
+    "sglang.srt.distributed.parallel_state": "ensure_model_parallel_initialized cleanup_dist_env_and_memory "
+    "get_tensor_model_parallel_group get_pipeline_model_parallel_group",
+    "sglang.srt.distributed.communication_op": "broadcast_tensor_dict tensor_model_parallel_gather",
+    "sglang.srt.managers.schedule_batch": "Modality",
     "sglang.srt.weight_sync.utils": "update_weights _preprocess_tensor_for_update_weights",
     "sglang.srt.entrypoints.http_server_engine": "HttpServerEngineAdapter launch_server_process",
     "sglang.srt.sampling.custom_logit_processor": "CustomLogitProcessor DisallowedTokensLogitsProcessor "
@@ -76,6 +85,28 @@ def test_every_name_of_a_rule_is_there(newest: Shrunk, narrower: Shrunk, upstrea
     for rule in load_profile(profile).apis:
         if rule.id != EARLIER and not rule.since:
             check_api(rule, upstream, tree)
+
+
+@pytest.mark.parametrize(
+    ("module", "narrow"),
+    [
+        ("sglang.srt.managers.configure_logging", True),
+        ("sglang.srt.mem_cache.flush_cache", True),
+        ("sglang.auto_benchmark", False),
+        ("sglang.srt.entrypoints.ollama.smart_router", False),
+    ],
+)
+def test_programs_that_operators_start(
+    newest: Shrunk, narrower: Shrunk, upstream: Path, module: str, narrow: bool
+) -> None:
+    """Each ends in the same way where it is only asked what it takes; the router takes nothing, and is only looked for."""
+    run = f"import runpy, sys\nsys.argv = ['x', '--help']\nrunpy.run_module({module!r}, run_name='__main__')"
+    look = f"import importlib.util as u\nprint(bool(u.find_spec({module!r})))"
+    code = look if module.endswith("router") else run
+    said = [_run(shrunk, code).stdout for shrunk in (upstream, newest.out / "python")]
+    assert said[0] and said[1] == said[0]
+    if narrow:
+        assert _run(narrower.out / "python", code).stdout == said[0]
 
 
 PROCESSORS = """

@@ -36,8 +36,8 @@ REFUSED = "rules"
 """What notices a rule that no tree can be made with: it contradicts another one, or what is decided with it cannot stand."""
 
 
-_Found = tuple[bool, str, str, tuple[str, ...]]
-"""Whether the whole tree was made, what noticed the rule, what it says, and the files that are other ones."""
+_Found = tuple[str, str, tuple[str, ...]]
+"""What noticed a rule, what it says, and the files that are other ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def plant(
     skip: Collection[tuple[str, str]] = (),
     told: Callable[[Outcome], None] = lambda outcome: None,
 ) -> Iterator[Outcome]:
-    """Plant wrong rules one after the other.
+    """Plant wrong rules one after the other: what each does by itself is judged first, and last those of which that is not noticed.
 
     Args:
         tree: upstream.
@@ -84,10 +84,15 @@ def plant(
     cache = Cache(default_folder().absolute())
     with tempfile.TemporaryDirectory(prefix="shrinker-planted-") as scratch:
         field = _Field(tree, rules, Path(scratch), jobs, progress, cache)
-        for one in left:
-            outcome = field.plant(one)
-            told(outcome)
-            yield outcome
+        waiting: list[WrongRule] = []
+        for whole, some in ((False, left), (True, waiting)):
+            for one in some:
+                outcome = field.plant(one, whole=whole)
+                if outcome.caught_by or not outcome.files or whole:
+                    told(outcome)
+                    yield outcome
+                else:
+                    waiting.append(one)
 
 
 class _Field:
@@ -109,31 +114,27 @@ class _Field:
         self._direct = DirectEffect(tree, rules, cache)
         self._known: dict[str, frozenset[Finding]] = {}
 
-    def plant(self, one: WrongRule) -> Outcome:
-        """Judge one rule: by what it does itself, and where that is not noticed by the tree that a run makes with it."""
+    def plant(self, one: WrongRule, *, whole: bool) -> Outcome:
+        """Judge one rule, by the tree that a run makes with it or by what it does itself."""
         start = time.monotonic()
-        found: _Found = (False, "", "", ("?",))
         try:
             rules = with_rule(self._rules, one.table, one.data())
-            found = self._by_itself(rules, one.words)
-            if not found[1] and found[3]:
-                found = self._whole(rules)
+            caught, said, changed = self._whole(rules) if whole else self._by_itself(rules, one.words)
         except (InputError, EvidenceError) as error:
-            found = found[0], REFUSED, str(error).splitlines()[0], ("?",)
-        whole, caught, said, changed = found
+            caught, said, changed = REFUSED, str(error).splitlines()[0], ("?",)
         seconds = round(time.monotonic() - start, 1)
         return Outcome(one.kind, one.subject, caught, said, len(changed), changed[:_SHOWN], whole, seconds)
 
     def _by_itself(self, rules: Ruleset, words: frozenset[str]) -> _Found:
         changes = self._direct.of(rules, words)
         if not changes:
-            return False, "", "", ()
+            return "", "", ()
         changed = tuple(sorted(path if text is not None else f"- {path}" for path, text in changes.items()))
         with self._copy.changed(changes) as manifest:
             other = replace(manifest, rules_hash=rules.digest)
             # What is claimed of flags and variables is judged by the rules and upstream's text, whatever the tree lost.
             caught, said = self._noticed(self._copy.folder, other, rules, (CAPABILITIES, CLAIMS))
-        return False, caught, said, changed
+        return caught, said, changed
 
     def _whole(self, rules: Ruleset) -> _Found:
         out = self._scratch / "wrong"
@@ -144,7 +145,7 @@ class _Field:
             caught, said = self._noticed(out, manifest, rules, LEVELS) if changed else ("", "")
         finally:
             shutil.rmtree(out, ignore_errors=True)
-        return True, caught, said, changed
+        return caught, said, changed
 
     def _noticed(self, out: Path, manifest: Manifest, rules: Ruleset, levels: Sequence[str]) -> tuple[str, str]:
         """The first level that finds what it does not find with the right rules, and what."""
