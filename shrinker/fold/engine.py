@@ -218,11 +218,11 @@ class FoldEngine:
         self._banned = frozenset()
         self._workers.close()
         before = self.environment
-        self.environment = self._world_with(before.rescued | frozenset(fresh))
+        self.environment = self.world_with(before.rescued | frozenset(fresh))
         self.folded = {path: module for path, module in self.folded.items() if not _touches(module, fresh, before)}
         return True
 
-    def _world_with(self, rescued: frozenset[str]) -> Environment:
+    def world_with(self, rescued: frozenset[str]) -> Environment:
         """The closed world in which these modules stay."""
         before = self.environment
         outlines = dict(before.outlines)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from shrinker.cache import Cache
 from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
+from shrinker.fold.propagate.refinement import Refinement
 from shrinker.fold.propagate.surroundings import Surroundings
 from shrinker.pipeline.analysis_cache import remember
 from shrinker.pipeline.progress import Progress, timed
@@ -40,6 +41,8 @@ class Analysis:
     distributions: Distributions
     symbols: SymbolData | None
     """What the search of symbols found; None when only files were looked at."""
+    refinements: Mapping[str, Refinement]
+    """What was known of a module beside its text when it was folded last, by path; of others nothing was."""
 
 
 def analyse(
@@ -131,7 +134,7 @@ class _Steps:
         with self._timed("symbols"):
             found = found_symbols(searched, tree, written) if searched is not None else None
         graph = with_uncertain(graph, distributions)
-        return Analysis(graph, folded, rescued, written, distributions, found), self._kept
+        return Analysis(graph, folded, rescued, written, distributions, found, dict(engine.refinements)), self._kept
 
     def _timed(self, name: str) -> AbstractContextManager[None]:
         return timed(name, self._timings, self._progress)

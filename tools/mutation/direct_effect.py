@@ -18,14 +18,13 @@ from shrinker.facts.build import build_environment, module_paths
 from shrinker.facts.environment import Environment, like
 from shrinker.facts.lattice import Value
 from shrinker.fold.engine import FoldEngine
+from shrinker.fold.propagate.refinement import NOTHING
 from shrinker.fold.workers import fold_files
-from shrinker.pipeline.analysis import WHOLE
-from shrinker.pipeline.analysis_cache import AnalysisMemory
-from shrinker.program.ahead import import_leads
+from shrinker.pipeline.analysis import analyse
+from shrinker.pipeline.progress import Progress
 from shrinker.ruleset import Ruleset
-from shrinker.values.errors import ShrinkerError
 from shrinker.values.folded import FoldedModule
-from shrinker.values.upstream import UpstreamTree
+from shrinker.values.upstream import UpstreamTree, module_name
 
 _WORD = re.compile(r"[^\W\d]\w*")
 
@@ -33,25 +32,21 @@ _WORD = re.compile(r"[^\W\d]\w*")
 class DirectEffect:
     """Of one rule after the other on one tree."""
 
-    def __init__(self, tree: UpstreamTree, rules: Ruleset, cache: Cache) -> None:
+    def __init__(self, tree: UpstreamTree, rules: Ruleset, jobs: int, progress: Progress, cache: Cache) -> None:
         """
         Args:
             tree: upstream.
-            rules: the right ones, with which a tree was generated before: its analysis is in the cache.
-            cache: of results.
-
-        Raises:
-            ShrinkerError: it is not there.
+            rules: the right ones.
+            jobs: worker processes.
+            progress: told what is going on.
+            cache: of results: the analysis by the right rules is taken from there.
         """
         self._tree = tree
-        world = build_environment(tree, rules, jobs=1, cache=cache)
-        with FoldEngine(tree, world, jobs=1, cache=cache, units=True, leads=import_leads(tree, rules)) as engine:
-            kept = AnalysisMemory(tree, rules, engine, cache, WHOLE).last()
-            if kept is None:
-                raise ShrinkerError("no analysis of these rules is in the cache", "run `make shrink`")
-            self._before = engine.world_with(frozenset(kept.rescues))
-        self._folded = kept.analysed.folded
-        self._steps = {path: steps[-1][1] for path, steps in kept.history.items() if path in self._folded}
+        found = analyse(tree, rules, jobs, {}, progress, cache, symbols=True)
+        with FoldEngine(tree, build_environment(tree, rules, jobs=jobs, cache=cache), jobs=1) as engine:
+            self._before = engine.world_with(frozenset(found.rescued))
+        self._folded = found.folded
+        self._steps = {p: found.refinements.get(p, NOTHING) for p in found.folded if module_name(p) is not None}
         self._paths = module_paths(tree)
         self._words = {
             module: frozenset(_WORD.findall(tree.read(path).decode("utf-8", "replace")))

@@ -111,7 +111,7 @@ class _Field:
         progress.note("generating with the right rules")
         self._base = self._generated(rules, self._right)
         self._copy = Stand(self._right, self._base, scratch / "copy")
-        self._direct = DirectEffect(tree, rules, cache)
+        self._direct = DirectEffect(tree, rules, jobs, progress, cache)
         self._known: dict[str, frozenset[Finding]] = {}
 
     def plant(self, one: WrongRule, *, whole: bool) -> Outcome:

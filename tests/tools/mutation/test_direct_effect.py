@@ -49,7 +49,7 @@ def plant(tmp_path: Path) -> Plant:
         return {e.path: (out / e.path).read_text() for e in manifest.files if e.lines_before and e.path.endswith(".py")}
 
     right = made("right", rules)
-    direct = DirectEffect(tree, rules, cache)
+    direct = DirectEffect(tree, rules, 1, _Silent(), cache)
 
     def planted(table: str, **row: Any) -> tuple[dict[str, str | None], dict[str, str | None]]:
         wrong = WrongRule("x", "y", table, tuple(row.items()))
@@ -88,10 +88,3 @@ def test_a_module_that_goes(plant: Plant) -> None:
     found, whole = plant("removes", feature="extras", modules=("sglang.extra",))
     assert found == whole and found[f"{P}extra.py"] is None
     assert "extras" in (found[f"{P}loads.py"] or "")
-
-
-def test_without_an_analysis_in_the_cache(tmp_path: Path) -> None:
-    from shrinker.values.errors import ShrinkerError
-
-    with pytest.raises(ShrinkerError, match="no analysis"):
-        DirectEffect(make_tree(tmp_path, FILES), Ruleset(digest="none"), Cache(tmp_path / "cache"))
