@@ -14,7 +14,7 @@ from shrinker.ruleset import Ruleset, with_rule
 from shrinker.ruleset.load import load_rules
 from shrinker.values.upstream import UpstreamTree
 from tests.fold.programs import make_tree
-from tests.program.symbols.test_programs import _ROOT, _Silent
+from tests.program.symbols.support import ROOT, Silent
 from tools.mutation.direct_effect import DirectEffect
 from tools.mutation.wrong_rules import WrongRule
 
@@ -39,17 +39,17 @@ Plant = Callable[..., tuple[dict[str, str | None], dict[str, str | None]]]
 @pytest.fixture
 def plant(tmp_path: Path) -> Plant:
     tree: UpstreamTree = make_tree(tmp_path / "upstream", FILES)
-    (rules_file := tmp_path / "rules.toml").write_text(_ROOT)
+    (rules_file := tmp_path / "rules.toml").write_text(ROOT)
     rules: Ruleset = load_rules([rules_file])
     cache = Cache(tmp_path / "cache")
 
     def made(name: str, of: Ruleset) -> dict[str, str]:
         (out := tmp_path / name).mkdir()
-        manifest = generate(tree, of, out, 1, _Silent(), cache)
+        manifest = generate(tree, of, out, 1, Silent(), cache)
         return {e.path: (out / e.path).read_text() for e in manifest.files if e.lines_before and e.path.endswith(".py")}
 
     right = made("right", rules)
-    direct = DirectEffect(tree, rules, 1, _Silent(), cache)
+    direct = DirectEffect(tree, rules, 1, Silent(), cache)
 
     def planted(table: str, **row: Any) -> tuple[dict[str, str | None], dict[str, str | None]]:
         wrong = WrongRule("x", "y", table, tuple(row.items()))
