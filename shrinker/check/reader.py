@@ -8,14 +8,11 @@ trusted when they speak.
 from __future__ import annotations
 
 import ast
-import re
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 
 from shrinker.check.declarations import (
     assigned_of,
-    dispatch_of,
     fields_of,
     first_name,
     last_name,
@@ -26,17 +23,14 @@ from shrinker.check.declarations import (
     rows_of,
 )
 from shrinker.check.scopes import Aliases, Scope, look_up, stands_for
-from shrinker.check.symbols import Attribute, ClassSymbols, LookUp, ModuleSymbols, Row
+from shrinker.check.symbols import Attribute, ClassSymbols, LookUp, ModuleSymbols
+from shrinker.check.uses import Uses, is_globals, is_name
 from shrinker.syntax.imports import absolute, package_of
 from shrinker.values.upstream import PACKAGE, module_name
 
-_DOTTED = re.compile(r"sglang(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)?")
-_FILE = re.compile(r"[\w./+-]*[\w+-]\.\w{1,10}")
-_ENDING = re.compile(r"[^.]\.[a-z]{2,5}$|^\.[a-z]{2,5}$")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_LEAVES = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop, ast.Pass, ast.Break, ast.Continue)
 
 
 def read_symbols(file: Path, path: str) -> ModuleSymbols:
@@ -55,33 +49,21 @@ def symbols_of(tree: ast.Module, path: str) -> ModuleSymbols:
     return _Reader(path).read(tree)
 
 
-class _Reader:
+class _Reader(Uses):
     def __init__(self, path: str) -> None:
+        super().__init__()
         self.path = path
         self.module = module_name(path)
         self.is_package = path.endswith("/__init__.py")
-        self.top = Scope("module", None)
         self.stars: list[str] = []
-        self.dynamic = False
-        self.open = False
-        self.words: set[str] = set()
-        self.by_text: set[str] = set()
-        self.computed_files: set[str] = set()
         self.exports: list[tuple[str, int]] | None = None
         self.exports_known = True
         self.imports: list[tuple[int, str, str | None]] = []
         self.outside: list[tuple[int, int, str, str | None]] = []
-        self.chains: list[tuple[Scope, str, tuple[str, ...], int, bool]] = []
-        self.paths: list[tuple[int, str]] = []
-        self.files: list[tuple[int, str]] = []
         self.classes: list[ClassSymbols] = []
-        self.around: list[str] = []
         self.decorated: list[tuple[str, int, tuple[str, ...]]] = []
-        self.dispatches: list[tuple[Row, ...]] = []
         self.foreign: set[str] = set()
         self.named_classes: dict[str, str] = {}
-        self.lookups: dict[tuple[str, str, str], int] = {}
-        self.on_names: list[tuple[Scope, str, tuple[str, ...], str, str, int]] = []
         self.aliases = Aliases()
 
     def read(self, tree: ast.Module) -> ModuleSymbols:
@@ -136,125 +118,10 @@ class _Reader:
             found = {f"{self.module}.{name}"}
         return sorted(found or ())
 
-    def children(self, node: ast.AST, scope: Scope) -> None:
-        for name in node._fields:
-            value = getattr(node, name, None)
-            if isinstance(value, list):
-                for item in value:
-                    if isinstance(item, ast.AST):
-                        self.visit(item, scope)
-            elif isinstance(value, ast.AST):
-                self.visit(value, scope)
-
-    def visit(self, node: ast.AST, scope: Scope) -> None:
-        kind = type(node)
-        if kind is ast.Name:
-            if not isinstance(node.ctx, ast.Load):  # type: ignore[attr-defined]
-                self.bind(scope, node.id, None)  # type: ignore[attr-defined]
-            return
-        handler = _HANDLERS.get(kind)
-        if handler is not None:
-            handler(self, node, scope)
-        elif not issubclass(kind, _LEAVES):
-            self.children(node, scope)
-
     def bind(self, scope: Scope, name: str, target: str | None) -> None:
         if name in scope.lifted:
             scope = self.top
         scope.bind(name, target)
-
-    def constant(self, node: ast.Constant, scope: Scope) -> None:
-        text = node.value
-        if not isinstance(text, str) or not 0 < len(text) < 200:
-            return
-        if text.isidentifier():
-            self.words.add(text)
-        elif text.startswith("sglang.") and _DOTTED.fullmatch(text):
-            self.paths.append((node.lineno, text))
-        if "." in text and _FILE.fullmatch(text):
-            self.files.append((node.lineno, text))
-
-    def computed(self, node: ast.JoinedStr, scope: Scope) -> None:
-        last = node.values[-1] if node.values else None
-        if isinstance(last, ast.Constant) and _ENDING.search(str(last.value)):
-            parts = (re.escape(str(v.value)) if isinstance(v, ast.Constant) else ".*" for v in node.values)
-            self.computed_files.add("".join(parts).rpartition("/")[2])
-        self.children(node, scope)
-
-    def display(self, node: ast.List | ast.Tuple | ast.Set | ast.Dict, scope: Scope) -> None:
-        rows = dispatch_of(node)
-        if rows:
-            self.dispatches.append(rows)
-        self.children(node, scope)
-
-    def expression(self, node: ast.Expr, scope: Scope) -> None:
-        # A string that stands alone is documentation, not a use.
-        if not isinstance(node.value, ast.Constant):
-            self.visit(node.value, scope)
-
-    def attribute(self, node: ast.Attribute, scope: Scope) -> None:
-        chain = [node.attr]
-        value = node.value
-        while isinstance(value, ast.Attribute):
-            chain.append(value.attr)
-            value = value.value
-        read = isinstance(node.ctx, ast.Load)
-        names = tuple(reversed(chain))
-        for at, name in enumerate(names):
-            if read or at < len(chain) - 1:
-                self.look_up(value if at == 0 else None, name, node.lineno, scope, value, names[:at])
-        if not isinstance(value, ast.Name):
-            self.visit(value, scope)
-        elif value.id not in {"self", "cls", "torch"}:
-            stored = not isinstance(node.ctx, ast.Load)
-            self.chains.append((scope, value.id, names, node.lineno, stored))
-
-    def look_up(
-        self,
-        receiver: ast.expr | None,
-        name: str,
-        line: int,
-        scope: Scope,
-        root: ast.expr | None = None,
-        rest: tuple[str, ...] = (),
-    ) -> None:
-        """A name is looked up on what an expression gives; None for the value of another look-up, of `rest` below `root`."""
-        owner = self.around[-1] if self.around else ""
-        if (isinstance(receiver, ast.Name) and receiver.id in {"self", "cls"} and owner) or (
-            isinstance(receiver, ast.Call) and _is_name(receiver.func, "super") and owner
-        ):
-            self.lookups.setdefault((name, "self", owner), line)
-        elif isinstance(receiver, ast.Name):
-            self.on_names.append((scope, receiver.id, (), "", name, line))
-        elif receiver is None and isinstance(root, ast.Name) and root.id not in {"self", "cls"}:
-            # `torch.cuda.device`: nothing below a module of another package is ours.
-            self.on_names.append((scope, root.id, rest, "below", name, line))
-        else:
-            self.lookups.setdefault((name, "any", ""), line)
-
-    def call(self, node: ast.Call, scope: Scope) -> None:
-        args = node.args
-        if isinstance(node.func, ast.Name):
-            name = args[1].value if len(args) > 1 and isinstance(args[1], ast.Constant) else None
-            if node.func.id in {"getattr", "hasattr"} and isinstance(name, str):
-                self.look_up(args[0], name, node.lineno, scope)
-                self.by_text.add(name)
-            self.on_names.append((scope, node.func.id, (), "keyword", "__init__", node.lineno))
-            for keyword in node.keywords:
-                if keyword.arg is not None:
-                    self.on_names.append((scope, node.func.id, (), "keyword", keyword.arg, node.lineno))
-        self.open = self.open or any(_is_globals(a) for a in args)
-        if len(args) >= 2 and all(isinstance(a, ast.Constant) and isinstance(a.value, str) for a in args[:2]):
-            # LazyImport("sglang.a.b", "Name") and its like name an attribute.
-            joined = f"{args[0].value}:{args[1].value}"  # type: ignore[attr-defined]
-            if joined.startswith("sglang.") and _DOTTED.fullmatch(joined):
-                self.paths.append((node.lineno, joined))
-        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call):
-            if _is_globals(node.func.value) and node.func.attr in {"update", "setdefault", "__setitem__"}:
-                self.dynamic = True
-        elif isinstance(node.func, ast.Attribute) and _is_name(node.func.value, "__all__") and scope is self.top:
-            self.extend_exports(args[0] if args else None, node.func.attr == "append")
-        self.children(node, scope)
 
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: Scope) -> None:
         inner = Scope("function", scope)
@@ -331,14 +198,14 @@ class _Reader:
         self.children(node, scope)
 
     def assign(self, node: ast.Assign | ast.AugAssign | ast.AnnAssign, scope: Scope) -> None:
-        self.open = self.open or (node.value is not None and _is_globals(node.value))
+        self.open = self.open or (node.value is not None and is_globals(node.value))
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         for target in targets:
-            if _is_name(target, "__all__") and scope is self.top:
+            if is_name(target, "__all__") and scope is self.top:
                 if not isinstance(node, ast.AugAssign):
                     self.exports = None
                 self.extend_exports(node.value, False)
-            elif isinstance(target, ast.Subscript) and (_is_globals(target.value) or _is_own_entry(target)):
+            elif isinstance(target, ast.Subscript) and (is_globals(target.value) or _is_own_entry(target)):
                 self.dynamic = True
         target = targets[0]
         if len(targets) == 1 and isinstance(target, ast.Name) and not isinstance(node, ast.AugAssign):
@@ -398,21 +265,13 @@ class _Reader:
         return absolute(node.module, node.level, package_of(self.module, self.is_package))
 
 
-def _is_globals(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and _is_name(node.func, "globals")
-
-
-def _is_name(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
-
-
 def _is_own_entry(node: ast.Subscript) -> bool:
     """`sys.modules[__name__]`: the module replaces itself."""
     holder = isinstance(node.value, ast.Attribute) and node.value.attr == "modules"
-    return holder and _is_name(node.slice, "__name__")
+    return holder and is_name(node.slice, "__name__")
 
 
-_HANDLERS: dict[type[ast.AST], Callable[..., None]] = {
+_Reader.handlers = {
     ast.Constant: _Reader.constant,
     ast.JoinedStr: _Reader.computed,
     ast.Expr: _Reader.expression,
