@@ -205,7 +205,7 @@ def keep_import(
         context.dropped.add(bound_name(node, alias))
     if len(gone) == len(node.names):
         if runs and source in context.environment.modules and not all(idle for _, _, idle in gone):
-            context.cut.add(source)
+            context.unproven_imports.add(source)
         whole = span(node)
         # Some of its names may have gone before.
         context.edits = [e for e in context.edits if not (isinstance(e, DropAlias) and whole < e.span < _after(whole))]

@@ -95,7 +95,7 @@ class Context:
         """Modules that imports here need not load."""
         self.needed: frozenset[str] = frozenset()
         """Modules that imports here must load."""
-        self.cut: set[str] = set()
+        self.unproven_imports: set[str] = set()
         """Modules of the tree whose import went although nothing says that they are loaded anyway."""
         self.bound: frozenset[str] = frozenset()
         """``module:name`` of what was imported after the round before; empty in the first."""

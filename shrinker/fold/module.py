@@ -87,7 +87,7 @@ def fold_source(
         escapes=tuple(context.escapes),
         summary=replace(
             mentions.summary,
-            unproven_imports=words(context.cut),
+            unproven_imports=words(context.unproven_imports),
             members=tuple(sorted(member_names(reading, context))),
         ),
         units=units,
