@@ -8,11 +8,14 @@ or a definition of that name, and the attribute is open.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from shrinker.facts.decided import Decided
 from shrinker.facts.hierarchy import CALLED_BY_TORCH
 from shrinker.facts.lattice import Known
 from shrinker.fold.context import Context, written_pass
+from shrinker.fold.propagate.loading import Loading
+from shrinker.fold.propagate.refinement import Refinement
 from shrinker.fold.propagate.world import World
 from shrinker.syntax.ranges import extent
 from shrinker.syntax.walk import BLOCKS, walk
@@ -25,39 +28,31 @@ _OWN_WORDS = 3
 _KNOWN_TO_TORCH = frozenset({"training", "dump_patches", "call_super_init"})
 
 
-def find_attributes(world: World) -> tuple[dict[str, set[tuple[str, str, str]]], dict[str, set[str]]]:
-    """Attributes with one value, and attributes that are only set.
-
-    Returns:
-        By path of a module: class, attribute and value, where its code reads the attribute; attributes of which the
-        module's stores may go.
-    """
-    reads: dict[str, set[tuple[str, str, str]]] = {}
-    stores: dict[str, set[str]] = {}
+def find_attributes(world: World, loading: Loading, banned: frozenset[str]) -> Iterator[tuple[str, Refinement]]:
+    """Attributes with one value, where code of their class reads them, and attributes that are only set."""
+    yield from _find_unread(world)
     constant = {
         name: next(iter(values))
         for name, values in world.stores.items()
         if len(values) == 1 and "" not in values and _is_candidate(world, name)
     }
-    _find_unread(world, stores)
     if not constant:
-        return reads, stores
+        return
     owners = {name: _owners(world, name) for name in constant}
     for module in world.modules:
         stored = _stored(module)
         mentioned = world.words_of(module)
         for name, value in constant.items():
             if name in stored and not world.mentions(name) and owners[name]:
-                stores.setdefault(module.path, set()).add(name)
+                yield module.path, Refinement(stores=frozenset({name}))
             if name in mentioned:
                 for owner in owners[name]:
                     around, _, own = owner.rpartition(".")
                     if around == module.module:
-                        reads.setdefault(module.path, set()).add((own, name, value))
-    return reads, stores
+                        yield module.path, Refinement(attributes=frozenset({(own, name, value)}))
 
 
-def _find_unread(world: World, stores: dict[str, set[str]]) -> None:
+def _find_unread(world: World) -> Iterator[tuple[str, Refinement]]:
     """Attributes, of whatever values, of which folding dropped a read and that nothing reads any more."""
     # `self.flag = flag`: the attribute keeps the parameter whose reads folding dropped.
     kept = world.plain & world.lost
@@ -68,7 +63,7 @@ def _find_unread(world: World, stores: dict[str, set[str]]) -> None:
     for module in world.modules if candidates else ():
         stored = _stored(module) & candidates
         if stored:
-            stores.setdefault(module.path, set()).update(stored)
+            yield module.path, Refinement(stores=frozenset(stored))
 
 
 def _stored(module: FoldedModule) -> set[str]:

@@ -6,31 +6,37 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from shrinker.facts.lattice import Known, Ref
+from shrinker.fold.propagate.loading import Loading
+from shrinker.fold.propagate.refinement import Refinement
 from shrinker.fold.propagate.world import World
 from shrinker.values.folded import FoldedModule
 
 
-def find_unused(world: World) -> dict[str, frozenset[str]]:
-    """Names, by path of their module, that the module does not read and that no other kept module can use.
+def find_unused(world: World, loading: Loading, banned: frozenset[str]) -> Iterator[tuple[str, Refinement]]:
+    """Names that the module does not read and that no other kept module can use, and modules that it need not load.
 
     Only what folding dropped somewhere is asked for: a name that upstream left unused stays, unless it is a flag or
     predicate that the facts decide.
     """
-    found: dict[str, frozenset[str]] = {}
+    unused = {module.path: _unused(world, module) for module in world.modules}
     for module in world.modules:
-        names = frozenset(
-            name
-            for name in module.summary.idle
-            if name in world.lost
-            and name not in world.public
-            and not world.uses_of(module.module, name)
-            and (_is_decided(world, module.module, name) or _may_go(world, module, name))
-        )
-        if names:
-            found[module.path] = names
-    return found
+        names = unused[module.path] - banned
+        if unused[module.path] or module.summary.idle_locals:
+            yield module.path, Refinement(unused=names, unloaded=loading.drop(module, names))
+
+
+def _unused(world: World, module: FoldedModule) -> frozenset[str]:
+    return frozenset(
+        name
+        for name in module.summary.idle
+        if name in world.lost
+        and name not in world.public
+        and not world.uses_of(module.module, name)
+        and (_is_decided(world, module.module, name) or _may_go(world, module, name))
+    )
 
 
 def _may_go(world: World, module: FoldedModule, name: str) -> bool:

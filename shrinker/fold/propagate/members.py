@@ -6,9 +6,12 @@ The facts decide comparisons with such a member, rows and cases. Its definition 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from itertools import chain
 
 from shrinker.fold.context import Context
+from shrinker.fold.propagate.loading import Loading
+from shrinker.fold.propagate.refinement import Refinement
 from shrinker.fold.propagate.world import World
 from shrinker.fold.reading import Reading
 
@@ -38,16 +41,14 @@ def member_names(reading: Reading, context: Context) -> set[tuple[str, str]]:
     return found
 
 
-def find_unnamed_members(world: World) -> dict[str, set[str]]:
-    """Removed members that nothing names, by path of the module that defines them and by qualified name."""
-    found: dict[str, set[str]] = {}
+def find_unnamed_members(world: World, loading: Loading, banned: frozenset[str]) -> Iterator[tuple[str, Refinement]]:
+    """Removed members that nothing names, of the modules that define them."""
     environment = world.environment
     for module in world.modules:
         outline = environment.outlines.get(module.module)
         for owner, members in outline.members.items() if outline is not None else ():
             for member in members:
                 qualified = f"{module.module}.{owner}.{member}"
-                named = (owner.rpartition(".")[2], member) in world.members
+                named = member in banned or (owner.rpartition(".")[2], member) in world.members
                 if not named and environment.removed_member(qualified) is not None:
-                    found.setdefault(module.path, set()).add(qualified)
-    return found
+                    yield module.path, Refinement(unnamed=frozenset({qualified}))

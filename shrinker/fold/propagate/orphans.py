@@ -6,10 +6,13 @@ By name: one mention anywhere, in a string or by a computed name, keeps all defi
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from shrinker.facts.hierarchy import CALLED_BY_TORCH
 from shrinker.fold.context import Context, written_pass
 from shrinker.fold.exports import Exports
+from shrinker.fold.propagate.loading import Loading
+from shrinker.fold.propagate.refinement import Refinement
 from shrinker.fold.propagate.world import World
 from shrinker.syntax.ranges import extent, span
 from shrinker.values.edits import DropStatement
@@ -18,23 +21,20 @@ from shrinker.values.folded import FoldedModule
 _RULE = "orphan"
 
 
-def find_orphans(world: World) -> dict[str, frozenset[str]]:
-    """Definitions that may go, by path of their module: ``function``, ``Class`` or ``Class.method``."""
+def find_orphans(world: World, loading: Loading, banned: frozenset[str]) -> Iterator[tuple[str, Refinement]]:
+    """Definitions that may go: ``function``, ``Class`` or ``Class.method``."""
     found: dict[str, list[tuple[FoldedModule, str]]] = {}
     fixed: set[str] = set()
     for module in world.modules:
         fixed.update(module.summary.fixed)
         for qualified in module.summary.free:
             name = qualified.rpartition(".")[2]
-            if name in world.lost and not world.mentions(name):
+            if name in world.lost and name not in banned and not world.mentions(name):
                 found.setdefault(name, []).append((module, qualified))
-    out: dict[str, set[str]] = {}
     for name, places in found.items():
-        if name in fixed or name in world.public or not all(_may_go(world, m, q) for m, q in places):
-            continue
-        for module, qualified in places:
-            out.setdefault(module.path, set()).add(qualified)
-    return {path: frozenset(names) for path, names in out.items()}
+        if name not in fixed and name not in world.public and all(_may_go(world, m, q) for m, q in places):
+            for module, qualified in places:
+                yield module.path, Refinement(orphans=frozenset({qualified}))
 
 
 def _may_go(world: World, module: FoldedModule, qualified: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from shrinker.fold.propagate.attributes import find_attributes
@@ -13,6 +13,10 @@ from shrinker.fold.propagate.orphans import find_orphans
 from shrinker.fold.propagate.recheck import BROKEN, find_broken
 from shrinker.fold.propagate.refinement import NOTHING, Refinement
 from shrinker.fold.propagate.world import World
+
+Pass = Callable[[World, Loading, frozenset[str]], Iterator[tuple[str, Refinement]]]
+"""Facts about a module, by its path, from what all kept modules say; never about names that may not be dropped."""
+PASSES: tuple[Pass, ...] = (find_unused, find_orphans, find_attributes, find_unnamed_members)
 
 
 def derive(
@@ -39,44 +43,15 @@ def derive(
     if needed:
         # These imports come back: nothing is to be derived from a tree without them.
         return needed
-    unused = {path: names - banned for path, names in find_unused(world).items()}
-    orphans = {
-        path: frozenset(n for n in names if n.rpartition(".")[2] not in banned)
-        for path, names in find_orphans(world).items()
-    }
-    attributes, stores = find_attributes(world)
-    unnamed = {
-        path: {q for q in names if q.rpartition(".")[2] not in banned}
-        for path, names in find_unnamed_members(world).items()
-    }
-    unloaded = {
-        module.path: loading.drop(module, unused.get(module.path, frozenset()))
-        for module in world.modules
-        if module.path in unused or module.summary.idle_locals
-    }
+    found: dict[str, Refinement] = {}
+    for each in PASSES:
+        for path, facts in each(world, loading, banned):
+            found[path] = found.get(path, NOTHING).joined(facts)
     by_path = {module.path: module for module in world.modules}
     fresh: dict[str, Refinement] = {}
-    for path in sorted(
-        {
-            *unused,
-            *orphans,
-            *attributes,
-            *stores,
-            *unloaded,
-            *unnamed,
-        }
-    ):
+    for path, facts in sorted(found.items()):
         before = known.get(path, NOTHING)
-        after = before.joined(
-            Refinement(
-                orphans=orphans.get(path, frozenset()),
-                unused=unused.get(path, frozenset()),
-                unloaded=unloaded.get(path, frozenset()),
-                attributes=frozenset(attributes.get(path, ())),
-                stores=frozenset(stores.get(path, ())),
-                unnamed=frozenset(unnamed.get(path, ())),
-            )
-        )
+        after = before.joined(facts)
         if after != before:
             left = by_path[path].imports if path in by_path else ()
             fresh[path] = replace(after, bound=frozenset(f"{s.module}:{s.name}" for s in left if s.name))
