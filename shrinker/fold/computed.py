@@ -5,12 +5,10 @@ from __future__ import annotations
 import ast
 import bisect
 import re
-from collections.abc import Iterable
 from itertools import chain
 
 from shrinker.fold.reading import Reading
 from shrinker.syntax.unroll import Unroller
-from shrinker.syntax.walk import walk
 from shrinker.values.summary import ComputedName, Store
 
 _FIELD = re.compile(r"\{[^{}]*\}")
@@ -56,13 +54,7 @@ class Patterns:
             computed += found.sums
             for call in found.calls:
                 function = call.func
-                name = (
-                    function.attr
-                    if isinstance(function, ast.Attribute)
-                    else function.id
-                    if isinstance(function, ast.Name)
-                    else ""
-                )
+                name: str = getattr(function, "attr", "") or getattr(function, "id", "")
                 if name == "join":
                     computed.append(call)
                 elif name in _SETTERS or name in _BY_NAME:
@@ -89,38 +81,15 @@ class Patterns:
         pattern = pattern_of(second) or "*"
         owner = self._own_class(call)
         if name in _SETTERS:
-            for spelled in self._spelled_out(call, pattern) if name == "setattr" else (pattern,):
-                if _says_something(spelled):
-                    stores.add(Store(spelled, owner=owner if "*" in spelled else ""))
+            exact = self._unroller.texts(second) if name == "setattr" and "*" in pattern else None
+            for text in exact or (pattern,):
+                if _says_something(text):
+                    stores.add(Store(text, owner=owner if "*" in text else ""))
         elif "*" in pattern:
             if _says_something(pattern):
                 self._patterns.add(ComputedName(pattern, owner))
             else:
                 self._asks.append(call.lineno)
-
-    def _spelled_out(self, call: ast.Call, pattern: str) -> Iterable[str]:
-        """``for key in ("a", "b"): setattr(x, f"_{key}", …)`` names what it sets."""
-        name = call.args[1] if len(call.args) > 1 else None
-        if isinstance(name, ast.JoinedStr):
-            computed = [v.value for v in name.values if isinstance(v, ast.FormattedValue)]
-            if len(computed) == 1 and isinstance(computed[0], ast.Name):
-                texts = self._texts_of_loop(computed[0].id, call.lineno)
-                if texts is not None:
-                    return [pattern.replace("*", text) for text in texts]
-        return (pattern,)
-
-    def _texts_of_loop(self, name: str, line: int) -> list[str] | None:
-        """What a name is in the innermost loop around a line that runs over texts and binds the name nowhere else."""
-        for node, bound, texts in reversed(self._reading.loops):
-            if bound != name or not node.body[0].lineno <= line <= (node.body[-1].end_lineno or 0):
-                continue
-            if not any(
-                isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
-                for s in node.body
-                for n in walk(s)
-            ):
-                return texts
-        return None
 
     def _own_class(self, call: ast.Call) -> str:
         """The outermost class around a call whose first argument is `self`; else empty."""

@@ -45,8 +45,6 @@ class Reading(ExpressionReading):
         self.outer: list[ast.Global | ast.Nonlocal] = []
         self.keywords: list[ast.keyword] = []
         """Those of class definitions."""
-        self.loops: list[tuple[ast.For, str, list[str]]] = []
-        """Loops of a name over spelled out texts, in order."""
         self.fors: list[ast.For] = []
         self._depth = 0
         self._open: list[ast.AST] = []
@@ -185,11 +183,6 @@ class Reading(ExpressionReading):
         self.fors.append(node)
         self._open.append(node.target)
         self._open.append(node.iter)
-        match node:
-            case ast.For(target=ast.Name(id=name), iter=ast.Tuple(elts=items) | ast.List(elts=items)):
-                texts = [i.value for i in items if isinstance(i, ast.Constant) and isinstance(i.value, str)]
-                if len(texts) == len(items):
-                    self.loops.append((node, name, texts))
         self._body(node.body, kind, guarded, False)
         self._body(node.orelse, kind, guarded, False)
 
