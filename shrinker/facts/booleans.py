@@ -9,16 +9,8 @@ from shrinker.facts.lattice import Domain, Known, Ref
 from shrinker.facts.world import ValueScope
 
 _PREDICATES = frozenset(
-    {
-        "builtins.all",
-        "builtins.any",
-        "builtins.bool",
-        "builtins.callable",
-        "builtins.hasattr",
-        "builtins.isinstance",
-        "builtins.issubclass",
-        "torch.cuda.is_available",
-    }
+    {"builtins.all", "builtins.any", "builtins.bool", "builtins.callable", "builtins.hasattr"}
+    | {"builtins.isinstance", "builtins.issubclass", "torch.cuda.is_available"}
 )
 
 

@@ -12,62 +12,19 @@ from shrinker.facts.scopes import ModuleScope
 
 UNKNOWN_BASE = "?"
 _BENIGN = frozenset(
-    {
-        "builtins.object",
-        "builtins.str",
-        "builtins.int",
-        "builtins.Exception",
-        "builtins.RuntimeError",
-        "builtins.ValueError",
-        "abc.ABC",
-        "enum.Enum",
-        "enum.IntEnum",
-        "enum.StrEnum",
-        "enum.Flag",
-        "enum.IntFlag",
-        "typing.Generic",
-        "typing.Protocol",
-        "typing.NamedTuple",
-        "typing.TypedDict",
-        "torch.nn.Module",
-    }
+    {"builtins.object", "builtins.str", "builtins.int", "builtins.Exception", "builtins.RuntimeError"}
+    | {"builtins.ValueError", "abc.ABC", "enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag"}
+    | {"enum.IntFlag", "typing.Generic", "typing.Protocol", "typing.NamedTuple", "typing.TypedDict"}
+    | {"torch.nn.Module"}
 )
 """Bases outside the tree that call no method by a name of their own, beside those of `CALLED_BY_TORCH`."""
 
 CALLED_BY_TORCH = frozenset(
-    {
-        "forward",
-        "backward",
-        "setup_context",
-        "extra_repr",
-        "train",
-        "eval",
-        "state_dict",
-        "load_state_dict",
-        "get_extra_state",
-        "set_extra_state",
-        "parameters",
-        "named_parameters",
-        "named_modules",
-        "modules",
-        "children",
-        "buffers",
-        "named_buffers",
-        "apply",
-        "_apply",
-        "to",
-        "cuda",
-        "cpu",
-        "half",
-        "float",
-        "requires_grad_",
-        "zero_grad",
-        "_load_from_state_dict",
-        "_save_to_state_dict",
-        "_named_members",
-        "_call_impl",
-        "_replicate_for_data_parallel",
-    }
+    {"forward", "backward", "setup_context", "extra_repr", "train", "eval", "state_dict", "load_state_dict"}
+    | {"get_extra_state", "set_extra_state", "parameters", "named_parameters", "named_modules", "modules"}
+    | {"children", "buffers", "named_buffers", "apply", "_apply", "to", "cuda", "cpu", "half", "float"}
+    | {"requires_grad_", "zero_grad", "_load_from_state_dict", "_save_to_state_dict", "_named_members"}
+    | {"_call_impl", "_replicate_for_data_parallel"}
 )
 """Methods of `torch.nn.Module` that PyTorch itself calls."""
 
