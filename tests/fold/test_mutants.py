@@ -32,7 +32,7 @@ MUTANTS = (
     ),
     Mutant(
         "what is declared global is looked up here",
-        "        if name in self.bindings.outer:\n            # Declared",
+        "        if name in self.bindings.globals:\n            # Declared",
         "        if False:\n            # Declared",
     ),
     Mutant(
