@@ -1,0 +1,150 @@
+"""What importing the server costs, by distribution and by the import of the tree that pulls it in: `python -m benchmarks.imports`.
+
+    python -m benchmarks.imports UPSTREAM/python GENERATED/python --out reports/deepseek/imports.md
+
+Runs in the simulated environment with `-X importtime`, each tree twice. Seconds of one import follow how busy the machine is; the
+share of the whole says more, and modules and memory are the same on every run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from equivalence.simulation.environment import simulation
+
+PACKAGE = "sglang"
+_ROW = re.compile(r"import time:\s+(\d+) \|\s+\d+ \| ( *)(\S+)")
+_PROGRAM = """
+import json, os, resource, sys, time
+begin = time.process_time()
+import sglang.srt.entrypoints.http_server
+took = time.process_time() - begin
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+print("@" + json.dumps([took, peak, len(sys.modules)]), flush=True)
+sys.stderr.flush()
+os._exit(0)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """One import of the server.
+
+    Attributes:
+        seconds: of the processor.
+        peak: bytes of memory.
+        modules: in all.
+        shares: package → its part of the time of all modules.
+        pulled: (package outside, module of the tree whose import brings it first) → part of the time, with all it imports.
+    """
+
+    seconds: float
+    peak: int
+    modules: int
+    shares: Mapping[str, float]
+    pulled: Mapping[tuple[str, str], float]
+
+
+def read(text: str) -> tuple[Counter[str], Counter[tuple[str, str]]]:
+    """Microseconds by package, and by package outside and the module of the tree that brings it, of what `-X importtime` printed.
+
+    A module is printed behind those that it imports, each two spaces further in: read backwards, what imports comes first.
+    """
+    packages: Counter[str] = Counter()
+    pulled: Counter[tuple[str, str]] = Counter()
+    open_: list[tuple[int, str, tuple[str, str] | None]] = []
+    for line in reversed(text.splitlines()):
+        if (row := _ROW.match(line)) is None:
+            continue
+        took, depth, name = int(row[1]), len(row[2]), row[3]
+        while open_ and open_[-1][0] >= depth:
+            open_.pop()
+        package, above = name.partition(".")[0], open_[-1] if open_ else None
+        entry = None
+        if package != PACKAGE:
+            entry = above[2] if above and above[2] else (package, above[1] if above else "")
+            pulled[entry] += took
+        packages[package] += took
+        open_.append((depth, name, entry))
+    return packages, pulled
+
+
+def measure(tree: Path) -> Cost:
+    """Import the server of a tree once. Raises CalledProcessError when it does not import."""
+    made = simulation()
+    done = subprocess.run(
+        [made.python, "-X", "importtime", "-c", _PROGRAM],
+        env={**os.environ, **made.variables(tree.resolve())},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    seconds, peak, modules = json.loads(next(line[1:] for line in done.stdout.splitlines() if line.startswith("@")))
+    packages, pulled = read(done.stderr)
+    whole = sum(packages.values())
+    return Cost(
+        seconds,
+        peak,
+        modules,
+        {name: took / whole for name, took in packages.items()},
+        {entry: took / whole for entry, took in pulled.items()},
+    )
+
+
+def page(upstream: Cost, generated: Cost, most: int = 20) -> str:
+    """The report."""
+    ratios = [a / b for a, b in ((generated.seconds, upstream.seconds), (generated.peak, upstream.peak))]
+    parts = [
+        "# Importing the server",
+        "",
+        "Written by `python -m benchmarks.imports`, in the simulated environment. Shares are of the time of all modules of the same tree",
+        "and follow how busy the machine was; memory and modules do not.",
+        "",
+        "| | upstream | generated | ratio |",
+        "| --- | ---: | ---: | ---: |",
+        f"| seconds of the processor | {upstream.seconds:.1f} | {generated.seconds:.1f} | {ratios[0]:.2f} |",
+        f"| MB of memory | {upstream.peak / 1e6:.0f} | {generated.peak / 1e6:.0f} | {ratios[1]:.2f} |",
+        f"| modules | {upstream.modules:,} | {generated.modules:,} | {generated.modules / upstream.modules:.2f} |",
+        "",
+        "## By package",
+        "",
+        "| package | upstream | generated |",
+        "| --- | ---: | ---: |",
+    ]
+    ordered = sorted(generated.shares, key=lambda name: -generated.shares[name])[:most]
+    parts += [f"| {name} | {upstream.shares.get(name, 0):.1%} | {generated.shares[name]:.1%} |" for name in ordered]
+    parts += ["", "## By the kept import that brings it", "", "| package | first imported by | upstream | generated |"]
+    parts += ["| --- | --- | ---: | ---: |"]
+    entries = sorted(generated.pulled, key=lambda entry: -generated.pulled[entry])[:most]
+    parts += [
+        f"| {entry[0]} | `{entry[1]}` | {upstream.pulled.get(entry, 0):.1%} | {generated.pulled[entry]:.1%} |"
+        for entry in entries
+    ]
+    gone = sorted(upstream.shares.keys() - generated.shares.keys(), key=lambda name: -upstream.shares[name])
+    parts += ["", f"Packages that upstream imports and the generated tree does not: {', '.join(gone) or 'none'}."]
+    return "\n".join(parts) + "\n"
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Entry point."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.imports", description=(__doc__ or "").partition("\n")[0]
+    )
+    parser.add_argument("trees", type=Path, nargs=2, metavar="PYTHON", help="upstream's folder, then the generated one")
+    parser.add_argument("--out", type=Path, required=True, help="the page")
+    given = parser.parse_args(words)
+    # Whoever comes first reads the files from the disk: the second round counts.
+    costs = [[measure(tree) for tree in given.trees] for _ in range(2)][-1]
+    given.out.write_text(page(*costs), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
