@@ -142,8 +142,8 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, required=True, help="the page")
     given = parser.parse_args(words)
     # Whoever comes first reads the files from the disk: the second round counts.
-    costs = [[measure(tree) for tree in given.trees] for _ in range(2)][-1]
-    given.out.write_text(page(*costs), "utf-8")
+    upstream, generated = [[measure(tree) for tree in given.trees] for _ in range(2)][-1]
+    given.out.write_text(page(upstream, generated), "utf-8")
 
 
 if __name__ == "__main__":
