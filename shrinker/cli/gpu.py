@@ -36,7 +36,12 @@ def verify_on_gpus(out: Path, upstream: str | None, reports: Path | None, option
 
 
 def gpu_bundle(
-    words: Annotated[list[str], typer.Argument(metavar="WORDS", help="pack or unpack, and its options behind `--`: `-- pack --help` tells them.")],
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="WORDS", help="pack or unpack, and its options behind `--`: `-- pack --help` tells them."
+        ),
+    ],
 ) -> None:
     """Pack wheels and folders for a machine without network into pieces, or unpack them there.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from shrinker.facts.evaluate import evaluate
-from shrinker.facts.lattice import Domain, Known, Ref
+from shrinker.facts.lattice import Known, Ref, TextDomain
 from shrinker.facts.world import ValueScope
 
 _PREDICATES = frozenset(
@@ -25,7 +25,7 @@ def is_boolean(node: ast.expr, scope: ValueScope) -> bool:
             return is_boolean(node.body, scope) and is_boolean(node.orelse, scope)
         case ast.Compare():
             return all(isinstance(op, ast.In | ast.NotIn | ast.Is | ast.IsNot) for op in node.ops) or (
-                len(node.ops) == 1 and isinstance(evaluate(node.left, scope), Domain)
+                len(node.ops) == 1 and isinstance(evaluate(node.left, scope), TextDomain)
             )
         case ast.Call():
             if isinstance(node.func, ast.Attribute) and scope.environment.is_boolean_on_any(node.func.attr):

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from shrinker.facts.evaluate import evaluate, truth
-from shrinker.facts.lattice import UNKNOWN, Domain, Known, Ref, Removed, Value, join
+from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, TextDomain, Value, join
 from shrinker.facts.world import ValueScope
-from shrinker.syntax.bindings import Binding, Guard
+from shrinker.syntax.bindings import Binding, Branch
 from shrinker.syntax.imports import catches_import_error, is_type_checking
 from shrinker.syntax.walk import walk
 
@@ -136,7 +136,7 @@ def liveness(scope: ValueScope, binding: Binding) -> bool | None:
     return result
 
 
-def _guard_state(scope: ValueScope, guard: Guard) -> bool | None:
+def _guard_state(scope: ValueScope, guard: Branch) -> bool | None:
     if guard.kind == "if" and guard.test is not None:
         value = scope.truth(guard.test)
         # A test without a rule is upstream's own constant (`if 0:`): not for the facts to decide.
@@ -151,7 +151,7 @@ def _guard_state(scope: ValueScope, guard: Guard) -> bool | None:
     return None
 
 
-def _refuted(scope: ValueScope, guard: Guard) -> frozenset[str] | None:
+def _refuted(scope: ValueScope, guard: Branch) -> frozenset[str] | None:
     """The rules by which a case never matches."""
     if guard.test is None or guard.pattern is None:
         return None
@@ -234,7 +234,7 @@ def never_matches(pattern: ast.pattern, subject: object, scope: ValueScope) -> f
         return frozenset({value.rule})
     if not isinstance(value, Known) or not value.exact:
         return None
-    if isinstance(subject, Domain) and not subject.items and subject.excludes(value.value):
+    if isinstance(subject, TextDomain) and not subject.items and subject.excludes(value.value):
         return subject.rules
     if isinstance(subject, Known) and subject.exact and subject.rules and subject.value != value.value:
         return subject.rules

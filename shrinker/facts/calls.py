@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 
 from shrinker.facts.evaluate import evaluate, evaluates, only_removed
-from shrinker.facts.lattice import ON_TEXTS, UNKNOWN, Domain, Known, Ref, Removed, SwitchedOff, Value
+from shrinker.facts.lattice import ON_TEXTS, UNKNOWN, Known, Ref, Removed, SwitchedOff, TextDomain, Value
 from shrinker.facts.world import ValueScope
 
 ENVIRONMENT_READERS = frozenset(
@@ -51,7 +51,7 @@ def _call(node: ast.Call, scope: ValueScope, condition: bool, depth: int) -> Val
         return _asked_attribute(node, function.name, scope, depth)
     if function.name == "builtins.str" and len(node.args) == 1 and not node.keywords:
         text = evaluate(node.args[0], scope, depth=depth)
-        return text if isinstance(text, Domain) else only_removed(text)
+        return text if isinstance(text, TextDomain) else only_removed(text)
     if function.name == "builtins.bool" and len(node.args) == 1 and not node.keywords:
         inner = evaluate(node.args[0], scope, condition=True, depth=depth)
         return Known(inner.truth, True, inner.rules) if isinstance(inner, Known) else only_removed(inner)
@@ -76,7 +76,7 @@ def _method(node: ast.Call, scope: ValueScope, depth: int) -> Value:
         return fact
     receiver = evaluate(node.func.value, scope, depth=depth)
     if node.func.attr in ("lower", "strip") and not node.args:
-        if not isinstance(receiver, Domain) or receiver.items:
+        if not isinstance(receiver, TextDomain) or receiver.items:
             return UNKNOWN
         texts = receiver.only
         return replace(receiver, only=texts and frozenset(getattr(t, node.func.attr)() for t in texts))
@@ -87,7 +87,7 @@ def _method(node: ast.Call, scope: ValueScope, depth: int) -> Value:
         if isinstance(receiver, Known) and receiver.exact and isinstance(receiver.value, str):
             found: bool = getattr(receiver.value, node.func.attr)(text.value)
             return Known(found, True, receiver.rules | text.rules)
-        if isinstance(receiver, Domain) and node.func.attr == "startswith" and receiver.starts_never(text.value):
+        if isinstance(receiver, TextDomain) and node.func.attr == "startswith" and receiver.starts_never(text.value):
             return Known(False, True, receiver.rules)
     return UNKNOWN
 
@@ -118,7 +118,7 @@ def _asked_attribute(node: ast.Call, function: str, scope: ValueScope, depth: in
         return fact
     if function == "builtins.getattr":
         read = evaluate(ast.copy_location(ast.Attribute(node.args[0], name, ast.Load()), node), scope, depth=depth)
-        return read if isinstance(read, Domain) else UNKNOWN
+        return read if isinstance(read, TextDomain) else UNKNOWN
     return UNKNOWN
 
 

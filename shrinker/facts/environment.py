@@ -9,9 +9,9 @@ from functools import cached_property
 
 from shrinker.facts.bound import bound_value
 from shrinker.facts.interpret import interpret, returns_boolean
-from shrinker.facts.lattice import UNKNOWN, Domain, Known, Ref, Removed, Value
+from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, TextDomain, Value
 from shrinker.facts.outline import Outline
-from shrinker.facts.patterns import Patterns
+from shrinker.facts.patterns import NamePatterns
 from shrinker.facts.scopes import ModuleScope
 from shrinker.facts.world import ClosedWorld
 from shrinker.ruleset.models import Remove, Ruleset
@@ -181,7 +181,7 @@ class Environment(ClosedWorld):
         """True for a value that folding would act on where its name is read."""
         if isinstance(value, Removed):
             return True
-        if isinstance(value, Known | Domain):
+        if isinstance(value, Known | TextDomain):
             return bool(value.rules)
         if isinstance(value, Ref):
             return self.called(value.name) is not None or self.constant_function(value.name)
@@ -226,7 +226,7 @@ def like(environment: Environment, other: Environment) -> Environment:
 
 def _members(rules: Ruleset, outlines: Mapping[str, Outline]) -> dict[str, Removed]:
     """Every member of an enumeration of the tree that a `remove` rule names."""
-    patterns = Patterns((p, r) for r in rules.removes for p in r.members)
+    patterns = NamePatterns((p, r) for r in rules.removes for p in r.members)
     found: dict[str, Removed] = {}
     for module in outlines.values():
         for owner, names in module.members.items():

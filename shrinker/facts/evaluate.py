@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from shrinker.facts.lattice import UNKNOWN, Domain, Known, Ref, Removed, Unknown, Value, join, literal
+from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, TextDomain, Unknown, Value, join, literal
 from shrinker.facts.world import ValueScope
 from shrinker.syntax.names import written
 
@@ -115,7 +115,7 @@ def only_removed(value: Value) -> Value:
 @evaluates(ast.Subscript)
 def _item(node: ast.Subscript, scope: ValueScope, condition: bool, depth: int) -> Value:
     base = evaluate(node.value, scope, depth=depth)
-    if isinstance(base, Domain) and base.items and isinstance(node.slice, ast.Constant) and node.slice.value == 0:
+    if isinstance(base, TextDomain) and base.items and isinstance(node.slice, ast.Constant) and node.slice.value == 0:
         return replace(base, items=False)
     return only_removed(base)
 
@@ -128,7 +128,7 @@ def _in_domain(name: str, scope: ValueScope, found: Value = UNKNOWN) -> Value:
     qualified = f"{scope.module}.{name}"
     if isinstance(found, Unknown):
         return scope.environment.named(qualified) or scope.environment.domain(qualified) or UNKNOWN
-    if isinstance(found, Domain) and (stated := scope.environment.domain(qualified)) is not None:
+    if isinstance(found, TextDomain) and (stated := scope.environment.domain(qualified)) is not None:
         return found.and_also(stated) if found.items is stated.items else found
     return found
 

@@ -29,7 +29,7 @@ CALLED_BY_TORCH = frozenset(
 """Methods of `torch.nn.Module` that PyTorch itself calls."""
 
 
-class Hierarchy:
+class ClassHierarchy:
     """Bases of the classes of some modules; a conditional class counts with all its definitions."""
 
     def __init__(self, environment: Environment, modules: Iterable[str]) -> None:

@@ -56,7 +56,7 @@ class Removed:
 
 
 @dataclass(frozen=True, slots=True)
-class Domain:
+class TextDomain:
     """A text, or an object that stands for one, that is open but never one of these."""
 
     never: frozenset[str]
@@ -84,11 +84,11 @@ class Domain:
             return not any(text.startswith(start) for text in self.only)
         return start in self.never
 
-    def and_also(self, other: Domain) -> Domain:
+    def and_also(self, other: TextDomain) -> TextDomain:
         """What both say of one thing."""
         bounds = [d.only for d in (self, other) if d.only is not None]
         only = frozenset.intersection(*bounds) if bounds else None
-        return Domain(self.never | other.never, self.rules | other.rules, only, self.items)
+        return TextDomain(self.never | other.never, self.rules | other.rules, only, self.items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Unknown:
 
 UNKNOWN = Unknown()
 
-Value = Known | Domain | Ref | Removed | SwitchedOff | Unknown
+Value = Known | TextDomain | Ref | Removed | SwitchedOff | Unknown
 
 NO_RULES: frozenset[str] = frozenset()
 
@@ -121,7 +121,7 @@ def literal(value: object) -> Known:
 
 def join(values: list[Value]) -> Value:
     """What a text is that is one of these: never what none of them is. Not known otherwise."""
-    domains = [value for value in values if isinstance(value, Domain)]
+    domains = [value for value in values if isinstance(value, TextDomain)]
     plain = [value.value for value in values if isinstance(value, Known) and value.exact]
     if not domains or len(domains) + len(plain) < len(values):
         return UNKNOWN
@@ -133,4 +133,4 @@ def join(values: list[Value]) -> Value:
     only: frozenset[str] | None = frozenset(text for text in plain if isinstance(text, str))
     for domain in domains:
         only = None if only is None or domain.only is None else only | domain.only
-    return Domain(never, rules, only, domains[0].items) if never or only is not None else UNKNOWN
+    return TextDomain(never, rules, only, domains[0].items) if never or only is not None else UNKNOWN

@@ -9,7 +9,7 @@ from typing import Any
 
 from shrinker.facts.booleans import is_boolean
 from shrinker.facts.evaluate import evaluate, evaluates
-from shrinker.facts.lattice import NO_RULES, ON_TEXTS, UNKNOWN, Domain, Known, Removed, SwitchedOff, Value, join
+from shrinker.facts.lattice import NO_RULES, ON_TEXTS, UNKNOWN, Known, Removed, SwitchedOff, TextDomain, Value, join
 from shrinker.facts.world import ValueScope
 
 _ORDER: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
@@ -79,12 +79,12 @@ def _compare(node: ast.Compare, scope: ValueScope, depth: int) -> Value:
     if isinstance(left, SwitchedOff):
         return _compare_switched_off(left, node.ops[0], node.comparators[0])
     for domain, other in ((left, node.comparators[0]), (right, node.left)):
-        if isinstance(domain, Domain):
+        if isinstance(domain, TextDomain):
             return _compare_domain(domain, node.ops[0], other, scope, right is domain)
     return _compare_values(left, node.ops[0], right)
 
 
-def _compare_domain(domain: Domain, kind: ast.cmpop, other: ast.expr, scope: ValueScope, swapped: bool) -> Value:
+def _compare_domain(domain: TextDomain, kind: ast.cmpop, other: ast.expr, scope: ValueScope, swapped: bool) -> Value:
     """``device == "npu"``, ``device in ("npu", "xpu")`` for a device that is never one of them."""
     equal = isinstance(kind, ast.Eq | ast.NotEq | ast.Is | ast.IsNot)
     if swapped and isinstance(kind, ast.In | ast.NotIn):

@@ -12,7 +12,7 @@ R = TypeVar("R", bound=Rule)
 _NONE: tuple[()] = ()
 
 
-class Patterns(Generic[R]):
+class NamePatterns(Generic[R]):
     """Patterns over qualified names; ``.name`` is a method or attribute of any receiver."""
 
     def __init__(self, pairs: Iterable[tuple[str, R]]) -> None:

@@ -9,9 +9,9 @@ from functools import reduce
 from typing import Protocol
 
 from shrinker.facts.decided import Decided
-from shrinker.facts.lattice import Domain, Known, Removed, Value
+from shrinker.facts.lattice import Known, Removed, TextDomain, Value
 from shrinker.facts.outline import Outline
-from shrinker.facts.patterns import Patterns
+from shrinker.facts.patterns import NamePatterns
 from shrinker.ruleset.match import any_module_matches, name_matches
 from shrinker.ruleset.models import Fact, Pure, Remove, Ruleset
 from shrinker.syntax.bindings import Binding
@@ -22,17 +22,17 @@ class RuleFacts:
 
     def __init__(self, rules: Ruleset) -> None:
         self.rules = rules
-        self._calls: Patterns[Fact] = Patterns((p, f) for f in rules.facts for p in f.calls)
-        self._names: Patterns[Fact] = Patterns((p, f) for f in rules.facts for p in (*f.names, *f.attributes))
-        self._pure: Patterns[Pure] = Patterns((p, r) for r in rules.pures for p in r.calls)
+        self._calls: NamePatterns[Fact] = NamePatterns((p, f) for f in rules.facts for p in f.calls)
+        self._names: NamePatterns[Fact] = NamePatterns((p, f) for f in rules.facts for p in (*f.names, *f.attributes))
+        self._pure: NamePatterns[Pure] = NamePatterns((p, r) for r in rules.pures for p in r.calls)
         self._domains = {
-            kind: Patterns((p, d) for d in rules.domains for p in getattr(d, kind))
+            kind: NamePatterns((p, d) for d in rules.domains for p in getattr(d, kind))
             for kind in ("names", "lists", "calls", "tables", "registers")
         }
-        self._said: dict[str, dict[str, Domain | None]] = {kind: {} for kind in self._domains}
+        self._said: dict[str, dict[str, TextDomain | None]] = {kind: {} for kind in self._domains}
         self.domain_words = frozenset().union(*(self._domains[kind].words for kind in ("names", "lists", "calls")))
         """Identifiers of which a rule says what they never are: what is computed from them may be decided."""
-        self._definitions: Patterns[Remove] = Patterns((p, r) for r in rules.removes for p in r.definitions)
+        self._definitions: NamePatterns[Remove] = NamePatterns((p, r) for r in rules.removes for p in r.definitions)
         self.variables: dict[str, Fact] = {v: f for f in rules.facts for v in f.environment}
         self.absent: dict[str, str] = {m: a.id for a in rules.absents for m in a.modules}
         self._missing: dict[str, str] = {m: a.id for a in rules.absents for m in a.attributes}
@@ -67,7 +67,7 @@ class RuleFacts:
         found = self._pure.find_any(method)
         return found is not None and found.boolean
 
-    def domain(self, name: str, kind: str = "names") -> Domain | None:
+    def domain(self, name: str, kind: str = "names") -> TextDomain | None:
         """What a qualified name never is.
 
         Args:
@@ -79,15 +79,15 @@ class RuleFacts:
             known[name] = self._find_domain(name, kind)
         return known[name]
 
-    def _find_domain(self, name: str, kind: str) -> Domain | None:
+    def _find_domain(self, name: str, kind: str) -> TextDomain | None:
         rules = self._domains[kind].find_all(name)
         if not rules:
             return self.domain(name, "lists") if kind == "names" else None
         said = [
-            Domain(frozenset(r.never), frozenset({r.id}), frozenset(r.only) if r.only else None, kind == "lists")
+            TextDomain(frozenset(r.never), frozenset({r.id}), frozenset(r.only) if r.only else None, kind == "lists")
             for r in rules
         ]
-        return reduce(Domain.and_also, said)
+        return reduce(TextDomain.and_also, said)
 
     def missing_attribute(self, name: str) -> Removed | None:
         """An attribute of an installed module that is not there on this platform."""

@@ -20,7 +20,7 @@ SHORT = 200
 """Characters: a longer string is no annotation and no name."""
 
 
-class Patterns:
+class ComputedNames:
     """Names that the module puts together."""
 
     def __init__(self, reading: Reading, unroller: Unroller) -> None:

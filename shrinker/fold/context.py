@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 
 from shrinker.facts.decided import Decided
 from shrinker.facts.environment import Environment
-from shrinker.facts.lattice import Domain, Known, Removed
+from shrinker.facts.lattice import Known, Removed, TextDomain
 from shrinker.facts.scopes import LocalScope
 from shrinker.syntax.lines import Lines
 from shrinker.syntax.names import words_of
@@ -104,7 +104,7 @@ class Context:
         self._swept: list[ast.stmt] = []
         self.dropped: set[str] = set()
         """Names whose import went."""
-        self.tables: dict[int, Domain] = {}
+        self.tables: dict[int, TextDomain] = {}
         """Dictionary displays (by id) that are only asked for texts of a domain."""
         self.catching = 0
         """How many `try` statements around the place catch ImportError."""

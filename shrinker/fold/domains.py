@@ -7,7 +7,7 @@ from collections import Counter
 
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import evaluate
-from shrinker.facts.lattice import Domain, Known, Ref, Removed, join
+from shrinker.facts.lattice import Known, Ref, Removed, TextDomain, join
 from shrinker.facts.world import ValueScope
 from shrinker.fold.context import Context
 from shrinker.syntax.names import written
@@ -16,7 +16,7 @@ from shrinker.syntax.walk import statements, walk
 Display = ast.Tuple | ast.List | ast.Set
 
 
-def is_never(node: ast.expr | None, domain: Domain, scope: ValueScope) -> bool:
+def is_never(node: ast.expr | None, domain: TextDomain, scope: ValueScope) -> bool:
     """True for an expression whose value is a text that the domain never is."""
     if node is None:
         return False
@@ -27,11 +27,11 @@ def is_never(node: ast.expr | None, domain: Domain, scope: ValueScope) -> bool:
 def drop_elements(context: Context, scope: ValueScope, left: ast.expr, display: Display) -> None:
     """``device in ("cuda", "npu")``: elements that the left side never is go, as long as one stays."""
     domain = evaluate(left, scope)
-    if isinstance(domain, Domain) and not domain.items:
+    if isinstance(domain, TextDomain) and not domain.items:
         drop_texts(context, scope, display, domain)
 
 
-def drop_texts(context: Context, scope: ValueScope, display: Display, domain: Domain) -> None:
+def drop_texts(context: Context, scope: ValueScope, display: Display, domain: TextDomain) -> None:
     """Elements that a collection is never asked for, as long as one stays: an emptied set would be a dict."""
     gone = [e for e in display.elts if is_never(e, domain, scope)]
     if not gone or len(gone) == len(display.elts):
@@ -41,7 +41,7 @@ def drop_texts(context: Context, scope: ValueScope, display: Display, domain: Do
     display.elts = [e for e in display.elts if not any(e is g for g in gone)]
 
 
-def drop_rows(context: Context, scope: ValueScope, table: ast.Dict, domain: Domain) -> None:
+def drop_rows(context: Context, scope: ValueScope, table: ast.Dict, domain: TextDomain) -> None:
     """Rows of a table that is only asked for texts of the domain."""
     keys: list[ast.expr | None] = []
     values: list[ast.expr] = []
@@ -55,7 +55,7 @@ def drop_rows(context: Context, scope: ValueScope, table: ast.Dict, domain: Doma
     table.keys, table.values = keys, values
 
 
-def asked_table(node: ast.expr, scope: ValueScope) -> tuple[ast.expr, Domain] | None:
+def asked_table(node: ast.expr, scope: ValueScope) -> tuple[ast.expr, TextDomain] | None:
     """The table and the domain of ``table[device]``, ``table.get(device)`` and ``device in table``."""
     asked: tuple[ast.expr, ast.expr] | None = None
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
@@ -67,10 +67,10 @@ def asked_table(node: ast.expr, scope: ValueScope) -> tuple[ast.expr, Domain] | 
     if asked is None:
         return None
     domain = evaluate(asked[1], scope)
-    return (asked[0], domain) if isinstance(domain, Domain) and not domain.items else None
+    return (asked[0], domain) if isinstance(domain, TextDomain) and not domain.items else None
 
 
-def local_tables(body: list[ast.stmt], scope: ValueScope) -> dict[int, Domain]:
+def local_tables(body: list[ast.stmt], scope: ValueScope) -> dict[int, TextDomain]:
     """Dictionaries of a function that are bound to one name once, and only asked for texts of a domain.
 
     Returns:
@@ -86,7 +86,7 @@ def local_tables(body: list[ast.stmt], scope: ValueScope) -> dict[int, Domain]:
     tables = {name: table for name, table in bound.items() if table is not None}
     if not tables:
         return {}
-    found: dict[str, Domain] = {}
+    found: dict[str, TextDomain] = {}
     explained: set[int] = set()
     inner = _inner_names(body)
     for statement in body:
@@ -99,7 +99,7 @@ def local_tables(body: list[ast.stmt], scope: ValueScope) -> dict[int, Domain]:
                 if isinstance(asked[0], ast.Name) and asked[0].id in tables:
                     name = asked[0].id
                     before = join([found.get(name, asked[1]), asked[1]])
-                    found[name] = before if isinstance(before, Domain) else Domain(frozenset(), asked[1].rules)
+                    found[name] = before if isinstance(before, TextDomain) else TextDomain(frozenset(), asked[1].rules)
                     explained.add(id(asked[0]))
     stores: Counter[str] = Counter()
     for statement in body:

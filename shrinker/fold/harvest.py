@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import chain
 
 from shrinker.fold.accesses import accesses
-from shrinker.fold.computed import SHORT, Patterns
+from shrinker.fold.computed import SHORT, ComputedNames
 from shrinker.fold.idle import idle_locals, import_statements
 from shrinker.fold.messages import is_message
 from shrinker.fold.reading import Reading
@@ -45,7 +45,7 @@ def harvest(
     tree = reading.tree
     said_words = _Words(reading)
     stores = attribute_stores(reading)
-    patterns = Patterns(reading, unroller)
+    patterns = ComputedNames(reading, unroller)
     patterns.calls(stores)
     fields, decided = class_fields(tree, stores, literals)
     asked = accesses(reading, package, said_words.strings, said_words.texts)

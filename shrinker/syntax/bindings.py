@@ -17,7 +17,7 @@ _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class Branch:
     """One branch around a binding."""
 
     kind: str
@@ -37,7 +37,7 @@ class Binding:
     """``module`` (import), ``from``, ``value`` (plain assignment), ``def``, ``class``; ``opaque`` for any other, of which `value` is what
     one of several targets or a ``:=`` gets, where that is written."""
     line: int
-    guards: tuple[Guard, ...]
+    guards: tuple[Branch, ...]
     module: str = ""
     """The module imported, or imported from."""
     name: str = ""
@@ -89,7 +89,7 @@ def collect_named(body: ast.expr) -> Bindings:
     return found
 
 
-def _block(body: Iterable[ast.stmt], package: str, guards: tuple[Guard, ...], found: Bindings) -> None:
+def _block(body: Iterable[ast.stmt], package: str, guards: tuple[Branch, ...], found: Bindings) -> None:
     ended = False
     for statement in body:
         if not ended:
@@ -106,7 +106,7 @@ def _block(body: Iterable[ast.stmt], package: str, guards: tuple[Guard, ...], fo
         found.nonlocals |= unreached.nonlocals
 
 
-def _statement(node: ast.stmt, package: str, guards: tuple[Guard, ...], found: Bindings) -> None:
+def _statement(node: ast.stmt, package: str, guards: tuple[Branch, ...], found: Bindings) -> None:
     line = node.lineno
     match node:
         case ast.Import():
@@ -147,27 +147,27 @@ def _statement(node: ast.stmt, package: str, guards: tuple[Guard, ...], found: B
             found.nonlocals.update(node.names)
         case ast.If():
             _walrus(node.test, line, guards, found)
-            _block(node.body, package, (*guards, Guard("if", node.test, True)), found)
-            _block(node.orelse, package, (*guards, Guard("if", node.test, False)), found)
+            _block(node.body, package, (*guards, Branch("if", node.test, True)), found)
+            _block(node.orelse, package, (*guards, Branch("if", node.test, False)), found)
         case ast.Try():
-            _block(node.body, package, (*guards, Guard("try", node=node)), found)
+            _block(node.body, package, (*guards, Branch("try", node=node)), found)
             for handler in node.handlers:
-                inner = (*guards, Guard("handler", node=node))
+                inner = (*guards, Branch("handler", node=node))
                 if handler.name:
                     found.add(handler.name, Binding("opaque", handler.lineno, inner))
                 _block(handler.body, package, inner, found)
-            _block(node.orelse, package, (*guards, Guard("try", node=node)), found)
+            _block(node.orelse, package, (*guards, Branch("try", node=node)), found)
             _block(node.finalbody, package, guards, found)
         case ast.For() | ast.AsyncFor():
-            inner = (*guards, Guard("loop"))
+            inner = (*guards, Branch("loop"))
             _walrus(node.iter, line, guards, found)
             _target(node.target, None, line, inner, found)
             _block(node.body, package, inner, found)
             _block(node.orelse, package, inner, found)
         case ast.While():
             _walrus(node.test, line, guards, found)
-            inner = (*guards, Guard("loop"))
-            _block(node.body, package, (*inner, Guard("if", node.test, True)), found)
+            inner = (*guards, Branch("loop"))
+            _block(node.body, package, (*inner, Branch("if", node.test, True)), found)
             _block(node.orelse, package, inner, found)
         case ast.With() | ast.AsyncWith():
             for item in node.items:
@@ -178,14 +178,14 @@ def _statement(node: ast.stmt, package: str, guards: tuple[Guard, ...], found: B
         case ast.Match():
             _walrus(node.subject, line, guards, found)
             for case in node.cases:
-                inner = (*guards, Guard("loop"), Guard("case", node.subject, pattern=case.pattern))
+                inner = (*guards, Branch("loop"), Branch("case", node.subject, pattern=case.pattern))
                 for part in ast.walk(case.pattern):
                     captured = getattr(part, "name", None) or getattr(part, "rest", None)
                     if isinstance(captured, str):
                         found.add(captured, Binding("opaque", line, inner))
-                asked: tuple[Guard, ...] = ()
+                asked: tuple[Branch, ...] = ()
                 if case.guard is not None:
-                    asked = (Guard("if", case.guard, True),)
+                    asked = (Branch("if", case.guard, True),)
                     _walrus(case.guard, line, inner, found)
                 _block(case.body, package, (*inner, *asked), found)
         case ast.Delete():
@@ -195,7 +195,7 @@ def _statement(node: ast.stmt, package: str, guards: tuple[Guard, ...], found: B
             _walrus(node, line, guards, found)
 
 
-def _target(target: ast.expr, value: ast.expr | None, line: int, guards: tuple[Guard, ...], found: Bindings) -> None:
+def _target(target: ast.expr, value: ast.expr | None, line: int, guards: tuple[Branch, ...], found: Bindings) -> None:
     if isinstance(target, ast.Name):
         found.add(target.id, Binding("opaque" if value is None else "value", line, guards, value=value))
         return
@@ -209,7 +209,7 @@ def _target(target: ast.expr, value: ast.expr | None, line: int, guards: tuple[G
             _part(item, element, line, guards, found)
 
 
-def _part(target: ast.expr, value: ast.expr | None, line: int, guards: tuple[Guard, ...], found: Bindings) -> None:
+def _part(target: ast.expr, value: ast.expr | None, line: int, guards: tuple[Branch, ...], found: Bindings) -> None:
     """One of several targets: what it gets may change with the others, so that nothing evaluates it."""
     if isinstance(target, ast.Name):
         found.add(target.id, Binding("opaque", line, guards, value=value))
@@ -219,7 +219,7 @@ def _part(target: ast.expr, value: ast.expr | None, line: int, guards: tuple[Gua
         _target(target, value, line, guards, found)
 
 
-def _walrus(node: ast.AST, line: int, guards: tuple[Guard, ...], found: Bindings) -> None:
+def _walrus(node: ast.AST, line: int, guards: tuple[Branch, ...], found: Bindings) -> None:
     if not found.walrus or isinstance(node, ast.Name | ast.Constant | ast.Attribute):
         return
     stack = [node]

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from shrinker.cache import Cache
 from shrinker.facts.environment import Environment
-from shrinker.facts.hierarchy import Hierarchy
+from shrinker.facts.hierarchy import ClassHierarchy
 from shrinker.fold.propagate.world import World
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import name_matches
@@ -76,7 +76,7 @@ class Surroundings:
         self._kept = [path for path in sorted(kept) if names_something(path) and not module_name(path)]
         self._removed = sorted(removed)
         self._cache = cache or Cache.off()
-        self._hierarchy: Hierarchy | None = None
+        self._hierarchy: ClassHierarchy | None = None
 
     @cached_property
     def _named(self) -> tuple[frozenset[str], ...]:
@@ -93,7 +93,7 @@ class Surroundings:
         """The kept modules of a round in these surroundings."""
         found = tuple(sorted(modules, key=lambda m: m.path))
         if self._hierarchy is None:
-            self._hierarchy = Hierarchy(environment, [m.module for m in found])
+            self._hierarchy = ClassHierarchy(environment, [m.module for m in found])
         roots = frozenset(
             m.module for m in found for r in self._rules.roots if any(name_matches(p, m.module) for p in r.modules)
         )

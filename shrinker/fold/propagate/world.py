@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from shrinker.facts.environment import Environment
-from shrinker.facts.hierarchy import Hierarchy
+from shrinker.facts.hierarchy import ClassHierarchy
 from shrinker.fold.propagate.asked import Asked
 from shrinker.ruleset.match import name_matches
 from shrinker.values.folded import FoldedModule
@@ -33,7 +33,7 @@ class World:
         self,
         modules: Iterable[FoldedModule],
         environment: Environment,
-        hierarchy: Hierarchy,
+        hierarchy: ClassHierarchy,
         roots: frozenset[str],
         named_outside: frozenset[str],
         asked_by_removed: frozenset[str],
