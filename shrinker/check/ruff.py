@@ -68,7 +68,7 @@ class RuffRun:
     def __init__(self, root: Path, paths: Sequence[str], codes: Sequence[str] = _NAMES) -> None:
         self._root = root
         self._pending: list[subprocess.Popen[bytes]] = []
-        ruff = find_ruff()
+        ruff = find_ruff() if paths else ""
         for start in range(0, len(paths), _FILES_A_RUN):
             command = [ruff, *_BASE, f"--select={','.join(codes)}", "--", *paths[start : start + _FILES_A_RUN]]
             pipe = subprocess.PIPE

@@ -20,6 +20,7 @@ from shrinker.check.ruff import RuffRun, Undefined
 from shrinker.check.unused_imports import explain_imports
 from shrinker.check.workers import map_files
 from shrinker.ruleset import Ruleset
+from shrinker.syntax.imports import package_of
 from shrinker.values.errors import InputError
 from shrinker.values.leftovers import Leftover, Survivor, Survivors
 from shrinker.values.manifest import Manifest
@@ -38,12 +39,6 @@ class _Look:
     leftovers: tuple[Leftover, ...] = ()
     companies: tuple[Company, ...] = ()
     asked: tuple[tuple[str, str, int], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Task:
-    path: str
-    changed: bool
 
 
 def find_survivors(
@@ -74,14 +69,13 @@ def find_survivors(
     # A file of shrinker's own names what it refuses, and is no code that upstream left.
     entries = [entry for entry in manifest.files if entry.path.endswith(".py") and entry.path in tree.by_path]
     changed = [entry.path for entry in entries if entry.changed and entry.path in tree.by_path]
-    ours = _Ruff(out, changed if names else [])
-    theirs = _Ruff(tree.root, changed if names else [])
+    ours, theirs = (RuffRun(root, changed if names else [], (*_UNDEFINED, _ORPHANED)) for root in (out, tree.root))
     vocabulary = build_vocabulary(rules)
     kept = frozenset(name for entry in entries if (name := module_name(entry.path)) is not None)
     entries = [entry for entry in entries if among is None or entry.path in among]
     looks = map_files(
-        partial(_look, out, tree.root, vocabulary, kept),
-        [_Task(entry.path, entry.path in set(changed)) for entry in entries],
+        partial(_look, out, tree.root, vocabulary, kept, frozenset(changed)),
+        [entry.path for entry in entries],
         [entry.lines_after for entry in entries],
         jobs=jobs,
     )
@@ -107,30 +101,33 @@ def find_survivors(
     )
 
 
-def _look(out: Path, upstream: Path, vocabulary: Vocabulary, kept: frozenset[str], task: _Task) -> _Look:
+def _look(
+    out: Path, upstream: Path, vocabulary: Vocabulary, kept: frozenset[str], those_changed: frozenset[str], path: str
+) -> _Look:
     """Look at one file; what upstream has of it is read only where folding changed it."""
-    data = _read(out / task.path)
-    text = _decode(data, task.path)
-    module = module_name(task.path) or task.path.removesuffix(".py").replace("/", ".")
-    package = module if task.path.endswith("/__init__.py") else module.rpartition(".")[0]
+    changed = path in those_changed
+    data = _read(out / path)
+    text = _decode(data, path)
+    module = module_name(path) or path.removesuffix(".py").replace("/", ".")
+    package = package_of(module, path.endswith("/__init__.py"))
     hot = vocabulary.hot(text)
-    before = _decode(_read(upstream / task.path), task.path) if task.changed else text
+    before = _decode(_read(upstream / path), path) if changed else text
     beside = companies(module, before, vocabulary)
-    if hot is None and not task.changed:
+    if hot is None and not changed:
         return _Look(companies=beside)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            parsed = ast.parse(data, task.path)
-            behind = leftovers(task.path, parsed, text, before) if task.changed else ()
+            parsed = ast.parse(data, path)
+            behind = leftovers(path, parsed, text, before) if changed else ()
     except (SyntaxError, ValueError) as error:
-        if not task.changed:
+        if not changed:
             # Upstream's own file that is no Python: what it says is not run.
             return _Look(companies=beside)
-        raise InputError(f"{out / task.path}: cannot be parsed: {error}", "generate the tree again") from error
-    scanner = Scanner(task.path, module, package, vocabulary, kept)
+        raise InputError(f"{out / path}: cannot be parsed: {error}", "generate the tree again") from error
+    scanner = Scanner(path, module, package, vocabulary, kept)
     survivors = scanner.scan(parsed, text.split("\n"), hot)
-    asked = tuple((name, task.path, line) for name, line in sorted(scanner.asked))
+    asked = tuple((name, path, line) for name, line in sorted(scanner.asked))
     return _Look(survivors, frozenset(scanner.uses), behind, beside, asked)
 
 
@@ -150,16 +147,6 @@ def _decode(data: bytes, path: str) -> str:
         return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
     except (SyntaxError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: is not text: {error}", "report the file as a fault of shrinker") from error
-
-
-class _Ruff:
-    """ruff on the changed files; nothing to run when there are none."""
-
-    def __init__(self, root: Path, paths: list[str]) -> None:
-        self._run = RuffRun(root, paths, (*_UNDEFINED, _ORPHANED)) if paths else None
-
-    def result(self) -> list[Undefined]:
-        return self._run.result() if self._run is not None else []
 
 
 def _named_by_ruff(ours: Iterable[Undefined], theirs: Iterable[Undefined]) -> list[Leftover]:
