@@ -14,8 +14,9 @@ from shrinker.ruleset.models import Ruleset
 from shrinker.values.folded import FoldedModule
 from shrinker.values.upstream import UpstreamTree
 
-_VARIANTS = 6
-"""How many closed worlds are kept with one text: one run folds a module in several."""
+_VARIANTS = 24
+"""How many closed worlds are kept with one text: one run folds a module in several, and people go back and forth between
+upstreams in which most texts are the same."""
 
 
 @dataclass(frozen=True, slots=True)
