@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-import shrinker.emit.rewrite as rewriting
+import shrinker.emit.tree as writing
 from shrinker.emit.rewrite import RewriteError
 from shrinker.values.edits import Edit
 from tests.cli.small import FILES, RULES, World, write
@@ -51,7 +51,7 @@ def configure(*, npu, port=0):
 @pytest.fixture
 def failing(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> World:
     """The small world, in which no edit of one file can be written."""
-    real = rewriting.rewrite_file
+    real = writing.rewrite_file
     text = FILES_HERE[SERVER].encode()
 
     def rewrite(source: bytes, edits: Sequence[Edit], *, header: str | None = None) -> bytes:
@@ -59,7 +59,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> World:
             raise RewriteError(REASON)
         return real(source, edits, header=header)
 
-    monkeypatch.setattr(rewriting, "rewrite_file", rewrite)
+    monkeypatch.setattr(writing, "rewrite_file", rewrite)
     write(tmp_path / "upstream", FILES_HERE)
     write(tmp_path / "rules", RULES)
     return World(tmp_path)
