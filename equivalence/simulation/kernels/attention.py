@@ -63,28 +63,46 @@ def flash_attn_varlen_func(
     return _answer(result, totals, out, return_softmax_lse)
 
 
+# All of them: upstream calls it by position.
 @kernel("sgl_kernel.flash_attn", source=_FA3)
 def flash_attn_with_kvcache(
     q: Tensor,
     k_cache: Tensor,
     v_cache: Tensor,
-    k: None = None,
-    v: None = None,
+    k: Any = None,
+    v: Any = None,
     qv: Tensor | None = None,
-    *,
-    cache_seqlens: Tensor,
-    page_table: Tensor,
+    rotary_cos: Any = None,
+    rotary_sin: Any = None,
+    cache_seqlens: Tensor = None,
+    cache_batch_idx: Any = None,
+    cache_leftpad: Any = None,
+    page_table: Tensor = None,
     cu_seqlens_q: Tensor | None = None,
+    cu_seqlens_k_new: Any = None,
+    max_seqlen_q: Any = None,
+    rotary_seqlens: Any = None,
+    q_descale: Any = None,
+    k_descale: Any = None,
+    v_descale: Any = None,
     softmax_scale: float | None = None,
     causal: bool = False,
     window_size: tuple[int, int] = (-1, -1),
+    attention_chunk: int = 0,
+    softcap: float = 0.0,
+    rotary_interleaved: bool = True,
+    scheduler_metadata: Any = None,
+    num_splits: int = 0,
+    pack_gqa: Any = None,
+    only_qv: bool = False,
+    sm_margin: int = 0,
     return_softmax_lse: bool = False,
     sinks: Any = None,
     out: Tensor | None = None,
     **options: Any,
 ) -> Any:
     """Keys and values by the pages of a cache."""
-    assert k is None and sinks is None and window_size == (-1, -1)
+    assert k is None and page_table is not None and sinks is None and window_size == (-1, -1)
     page, lengths = k_cache.shape[1], cache_seqlens.tolist()
     queries = q.reshape(-1, *q.shape[-2:])
     extra = None if qv is None else qv.reshape(-1, *qv.shape[-2:])
