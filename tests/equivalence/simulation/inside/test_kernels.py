@@ -123,8 +123,8 @@ def test_attention_by_pages_with_a_part_that_meets_the_values() -> None:
         causal=True,
     )
     # By position, as upstream's own wrapper does.
-    rest = [None, None, None, torch.tensor([length]), None, None, table, torch.tensor([0, 2]), *[None] * 6, 0.2, True]
-    assert torch.equal(attention.flash_attn_with_kvcache(q, k_cache, v_cache, None, None, q_v, *rest[1:]), found)
+    rest = [None, None, torch.tensor([length]), None, None, table, torch.tensor([0, 2]), *[None] * 6, 0.2, True]
+    assert torch.equal(attention.flash_attn_with_kvcache(q, k_cache, v_cache, None, None, q_v, *rest), found)
     slots = [2 * page + i for i in range(page)] + list(range(length - page))
     k, v = k_cache.flatten(0, 1)[slots], v_cache.flatten(0, 1)[slots]
     near(found, full(torch.cat([q, q_v], -1), torch.cat([k, v], -1), v, 0.2, True))
