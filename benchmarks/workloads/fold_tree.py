@@ -11,7 +11,7 @@ import json
 import time
 from pathlib import Path
 
-from shrinker.emit.rewrite import rewrite_file
+from shrinker.emit.workers import Task, rewrite_all
 from shrinker.facts.build import build_environment, module_paths
 from shrinker.fold.engine import FoldEngine
 from shrinker.ruleset import Ruleset, load_profile
@@ -62,10 +62,11 @@ def main() -> None:
             modules = list(engine.fold(paths))
     took("fold")
     if not arguments.dry:
-        for module in modules:
-            if module.edits:
-                path = arguments.folder / module.path
-                path.write_bytes(rewrite_file(path.read_bytes(), module.edits))
+        tasks = [
+            Task(m.path, tree.root / m.path, tree.by_path[m.path].size, m.edits, "# header") for m in modules if m.edits
+        ]
+        for done in rewrite_all(tasks, arguments.jobs):
+            (arguments.folder / done.path).write_bytes(done.content.replace(b"# header\n", b"", 1))
         took("write")
     print(json.dumps({"files": len(paths), "decisions": sum(len(m.decisions) for m in modules), "seconds": seconds}))
 

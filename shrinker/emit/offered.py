@@ -89,6 +89,11 @@ class Comparison:
         holds = known is not None and known.upstream == self._hashes(known.upstream)
         self._known = known if holds and known is not None and known.decided == self._decided(known.upstream) else None
 
+    def read_ahead(self) -> None:
+        """Read what upstream offers, where an earlier comparison says nothing of it."""
+        if self._known is None:
+            self._upstream_offers()
+
     def interface(self, written: Mapping[str, str]) -> Interface:
         """The differences.
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import shutil
 import stat
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 
@@ -19,14 +21,14 @@ from shrinker.emit.offered import Comparison
 from shrinker.emit.options import removed_options
 from shrinker.emit.package import pyproject, version_module
 from shrinker.emit.refusals import refusals_module
-from shrinker.emit.rewrite import RewriteError, rewrite_file
 from shrinker.emit.staging import install, staging_folder
+from shrinker.emit.workers import Rewritten, Task, Unwritable, rewrite_all
 from shrinker.program.definitions import Definition
 from shrinker.project import PACKAGE
 from shrinker.ruleset.models import Ruleset
 from shrinker.values.contents import MANIFEST
 from shrinker.values.distributions import Distributions
-from shrinker.values.errors import InputError, ShrinkerError
+from shrinker.values.errors import InputError
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.interface import Interface
@@ -42,19 +44,6 @@ Progress = Callable[[int, int], None]
 
 _REFUSALS_PATH = f"{PACKAGE_PREFIX}{REFUSALS_FILE}"
 _LICENSES = ("LICENSE", "python/LICENSE")
-
-
-class Unwritable(ShrinkerError):
-    """Edits of some files leave no valid Python; each with its reason. Nothing is written then."""
-
-    def __init__(self, reasons: Mapping[str, str]) -> None:
-        """
-        Args:
-            reasons: by path.
-        """
-        path, reason = min(reasons.items())
-        super().__init__(f"{path}: {reason}", "this is a fault of shrinker: please report it with the upstream version")
-        self.reasons = dict(reasons)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +63,7 @@ def emit_tree(
     graph: Graph,
     *,
     out: Path,
+    jobs: int,
     rules: Ruleset,
     tool_version: str,
     required: Distributions | None = None,
@@ -83,7 +73,7 @@ def emit_tree(
 ) -> Emitted:
     """Write every kept file, and SHRINK.json, into `out`.
 
-    The bytes depend on nothing but the arguments: not on the machine or the Python version.
+    The bytes depend on nothing but the arguments: not on `jobs`, the machine or the Python version.
 
     Args:
         tree: upstream.
@@ -92,26 +82,44 @@ def emit_tree(
         out: an empty folder, see `staging_folder`; `install` puts it in its place.
         rules: the profile, for its name and digest and what the generated tree refuses.
         required: what the package still requires; all that upstream declares when it is not given.
+        jobs: number of worker processes.
         cache: files that were rewritten before; by default none.
         previous: a tree that this one takes the place of: files that are the same are linked from there.
 
     Raises:
         InputError: a file cannot be read or written (a full disk), or changed since the tree was read.
-        Unwritable: edits of some files could not be applied; nothing is written.
+        Unwritable: edits of some files could not be applied; `out` is empty again.
+        ShrinkerError: a worker was killed.
     """
     writer = _Writer(out, previous)
     own = _own_files(tree, graph, rules.profile, tool_version, required)
     paths = [path for path in sorted(graph.kept) if path not in own and path != _REFUSALS_PATH]
     changed = [path for path in paths if path in folded and folded[path].changed]
-    texts = _rewrite(tree, folded, changed, cache or Cache.off())
-    for done, path in enumerate(paths, 1):
-        data = _read(tree, path)
-        digest = folded[path].digest if path in texts else None
-        writer.put(path, texts.get(path, data), before=count_lines(data), like=tree.root / path, digest=digest)
+    rewritten = set(changed)
+    done, total = 0, len(paths)
+
+    def advance() -> None:
+        nonlocal done
+        done += 1
         if progress is not None:
-            progress(done, len(paths))
+            progress(done, total)
+
+    def copy_others() -> None:
+        for path in paths:
+            if path not in rewritten:
+                data = _read(tree, path)
+                writer.put(path, data, before=count_lines(data), like=tree.root / path)
+                advance()
+
     # What a server no longer has is seen where it is written.
     comparison = Comparison(tree, rules, folded, graph, writer.read, cache)
+    tasks = [Task(path, tree.root / path, tree.by_path[path].size, folded[path].edits, HEADER) for path in changed]
+    results = _rewrite(tree, tasks, jobs, cache or Cache.off(), copy_others, comparison.read_ahead)
+    for result in writer.clearing(results):
+        before = count_lines(_read(tree, result.path))
+        digest = folded[result.path].digest
+        writer.put(result.path, result.content, before=before, like=tree.root / result.path, digest=digest)
+        advance()
     features = {rule.id: rule.feature for rule in rules.removes}
     modules = {file.path: file.sha256 for file in writer.files if module_name(file.path)}
     interface = comparison.interface(modules)
@@ -144,26 +152,37 @@ def emit_tree(
 
 
 def _rewrite(
-    tree: UpstreamTree, folded: Mapping[str, FoldedModule], paths: Sequence[str], cache: Cache
-) -> dict[str, bytes]:
-    """Texts of files after their edits, or what the same edits made of the same text before."""
-    layer = cache.layer("rewritten")
-    keys = {path: layer.key(tree.by_path[path].sha256, HEADER, repr(folded[path].edits)) for path in paths}
-    texts = dict(layer.load(keys))
+    tree: UpstreamTree,
+    tasks: Sequence[Task],
+    jobs: int,
+    cache: Cache,
+    meanwhile: Callable[[], None],
+    while_rewriting: Callable[[], object],
+) -> Iterator[Rewritten]:
+    """Rewrite files, or take what the same edits made of the same text before.
+
+    Args:
+        meanwhile: called once.
+        while_rewriting: called after it where a file is rewritten, while other processes do that.
+    """
+    layer = cache.layer("rewritten", metadata.version("libcst"))
+    keys = {t.path: layer.key(tree.by_path[t.path].sha256, t.header, repr(t.edits)) for t in tasks}
+    known = layer.load(keys)
+    for path, content in known.items():
+        yield Rewritten(path, content)
+    missing = [task for task in tasks if task.path not in known]
     fresh: dict[str, bytes] = {}
-    faults: dict[str, str] = {}
-    for path in paths:
-        if path not in texts:
-            try:
-                fresh[path] = rewrite_file(_read(tree, path), folded[path].edits, header=HEADER)
-            except RewriteError as error:
-                faults[path] = str(error)
-            except (SyntaxError, ValueError) as error:
-                raise InputError(f"{path}: {error}", "check the upstream tree") from error
-    layer.save(keys, fresh)
-    if faults:
-        raise Unwritable(faults)
-    return texts | fresh
+    try:
+        for result in rewrite_all(missing, jobs, partial(_call_all, [meanwhile, *([while_rewriting] * bool(missing))])):
+            fresh[result.path] = result.content
+            yield result
+    finally:
+        layer.save(keys, fresh)
+
+
+def _call_all(calls: Iterable[Callable[[], object]]) -> None:
+    for call in calls:
+        call()
 
 
 def _switches(rules: Ruleset) -> list[tuple[str, str]]:
@@ -191,6 +210,15 @@ class _Writer:
         self._previous = previous
         self.files: list[EmittedFile] = []
         self._folders: set[str] = set()
+
+    def clearing(self, results: Iterator[Rewritten]) -> Iterator[Rewritten]:
+        """The results; when a file turns out to be unwritable, what was written so far goes."""
+        try:
+            yield from results
+        except Unwritable:
+            for child in self.out.iterdir():
+                shutil.rmtree(child) if child.is_dir() else child.unlink()
+            raise
 
     def read(self, path: str) -> bytes:
         """Bytes of a file that was written."""

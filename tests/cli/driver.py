@@ -42,8 +42,7 @@ def wait(at: str) -> None:
             pause(name)
 
     def advance(self: progress.LineProgress, done: int, total: int | None = None) -> None:
-        # Files are written by the main process alone.
-        if at.endswith("+") and (multiprocessing.active_children() or current == "emit"):
+        if at.endswith("+") and (multiprocessing.active_children() or "jobs1" in at):
             pause(current)
 
     progress.LineProgress.phase = phase  # type: ignore[method-assign]
@@ -69,7 +68,7 @@ def die(before: int) -> None:
             setattr(Path, name, rename)
         return install(*arguments, **named)  # type: ignore[arg-type]
 
-    sys.modules["shrinker.pipeline.places"].install = counted  # type: ignore[attr-defined]
+    sys.modules["shrinker.pipeline"].install = counted  # type: ignore[attr-defined]
 
 
 def full(wanted: str) -> None:

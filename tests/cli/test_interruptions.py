@@ -61,6 +61,7 @@ def test_a_signal_in_the_middle(previous: World, phase: str, number: signal.Sign
 
 @pytest.mark.parametrize("phase", ["facts+", "fold and graph+"])
 def test_a_killed_worker(previous: World, phase: str) -> None:
+    """The same in `emit` is a test of that phase: its workers are not forked."""
     before = previous.left()
     paused = previous.paused(phase, jobs=2, then="slow 0.15")
     os.kill(paused.workers[0], signal.SIGKILL)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-import shrinker.emit.tree as writing
-from shrinker.emit.rewrite import RewriteError, rewrite_file
+import shrinker.emit.rewrite as rewriting
+from shrinker.emit.rewrite import RewriteError
 from shrinker.values.edits import Edit
 from tests.cli.small import FILES, RULES, World, write
 
@@ -51,14 +51,15 @@ def configure(*, npu, port=0):
 @pytest.fixture
 def failing(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> World:
     """The small world, in which no edit of one file can be written."""
+    real = rewriting.rewrite_file
     text = FILES_HERE[SERVER].encode()
 
     def rewrite(source: bytes, edits: Sequence[Edit], *, header: str | None = None) -> bytes:
         if source == text:
             raise RewriteError(REASON)
-        return rewrite_file(source, edits, header=header)
+        return real(source, edits, header=header)
 
-    monkeypatch.setattr(writing, "rewrite_file", rewrite)
+    monkeypatch.setattr(rewriting, "rewrite_file", rewrite)
     write(tmp_path / "upstream", FILES_HERE)
     write(tmp_path / "rules", RULES)
     return World(tmp_path)

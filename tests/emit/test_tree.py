@@ -5,14 +5,19 @@ from __future__ import annotations
 import ast
 import errno
 import hashlib
+import multiprocessing
 import os
+import signal
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from shrinker.emit.tree import Unwritable, emit_tree, install, staging_folder
+from shrinker.emit import workers
+from shrinker.emit.tree import emit_tree, install, staging_folder
 from shrinker.ruleset.models import Ruleset
 from shrinker.values.edits import DropStatement, Edit, Literal, Span
 from shrinker.values.errors import InputError, ShrinkerError
@@ -63,7 +68,7 @@ def _folded(path: str, edits: tuple[Edit, ...], decided: str) -> FoldedModule:
 
 
 def _emit(tree: UpstreamTree, folded: dict[str, FoldedModule], graph: Graph, out: Path, **changes: Any) -> Manifest:
-    settings: dict[str, Any] = {"rules": Ruleset(profile="deepseek", digest="h"), "tool_version": "1"}
+    settings: dict[str, Any] = {"jobs": 1, "rules": Ruleset(profile="deepseek", digest="h"), "tool_version": "1"}
     return emit_tree(tree, folded, graph, out=out, **(settings | changes)).manifest
 
 
@@ -103,16 +108,38 @@ def test_what_is_written(tmp_path: Path) -> None:
     assert not os.access(out / "python/sglang/m0.py", os.X_OK)
 
 
+def test_the_number_of_jobs_does_not_matter(tmp_path: Path) -> None:
+    tree, folded, graph = _upstream(tmp_path / "up", modules=12)
+    tasks = [workers.Task(path, Path(), 0, folded[path].edits, "") for path in graph.kept if path in folded]
+    assert sum(map(workers._weight, tasks)) > workers._SMALL
+    for jobs in (1, 2):
+        (tmp_path / str(jobs)).mkdir()
+        _emit(tree, folded, graph, tmp_path / str(jobs), jobs=jobs)
+    assert _content(tmp_path / "1") == _content(tmp_path / "2")
+
+
 def test_all_files_that_cannot_be_written_are_told_at_once(tmp_path: Path) -> None:
     tree, folded, graph = _upstream(tmp_path / "up", modules=40)
     wrong = [f"python/sglang/m{n}.py" for n in (0, 20, 39)]
     for path in wrong:
         folded[path] = _folded(path, (Literal(Span(1, 0, 1, 1), "True"),), "")
     (tmp_path / "out").mkdir()
-    with pytest.raises(Unwritable) as caught:
+    with pytest.raises(workers.Unwritable) as caught:
         _emit(tree, folded, graph, tmp_path / "out")
     assert sorted(caught.value.reasons) == sorted(wrong)
     assert not list((tmp_path / "out").iterdir())
+
+
+def test_one_large_file_is_rewritten_beside_what_else_there_is(tmp_path: Path) -> None:
+    path = tmp_path / "large.py"
+    path.write_text(SOURCE + "# more\n" * workers._SMALL)
+    edit = DropStatement(span(ast.parse(SOURCE).body[0]))
+    called: list[int] = []
+    task = workers.Task(path.name, path, path.stat().st_size, (edit,), "")
+    [there] = workers.rewrite_all([task], 2, lambda: called.append(os.getpid()))
+    [here] = workers.rewrite_all([task], 1, lambda: called.append(os.getpid()))
+    assert there == here and b"import a" not in there.content
+    assert called == [os.getpid()] * 2
 
 
 def _emitted(folder: Path) -> tuple[Path, Manifest, Callable[[Path], Manifest]]:
@@ -332,3 +359,30 @@ def test_an_output_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot write in"):
         _generate(tmp_path / "file" / "out")
+
+
+def _kill_a_worker(existing: set[int | None]) -> None:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        for process in multiprocessing.active_children():
+            if process.pid is not None and process.pid not in existing:
+                os.kill(process.pid, signal.SIGKILL)
+                return
+        time.sleep(0.01)
+
+
+def test_a_killed_worker(tmp_path: Path) -> None:
+    out = tmp_path / "dist/out"
+    before = _previous(out)
+    # Nobody writes into the pipe: a worker that reads it waits until it is killed.
+    os.mkfifo(tmp_path / "pipe")
+    tasks = [workers.Task(f"m{n}.py", tmp_path / "pipe", workers._SMALL, (), "") for n in range(8)]
+    existing = {p.pid for p in multiprocessing.active_children()}
+    killer = threading.Thread(target=_kill_a_worker, args=(existing,))
+    killer.start()
+    with pytest.raises(ShrinkerError, match="worker process was killed") as caught, staging_folder(out):
+        list(workers.rewrite_all(tasks, jobs=2))
+    killer.join()
+    assert "JOBS" in caught.value.next_step
+    assert _content(out) == before
+    assert _neighbours(out) == ["out"]

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from shrinker.cache import Cache
 from shrinker.emit.notice import HEADER
-from shrinker.emit.rewrite import rewrite_file
+from shrinker.emit.workers import Task, rewrite_all
 from shrinker.facts.build import build_environment, module_paths
 from shrinker.facts.environment import Environment, like
 from shrinker.facts.lattice import Value
@@ -121,9 +121,12 @@ class DirectEffect:
 
     def _written(self, now: Mapping[str, FoldedModule], gone: Iterable[str]) -> dict[str, str | None]:
         other = {path: module for path, module in now.items() if module.edits != self._folded[path].edits}
-        data = {path: self._tree.read(path) for path in other}
-        changed = {path: module.edits for path, module in other.items() if module.changed}
-        data |= {path: rewrite_file(data[path], edits, header=HEADER) for path, edits in changed.items()}
+        tasks = [
+            Task(path, self._tree.root / path, self._tree.by_path[path].size, module.edits, HEADER)
+            for path, module in other.items()
+            if module.changed
+        ]
+        data = {path: self._tree.read(path) for path in other} | {r.path: r.content for r in rewrite_all(tasks, 1)}
         return {path: text.decode() for path, text in data.items()} | dict.fromkeys(self._paths[m] for m in gone)
 
 

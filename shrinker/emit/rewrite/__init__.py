@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from shrinker.emit.rewrite.draft import Draft
+from shrinker.emit.rewrite.chunks import plan
 from shrinker.emit.rewrite.errors import RewriteError, UnappliedEdit
 from shrinker.emit.rewrite.insertions import insert
-from shrinker.emit.rewrite.positions import decode, preamble
-from shrinker.emit.rewrite.statements import Statements
+from shrinker.emit.rewrite.positions import decode, preamble, start
+from shrinker.emit.rewrite.transform import transform
 from shrinker.values.edits import Edit
 
 __all__ = ["RewriteError", "UnappliedEdit", "rewrite_file"]
@@ -25,7 +25,8 @@ def rewrite_file(source: bytes, edits: Sequence[Edit], *, header: str | None = N
             shebang and a coding line.
 
     Returns:
-        The new file, in the encoding and with the line ends of the original. What no edit touches is copied byte for byte.
+        The new file, in the encoding and with the line ends of the original. Lines of statements
+        without edits are copied byte for byte.
 
     Raises:
         UnappliedEdit: an edit names a place where no node of its kind is.
@@ -33,12 +34,19 @@ def rewrite_file(source: bytes, edits: Sequence[Edit], *, header: str | None = N
         SyntaxError: the file does not parse.
     """
     file, edits = insert(decode(source), edits)
-    text = file.text
+    lines: list[str] = []
+    done = 0
     if edits:
-        draft = Draft(file, tuple(dict.fromkeys(edits)))
-        if body := ast.parse(text).body:
-            Statements(draft).block(body, preamble(file.lines) + 1, len(file.lines), is_module=True)
-        text = draft.result()
+        tree = ast.parse(file.text)
+        chunks, outside = plan(tree, file, sorted(dict.fromkeys(edits), key=start))
+        for edit in outside:
+            raise UnappliedEdit(edit)
+        for chunk in chunks:
+            lines.extend(file.lines[done : chunk.first - 1])
+            lines.append(transform(chunk, file))
+            done = chunk.last
+    lines.extend(file.lines[done:])
+    text = "".join(lines)
     if header is not None:
         first = "".join(file.lines[: preamble(file.lines)])
         rest = text.removeprefix(first)

@@ -2,84 +2,130 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
-from shrinker.emit.rewrite.draft import Draft, span
-from shrinker.emit.rewrite.gaps import Gap, merge
-from shrinker.emit.rewrite.tokens import Tokens
+import libcst as cst
 
-Operation = ast.BoolOp | ast.BinOp
+from shrinker.emit.rewrite.gaps import merge
+from shrinker.emit.rewrite.parentheses import settle
+from shrinker.emit.rewrite.sites import Sites
+
+Action = Callable[[cst.CSTNode], cst.CSTNode]
+Operation = cst.BooleanOperation | cst.BinaryOperation
+Operator = Any
+"""`and`, `or` or `|`: LibCST gives their white space to the classes, not to the base."""
 
 
-def chain_of(draft: Draft, tokens: Tokens, node: Operation) -> list[ast.expr]:
-    """Operands of a chain of which one goes, else none.
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Operands and the operators between them, as written: `ast` has one node for them, LibCST one an operator."""
 
-    Subtle: `A | B | C` is nested, so an edit may name the part `A | B`; the chain stops there.
+    operands: tuple[cst.BaseExpression, ...]
+    operators: tuple[Operator, ...]
+
+    def updated(self, node: cst.CSTNode) -> Chain:
+        """The same chain in the transformed tree."""
+        return _collect(node, len(self.operators))
+
+
+def _collect(node: cst.CSTNode, depth: int) -> Chain:
+    operands: list[cst.BaseExpression] = []
+    operators: list[Operator] = []
+    for _ in range(depth):
+        assert isinstance(node, Operation)
+        operands.append(node.right)
+        operators.append(node.operator)
+        node = node.left
+    assert isinstance(node, cst.BaseExpression)
+    return Chain((node, *reversed(operands)), tuple(reversed(operators)))
+
+
+def flatten(node: cst.CSTNode, sites: Sites) -> Chain | None:
+    """The chain that begins at its outermost operation; None for anything else.
+
+    Subtle: `A | B | C` is nested in `ast` too, so an edit may name the part `A | B`; the chain stops there.
     """
-    operands = list(node.values) if isinstance(node, ast.BoolOp) else _operands(draft, tokens, node)
-    return operands if any(draft.has_element(type(node).__name__, one) for one in operands) else []
-
-
-def _operands(draft: Draft, tokens: Tokens, node: ast.BinOp) -> list[ast.expr]:
+    if not isinstance(node, Operation):
+        return None
+    depth = 1
     left = node.left
-    nested = isinstance(left, ast.BinOp) and type(left.op) is type(node.op)
-    if nested and not (
-        tokens.groups(*draft.range(left)) or draft.expression(left) is not None or draft.has_element("BinOp", left)
-    ):
-        assert isinstance(left, ast.BinOp)
-        return [*_operands(draft, tokens, left), node.right]
-    return [left, node.right]
+    while type(left) is type(node) and type(left.operator) is type(node.operator) and not left.lpar:
+        if isinstance(left, cst.BinaryOperation) and (sites.has_element("BinOp", left) or sites.has_expression(left)):
+            break
+        sites.inner.add(id(left))
+        depth += 1
+        left = left.left
+    return _collect(node, depth)
 
 
-def drop_operands(
-    draft: Draft, tokens: Tokens, node: Operation, operands: Sequence[ast.expr]
-) -> tuple[list[ast.expr], str]:
-    """Drop the operands that edits name: those that stay, and what then stands between them and the parentheses around."""
-    gone = [draft.element(type(node).__name__, span(one)) for one in operands]
-    kept = [one for one, goes in zip(operands, gone, strict=True) if not goes]
-    if not kept:
-        raise draft.error(node, f"no operand of a {type(node).__name__} is left")
-    wholes = [draft.whole(tokens, one) for one in operands]
-    words = [tokens.rows[tokens.at(end)] for _, end in wholes[:-1]]
-    # What stands before each operator, and behind it.
-    before = [Gap.of(draft, whole[1], word.start) for whole, word in zip(wholes, words, strict=False)]
-    behind = [Gap.of(draft, word.end, whole[0]) for whole, word in zip(wholes[1:], words, strict=True)]
-    groups = tokens.groups(*draft.range(node))
-    low, high = (groups[0][0] + 1, groups[0][1] - 1) if groups else (wholes[0][0], wholes[-1][1])
-    gap = Gap.of(draft, low, wholes[0][0])
-    first = gone.index(False)
-    for index in range(first):
-        gap = merge(gap, before[index], begins=True) if groups else gap
-    gap.fill(low, wholes[first][0])
-    at = first
-    while True:
-        following = next((n for n in range(at + 1, len(gone)) if not gone[n]), None)
-        until = len(gone) - 1 if following is None else following
-        if until == at:
-            break
-        # The one operator left of several when the operands between them went: at the ends of lines the first one, since
-        # the comment there is that of the operand before.
-        space, word, rest = before[at], words[at], behind[at]
-        for index in range(at + 1, until):
-            if not rest.broken:
-                space, word, rest = merge(space, before[index]), words[index], behind[index]
-        if following is None:
-            closing = Gap.of(draft, wholes[-1][1], high)
-            closing = merge(rest if rest.broken else space, closing, ends=True) if groups else closing
-            closing.fill(wholes[at][1], high)
-            gap += closing
-            break
-        space.fill(wholes[at][1], word.start)
-        rest.fill(word.end, wholes[following][0])
-        if isinstance(node, ast.BoolOp):
-            # `(a)and(b)` needs its blanks once a parenthesis goes.
-            for blanks, offset in ((space, word.start), (rest, word.end)):
-                if not blanks.offsets:
-                    draft.cut(offset, offset, " ")
-        at = following
-    if not gone[-1]:
-        gap += Gap.of(draft, wholes[-1][1], high)
-    outer = "".join(draft.text[b[0] : a[0]] + draft.text[a[1] : b[1]] for a, b in pairwise(groups))
-    return kept, gap.text + outer
+def find_chain(node: cst.CSTNode, sites: Sites) -> Action | None:
+    """The action for the dropped operands of a chain; None when all of them stay."""
+    if id(node) in sites.inner:
+        return None
+    chain = flatten(node, sites)
+    if chain is None:
+        return None
+    container = "BoolOp" if isinstance(node, cst.BooleanOperation) else "BinOp"
+    gone = frozenset(i for i, operand in enumerate(chain.operands) if sites.element(container, operand))
+    if not gone:
+        return None
+    if len(gone) == len(chain.operands):
+        raise sites.error(node, f"no operand of a {container} is left")
+    assert isinstance(node, Operation)
+    return lambda updated: _without(node, chain.updated(updated), gone, updated, sites)
+
+
+def _without(
+    original: Operation, chain: Chain, gone: frozenset[int], updated: cst.CSTNode, sites: Sites
+) -> cst.BaseExpression:
+    assert isinstance(updated, Operation)
+    lpar, rpar = list(updated.lpar), list(updated.rpar)
+    result: cst.BaseExpression | None = None
+    # The operator that links the operands so far with the next one that stays.
+    link: Operator | None = None
+    for index, operand in enumerate(chain.operands):
+        if result is not None:
+            operator = chain.operators[index - 1]
+            link = operator if link is None else _relink(link, operator)
+        if index in gone:
+            if result is None and lpar:
+                following = chain.operators[index].whitespace_before
+                gap = merge(lpar[-1].whitespace_after, following, begins=True)
+                lpar[-1] = lpar[-1].with_changes(whitespace_after=gap)
+        elif result is None:
+            result = operand
+        else:
+            assert link is not None
+            result = type(original)(left=result, operator=_spaced(link), right=operand)
+            link = None
+    assert result is not None
+    if link is not None and rpar:
+        # The last operand went: the comment on the line before it is that of an operand that stays.
+        broken = isinstance(link.whitespace_after, cst.ParenthesizedWhitespace)
+        before = link.whitespace_after if broken else link.whitespace_before
+        rpar[0] = rpar[0].with_changes(whitespace_before=merge(before, rpar[0].whitespace_before, ends=True))
+    if len(gone) == len(chain.operands) - 1:
+        return settle(original, result, sites, (lpar, rpar))
+    return result.with_changes(lpar=lpar, rpar=rpar)
+
+
+def _relink(kept: Operator, dropped: Operator) -> Operator:
+    """The one operator left of two when the operand between them went."""
+    if isinstance(kept.whitespace_after, cst.ParenthesizedWhitespace):
+        # Operators at the ends of lines: the comment there is that of the operand before.
+        return kept
+    return dropped.with_changes(whitespace_before=merge(kept.whitespace_before, dropped.whitespace_before))
+
+
+def _spaced(operator: Operator) -> Operator:
+    """`(a)and(b)` needs its blanks once a parenthesis goes."""
+    if not isinstance(operator, cst.BaseBooleanOp):
+        return operator
+    space = cst.SimpleWhitespace(" ")
+    if operator.whitespace_before.empty:
+        operator = operator.with_changes(whitespace_before=space)
+    if operator.whitespace_after.empty:
+        operator = operator.with_changes(whitespace_after=space)
+    return operator

@@ -2,59 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
-from shrinker.emit.rewrite.draft import Draft
-from shrinker.emit.rewrite.tokens import Tokens
+import libcst as cst
 
-_PLAIN = re.compile(r"(?:[ \t\f]|\\\r?\n)*")
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+from shrinker.emit.rewrite.blank_lines import is_blank
+
+Gap = cst.BaseParenthesizableWhitespace
+NOTHING = cst.SimpleWhitespace("")
+_AFTER = ("whitespace_after_arg", "whitespace_after_param")
+"""Where an argument or a parameter keeps what follows it."""
+
+T = TypeVar("T", bound=cst.CSTNode)
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """White space and comments: what is left of a range of the file."""
-
-    draft: Draft
-    offsets: tuple[int, ...]
-
-    @staticmethod
-    def of(draft: Draft, start: int, end: int) -> Gap:
-        """All of a range."""
-        return Gap(draft, tuple(range(start, end)))
-
-    @property
-    def text(self) -> str:
-        """What it says."""
-        return "".join(self.draft.text[offset] for offset in self.offsets)
-
-    @property
-    def broken(self) -> bool:
-        """True when it goes over lines that only brackets join."""
-        text = self.text
-        return len(_PLAIN.match(text)[0]) < len(text)  # type: ignore[index]
-
-    @property
-    def commented(self) -> bool:
-        """True when a comment stands in it."""
-        return "#" in self.text
-
-    def part(self, start: int, end: int | None = None) -> Gap:
-        """A part, by number of characters."""
-        return Gap(self.draft, self.offsets[start:end])
-
-    def __add__(self, other: Gap) -> Gap:
-        return Gap(self.draft, self.offsets + other.offsets)
-
-    def fill(self, start: int, end: int) -> None:
-        """Cut everything of a range but what is left here."""
-        at = start
-        for offset in (*self.offsets, end):
-            if offset > at:
-                self.draft.cut(at, offset)
-            at = offset + 1
+def has_comment(gap: Gap) -> bool:
+    """True when a comment stands in the gap."""
+    return isinstance(gap, cst.ParenthesizedWhitespace) and (
+        gap.first_line.comment is not None or any(not is_blank(line) for line in gap.empty_lines)
+    )
 
 
 def merge(before: Gap, after: Gap, *, begins: bool = False, ends: bool = False) -> Gap:
@@ -67,96 +34,71 @@ def merge(before: Gap, after: Gap, *, begins: bool = False, ends: bool = False) 
         begins: nothing but the bracket precedes.
         ends: nothing but the bracket follows.
     """
-    if before.broken and after.broken:
-        rows = [found.end() for found in _LINE.finditer(before.text)]
-        full = [row for row in rows if before.text[row - 1] in "\r\n"]
-        while len(full) > 1 and before.text[full[-2] : full[-1]].strip():
-            full.pop()
-        return before.part(0, full[-1]) + after.part(_first_line(after))
-    if before.broken:
-        return after if ends and not before.commented else before
-    if after.broken:
+    if isinstance(before, cst.ParenthesizedWhitespace) and isinstance(after, cst.ParenthesizedWhitespace):
+        above = list(before.empty_lines)
+        while above and not is_blank(above[-1]):
+            above.pop()
+        return after.with_changes(first_line=before.first_line, empty_lines=[*above, *after.empty_lines])
+    if isinstance(before, cst.ParenthesizedWhitespace):
+        return after if ends and not has_comment(before) else before
+    if isinstance(after, cst.ParenthesizedWhitespace):
         if not begins:
             # The line is shared with an element that stays, and so is the comment on it.
             return after
-        if "#" not in after.text[_first_line(after) :]:
+        if not has_comment(after) or not any(not is_blank(line) for line in after.empty_lines):
             return before
-        return after.part(len(after.text[: _first_line(after)].rstrip("\r\n")))
-    # The line end stays, the comment before it goes.
+        plain = after.first_line.with_changes(comment=None, whitespace=NOTHING)
+        return after.with_changes(first_line=plain)
     return after if ends else before
 
 
-def _first_line(gap: Gap) -> int:
-    found = _LINE.match(gap.text[len(_PLAIN.match(gap.text)[0]) :])  # type: ignore[index]
-    return len(gap.text) if found is None else len(_PLAIN.match(gap.text)[0]) + found.end()  # type: ignore[index]
-
-
-def drop_items(
-    draft: Draft,
-    tokens: Tokens,
-    start: int,
-    end: int,
-    is_gone: Callable[[int, int], bool],
-    *,
-    open_ended: bool = False,
-    comma: bool = False,
-) -> list[str]:
+def drop(items: Sequence[T], gone: frozenset[int], opening: Gap, closing: Gap) -> tuple[list[T], Gap, Gap]:
     """Drop elements of a comma-separated list.
 
     Args:
-        start: offset behind the opening bracket.
-        end: offset of the closing bracket.
-        is_gone: says of the range of an element whether it goes.
-        open_ended: there are no brackets.
-        comma: one element that is left has a comma behind it.
+        items: nodes with a `comma`.
+        gone: indices of the dropped ones.
+        opening: white space after the opening bracket.
+        closing: white space before the closing bracket, where the bracket holds it.
 
     Returns:
-        The elements that stay.
+        The elements that stay and the two gaps. A trailing comma stays when there was one. When
+        nothing stays the two gaps have become one, the first.
     """
-    items = list(_items(tokens, start, end))
-    trailing = items[-1][2] > items[-1][1]
-    gone = [is_gone(item[0], item[1]) for item in items]
-    kept = [item for item, goes in zip(items, gone, strict=True) if not goes]
-    gap = Gap.of(draft, start, items[0][0])
-    begin = start
-    any_kept = False
-    for index, (item, goes) in enumerate(zip(items, gone, strict=True)):
-        behind = items[index + 1][0] if index + 1 < len(items) else end
-        after = Gap.of(draft, item[2], behind)
-        if goes:
-            gap = merge(gap, after, begins=not any_kept, ends=index == len(items) - 1)
-            continue
-        gap.fill(begin, item[0])
-        any_kept, gap, begin = True, after, item[2]
+    last = items[-1]
+    trailing = isinstance(comma_of(last), cst.Comma)
+    after = next((name for name in _AFTER if hasattr(last, name)), "")
+    inside = comma_of(last).whitespace_after if trailing else getattr(last, after, NOTHING) if after else NOTHING
+    if not inside.empty:
+        # LibCST keeps the white space before a call's or signature's end in its last element.
+        closing = inside
+    gaps: list[Gap] = [opening, *(comma_of(item).whitespace_after for item in items[:-1]), closing]
+    kept: list[tuple[Gap, T]] = []
+    gap = gaps[0]
+    for index, item in enumerate(items):
+        if index in gone:
+            gap = merge(gap, gaps[index + 1], begins=not kept, ends=index == len(items) - 1)
+        else:
+            kept.append((gap, item))
+            gap = gaps[index + 1]
     if not kept:
-        (gap if gap.commented and not open_ended else gap.part(0, 0)).fill(start, end)
-        return []
-    last = kept[-1]
-    if (last is not items[-1] and not trailing) or (comma and len(kept) == 1 and not trailing):
-        draft.cut(last[1], last[2], "," if comma and len(kept) == 1 else "")
-    if gone[-1]:
-        (gap.part(0, 0) if open_ended else gap).fill(begin, end)
-    return [draft.text[item[0] : item[1]] for item in kept]
+        return [], (gap if has_comment(gap) else NOTHING), NOTHING
+    out: list[T] = []
+    for number, (_, item) in enumerate(kept):
+        comma: Any = comma_of(item)
+        if number + 1 < len(kept):
+            comma = comma.with_changes(whitespace_after=kept[number + 1][0])
+        elif trailing:
+            comma = comma.with_changes(whitespace_after=NOTHING)
+        else:
+            comma = cst.MaybeSentinel.DEFAULT
+        changes: dict[str, Any] = {"comma": comma}
+        if item is last and after:
+            changes[after] = NOTHING if not trailing else getattr(item, after)
+        out.append(item.with_changes(**changes))
+    return out, kept[0][0], gap
 
 
-def _items(tokens: Tokens, start: int, end: int) -> Iterable[tuple[int, int, int]]:
-    """Begin and end of each element, and the end of its comma."""
-    depth = 0
-    lambdas: list[int] = []
-    first: int | None = None
-    last = start
-    for token in tokens.rows[tokens.at(start) : tokens.at(end)]:
-        if token.text == "," and depth == 0 and not lambdas:
-            if first is not None:
-                yield first, last, token.end
-            first = None
-            continue
-        if token.text == "lambda":
-            lambdas.append(depth)
-        elif token.text == ":" and lambdas and lambdas[-1] == depth:
-            lambdas.pop()
-        depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
-        first = token.start if first is None else first
-        last = token.end
-    if first is not None:
-        yield first, last, last
+def comma_of(item: cst.CSTNode) -> Any:
+    """The comma after an element, or LibCST's sentinel."""
+    return item.comma  # type: ignore[attr-defined]

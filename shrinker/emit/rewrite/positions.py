@@ -1,4 +1,4 @@
-"""Decode a source file and translate positions: `ast` counts UTF-8 bytes."""
+"""Decode a source file and translate positions: `ast` counts UTF-8 bytes, LibCST counts characters."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ import re
 import tokenize
 from dataclasses import dataclass
 
+from shrinker.values.edits import Edit, Span
+
 Point = tuple[int, int]
 """1-based line, 0-based column in characters."""
+Key = tuple[int, int, int, int]
+"""Start and end of a node: line, column, line, column; columns in characters."""
+
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _CODING = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*[-\w.]+")
 
@@ -39,6 +44,10 @@ class Source:
         if text.isascii():
             return line, column
         return line, len(text.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "replace"))
+
+    def key(self, span: Span) -> Key:
+        """Translate the span of an edit."""
+        return (*self.point(span.line, span.col), *self.point(span.end_line, span.end_col))
 
     def encode(self, text: str) -> bytes:
         """Bytes in the file's own encoding, byte-order mark first."""
@@ -76,6 +85,11 @@ def preamble(lines: tuple[str, ...]) -> int:
         if lines[index].strip() and not lines[index].lstrip().startswith("#"):
             break
     return count
+
+
+def start(edit: Edit) -> Point:
+    """Where an edit begins, in `ast` units: good for sorting only."""
+    return edit.span.line, edit.span.col
 
 
 def indent_of(line: str) -> str:

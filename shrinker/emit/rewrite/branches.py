@@ -1,0 +1,174 @@
+"""TakeBlock and DropBlock: one block takes its statement's place, or one clause goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import libcst as cst
+
+from shrinker.emit.rewrite.blank_lines import Lines, detached, join, without_leading_blanks, without_trailing_blanks
+from shrinker.emit.rewrite.raises import raise_statement
+from shrinker.emit.rewrite.sites import Sites
+from shrinker.values.edits import DropBlock, DropStatement, DropTail, Raise, TakeBlock
+
+Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
+Action = Callable[[cst.CSTNode], cst.CSTNode]
+
+_LISTS = {"handler": "handlers", "case": "cases"}
+
+
+def clause(node: cst.CSTNode, block: str, sites: Sites) -> cst.CSTNode | None:
+    """The part of a compound statement that holds a block: its suite for ``body``, else the clause.
+
+    Returns:
+        None for an ``orelse`` or ``finalbody`` that the statement does not have.
+
+    Raises:
+        RewriteError: no statement of this kind has such a block.
+    """
+    name, _, number = block.partition(":")
+    try:
+        if number:
+            found: cst.CSTNode = getattr(node, _LISTS[name])[int(number)]
+            return found
+        return getattr(node, name)  # type: ignore[no-any-return]
+    except (AttributeError, KeyError, IndexError, ValueError):
+        raise sites.error(node, f"{type(node).__name__} has no block {block!r}") from None
+
+
+def skip_all_but(node: cst.CSTNode, block: str, sites: Sites) -> None:
+    """Mark everything of a compound statement but one clause as dropped."""
+    kept = clause(node, block, sites)
+    for child in node.children:
+        if child is not kept and isinstance(
+            child,
+            cst.BaseExpression
+            | cst.BaseSuite
+            | cst.Else
+            | cst.Finally
+            | cst.If
+            | cst.ExceptHandler
+            | cst.ExceptStarHandler
+            | cst.MatchCase
+            | cst.WithItem,
+        ):
+            sites.skip(child)
+
+
+def taken(node: cst.BaseCompoundStatement, block: str, sites: Sites) -> tuple[list[Statement], Lines]:
+    """Statements of one block, ready for the place of `node`, and the comment lines below them.
+
+    The block's own comments stay, and so do those above the statement and above the clause; the
+    comment on the header's line goes with the header.
+    """
+    part = clause_after(node, block)
+    if part is None:
+        return [], ()
+    above: Sequence[cst.EmptyLine] = node.leading_lines
+    if isinstance(part, cst.BaseExpression):
+        return [cst.SimpleStatementLine([cst.Expr(part)], above)], ()
+    if isinstance(part, cst.If):
+        # The `elif` becomes the `if`.
+        return [part.with_changes(leading_lines=(*above, *without_leading_blanks(part.leading_lines)))], ()
+    if isinstance(part, cst.BaseSuite):
+        suite: cst.CSTNode = part
+    else:
+        suite = part.body  # type: ignore[attr-defined]
+        above = (*above, *without_leading_blanks(part.leading_lines))  # type: ignore[attr-defined]
+    if isinstance(suite, cst.SimpleStatementSuite):
+        return [cst.SimpleStatementLine(suite.body, above, suite.trailing_whitespace)], ()
+    assert isinstance(suite, cst.IndentedBlock)
+    first, *others = suite.body
+    lines = (*above, *without_leading_blanks(first.leading_lines))  # type: ignore[attr-defined]
+    statements: list[Statement] = [first.with_changes(leading_lines=lines), *others]  # type: ignore[list-item]
+    return statements, without_trailing_blanks(suite.footer)
+
+
+def clause_after(node: cst.CSTNode, block: str) -> cst.CSTNode | None:
+    """`clause` for a node whose blocks are known to be there."""
+    name, _, number = block.partition(":")
+    if number:
+        found: cst.CSTNode = getattr(node, _LISTS[name])[int(number)]
+        return found
+    return getattr(node, name)  # type: ignore[no-any-return]
+
+
+def find_clauses(node: cst.CSTNode, sites: Sites) -> Action | None:
+    """The action for DropBlock on a statement, and for its `elif` arm; None when neither is edited."""
+    edits = [e for e in sites.statement(node) if isinstance(e, DropBlock)]
+    if any(isinstance(e, TakeBlock) for e in sites.statement(node)):
+        # One block takes the statement's place: what it would have lost no longer matters.
+        for edit in edits:
+            sites.applied(edit)
+        edits = []
+    arm = _find_arm(node, sites) if isinstance(node, cst.If) and isinstance(node.orelse, cst.If) else None
+    if not edits:
+        return arm
+    names: set[str] = set()
+    for edit in edits:
+        sites.applied(edit)
+        part = clause(node, edit.block, sites)
+        if edit.block == "body":
+            raise sites.error(node, "DropBlock cannot drop the body")
+        if part is None:
+            continue
+        sites.skip(part)
+        names.add(edit.block)
+
+    def act(updated: cst.CSTNode) -> cst.CSTNode:
+        changes: dict[str, object] = {name: None for name in names if ":" not in name}
+        for kind, field in _LISTS.items():
+            gone = {int(name.partition(":")[2]) for name in names if name.startswith(f"{kind}:")}
+            if gone:
+                changes[field] = [c for i, c in enumerate(getattr(updated, field)) if i not in gone]
+        if changes.get("cases") == []:
+            raise sites.error(node, "DropBlock leaves a `match` without cases")
+        if isinstance(updated, cst.Try | cst.TryStar):
+            handlers = changes.get("handlers", updated.handlers)
+            orelse, finalbody = (changes.get(name, getattr(updated, name)) for name in ("orelse", "finalbody"))
+            if not handlers and (orelse or not finalbody):
+                raise sites.error(node, "DropBlock leaves a `try` without handlers")
+        return updated.with_changes(**changes)
+
+    if "orelse" in names or arm is None:
+        return act
+    return lambda updated: act(arm(updated))
+
+
+def _find_arm(node: cst.If, sites: Sites) -> Action | None:
+    arm = node.orelse
+    assert isinstance(arm, cst.If)
+    edits = sites.statement(arm)
+    raised = next((e for e in edits if isinstance(e, Raise)), None)
+    if raised is not None:
+        sites.skip(arm)
+        error = raised
+
+        def replace(updated: cst.CSTNode) -> cst.CSTNode:
+            lines = detached(updated.orelse.leading_lines)  # type: ignore[attr-defined]
+            body = cst.IndentedBlock([raise_statement(error, ())])
+            return updated.with_changes(orelse=cst.Else(body, lines))
+
+        return replace
+    if any(isinstance(e, DropStatement | DropTail) for e in edits):
+        sites.skip(arm)
+        return lambda updated: updated.with_changes(orelse=None)
+    take = next((e for e in edits if isinstance(e, TakeBlock)), None)
+    if take is None:
+        return None
+    sites.applied(take)
+    skip_all_but(arm, take.block, sites)
+    block = take.block
+    if block not in ("body", "orelse"):
+        raise sites.error(arm, f"an `elif` has no block {block!r}")
+
+    def settle(updated: cst.CSTNode) -> cst.CSTNode:
+        old = updated.orelse  # type: ignore[attr-defined]
+        if block == "body":
+            return updated.with_changes(orelse=cst.Else(old.body, old.leading_lines, old.whitespace_after_test))
+        if old.orelse is None:
+            return updated.with_changes(orelse=None)
+        lines = join(detached(old.leading_lines), old.orelse.leading_lines)
+        return updated.with_changes(orelse=old.orelse.with_changes(leading_lines=lines))
+
+    return settle

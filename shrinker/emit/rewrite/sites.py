@@ -1,0 +1,164 @@
+"""The edits of one chunk, looked up by position, and which of them were applied or dropped with their surroundings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import libcst as cst
+from libcst.metadata import CodeRange
+
+from shrinker.emit.rewrite.errors import RewriteError, UnappliedEdit
+from shrinker.emit.rewrite.positions import Key, Point, Source
+from shrinker.values.edits import DropAlias, DropElement, Edit, Literal, TakeOperand
+
+_PARENTHESIZED_SPAN = (cst.Tuple, cst.GeneratorExp)
+"""Nodes whose `ast` span includes their parentheses; LibCST's never does."""
+
+
+class Sites:
+    """Where the edits of a chunk go."""
+
+    def __init__(
+        self, edits: Iterable[Edit], source: Source, positions: Mapping[cst.CSTNode, CodeRange], offset: int
+    ) -> None:
+        """
+        Args:
+            positions: of every node of the chunk's module, from LibCST's PositionProvider.
+            offset: line of the file minus line of the chunk's module.
+        """
+        self._positions = positions
+        self._offset = offset
+        self._source = source
+        self._pending: dict[Edit, Point] = {}
+        self._statements: dict[Point, list[Edit]] = {}
+        self._expressions: dict[Key, list[Literal | TakeOperand]] = {}
+        self._elements: dict[tuple[str, Key], DropElement] = {}
+        self._aliases: dict[Key, DropAlias] = {}
+        self._skipped: set[int] = set()
+        self.inner: set[int] = set()
+        """Left parts of chains (`a and b` in `a and b and c`), which are no nodes of `ast`."""
+        self.free: set[int] = set()
+        """Expressions whose parentheses only matter when they span lines: conditions, values, arguments."""
+        for edit in edits:
+            key = source.key(edit.span)
+            self._pending[edit] = key[:2]
+            match edit:
+                case Literal() | TakeOperand():
+                    self._expressions.setdefault(key, []).append(edit)
+                case DropElement():
+                    self._elements[edit.container, key] = edit
+                case DropAlias():
+                    self._aliases[key] = edit
+                case _:
+                    self._statements.setdefault(key[:2], []).append(edit)
+        self.lines = sorted({point[0] for point in self._pending.values()})
+
+    # Positions
+
+    def range(self, node: cst.CSTNode) -> Key:
+        """Start and end in the file, parentheses left out."""
+        where = self._positions[node]
+        return (
+            where.start.line + self._offset,
+            where.start.column,
+            where.end.line + self._offset,
+            where.end.column,
+        )
+
+    def extent(self, node: cst.CSTNode) -> Key:
+        """Start and end in the file, parentheses and decorators included."""
+        found = self.range(node)
+        if isinstance(node, cst.BaseExpression) and node.lpar:
+            return self.range(node.lpar[0])[:2] + self.range(node.rpar[-1])[2:]
+        if isinstance(node, cst.IndentedBlock):
+            return self.extent(node.body[0])[:2] + found[2:]
+        if isinstance(node, cst.FunctionDef | cst.ClassDef) and node.decorators:
+            return self.range(node.decorators[0])[:2] + found[2:]
+        return found
+
+    def key(self, node: cst.CSTNode) -> Key:
+        """The span that `ast` gives the node."""
+        if isinstance(node, _PARENTHESIZED_SPAN) and node.lpar:
+            return self.range(node.lpar[-1])[:2] + self.range(node.rpar[0])[2:]
+        return self.range(node)
+
+    def around(self, node: cst.BaseExpression) -> tuple[str, str]:
+        """The characters before and after a node with its parentheses; empty at a line's end."""
+        line, column, end_line, end_column = self.extent(node)
+        before, after = self._source.lines[line - 1], self._source.lines[end_line - 1]
+        return before[max(column - 1, 0) : column], after[end_column : end_column + 1]
+
+    # Edits
+
+    def statement(self, node: cst.CSTNode) -> list[Edit]:
+        """Edits of the statement that begins where `node` does."""
+        return self._statements.get(self.range(node)[:2], [])
+
+    def expression(self, node: cst.BaseExpression) -> Literal | TakeOperand | None:
+        """The edit that replaces the expression; a literal wins over an operand."""
+        found = self._expressions.get(self.key(node))
+        if not found:
+            return None
+        for edit in found:
+            self.applied(edit)
+        return next((e for e in found if isinstance(e, Literal)), found[0])
+
+    def has_expression(self, node: cst.BaseExpression) -> bool:
+        """True when an edit replaces the expression."""
+        return self.key(node) in self._expressions
+
+    def element(self, container: str, *candidates: cst.CSTNode) -> bool:
+        """True when one of the nodes that stand for an element is to be dropped; marks it as applied."""
+        for node in candidates:
+            edit = self._elements.get((container, self.key(node)))
+            if edit is not None:
+                self.applied(edit)
+                self.skip(candidates[0])
+                return True
+        return False
+
+    def has_element(self, container: str, node: cst.CSTNode) -> bool:
+        """True when the node is an element to be dropped."""
+        return (container, self.key(node)) in self._elements
+
+    def void_element(self, container: str, node: cst.CSTNode) -> None:
+        """The element is kept by an edit of its container: that it was to be dropped no longer matters."""
+        edit = self._elements.pop((container, self.key(node)), None)
+        if edit is not None:
+            self.applied(edit)
+
+    def alias(self, node: cst.ImportAlias) -> bool:
+        """True when the alias is to be dropped; marks it as applied."""
+        edit = self._aliases.get(self.key(node))
+        if edit is None:
+            return False
+        self.applied(edit)
+        return True
+
+    # Bookkeeping
+
+    def applied(self, edit: Edit) -> None:
+        """Cross an edit off."""
+        self._pending.pop(edit, None)
+
+    def skip(self, node: cst.CSTNode) -> None:
+        """The node is dropped: do not visit it; the edits in it are void."""
+        self._skipped.add(id(node))
+        line, column, end_line, end_column = self.extent(node)
+        void = [e for e, point in self._pending.items() if (line, column) <= point < (end_line, end_column)]
+        for edit in void:
+            del self._pending[edit]
+
+    def is_skipped(self, node: cst.CSTNode) -> bool:
+        """True for a node that `skip` was called on."""
+        return id(node) in self._skipped
+
+    def finish(self) -> None:
+        """Raise UnappliedEdit when an edit is left."""
+        for edit in self._pending:
+            raise UnappliedEdit(edit)
+
+    def error(self, node: cst.CSTNode, reason: str) -> RewriteError:
+        """An error that names the node's place in the file."""
+        line, column = self.range(node)[:2]
+        return RewriteError(f"line {line}, column {column}: {reason}")
