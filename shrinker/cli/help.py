@@ -48,7 +48,7 @@ EXAMPLES = {
         "shrinker explain RadixCache.match_prefix",
         "shrinker explain --attention-backend",
         "shrinker explain SGLANG_USE_AITER",
-        "shrinker explain dist/sglang_deepseek/python/sglang/srt/managers/scheduler.py:100",
+        "shrinker explain managers/scheduler.py:100",
     ),
     "why": (
         "shrinker why sglang.srt.layers.moe.topk",

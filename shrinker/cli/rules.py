@@ -101,11 +101,15 @@ def rules(
 
 def _rows(loaded: Ruleset, folder: Path, effects: dict[str, Any]) -> list[dict[str, Any]]:
     """All rules in the order of the files, as `--json` has them."""
+    from shrinker.ruleset.load import KINDS
+
     by_id = loaded.by_id()
     deciding = {rule.id for rule in loaded.all_rules()}
+    kinds = {model: kind for kind, (_, model) in KINDS.items()}
+    files = list(dict.fromkeys(place.rpartition(":")[0] for place in loaded.places.values()))
     texts: dict[str, list[str]] = {}
     rows = []
-    for name, place in loaded.places.items():
+    for name, place in sorted(loaded.places.items(), key=lambda item: _order(item[1], files)):
         file, _, line = place.rpartition(":")
         if file not in texts:
             texts[file] = (folder / file).read_text("utf-8").splitlines()
@@ -113,7 +117,7 @@ def _rows(loaded: Ruleset, folder: Path, effects: dict[str, Any]) -> list[dict[s
         rows.append(
             {
                 "id": name,
-                "kind": type(rule).__name__.lower(),
+                "kind": kinds[type(rule)],
                 "file": _shown(folder / file),
                 "line": int(line),
                 "why": rule.why,
@@ -122,8 +126,12 @@ def _rows(loaded: Ruleset, folder: Path, effects: dict[str, Any]) -> list[dict[s
                 "effect": effects.get(name, {}) if name in deciding and effects else None,
             }
         )
-    order = list(texts)
-    return sorted(rows, key=lambda row: (order.index(Path(row["file"]).name), row["line"]))
+    return rows
+
+
+def _order(place: str, files: list[str]) -> tuple[int, int]:
+    file, _, line = place.rpartition(":")
+    return files.index(file), int(line)
 
 
 def _text(lines: list[str], start: int) -> str:

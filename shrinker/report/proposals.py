@@ -48,13 +48,13 @@ def propose_survivor(survivor: Survivor) -> str:
         "words": [survivor.text],
         "where": [survivor.where],
     }
-    return table("survivor", f"survivor-{_slug(survivor.text)}", keys)
+    return table("leftover", f"leftover-{_slug(survivor.text)}", keys)
 
 
 def propose_acceptance(module: str) -> str:
     """A `[[leftover]]` that accepts what folding could not decide in a module."""
     keys: Mapping[str, object] = {"in": ["construct"], "where": [module]}
-    return table("survivor", f"survivor-{_slug(module.rpartition('.')[2])}-construct", keys)
+    return table("leftover", f"leftover-{_slug(module.rpartition('.')[2])}-construct", keys)
 
 
 def table(kind: str, name: str, keys: Mapping[str, object]) -> str:

@@ -128,7 +128,8 @@ def test_why_not(newest: Shrunk, name: str, rule: str) -> None:
 
 
 def test_the_questions_of_the_readme_are_answered(newest: Shrunk) -> None:
-    lines = (REPOSITORY / "README.md").read_text("utf-8").splitlines()
+    pages = [REPOSITORY / name for name in ("README.md", "docs/commands.md")]
+    lines = [line for page in pages for line in page.read_text("utf-8").splitlines()]
     asked = [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("    .venv/bin/shrinker why")]
     assert len(asked) > 3
     for words in asked:

@@ -123,7 +123,7 @@ def test_a_construct_that_folding_does_not_understand() -> None:
     [finding] = strict_findings(RULES, [], [], folded("the handler uses the exception"), left())
     assert (finding.check, finding.path, finding.line) == ("unsupported-construct", PATH, 1)
     assert "the handler uses the exception" in finding.message
-    accepted = Survivor.model_validate(proposed(finding)["survivor"][0])
+    accepted = Survivor.model_validate(proposed(finding)["leftover"][0])
     rules = RULES.model_copy(update={"survivors": (accepted,)})
     assert strict_findings(rules, [], [], folded("the handler uses the exception"), left()) == []
     # Nothing to accept any more: the rule is one without a match.
