@@ -143,5 +143,6 @@ def _error(seen: dict[str, Any]) -> dict[str, Any]:
     return {
         "message": seen["error"],
         "errors": seen.get("errors", [])[-5:],
-        "tail": seen.get("tail", "").splitlines()[-15:],
+        # A page is committed: no lines of code, and no paths of the machine.
+        "tail": [line for line in seen.get("tail", "").splitlines()[-15:] if not line.startswith(" ")],
     }
