@@ -93,7 +93,8 @@ class _Reader(Uses):
             dispatches=tuple(self.dispatches),
             registers=tuple(registers_of(tree.body)),
             assigned=tuple(assigned_of(tree.body)),
-            by_text=frozenset(self.by_text),
+            # `hasattr(triton.language, "gather")` asks another package.
+            by_text=frozenset(name for root, name in self.by_text if root not in self.foreign),
             computed_files=frozenset(self.computed_files),
             lookups=tuple(LookUp(name, line, on, owner) for (name, on, owner), line in self.lookups.items()),
             bound=frozenset(self.top.names),

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
-from shrinker.check.declarations import dispatch_of
+from shrinker.check.declarations import dispatch_of, first_name
 from shrinker.check.scopes import Scope
 from shrinker.check.symbols import Row
 
@@ -33,7 +33,8 @@ class Uses(ABC):
         self.dynamic = False
         self.open = False
         self.words: set[str] = set()
-        self.by_text: set[str] = set()
+        self.by_text: set[tuple[str, str]] = set()
+        """First name of the object that is asked, and the name looked up on it."""
         self.computed_files: set[str] = set()
         self.chains: list[tuple[Scope, str, tuple[str, ...], int, bool]] = []
         self.paths: list[tuple[int, str]] = []
@@ -147,7 +148,7 @@ class Uses(ABC):
             name = args[1].value if len(args) > 1 and isinstance(args[1], ast.Constant) else None
             if node.func.id in {"getattr", "hasattr"} and isinstance(name, str):
                 self.look_up(args[0], name, node.lineno, scope)
-                self.by_text.add(name)
+                self.by_text.add((first_name(args[0]), name))
             self.on_names.append((scope, node.func.id, (), "keyword", "__init__", node.lineno))
             for keyword in node.keywords:
                 if keyword.arg is not None:

@@ -330,6 +330,14 @@ def test_a_name_that_is_looked_up_by_a_text(case: Build, rules: Ruleset) -> None
     assert seen == [("names by text", "m.py")]
 
 
+def test_a_name_that_another_package_is_asked_for(case: Build, rules: Ruleset) -> None:
+    files = {
+        "asks.py": "import triton.language as tl\n\n\ndef able():\n    return hasattr(tl.core, 'gather')\n",
+        "m.py": "x = 1\ngather = x\n",
+    }
+    assert found(case, rules, files, {"asks.py": "=", "m.py": "x = 1\n"}) == []
+
+
 @pytest.mark.parametrize("name", ["__init__", "__call__", "__or__"])
 def test_a_method_that_python_calls(case: Build, rules: Ruleset, name: str) -> None:
     text = f"class A:\n    x = 1\n\n    def {name}(self, *args):\n        return 1\n"
