@@ -22,7 +22,7 @@ BENCH_READY := .venv/.ready-bench
 SIMULATION := .venv-simulate/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help shrink test readme simulation verify verify-gpu survivors cross-check why diff bump publish sweep pairs review comment propose workflows check-upstream doctor bench lint upstream clean clean-cache
+.PHONY: help shrink test readme simulation verify verify-gpu leftovers cross-check why diff bump publish sweep pairs review comment propose workflows check-upstream doctor survivors bench lint upstream clean clean-cache
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -58,8 +58,8 @@ simulation: $(SIMULATION) ## the environment in which trees run without a GPU (2
 verify-gpu: $(READY) ## both servers on this machine's GPUs; GPU="--checkpoints DIR --python ENVIRONMENT/bin/python ..."
 	$(BIN)/shrinker verify --out '$(OUT)' $(if $(UPSTREAM),--upstream '$(UPSTREAM)') --level gpu -- $(GPU)
 
-survivors: $(READY) ## what of other platforms is left in the kept Python of OUT, and why; fails when something has no reason
-	$(BIN)/shrinker survivors --out '$(OUT)' $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(if $(JOBS),--jobs '$(JOBS)')
+leftovers: $(READY) ## what of other platforms is left in the kept Python of OUT, and why; fails when something has no reason
+	$(BIN)/shrinker leftovers --out '$(OUT)' $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(if $(JOBS),--jobs '$(JOBS)')
 
 cross-check: $(READY) ## what ruff, vulture, pyrefly and pydeps see of OUT and not of upstream; fails when a finding has no reason
 	$(BIN)/shrinker cross-check --out '$(OUT)' $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(if $(JOBS),--jobs '$(JOBS)')
@@ -78,6 +78,9 @@ check-upstream: $(READY) ## what the rules do not know of UPSTREAM, with sites a
 
 doctor:
 	@echo 'make doctor is now make check-upstream' >&2; exit 2
+
+survivors:
+	@echo 'make survivors is now make leftovers' >&2; exit 2
 
 # README's figures are part of what a bump rewrites.
 bump: $(READY) ## RELEASE=… or COMMIT=… (SOURCE=repository): move the pin, regenerate, verify, rewrite lock and reports; SUMMARY=file

@@ -93,7 +93,7 @@ ROWS = (
     Row(".venv/bin/shrinker rules platform-hip", says='id = "platform-hip"'),
     Row(".venv/bin/shrinker ablate switch-aiter", slow=True, says="switch-aiter: without it"),
     Row(".venv/bin/shrinker cross-check", slow=True),
-    Row(".venv/bin/shrinker survivors", slow=True),
+    Row(".venv/bin/shrinker leftovers", slow=True),
     Row(".venv/bin/shrinker diff release:0.5.14 release:0.5.15.post1", slow=True, code=1, says="0.5.15.post1"),
     Row(".venv/bin/shrinker verify --level form --level references", says="references: passed"),
     Row(

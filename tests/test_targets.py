@@ -58,8 +58,9 @@ def test_a_command_that_cannot_start_answers_nothing(checkout: Path) -> None:
 
 
 def test_an_old_name_ends_with_the_new_one(checkout: Path) -> None:
-    done = _make(checkout, "doctor")
-    assert done.returncode == 2 and "make check-upstream" in done.stderr
+    for old, new in (("doctor", "check-upstream"), ("survivors", "leftovers")):
+        done = _make(checkout, old)
+        assert done.returncode == 2 and f"make {new}" in done.stderr
 
 
 def test_pages_of_a_run_before_are_not_taken_for_this_ones(checkout: Path) -> None:
@@ -72,7 +73,7 @@ def test_pages_of_a_run_before_are_not_taken_for_this_ones(checkout: Path) -> No
     assert left == {"diff.json": "", "notes.txt": "mine\n"}, "what the command itself left, and what is not its own"
 
 
-@pytest.mark.parametrize("words", [["bump", "RELEASE=1.0"], ["shrink"], ["survivors"], ["cross-check"], ["publish"]])
+@pytest.mark.parametrize("words", [["bump", "RELEASE=1.0"], ["shrink"], ["leftovers"], ["cross-check"], ["publish"]])
 def test_failed_evidence_is_an_error(checkout: Path, words: list[str]) -> None:
     assert _make(checkout, *words).returncode == 0
     assert _make(checkout, *words, code=1).returncode != 0

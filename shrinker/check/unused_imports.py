@@ -16,7 +16,7 @@ from pathlib import Path
 from shrinker.check.parsing import parsed
 from shrinker.check.reader import read_symbols
 from shrinker.syntax.imports import bound_name, catches_import_error
-from shrinker.values.leftovers import Leftover
+from shrinker.values.leftovers import Residue
 from shrinker.values.upstream import module_name
 
 _OWN_NAMES = re.compile(r"\b(?:globals|eval|exec)\s*\(|\bsys\.modules\b")
@@ -36,7 +36,7 @@ class _Place:
     """Line of a `try` around it that catches ImportError, 0 without one."""
 
 
-def explain_imports(out: Path, paths: Iterable[str], unused: Iterable[Leftover]) -> list[Leftover]:
+def explain_imports(out: Path, paths: Iterable[str], unused: Iterable[Residue]) -> list[Residue]:
     """The same imports, each with its reason; the reason is empty where none was found.
 
     Args:
@@ -49,7 +49,7 @@ def explain_imports(out: Path, paths: Iterable[str], unused: Iterable[Leftover])
     return [replace(item, reason=_reason(item, lines, out, files)) for item in items]
 
 
-def _reason(item: Leftover, unused: set[tuple[str, int]], out: Path, paths: Iterable[str]) -> str:
+def _reason(item: Residue, unused: set[tuple[str, int]], out: Path, paths: Iterable[str]) -> str:
     data = (out / item.path).read_bytes()
     tree = parsed(data, item.path) or ast.Module([], [])
     places = list(_imports(tree.body, top=True))

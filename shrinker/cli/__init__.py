@@ -28,11 +28,11 @@ from shrinker.cli.explain import explain, why, why_not
 from shrinker.cli.gpu import gpu_bundle
 from shrinker.cli.help import Commands, examples
 from shrinker.cli.kernels import kernels
+from shrinker.cli.leftovers import leftovers
 from shrinker.cli.mutate import mutate
 from shrinker.cli.publish import publish
 from shrinker.cli.rules import profiles, rules
 from shrinker.cli.shrink import shrink
-from shrinker.cli.survivors import survivors
 from shrinker.cli.verify import verify
 
 app = typer.Typer(
@@ -47,7 +47,7 @@ app = typer.Typer(
 for _command in (
     shrink,
     verify,
-    survivors,
+    leftovers,
     mutate,
     cross_check,
     dependencies,

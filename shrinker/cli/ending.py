@@ -17,7 +17,7 @@ from shrinker.values.errors import InputError, ShrinkerError
 
 INTERRUPTED = 130
 BAD_INPUT = 2
-_RENAMED = {"doctor": "check-upstream", "effect": "ablate", "--patience": "--timeout-factor"}
+_RENAMED = {"doctor": "check-upstream", "effect": "ablate", "survivors": "leftovers", "--patience": "--timeout-factor"}
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 

@@ -18,7 +18,7 @@ EXAMPLES = {
         "shrinker verify --all --timeout-factor 3",
         "shrinker verify --level gpu -- --checkpoints DIR --gpus 0,1",
     ),
-    "survivors": ("shrinker survivors", "shrinker survivors --all --out dist/older"),
+    "leftovers": ("shrinker leftovers", "shrinker leftovers --all --out dist/older"),
     "mutate": ("shrinker mutate --count 200 --seed 0 --seed 1", "shrinker mutate --breakages"),
     "cross-check": ("shrinker cross-check", "shrinker cross-check --all"),
     "dependencies": ("shrinker dependencies", "shrinker dependencies --sizes"),

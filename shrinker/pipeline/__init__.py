@@ -23,7 +23,7 @@ from shrinker.report.write import finish_reports
 from shrinker.ruleset import load_profile, without
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
-from shrinker.values.leftovers import Survivors
+from shrinker.values.leftovers import Leftovers
 from shrinker.values.outcome import Finding
 
 _SHOWN_STRICT = 100
@@ -60,12 +60,12 @@ def shrink(request: Request, progress: Progress) -> Result:
         )
         manifest = emitted.manifest
         refused: tuple[Finding, ...] = ()
-        left: Survivors | None = None
+        left: Leftovers | None = None
         if request.strict or request.look:
             # Here and not above: only such a run looks for them.
             from shrinker.pipeline.strict import find_refused
 
-            with timed("survivors", timings, progress):
+            with timed("leftovers", timings, progress):
                 refused, left = find_refused(tree, places.tree, rules, analysis, emitted, jobs)
         if request.strict:
             refuse(refused, "strict mode", _SHOWN_STRICT)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from shrinker.values.leftovers import Survivors
+from shrinker.values.leftovers import Leftovers
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
 
@@ -52,7 +52,7 @@ class Result:
     rescued: dict[str, str] = field(default_factory=dict)
     strict: tuple[Finding, ...] = ()
     """What strict mode would refuse; only of a run that looks for it."""
-    survivors: Survivors | None = None
+    leftovers: Leftovers | None = None
     """What of other platforms is left; only of a run that looks for it."""
     aside: tuple[Path, ...] = ()
     """Folders to which something of the owner's was moved; only of a run that may."""

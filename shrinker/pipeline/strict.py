@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from shrinker.check.leftovers import find_survivors
+from shrinker.check.leftovers import find_leftovers
 from shrinker.emit.tree import Emitted
 from shrinker.pipeline.analysis import Analysis
 from shrinker.program.build import missing_roots
@@ -12,14 +12,14 @@ from shrinker.report.effects import rule_effects
 from shrinker.report.measure import measure
 from shrinker.report.strict import strict_findings
 from shrinker.ruleset import Ruleset
-from shrinker.values.leftovers import Survivors
+from shrinker.values.leftovers import Leftovers
 from shrinker.values.outcome import Finding
 from shrinker.values.upstream import UpstreamTree
 
 
 def find_refused(
     tree: UpstreamTree, out: Path, rules: Ruleset, analysis: Analysis, emitted: Emitted, jobs: int
-) -> tuple[tuple[Finding, ...], Survivors]:
+) -> tuple[tuple[Finding, ...], Leftovers]:
     """What strict mode refuses, and what of other platforms is left.
 
     Args:
@@ -31,6 +31,6 @@ def find_refused(
         jobs: worker processes.
     """
     effects = rule_effects(rules, analysis.graph, analysis.folded, measure(tree, emitted.manifest))
-    left = find_survivors(tree, out, emitted.manifest, rules, jobs=jobs)
+    left = find_leftovers(tree, out, emitted.manifest, rules, jobs=jobs)
     found = strict_findings(rules, effects, missing_roots(tree, rules), analysis.folded, left, tree)
     return (*found, *emitted.interface.unexplained()), left

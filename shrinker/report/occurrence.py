@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from shrinker.ruleset import Absent, Fact, Pure, Rule, Survivor
+from shrinker.ruleset import Absent, Fact, Leftover, Pure, Rule
 from shrinker.ruleset.models import Refusal
 from shrinker.values.upstream import UpstreamTree, module_name
 
@@ -17,7 +17,7 @@ _WORD = re.compile(r"\w+")
 
 
 def occurring(tree: UpstreamTree, rules: Iterable[Rule]) -> frozenset[str]:
-    """Ids of those facts, refusals, `absent`, `pure` and `survivor` rules that name something which a Python file of upstream writes.
+    """Ids of those facts, refusals, `absent`, `pure` and `leftover` rules that name something which a Python file of upstream writes.
 
     A qualified name occurs in a file when its last component is a word of the text, and each of the others is one too or
     a component of the module's name.
@@ -26,7 +26,7 @@ def occurring(tree: UpstreamTree, rules: Iterable[Rule]) -> frozenset[str]:
         tree: upstream, all of it: what the graph does not reach counts.
         rules: the rules to look for; of other kinds none is found.
     """
-    named = {rule.id: rule.words if isinstance(rule, Survivor) else tuple(names_of(rule)) for rule in rules}
+    named = {rule.id: rule.words if isinstance(rule, Leftover) else tuple(names_of(rule)) for rule in rules}
     sought = {rule: [_Name(pattern) for pattern in names] for rule, names in named.items() if names}
     return frozenset(rule for rule, _, _, _ in _first_files(tree, sought))
 

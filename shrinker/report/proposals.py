@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from shrinker.values.leftovers import Kind, Survivor
+from shrinker.values.leftovers import Kind, Leftover
 from shrinker.values.upstream import module_name
 
 _INDENT = "    "
@@ -18,7 +18,7 @@ def propose_fact(text: str, kind: Kind = "predicates", path: str = "") -> str:
 
     Args:
         text: as the code writes it; a call ends in ``()``.
-        kind: of the survivor.
+        kind: of the leftover.
         path: file that holds it, for a name of its module.
     """
     name = text.removesuffix("()").lstrip("….")
@@ -40,15 +40,15 @@ def propose_platform(name: str) -> str:
     return table("platform", f"words-{_slug(name)}", {"words": words[:1] or [name], "own": True})
 
 
-def propose_survivor(survivor: Survivor) -> str:
-    """A `[[leftover]]` that gives one survivor its reason."""
+def propose_leftover(leftover: Leftover) -> str:
+    """A `[[leftover]]` that gives one leftover its reason."""
     keys = {
-        "kind": [survivor.kind],
-        "in": [survivor.position],
-        "words": [survivor.text],
-        "where": [survivor.where],
+        "kind": [leftover.kind],
+        "in": [leftover.position],
+        "words": [leftover.text],
+        "where": [leftover.where],
     }
-    return table("leftover", f"leftover-{_slug(survivor.text)}", keys)
+    return table("leftover", f"leftover-{_slug(leftover.text)}", keys)
 
 
 def propose_acceptance(module: str) -> str:

@@ -11,19 +11,19 @@ from collections.abc import Mapping, Sequence
 
 from shrinker.report.effects import RuleEffect
 from shrinker.report.occurrence import occurring
-from shrinker.report.proposals import propose_acceptance, propose_fact, propose_platform, propose_survivor
-from shrinker.ruleset import Fact, Rule, Ruleset, Survivor, module_matches
+from shrinker.report.proposals import propose_acceptance, propose_fact, propose_leftover, propose_platform
+from shrinker.ruleset import Fact, Leftover, Rule, Ruleset, module_matches
 from shrinker.ruleset.models import Refusal
 from shrinker.values.folded import FoldedModule, Uncertain
-from shrinker.values.leftovers import KINDS, Kind, Survivors
-from shrinker.values.leftovers import Survivor as Found
+from shrinker.values.leftovers import KINDS, Kind, Leftovers
+from shrinker.values.leftovers import Leftover as Found
 from shrinker.values.outcome import Finding
 from shrinker.values.upstream import UpstreamTree
 
 REFUSED: frozenset[Kind] = frozenset({"predicates", "flags", "environment", "absent imports"})
-"""Kinds of survivors that must have their reason. Texts and names are listed by `shrinker survivors` alone."""
+"""Kinds of leftovers that must have their reason. Texts and names are listed by `shrinker leftovers` alone."""
 
-_ORDER = ("unnamed-predicate", "undecided-fact", "survivor")
+_ORDER = ("unnamed-predicate", "undecided-fact", "leftover")
 _SHOWN_SITES = 5
 
 
@@ -32,7 +32,7 @@ def strict_findings(
     effects: Sequence[RuleEffect],
     missing_roots: Sequence[tuple[str, str]],
     folded: Mapping[str, FoldedModule] | None = None,
-    left: Survivors | None = None,
+    left: Leftovers | None = None,
     tree: UpstreamTree | None = None,
 ) -> list[Finding]:
     """What strict mode refuses.
@@ -62,10 +62,10 @@ def strict_findings(
     idle = [effect.id for effect in effects if effect.idle and effect.id not in optional]
     idle += list(left.unmatched) if left is not None else []
     if tree is not None and idle:
-        every = (*rules.all_rules(), *rules.survivors)
+        every = (*rules.all_rules(), *rules.leftovers)
         spoken = occurring(tree, (rule for rule in every if rule.id in set(idle) and _may_idle(rules, rule)))
         idle = [rule for rule in idle if rule not in spoken]
-    idle += [r.id for r in rules.survivors if _about_constructs(r) and r.id not in accepted and not r.may_idle(version)]
+    idle += [r.id for r in rules.leftovers if _about_constructs(r) and r.id not in accepted and not r.may_idle(version)]
     found += [_unmatched(rules, rule) for rule in idle]
     found += open_constructs
     if left is not None:
@@ -81,7 +81,7 @@ def strict_findings(
         ]
         found += [
             Finding(
-                "leftover", item.path, item.line, f"folding left {item.kind[:-1]} `{item.text}`, with no reason to stay"
+                "residue", item.path, item.line, f"folding left {item.kind[:-1]} `{item.text}`, with no reason to stay"
             )
             for item in left.forbidden
         ]
@@ -109,7 +109,7 @@ def _place(rules: Ruleset, rule: str) -> str:
     return f"{rule} ({rules.places[rule]})" if rule in rules.places else rule
 
 
-def _about_constructs(rule: Survivor) -> bool:
+def _about_constructs(rule: Leftover) -> bool:
     return rule.positions == ("construct",)
 
 
@@ -123,7 +123,7 @@ def _constructs(
         module = folded[item.path].module
         taken = [
             rule.id
-            for rule in rules.survivors
+            for rule in rules.leftovers
             if _about_constructs(rule) and any(module_matches(pattern, module) for pattern in rule.where)
         ]
         accepted.update(taken)
@@ -135,13 +135,13 @@ def _constructs(
     return accepted, found
 
 
-def _unexplained(rules: Ruleset, left: Survivors) -> list[Finding]:
+def _unexplained(rules: Ruleset, left: Leftovers) -> list[Finding]:
     """One finding for each name."""
     named = _named(rules)
     groups: dict[tuple[Kind, str], list[Found]] = defaultdict(list)
-    for survivor in left.unexplained:
-        if survivor.kind in REFUSED:
-            groups[survivor.kind, survivor.text.removesuffix("()")].append(survivor)
+    for leftover in left.unexplained:
+        if leftover.kind in REFUSED:
+            groups[leftover.kind, leftover.text.removesuffix("()")].append(leftover)
     found: list[Finding] = []
     for (kind, _), rows in sorted(groups.items(), key=lambda item: (KINDS.index(item[0][0]), item[0][1])):
         # A condition is what the person should look at first, and its call what a fact would name.
@@ -152,16 +152,16 @@ def _unexplained(rules: Ruleset, left: Survivors) -> list[Finding]:
         if known is not None:
             message = (
                 f"rule {_place(rules, known)} decides `{text}`, but not in this construct ({first.position}; {sites}). "
-                f"If it must stay:\n{propose_survivor(first)}"
+                f"If it must stay:\n{propose_leftover(first)}"
             )
             found.append(Finding("undecided-fact", first.path, first.line, message))
         elif kind == "predicates" and first.position == "test":
             message = f"`{text}` looks like a platform test, and no rule names it ({sites}):\n{propose_fact(text)}"
             found.append(Finding("unnamed-predicate", first.path, first.line, message))
         else:
-            proposal = propose_survivor(first) if kind == "absent imports" else propose_fact(text, kind, first.path)
+            proposal = propose_leftover(first) if kind == "absent imports" else propose_fact(text, kind, first.path)
             message = f"`{text}` is left of another platform ({first.position}; {sites}):\n{proposal}"
-            found.append(Finding("survivor", first.path, first.line, message))
+            found.append(Finding("leftover", first.path, first.line, message))
     return found
 
 

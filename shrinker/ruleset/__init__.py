@@ -8,6 +8,7 @@ from shrinker.ruleset.models import (
     Companion,
     Fact,
     Keep,
+    Leftover,
     Platform,
     Profile,
     Pure,
@@ -15,7 +16,6 @@ from shrinker.ruleset.models import (
     Root,
     Rule,
     Ruleset,
-    Survivor,
     Walk,
 )
 from shrinker.ruleset.without import with_rule, without
@@ -26,6 +26,7 @@ __all__ = [
     "Companion",
     "Fact",
     "Keep",
+    "Leftover",
     "Platform",
     "Profile",
     "Pure",
@@ -33,7 +34,6 @@ __all__ = [
     "Root",
     "Rule",
     "Ruleset",
-    "Survivor",
     "Walk",
     "load_profile",
     "module_matches",

@@ -31,6 +31,7 @@ from shrinker.ruleset.models import (
     Internal,
     Keep,
     Label,
+    Leftover,
     Listing,
     Outside,
     Platform,
@@ -43,7 +44,6 @@ from shrinker.ruleset.models import (
     Root,
     Rule,
     Ruleset,
-    Survivor,
     Walk,
 )
 from shrinker.values.errors import InputError
@@ -69,7 +69,7 @@ KINDS: dict[str, tuple[str, type[Rule]]] = {
     "distribution": ("distributions", Distribution),
     "listing": ("listings", Listing),
     "platform": ("platforms", Platform),
-    "leftover": ("survivors", Survivor),
+    "leftover": ("leftovers", Leftover),
     "protocol": ("protocols", Protocol),
     "external": ("outsides", Outside),
     "api": ("apis", Api),

@@ -335,7 +335,7 @@ class Platform(Rule):
     suspect."""
 
 
-class Survivor(Rule):
+class Leftover(Rule):
     """Why a trace of another platform in the generated tree is right. All keys that are given must hold."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True)
@@ -343,9 +343,9 @@ class Survivor(Rule):
     kind: tuple[Kind, ...] = ()
     """Kinds of traces (`values.leftovers.Kind`)."""
     positions: tuple[Position, ...] = Field((), alias="in")
-    """Places in the syntax (`values.survivors.Position`)."""
+    """Places in the syntax (`values.leftovers.Position`)."""
     words: tuple[str, ...] = ()
-    """The whole text of the survivor, or one component of its dotted name; ``*`` stands for any text."""
+    """The whole text of the leftover, or one component of its dotted name; ``*`` stands for any text."""
     where: tuple[str, ...] = ()
     """Patterns over modules and qualified definitions, what is inside included."""
     idle: bool | None = None
@@ -479,7 +479,7 @@ class Ruleset(BaseModel):
     distributions: tuple[Distribution, ...] = ()
     listings: tuple[Listing, ...] = ()
     platforms: tuple[Platform, ...] = ()
-    survivors: tuple[Survivor, ...] = ()
+    leftovers: tuple[Leftover, ...] = ()
     protocols: tuple[Protocol, ...] = ()
     outsides: tuple[Outside, ...] = ()
     apis: tuple[Api, ...] = ()
@@ -511,7 +511,7 @@ class Ruleset(BaseModel):
     def all_rules(self) -> tuple[Rule, ...]:
         """Every rule that decides something about the tree, in the order of the kinds.
 
-        `platforms` and `survivors` decide nothing: they judge what was generated. `protocols` and `outsides` tell of what
+        `platforms` and `leftovers` decide nothing: they judge what was generated. `protocols` and `outsides` tell of what
         is not in the tree, `entries` and `dependents` what the judge of claims asks, `reaches` and `capabilities` what must be in it,
         `distributions` and `listings` of the package index, whatever this upstream declares.
         """

@@ -24,8 +24,8 @@ class Survey:
     @property
     def undefined_names(self) -> int:
         """Names that folding left without a definition; evidence refuses a tree with such a one, too."""
-        left = self.result.survivors
-        return sum(item.kind == "undefined names" for item in left.leftovers) if left is not None else 0
+        left = self.result.leftovers
+        return sum(item.kind == "undefined names" for item in left.residues) if left is not None else 0
 
     @property
     def unknown_predicates(self) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ Position = Literal[
     "test",
     "value",
 ]
-"""Where in the syntax a survivor stands, the most telling place first:
+"""Where in the syntax a leftover stands, the most telling place first:
 
 ``named-error`` in the error that shrinker puts in the place of a removed feature; ``message`` in the text of a raised
 exception, an `assert`, a log call, a warning or `print`, or asked there for which words to show; ``help-text`` in
@@ -46,14 +46,14 @@ attribute read that tensors have (``t.is_cuda``); ``tensor-device`` compared wit
 declaration of a variable in a class of them; ``probe`` asked with `hasattr`, `find_spec` or `import_module`;
 ``comparison``, ``test`` (anywhere else in a condition), ``call``, ``argument``, ``keyword`` (its name), ``parameter``
 (its name), ``default``, ``definition``, ``import``, ``assignment`` (its target), ``key`` of a dict or subscript,
-``element`` of a list, tuple or set, ``value`` anywhere else. ``construct`` is no survivor's: with it a rule accepts, in
+``element`` of a list, tuple or set, ``value`` anywhere else. ``construct`` is no leftover's: with it a rule accepts, in
 strict mode, statements of the modules in its `where` that hold a fact and that folding does not understand."""
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True, slots=True)
-class Survivor:
+class Leftover:
     """One trace of another platform in kept Python. Docstrings and comments are none."""
 
     kind: Kind
@@ -72,11 +72,11 @@ class Survivor:
 
 
 @dataclass(frozen=True, slots=True)
-class Leftover:
+class Residue:
     """Something that folding left behind and that upstream did not write itself."""
 
     kind: str
-    """One of `LEFTOVERS`."""
+    """One of `RESIDUES`."""
     path: str
     line: int
     text: str
@@ -84,7 +84,7 @@ class Leftover:
     """Why it stays all the same, for an orphaned import; empty when nothing says so."""
 
 
-LEFTOVERS = (
+RESIDUES = (
     "constant tests",
     "constant operands",
     "empty else",
@@ -99,7 +99,7 @@ LEFTOVERS = (
 `len(None)`; ``undefined names`` and ``orphaned imports``: as ruff
 finds them (F821-F823, F401)."""
 
-FORBIDDEN_LEFTOVERS = frozenset(LEFTOVERS) - {"constant operands", "empty if"}
+FORBIDDEN = frozenset(RESIDUES) - {"constant operands", "empty if"}
 """What must be 0, but for orphaned imports that have their reason. The two others are right where evaluating the rest
 has an effect."""
 
@@ -118,41 +118,41 @@ class Suspect:
 
 
 @dataclass(frozen=True, slots=True)
-class Survivors:
+class Leftovers:
     """Everything that one look at a generated tree found; each tuple sorted by path and line."""
 
     files: int
     """Python files that were looked at."""
-    survivors: tuple[Survivor, ...]
     leftovers: tuple[Leftover, ...]
+    residues: tuple[Residue, ...]
     suspects: tuple[Suspect, ...]
     unmatched: tuple[str, ...]
     """Ids of `[[leftover]]` rules that explain nothing here and are not optional."""
 
     @property
-    def unexplained(self) -> tuple[Survivor, ...]:
-        """Survivors that no rule gives a reason for."""
-        return tuple(s for s in self.survivors if not s.rule)
+    def unexplained(self) -> tuple[Leftover, ...]:
+        """Leftovers that no rule gives a reason for."""
+        return tuple(s for s in self.leftovers if not s.rule)
 
     @property
     def clean(self) -> bool:
-        """True when every survivor has its reason and folding left nothing behind that must not be."""
+        """True when every leftover has its reason and folding left nothing behind that must not be."""
         return not self.unexplained and not self.forbidden
 
     @property
-    def forbidden(self) -> tuple[Leftover, ...]:
+    def forbidden(self) -> tuple[Residue, ...]:
         """What folding left behind that must not be there."""
-        return tuple(item for item in self.leftovers if item.kind in FORBIDDEN_LEFTOVERS and not item.reason)
+        return tuple(item for item in self.residues if item.kind in FORBIDDEN and not item.reason)
 
     def counts(self) -> dict[str, dict[str, int]]:
         """By kind: how many, how many of them explained."""
-        return {k: _count(s for s in self.survivors if s.kind == k) for k in KINDS}
+        return {k: _count(s for s in self.leftovers if s.kind == k) for k in KINDS}
 
-    def leftover_counts(self) -> dict[str, int]:
+    def residue_counts(self) -> dict[str, int]:
         """How many of each kind of leftover."""
-        return {kind: sum(item.kind == kind for item in self.leftovers) for kind in LEFTOVERS}
+        return {kind: sum(item.kind == kind for item in self.residues) for kind in RESIDUES}
 
 
-def _count(found: Iterable[Survivor]) -> dict[str, int]:
+def _count(found: Iterable[Leftover]) -> dict[str, int]:
     rows = list(found)
     return {"total": len(rows), "explained": sum(bool(s.rule) for s in rows), "idle": sum(s.idle for s in rows)}

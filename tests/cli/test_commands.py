@@ -196,6 +196,7 @@ def test_version_and_help(world: World) -> None:
     [
         (["doctor", "release:1.0", "--since", "release:0.9"], "check-upstream"),
         (["effect", "npu"], "ablate"),
+        (["survivors", "--all"], "leftovers"),
         (["verify", "--all", "--patience", "3"], "--timeout-factor"),
         (["mutate", "--patience=3"], "--timeout-factor"),
     ],

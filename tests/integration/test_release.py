@@ -64,12 +64,12 @@ def test_the_committed_evidence_is_of_this_tree_or_says_whose_it_is(newest: Shru
 
 
 def test_what_is_left_of_other_platforms_has_its_reason(newest: Shrunk) -> None:
-    done = command("survivors", "--out", str(newest.out), "--jobs", str(newest.jobs), "--json")
+    done = command("leftovers", "--out", str(newest.out), "--jobs", str(newest.jobs), "--json")
     assert done.returncode == 0, done.stderr[-4000:]
     found = json.loads(done.stdout)
     assert [site for site in found["sites"] if not site["rule"]] == [] and found["unmatched_rules"] == []
     # Both of them say something: of much the reason is known, and nothing is counted that every machine has.
-    assert found["survivors"]["strings"]["explained"] > 0
+    assert found["leftovers"]["strings"]["explained"] > 0
     assert {site["position"] for site in found["sites"] if site["text"] == "cpu"} <= {"message"}
 
 

@@ -11,12 +11,12 @@ import pytest
 from shrinker.report.effects import RuleEffect
 from shrinker.report.occurrence import occurring
 from shrinker.report.strict import strict_findings
-from shrinker.ruleset import Absent, Fact, Remove, Ruleset, Survivor
+from shrinker.ruleset import Absent, Fact, Leftover, Remove, Ruleset
 from shrinker.ruleset.load import load_rules
 from shrinker.ruleset.models import Refusal
 from shrinker.values.folded import FoldedModule, Uncertain
-from shrinker.values.leftovers import Leftover, Survivors, Suspect
-from shrinker.values.leftovers import Survivor as Found
+from shrinker.values.leftovers import Leftover as Found
+from shrinker.values.leftovers import Leftovers, Residue, Suspect
 from shrinker.values.outcome import Finding
 from tests.check.trees import upstream_tree, write
 
@@ -30,8 +30,8 @@ def found(kind: str, text: str, position: str = "test", line: int = 3, **more: A
     return Found(kind, PATH, line, text, "sglang.srt.a.f", position, **more)  # type: ignore[arg-type]
 
 
-def left(*survivors: Found, suspects: tuple[Suspect, ...] = (), unmatched: tuple[str, ...] = ()) -> Survivors:
-    return Survivors(1, survivors, (), suspects, unmatched)
+def left(*leftovers: Found, suspects: tuple[Suspect, ...] = (), unmatched: tuple[str, ...] = ()) -> Leftovers:
+    return Leftovers(1, leftovers, (), suspects, unmatched)
 
 
 def effect(rule: str, decisions: int) -> RuleEffect:
@@ -43,8 +43,8 @@ def folded(*reasons: str) -> dict[str, FoldedModule]:
     return {PATH: FoldedModule(PATH, "sglang.srt.a", False, "", 9, (), "", (), (), (), (), (), uncertain)}
 
 
-def refused(survivors: Survivors, rules: Ruleset = RULES) -> list[Finding]:
-    return strict_findings(rules, [], [], folded(), survivors)
+def refused(leftovers: Leftovers, rules: Ruleset = RULES) -> list[Finding]:
+    return strict_findings(rules, [], [], folded(), leftovers)
 
 
 def proposed(finding: Finding) -> dict[str, Any]:
@@ -54,44 +54,44 @@ def proposed(finding: Finding) -> dict[str, Any]:
 
 
 def test_nothing_is_refused() -> None:
-    # What has its reason, what strict mode leaves to `shrinker survivors`, and what folding may leave behind.
-    survivors = left(
+    # What has its reason, what strict mode leaves to `shrinker leftovers`, and what folding may leave behind.
+    leftovers = left(
         found("predicates", "is_hip()", rule="reason"),
         found("strings", "npu"),
         found("names", "torch.npu.x()"),
     )
-    assert strict_findings(RULES, [effect("npu", 1)], [], folded(), survivors) == []
+    assert strict_findings(RULES, [effect("npu", 1)], [], folded(), leftovers) == []
     optional = FACT.model_copy(update={"optional": True})
     assert strict_findings(Ruleset(facts=(optional,)), [effect("npu", 0)], [("npu", "x")]) == []
 
 
 def test_a_rule_without_a_match_and_a_root_that_is_not_there() -> None:
-    by_effect, by_survivor = strict_findings(RULES, [effect("npu", 0)], [], folded(), left(unmatched=("idle",)))
+    by_effect, by_leftover = strict_findings(RULES, [effect("npu", 0)], [], folded(), left(unmatched=("idle",)))
     assert (by_effect.check, by_effect.path, by_effect.line) == ("unmatched-rule", "world.toml", 7)
-    assert (by_survivor.check, by_survivor.path, by_survivor.line) == ("unmatched-rule", "world.toml", 9)
+    assert (by_leftover.check, by_leftover.path, by_leftover.line) == ("unmatched-rule", "world.toml", 9)
     [root] = strict_findings(RULES, [], [("npu", "sglang.gone")])
     assert (root.check, root.path) == ("missing-root", "sglang.gone") and "world.toml:7" in root.message
 
 
 @pytest.mark.parametrize(
-    ("survivor", "check", "rule"),
+    ("leftover", "check", "rule"),
     [
         (found("predicates", "is_hip()"), "unnamed-predicate", {"calls": ["sglang.**.is_hip"], "value": False}),
         (found("predicates", "….is_musa()"), "unnamed-predicate", {"calls": [".is_musa"], "value": False}),
         (found("predicates", "x.is_musa"), "unnamed-predicate", {"attributes": [".is_musa"], "value": False}),
-        (found("predicates", "is_hip()", "call"), "survivor", {"calls": ["sglang.**.is_hip"]}),
+        (found("predicates", "is_hip()", "call"), "leftover", {"calls": ["sglang.**.is_hip"]}),
         (found("predicates", "is_npu()"), "undecided-fact", {"words": ["is_npu()"], "where": ["sglang.srt.a.f"]}),
         (found("predicates", "x.is_aiter()"), "undecided-fact", {"in": ["test"], "kind": ["predicates"]}),
         (found("predicates", "torch.version.hip"), "undecided-fact", {"words": ["torch.version.hip"]}),
-        (found("flags", "_use_npu"), "survivor", {"names": ["sglang.srt.a._use_npu"], "value": False}),
-        (found("flags", "self.use_npu"), "survivor", {"attributes": [".use_npu"]}),
-        (found("environment", "envs.SGLANG_NPU.get()"), "survivor", {"environment": ["get"]}),
-        (found("environment", "SGLANG_NPU_X", "key"), "survivor", {"environment": ["SGLANG_NPU_X"]}),
-        (found("absent imports", "aiter.ops", "import"), "survivor", {"words": ["aiter.ops"], "in": ["import"]}),
+        (found("flags", "_use_npu"), "leftover", {"names": ["sglang.srt.a._use_npu"], "value": False}),
+        (found("flags", "self.use_npu"), "leftover", {"attributes": [".use_npu"]}),
+        (found("environment", "envs.SGLANG_NPU.get()"), "leftover", {"environment": ["get"]}),
+        (found("environment", "SGLANG_NPU_X", "key"), "leftover", {"environment": ["SGLANG_NPU_X"]}),
+        (found("absent imports", "aiter.ops", "import"), "leftover", {"words": ["aiter.ops"], "in": ["import"]}),
     ],
 )
-def test_survivors(survivor: Found, check: str, rule: dict[str, Any]) -> None:
-    [finding] = refused(left(survivor))
+def test_leftovers(leftover: Found, check: str, rule: dict[str, Any]) -> None:
+    [finding] = refused(left(leftover))
     assert (finding.check, finding.path, finding.line) == (check, PATH, 3)
     [[table]] = proposed(finding).values()
     assert table.items() >= rule.items()
@@ -123,8 +123,8 @@ def test_a_construct_that_folding_does_not_understand() -> None:
     [finding] = strict_findings(RULES, [], [], folded("the handler uses the exception"), left())
     assert (finding.check, finding.path, finding.line) == ("unsupported-construct", PATH, 1)
     assert "the handler uses the exception" in finding.message
-    accepted = Survivor.model_validate(proposed(finding)["leftover"][0])
-    rules = RULES.model_copy(update={"survivors": (accepted,)})
+    accepted = Leftover.model_validate(proposed(finding)["leftover"][0])
+    rules = RULES.model_copy(update={"leftovers": (accepted,)})
     assert strict_findings(rules, [], [], folded("the handler uses the exception"), left()) == []
     # Nothing to accept any more: the rule is one without a match.
     assert [f.check for f in strict_findings(rules, [], [], folded(), left())] == ["unmatched-rule"]
@@ -132,11 +132,11 @@ def test_a_construct_that_folding_does_not_understand() -> None:
 
 def test_every_proposal_loads(tmp_path: Any) -> None:
     kinds = ("predicates", "flags", "environment", "absent imports")
-    survivors = [
+    leftovers = [
         found(kind, text, line=n) for n, kind in enumerate(kinds) for text in ("A_NPU", "x.is_hip()", "…./a b")
     ]
     suspect = Suspect("is_supported", "sglang.utils", ("is_hip",), ((PATH, 4),))
-    findings = strict_findings(RULES, [], [], folded("why"), left(*survivors, suspects=(suspect,)))
+    findings = strict_findings(RULES, [], [], folded("why"), left(*leftovers, suspects=(suspect,)))
     assert len(findings) == 14
     for number, finding in enumerate(findings):
         path = tmp_path / f"{number}.toml"
@@ -146,14 +146,14 @@ def test_every_proposal_loads(tmp_path: Any) -> None:
 
 def test_what_folding_left_behind_is_refused_unless_it_may_stay() -> None:
     allowed = (
-        Leftover("constant operands", PATH, 1, "f() and False"),
-        Leftover("orphaned imports", PATH, 2, "a.b", "importing a runs a.py:1"),
+        Residue("constant operands", PATH, 1, "f() and False"),
+        Residue("orphaned imports", PATH, 2, "a.b", "importing a runs a.py:1"),
     )
-    assert refused(Survivors(1, (), allowed, (), ())) == []
-    left_over = (Leftover("constant tests", PATH, 3, "if True"), Leftover("orphaned imports", PATH, 4, "a.c"))
-    found_left = Survivors(1, (), (*allowed, *left_over), (), ())
+    assert refused(Leftovers(1, (), allowed, (), ())) == []
+    left_over = (Residue("constant tests", PATH, 3, "if True"), Residue("orphaned imports", PATH, 4, "a.c"))
+    found_left = Leftovers(1, (), (*allowed, *left_over), (), ())
     assert not found_left.clean
-    assert [(f.check, f.line) for f in refused(found_left)] == [("leftover", 3), ("leftover", 4)]
+    assert [(f.check, f.line) for f in refused(found_left)] == [("residue", 3), ("residue", 4)]
 
 
 def test_a_rule_has_its_match_wherever_upstream_writes_the_name(tmp_path: Path) -> None:
@@ -178,14 +178,14 @@ def test_a_rule_has_its_match_wherever_upstream_writes_the_name(tmp_path: Path) 
             Absent(id="absent", why=WHY, modules=("torch_npu",)),
             Absent(id="no-absent", why=WHY, modules=("torch_hpu",)),
         ),
-        survivors=(
-            Survivor.model_validate({"id": "text", "why": WHY, "words": ["no_such", "*.is_npu"]}),
-            Survivor.model_validate({"id": "no-text", "why": WHY, "words": ["is_hpu"]}),
+        leftovers=(
+            Leftover.model_validate({"id": "text", "why": WHY, "words": ["no_such", "*.is_npu"]}),
+            Leftover.model_validate({"id": "no-text", "why": WHY, "words": ["is_hpu"]}),
         ),
         removes=(Remove(id="remove", why=WHY, feature="NPU", modules=("sglang.gone.npu",)),),
     )
     tree = upstream_tree(tmp_path)
-    assert occurring(tree, (*rules.all_rules(), *rules.survivors)) == {"method", "nested", "open", "absent", "text"}
+    assert occurring(tree, (*rules.all_rules(), *rules.leftovers)) == {"method", "nested", "open", "absent", "text"}
     idle = [effect(rule, 0) for rule in ("method", "no-word")]
     found = strict_findings(rules, idle, [], left=left(unmatched=("text", "no-text")), tree=tree)
     assert [f.message.split()[1] for f in found] == ["no-word", "no-text"]

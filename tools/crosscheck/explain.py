@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from shrinker.check.unused_imports import explain_imports
-from shrinker.values.leftovers import Leftover
+from shrinker.values.leftovers import Residue
 from tools.crosscheck.finding import Explained, Finding
 from tools.crosscheck.gone import Gone
 
@@ -63,7 +63,7 @@ def explain_all(
 def _import_reasons(
     findings: Collection[Finding], out: Path, paths: Collection[str]
 ) -> dict[tuple[str, int, str], str]:
-    leftovers = {Leftover("orphaned imports", item.path, item.line, item.subject) for item in findings}
+    leftovers = {Residue("orphaned imports", item.path, item.line, item.subject) for item in findings}
     ordered = sorted(leftovers, key=lambda item: (item.path, item.line, item.text))
     return {(i.path, i.line, i.text): i.reason for i in explain_imports(out, paths, ordered) if i.reason}
 

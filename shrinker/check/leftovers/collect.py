@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from shrinker.check.leftovers.collection import leftovers
 from shrinker.check.leftovers.reasons import explain, mark_idle
+from shrinker.check.leftovers.residues import residues
 from shrinker.check.leftovers.scan import Scanner
 from shrinker.check.leftovers.suspects import Company, companies, suspects
 from shrinker.check.leftovers.vocabulary import Vocabulary, build_vocabulary
@@ -22,7 +22,7 @@ from shrinker.check.workers import map_files
 from shrinker.ruleset import Ruleset
 from shrinker.syntax.imports import package_of
 from shrinker.values.errors import InputError
-from shrinker.values.leftovers import Leftover, Survivor, Survivors
+from shrinker.values.leftovers import Leftover, Leftovers, Residue
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import UpstreamTree, module_name
 
@@ -34,14 +34,14 @@ _ORPHANED = "F401"
 class _Look:
     """What one file holds."""
 
-    survivors: tuple[Survivor, ...] = ()
-    uses: frozenset[tuple[str, str]] = frozenset()
     leftovers: tuple[Leftover, ...] = ()
+    uses: frozenset[tuple[str, str]] = frozenset()
+    residues: tuple[Residue, ...] = ()
     companies: tuple[Company, ...] = ()
     asked: tuple[tuple[str, str, int], ...] = ()
 
 
-def find_survivors(
+def find_leftovers(
     tree: UpstreamTree,
     out: Path,
     manifest: Manifest,
@@ -50,7 +50,7 @@ def find_survivors(
     jobs: int,
     names: bool = True,
     among: Collection[str] | None = None,
-) -> Survivors:
+) -> Leftovers:
     """Find what is left of other platforms, and what folding left behind.
 
     Args:
@@ -80,23 +80,23 @@ def find_survivors(
         jobs=jobs,
     )
     uses = {use for look in looks for use in look.uses}
-    found = mark_idle((s for look in looks for s in look.survivors), uses)
-    explained = explain(sorted(found, key=lambda s: (s.path, s.line, s.kind, s.text)), rules.survivors)
-    behind = [item for look in looks for item in look.leftovers]
+    found = mark_idle((s for look in looks for s in look.leftovers), uses)
+    explained = explain(sorted(found, key=lambda s: (s.path, s.line, s.kind, s.text)), rules.leftovers)
+    behind = [item for look in looks for item in look.residues]
     found_by_ruff = _named_by_ruff(ours.result(), theirs.result())
     orphaned = [item for item in found_by_ruff if item.kind == "orphaned imports"]
     behind += [item for item in found_by_ruff if item.kind != "orphaned imports"]
     behind += explain_imports(out, [entry.path for entry in entries], orphaned) if orphaned else []
     matched = {s.rule for s in explained}
-    return Survivors(
+    return Leftovers(
         files=len(entries),
-        survivors=explained,
-        leftovers=tuple(sorted(behind, key=lambda item: (item.path, item.line, item.kind, item.text))),
+        leftovers=explained,
+        residues=tuple(sorted(behind, key=lambda item: (item.path, item.line, item.kind, item.text))),
         suspects=suspects(
             (company for look in looks for company in look.companies), (a for look in looks for a in look.asked)
         ),
         unmatched=tuple(
-            r.id for r in rules.survivors if r.id not in matched and not r.optional and r.positions != ("construct",)
+            r.id for r in rules.leftovers if r.id not in matched and not r.optional and r.positions != ("construct",)
         ),
     )
 
@@ -119,16 +119,16 @@ def _look(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             parsed = ast.parse(data, path)
-            behind = leftovers(path, parsed, text, before) if changed else ()
+            behind = residues(path, parsed, text, before) if changed else ()
     except (SyntaxError, ValueError) as error:
         if not changed:
             # Upstream's own file that is no Python: what it says is not run.
             return _Look(companies=beside)
         raise InputError(f"{out / path}: cannot be parsed: {error}", "generate the tree again") from error
     scanner = Scanner(path, module, package, vocabulary, kept)
-    survivors = scanner.scan(parsed, text.split("\n"), hot)
+    leftovers = scanner.scan(parsed, text.split("\n"), hot)
     asked = tuple((name, path, line) for name, line in sorted(scanner.asked))
-    return _Look(survivors, frozenset(scanner.uses), behind, beside, asked)
+    return _Look(leftovers, frozenset(scanner.uses), behind, beside, asked)
 
 
 def _read(path: Path) -> bytes:
@@ -149,10 +149,10 @@ def _decode(data: bytes, path: str) -> str:
         raise InputError(f"{path}: is not text: {error}", "report the file as a fault of shrinker") from error
 
 
-def _named_by_ruff(ours: Iterable[Undefined], theirs: Iterable[Undefined]) -> list[Leftover]:
+def _named_by_ruff(ours: Iterable[Undefined], theirs: Iterable[Undefined]) -> list[Residue]:
     inherited = {(u.path, u.code, u.name) for u in theirs}
     return [
-        Leftover("orphaned imports" if u.code == _ORPHANED else "undefined names", u.path, u.line, u.name)
+        Residue("orphaned imports" if u.code == _ORPHANED else "undefined names", u.path, u.line, u.name)
         for u in ours
         if u.code in (*_UNDEFINED, _ORPHANED) and (u.path, u.code, u.name) not in inherited
     ]

@@ -15,7 +15,7 @@ from shrinker.check.leftovers.places import (
     texts_of,
 )
 from shrinker.check.leftovers.vocabulary import Vocabulary, is_constant
-from shrinker.values.leftovers import KINDS, Kind, Position, Survivor
+from shrinker.values.leftovers import KINDS, Kind, Leftover, Position
 
 TENSOR_ATTRIBUTES = frozenset({"is_cuda", "is_cpu", "is_xpu", "is_mps", "is_hpu", "is_npu", "is_musa"})
 # Within these a string keeps the place of the whole, however deep it stands.
@@ -42,7 +42,7 @@ class Expressions(ABC):
         """Foreign identifiers that are read, or named by a string, each with the definition that does so."""
         self.asked: set[tuple[str, int]] = set()
         """Functions that a condition or an assignment asks without an argument, with the line."""
-        self._found: dict[tuple[Kind, int, str, Position], Survivor] = {}
+        self._found: dict[tuple[Kind, int, str, Position], Leftover] = {}
         self._where = module
         self._shown = False
         self._imported: set[str] = set()
@@ -216,7 +216,7 @@ class Expressions(ABC):
         if self._shown and kind == "strings":
             place = "message"
         key = (kind, line, text, place)
-        self._found.setdefault(key, Survivor(kind, self.path, line, text, self._where, place))
+        self._found.setdefault(key, Leftover(kind, self.path, line, text, self._where, place))
 
 
 def _name_place(place: Position) -> Position:

@@ -1,4 +1,4 @@
-"""Places in the syntax that tell what a survivor is for."""
+"""Places in the syntax that tell what a leftover is for."""
 
 from __future__ import annotations
 

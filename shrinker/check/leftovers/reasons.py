@@ -1,4 +1,4 @@
-"""Give every survivor the rule that says why it is right, and tell which of them nothing names."""
+"""Give every leftover the rule that says why it is right, and tell which of them nothing names."""
 
 from __future__ import annotations
 
@@ -7,35 +7,35 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from shrinker.ruleset import Survivor as Reason
+from shrinker.ruleset import Leftover as Reason
 from shrinker.ruleset.match import module_matches
-from shrinker.values.leftovers import Survivor
+from shrinker.values.leftovers import Leftover
 
 _DEFINING = frozenset({"definition", "environment-declaration"})
 
 
-def explain(found: Iterable[Survivor], reasons: Sequence[Reason]) -> tuple[Survivor, ...]:
-    """The survivors, each with the first rule that holds for it."""
+def explain(found: Iterable[Leftover], reasons: Sequence[Reason]) -> tuple[Leftover, ...]:
+    """The leftovers, each with the first rule that holds for it."""
     return tuple(replace(s, rule=next((r.id for r in reasons if holds(r, s)), "")) for s in found)
 
 
-def holds(reason: Reason, survivor: Survivor) -> bool:
+def holds(reason: Reason, leftover: Leftover) -> bool:
     """True when every key that the rule gives is met."""
-    if reason.kind and survivor.kind not in reason.kind:
+    if reason.kind and leftover.kind not in reason.kind:
         return False
-    if reason.positions and survivor.position not in reason.positions:
+    if reason.positions and leftover.position not in reason.positions:
         return False
-    if reason.where and not any(module_matches(pattern, survivor.where) for pattern in reason.where):
+    if reason.where and not any(module_matches(pattern, leftover.where) for pattern in reason.where):
         return False
-    if reason.idle is not None and reason.idle != survivor.idle:
+    if reason.idle is not None and reason.idle != leftover.idle:
         return False
     if not reason.words:
         return True
-    names = {survivor.text, *survivor.text.removesuffix("()").split(".")}
+    names = {leftover.text, *leftover.text.removesuffix("()").split(".")}
     return any(fnmatchcase(name, pattern) for pattern in reason.words for name in names)
 
 
-def mark_idle(found: Iterable[Survivor], uses: Iterable[tuple[str, str]]) -> tuple[Survivor, ...]:
+def mark_idle(found: Iterable[Leftover], uses: Iterable[tuple[str, str]]) -> tuple[Leftover, ...]:
     """Mark definitions that nothing kept names, and what stands inside them.
 
     What only an idle definition names is idle too. Names are compared as they are written, so a definition
@@ -62,10 +62,10 @@ def mark_idle(found: Iterable[Survivor], uses: Iterable[tuple[str, str]]) -> tup
     return tuple(replace(s, idle=_inside(_defined(s), idle)) for s in everything)
 
 
-def _defined(survivor: Survivor) -> str:
+def _defined(leftover: Leftover) -> str:
     # A definition stands inside itself; a variable is declared in the class of them.
-    declared = survivor.position == "environment-declaration"
-    return f"{survivor.where}.{survivor.text}" if declared else survivor.where
+    declared = leftover.position == "environment-declaration"
+    return f"{leftover.where}.{leftover.text}" if declared else leftover.where
 
 
 def _inside(where: str, definitions: set[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Find the survivors of one file: a walk over its statements that remembers where it is."""
+"""Find the leftovers of one file: a walk over its statements that remembers where it is."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from shrinker.check.leftovers.places import (
 )
 from shrinker.check.leftovers.vocabulary import Vocabulary, is_constant
 from shrinker.syntax.imports import absolute
-from shrinker.values.leftovers import Survivor
+from shrinker.values.leftovers import Leftover
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -43,8 +43,8 @@ class Scanner(Expressions):
         self._hot: list[int] = []
         self._tree = ast.Module([], [])
 
-    def scan(self, tree: ast.Module, lines: Sequence[str], hot: re.Pattern[str] | None) -> tuple[Survivor, ...]:
-        """Survivors by line. Statements without a line that `hot` matches are not looked into."""
+    def scan(self, tree: ast.Module, lines: Sequence[str], hot: re.Pattern[str] | None) -> tuple[Leftover, ...]:
+        """Leftovers by line. Statements without a line that `hot` matches are not looked into."""
         self._hot = [number for number, line in enumerate(lines, 1) if hot is not None and hot.search(line)]
         self._imported = set(_imported(tree.body))
         self._tree = tree

@@ -95,7 +95,7 @@ class Vocabulary:
         self._others = frozenset(word for text in texts for word in _WORDS.findall(text))
 
     def hot(self, text: str) -> re.Pattern[str] | None:
-        """Finds the lines of a text that may hold a survivor (and others); None when no line does."""
+        """Finds the lines of a text that may hold a leftover (and others); None when no line does."""
         words = [word for word in set(_WORDS.findall(text)) if self._is_hot(word) or _is_asked(word, text)]
         return re.compile(rf"\b(?:{'|'.join(sorted(words))})\b") if words else None
 

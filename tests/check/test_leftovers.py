@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 import pytest
 
-from shrinker.check.leftovers import find_survivors
+from shrinker.check.leftovers import find_leftovers
 from shrinker.check.leftovers.scan import Scanner
 from shrinker.check.leftovers.vocabulary import build_vocabulary
-from shrinker.ruleset import Absent, Fact, Platform, Remove, Ruleset, Survivor
+from shrinker.ruleset import Absent, Fact, Leftover, Platform, Remove, Ruleset
 from shrinker.ruleset.models import Domain
 from shrinker.values.errors import InputError
-from shrinker.values.leftovers import Survivors
+from shrinker.values.leftovers import Leftovers
 from tests.check.trees import Case, Files
 
 WHY = "A rule of a test."
@@ -37,7 +37,7 @@ VOCABULARY = build_vocabulary(RULES)
 
 
 def seen(source: str) -> list[tuple[str, str, str]]:
-    """Kind, position and text of each survivor of a module `sglang.srt.here`."""
+    """Kind, position and text of each leftover of a module `sglang.srt.here`."""
     scanner = Scanner(
         "python/sglang/srt/here.py", "sglang.srt.here", "sglang.srt", VOCABULARY, frozenset({"sglang.srt.npu_kept"})
     )
@@ -69,7 +69,7 @@ def seen(source: str) -> list[tuple[str, str, str]]:
         "from sglang.srt.quark_like import x",
     ],
 )
-def test_no_survivor(source: str) -> None:
+def test_no_leftover(source: str) -> None:
     assert seen(source) == []
 
 
@@ -129,7 +129,7 @@ def test_no_survivor(source: str) -> None:
         ("class ROCmBackend: pass", ("names", "definition", "ROCmBackend")),
     ],
 )
-def test_a_survivor_and_its_place(source: str, found: tuple[str, str, str]) -> None:
+def test_a_leftover_and_its_place(source: str, found: tuple[str, str, str]) -> None:
     assert found in seen(source)
 
 
@@ -218,32 +218,32 @@ def test_a_name_within_a_message_is_code() -> None:
 UTILS = "def is_npu():\n    return False\n\n\ndef is_cuda():\n    return True\n\n\ndef is_cpu():\n    return False\n"
 
 
-def look(case: Case, *reasons: Survivor, jobs: int = 1) -> Survivors:
-    rules = RULES.model_copy(update={"survivors": reasons})
-    return find_survivors(case.tree, case.out, case.manifest, rules, jobs=jobs)
+def look(case: Case, *reasons: Leftover, jobs: int = 1) -> Leftovers:
+    rules = RULES.model_copy(update={"leftovers": reasons})
+    return find_leftovers(case.tree, case.out, case.manifest, rules, jobs=jobs)
 
 
 Build = Callable[[Files, Files], Case]
 
 
-def leftovers(case: Case) -> list[tuple[str, int, str]]:
-    return [(item.kind, item.line, item.text) for item in look(case).leftovers]
+def residues(case: Case) -> list[tuple[str, int, str]]:
+    return [(item.kind, item.line, item.text) for item in look(case).residues]
 
 
-def test_upstreams_own_leftovers_do_not_count(case: Build) -> None:
+def test_upstreams_own_residues_do_not_count(case: Build) -> None:
     own = "import os\n\nwhile True:\n    break\n\n\ndef f(x):\n    y = x or None\n    if x:\n        pass\n    else:\n        pass\n    return z\n"
     same = own.replace("return z", "return z  # folded")
-    assert leftovers(case({"a.py": own}, {"a.py": same})) == []
+    assert residues(case({"a.py": own}, {"a.py": same})) == []
 
 
-def test_leftovers_of_folding(case: Build) -> None:
+def test_residues_of_folding(case: Build) -> None:
     before = "import os\nfrom sglang.utils import is_npu\n\n\ndef f(x):\n    if is_npu() or x:\n        os.kill(y)\n"
     after = (
         "import os\nfrom sglang.utils import is_npu\n\n\ndef f(x):\n    if True:\n        kill(x)\n    else:\n        pass\n"
         "    a = 1 if not False else 2\n    b = [c for c in x if 'a' in ('a',)]\n    d = x and False\n    if x:\n        pass\n"
         "    assert True\n    assert False, 'never'\n    return a, b, d\n"
     )
-    found = leftovers(case({"a.py": before}, {"a.py": after}))
+    found = residues(case({"a.py": before}, {"a.py": after}))
     # `is_npu` was used before; `kill` is defined nowhere; an assertion that fails is an error with upstream's words.
     assert found == [
         ("orphaned imports", 1, "os"),
@@ -273,7 +273,7 @@ def test_literals_that_fail(case: Build) -> None:
             "    with None:\n        pass\n"
         )
     )
-    found = leftovers(case({"a.py": before}, {"a.py": after}))
+    found = residues(case({"a.py": before}, {"a.py": after}))
     wanted = ["x - None", "-None", "None < x", "x in None", "None.b", "None[0]", "None(x)", "f(*None)", "f(**None)"]
     assert sorted(text for kind, _, text in found if kind == "failing literals") == sorted(
         [*wanted, "None", "False", "None"]
@@ -281,23 +281,23 @@ def test_literals_that_fail(case: Build) -> None:
     assert ("failing literals", 12, "x - None") in found
 
 
-def test_only_the_allowed_leftovers_leave_the_tree_clean(case: Build) -> None:
+def test_only_the_allowed_residues_leave_the_tree_clean(case: Build) -> None:
     clean = look(case({"a.py": "def f(x):\n    return x()\n"}, {"a.py": "def f(x):\n    return x() and False\n"}))
-    assert clean.leftover_counts()["constant operands"] == 1 and clean.clean
+    assert clean.residue_counts()["constant operands"] == 1 and clean.clean
 
 
 def test_reasons(case: Build) -> None:
     files = {"a.py": "def f(device):\n    if device == 'npu':\n        raise ValueError('no npu')\n"}
     built = case(files, {"a.py": "="})
-    message = Survivor.model_validate({"id": "message", "why": WHY, "kind": ["strings"], "in": ["message"]})
-    elsewhere = Survivor.model_validate({"id": "elsewhere", "why": WHY, "where": ["sglang.b"]})
+    message = Leftover.model_validate({"id": "message", "why": WHY, "kind": ["strings"], "in": ["message"]})
+    elsewhere = Leftover.model_validate({"id": "elsewhere", "why": WHY, "where": ["sglang.b"]})
     optional = elsewhere.model_copy(update={"id": "optional", "optional": True})
     found = look(built, message, elsewhere, optional)
-    assert [(s.text, s.rule) for s in found.survivors] == [("npu", ""), ("no npu", "message")]
+    assert [(s.text, s.rule) for s in found.leftovers] == [("npu", ""), ("no npu", "message")]
     assert (found.unmatched, found.clean) == (("elsewhere",), False)
     assert found.counts()["strings"] == {"total": 2, "explained": 1, "idle": 0}
 
-    here = Survivor.model_validate({"id": "here", "why": WHY, "where": ["sglang.a.f"], "words": ["np?"]})
+    here = Leftover.model_validate({"id": "here", "why": WHY, "where": ["sglang.a.f"], "words": ["np?"]})
     assert look(built, message, here).clean
     for wrong in ({"words": ("np",)}, {"where": ("sglang.a.g",)}, {"kind": ("flags",)}, {"idle": True}):
         assert not look(built, message, here.model_copy(update=wrong)).clean
@@ -309,7 +309,7 @@ def test_idle_definitions(case: Build) -> None:
         "def start_hip():\n    return 1\n\n\nstart_hip()\n\n\n@registry.register('x')\ndef make_hip():\n    return 1\n\n\n"
         "class Envs:\n    SGLANG_NPU_READ = Env(1)\n    SGLANG_NPU_IDLE = Env(1)\n\n\nEnvs.SGLANG_NPU_READ.get()\n"
     )
-    found = look(case({"a.py": source}, {"a.py": "="})).survivors
+    found = look(case({"a.py": source}, {"a.py": "="})).leftovers
     assert sorted({s.text for s in found if s.idle}) == [
         "SGLANG_NPU_IDLE",
         "aiter",
@@ -366,6 +366,6 @@ def test_what_is_served_is_no_trace_of_a_platform() -> None:
 def test_shrinkers_own_files_are_not_judged(case: Build) -> None:
     own = {"refused.py": 'NAMES = ("SGLANG_FAST",)\n'}
     built = case({"a.py": "x = 1\n"}, {"a.py": "x = 1\n", **own})
-    assert not find_survivors(built.tree, built.out, built.manifest, RULES, jobs=1).survivors
+    assert not find_leftovers(built.tree, built.out, built.manifest, RULES, jobs=1).leftovers
     built = case({"a.py": "x = 1\n", **own}, {"a.py": "x = 1\n", **own})
-    assert find_survivors(built.tree, built.out, built.manifest, RULES, jobs=1).survivors
+    assert find_leftovers(built.tree, built.out, built.manifest, RULES, jobs=1).leftovers

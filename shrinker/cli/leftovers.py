@@ -1,4 +1,4 @@
-"""`shrinker survivors`: what of other platforms is left in a generated tree, and why."""
+"""`shrinker leftovers`: what of other platforms is left in a generated tree, and why."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shrinker.cli.options import (
 )
 
 
-def survivors(
+def leftovers(
     out: Out = DEFAULT_OUT,
     everything: Everything = False,
     upstream: RecordedUpstream = None,
@@ -29,13 +29,13 @@ def survivors(
     """Print what of other platforms is left in the kept Python of a tree; exit 1 when something has no reason.
 
     Six classes: platform predicates, flags, environment variables, device and backend strings, imports of absent
-    modules, other names. A survivor is right when a [[leftover]] rule says why. Beside them what folding must not
+    modules, other names. A leftover is right when a [[leftover]] rule says why. Beside them what folding must not
     leave: conditions without a name, empty blocks, literals that fail, undefined names, orphaned imports.
     """
-    from shrinker.check.leftovers import find_survivors
+    from shrinker.check.leftovers import find_leftovers
     from shrinker.cli.places import open_recorded, read_manifest
     from shrinker.cli.progress import console_progress
-    from shrinker.report.leftovers import survivors_data, survivors_lines
+    from shrinker.report.leftovers import leftovers_data, leftovers_lines
     from shrinker.ruleset import load_profile
 
     manifest = read_manifest(out)
@@ -44,12 +44,12 @@ def survivors(
         if profile.digest != manifest.rules_hash:
             progress.note("the rules have changed since this tree was generated; it is judged by those of today")
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)
-        progress.phase("survivors")
-        found = find_survivors(tree, out, manifest, profile, jobs=jobs)
+        progress.phase("leftovers")
+        found = find_leftovers(tree, out, manifest, profile, jobs=jobs)
     if as_json:
-        print_json(survivors_data(found))
+        print_json(leftovers_data(found))
     else:
-        reasons = {rule.id: rule.why for rule in profile.survivors}
-        print("\n".join(survivors_lines(found, reasons, everything)))
+        reasons = {rule.id: rule.why for rule in profile.leftovers}
+        print("\n".join(leftovers_lines(found, reasons, everything)))
     if not found.clean:
         raise typer.Exit(1)

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from shrinker.check.leftovers.failing import KIND, failing_literals, may_hold
-from shrinker.values.leftovers import Leftover
+from shrinker.values.leftovers import Residue
 
 _JOINING = re.compile(r"\b(?:if|and|or)\b")
 
@@ -20,7 +20,7 @@ _Found = tuple[str, str, str, int]
 """Kind, qualified definition, text, line."""
 
 
-def leftovers(path: str, generated: ast.Module, text: str, upstream: str) -> tuple[Leftover, ...]:
+def residues(path: str, generated: ast.Module, text: str, upstream: str) -> tuple[Residue, ...]:
     """Those of the generated file that upstream's file does not have as often in the same definition.
 
     Args:
@@ -36,12 +36,12 @@ def leftovers(path: str, generated: ast.Module, text: str, upstream: str) -> tup
     original = ast.parse(upstream, path)
     theirs = Counter(item[:3] for item in _Search(upstream).block(original.body, ""))
     own = {shown for shown, _ in failing_literals(original)} if failing else set()
-    out = [Leftover(KIND, path, line, shown) for shown, line in failing if shown not in own]
+    out = [Residue(KIND, path, line, shown) for shown, line in failing if shown not in own]
     for kind, where, shown, line in found:
         if theirs[kind, where, shown] > 0:
             theirs[kind, where, shown] -= 1
         else:
-            out.append(Leftover(kind, path, line, shown))
+            out.append(Residue(kind, path, line, shown))
     return tuple(out)
 
 

@@ -1,4 +1,4 @@
-"""`shrinker survivors`, and strict mode on a small tree."""
+"""`shrinker leftovers`, and strict mode on a small tree."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def judged(world: World) -> World:
 
 def arguments(world: World, *more: str) -> list[str]:
     places = ["--out", str(world.out), "--rules", str(world.rules), "--upstream", f"path:{world.upstream}"]
-    return ["survivors", *places, "--jobs", "1", *more]
+    return ["leftovers", *places, "--jobs", "1", *more]
 
 
 def add(world: World, text: str) -> None:
@@ -59,7 +59,7 @@ def test_a_clean_tree(judged: World) -> None:
     assert done.code == 0 and site in done.out
 
 
-def test_an_unexplained_survivor(judged: World) -> None:
+def test_an_unexplained_leftover(judged: World) -> None:
     assert judged.shrink(FILES_ONLY).code == 0
     done = judged.run(arguments(judged))
     assert done.code == 1
@@ -74,9 +74,9 @@ def test_json(judged: World) -> None:
     done = judged.run(arguments(judged, "--json"))
     document = done.document
     assert done.code == 1 and document["clean"] is False
-    assert document["survivors"]["predicates"] == {"total": 3, "explained": 0, "idle": 0}
+    assert document["leftovers"]["predicates"] == {"total": 3, "explained": 0, "idle": 0}
     assert {site["rule"] for site in document["sites"]} == {"", "message"}
-    assert document["leftovers"]["constant tests"] == 0
+    assert document["residues"]["constant tests"] == 0
     assert document["reasons"] == {"message": 1}
 
 
