@@ -14,10 +14,10 @@ from pathlib import Path
 from shrinker.check import allowances
 from shrinker.check.condition_evaluator import Arm, ConditionEvaluator
 from shrinker.check.pair import FilePair
-from shrinker.check.parsing import parsed
 from shrinker.check.registry import Seen
 from shrinker.check.rule_index import RuleIndex
 from shrinker.check.tokens import Tokens, split
+from shrinker.syntax.parsing import parsed
 from shrinker.values.upstream import module_name
 
 _SMALLEST = 3

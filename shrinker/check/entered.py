@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from shrinker.check.declarations import last_name
-from shrinker.check.parsing import parsed
 from shrinker.ruleset.match import any_name_matches
 from shrinker.ruleset.models import Entry
+from shrinker.syntax.parsing import parsed
 from shrinker.values.upstream import module_name
 
 ENTERED = "entered"

@@ -8,42 +8,31 @@ from functools import cache as remembered
 from functools import partial
 from pathlib import Path
 
-from shrinker.cache import Cache, pack, unpack
+from shrinker.cache import pack, unpack
 from shrinker.check.enforced import judge_claims, unenforced
 from shrinker.check.entered import ENTERED, Entered, read_entered
 from shrinker.check.idle_flags import flag_effects, without_effect
 from shrinker.check.outside import Outside, read_placed
+from shrinker.check.trees import Trees
 from shrinker.check.workers import map_cached
-from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import overlap
 from shrinker.ruleset.models import Entry
 from shrinker.source.cache import sha256_of
 from shrinker.values.entries import Entries
-from shrinker.values.manifest import Manifest
 from shrinker.values.refusals import FILE as REFUSALS_FILE
-from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
+from shrinker.values.upstream import PACKAGE_PREFIX, module_name
 
 
-def judge_entries(
-    tree: UpstreamTree, out: Path, manifest: Manifest, rules: Ruleset, *, jobs: int, cache: Cache
-) -> Entries:
-    """Nothing for rules without an `[[entry]]`.
-
-    Args:
-        tree: upstream.
-        out: the generated tree.
-        manifest: of that tree.
-        rules: by which it was made.
-        jobs: number of processes.
-        cache: what was read of the same files.
-    """
+def judge_entries(trees: Trees) -> Entries:
+    """Nothing for rules without an `[[entry]]`."""
+    tree, out, rules = trees.source, trees.out, trees.stated
     if not rules.entries:
         return Entries()
-    kept = [entry.path for entry in manifest.files if entry.path in tree.by_path and module_name(entry.path)]
+    kept = [entry.path for entry in trees.manifest.files if entry.path in tree.by_path and module_name(entry.path)]
     before = {path: tree.by_path[path].sha256 for path in kept}
     after = {path: sha256_of(out / path) for path in kept if (out / path).is_file()}
     table = out / f"{PACKAGE_PREFIX}{REFUSALS_FILE}"
-    layer = cache.layer("entries judged")
+    layer = trees.cache.layer("entries judged")
     # A run asks twice: its reports, and its evidence.
     key = layer.key(
         rules.digest,
@@ -55,8 +44,8 @@ def judge_entries(
     if known:
         judged: Entries = unpack(known[""])
         return judged
-    theirs = _read_all(tree.root, before, rules, jobs, cache)
-    ours = _read_all(out, after, rules, jobs, cache)
+    theirs = _read_all(trees, tree.root, before)
+    ours = _read_all(trees, out, after)
     placed = read_placed(table.read_text("utf-8")) if table.is_file() else frozenset()
 
     @remembered
@@ -81,12 +70,12 @@ def judge_entries(
     return judged
 
 
-def _read_all(root: Path, hashes: Mapping[str, str], rules: Ruleset, jobs: int, cache: Cache) -> list[Entered]:
-    layer = cache.layer(ENTERED)
-    said = hashlib.sha256(repr(rules.entries).encode()).hexdigest()
+def _read_all(trees: Trees, root: Path, hashes: Mapping[str, str]) -> list[Entered]:
+    layer, entries = trees.cache.layer(ENTERED), trees.stated.entries
+    said = hashlib.sha256(repr(entries).encode()).hexdigest()
     keys = {path: layer.key(path, sha256, said) for path, sha256 in hashes.items()}
-    call = partial(_read, root, rules.entries)
-    return [*map_cached(call, layer, keys, lambda path: (root / path).stat().st_size, jobs=jobs).values()]
+    call = partial(_read, root, entries)
+    return [*map_cached(call, layer, keys, lambda path: (root / path).stat().st_size, jobs=trees.jobs).values()]
 
 
 def _read(root: Path, entries: tuple[Entry, ...], path: str) -> bytes:

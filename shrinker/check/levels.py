@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
-from pathlib import Path
-from types import MappingProxyType
-from typing import Protocol
+from collections.abc import Callable
 
-from shrinker.cache import Cache
 from shrinker.check.bases import lost_bases
-from shrinker.check.capabilities import CAPABILITIES, verify_capabilities
+from shrinker.check.capabilities.level import lost_capabilities, silent_names, unexplained_losses, wrongly_refused
 from shrinker.check.commands import lost_commands
 from shrinker.check.companions import lost_imports
 from shrinker.check.decorators import lost_decorators
@@ -28,39 +23,18 @@ from shrinker.check.strings import dangling_paths, missing_data_files
 from shrinker.check.tables import lost_tables
 from shrinker.check.trees import Trees
 from shrinker.check.undefined import star_names, undefined_names
-from shrinker.ruleset import Ruleset
-from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence
-from shrinker.values.upstream import UpstreamTree
 
-FORM, REFERENCES = "form", "references"
-
-
-class Level(Protocol):
-    """What every evidence level is: a function from two trees to evidence."""
-
-    def __call__(
-        self,
-        tree: UpstreamTree,
-        out: Path,
-        manifest: Manifest,
-        *,
-        jobs: int,
-        progress: Callable[[str], None],
-        cache: Cache | None = None,
-        rules: Ruleset | None = None,
-    ) -> Evidence: ...
+EVIDENCE_LEVELS = FORM, REFERENCES, CAPABILITIES = "form", "references", "capabilities"
+"""What every run asks for, a stricter level after the other."""
 
 
 def _entries(trees: Trees, seen: Seen) -> None:
     """What the rules say of flags, requests and variables is refused where it comes in; else it is a question."""
-    if trees.rules is not None:
-        entered = judge_entries(
-            trees.source, trees.out, trees.manifest, trees.rules, jobs=trees.jobs, cache=trees.cache
-        )
-        seen.look(len(entered.claims), "claims enforced")
-        seen.look(len(entered.flags), "effects of flags")
-        seen.open += entered.findings
+    entered = judge_entries(trees)
+    seen.look(len(entered.claims), "claims enforced")
+    seen.look(len(entered.flags), "effects of flags")
+    seen.open += entered.findings
 
 
 CHECKS: tuple[Check[Trees], ...] = (
@@ -88,48 +62,35 @@ CHECKS: tuple[Check[Trees], ...] = (
     Check("commands", REFERENCES, lost_commands),
     Check("companions", REFERENCES, lost_imports),
     Check("entries", REFERENCES, _entries, ("claims enforced", "effects of flags")),
+    Check("losses", CAPABILITIES, unexplained_losses, ()),
+    Check("carried", CAPABILITIES, lost_capabilities, ("modules", "definitions")),
+    Check("names", CAPABILITIES, silent_names),
+    Check("refused", CAPABILITIES, wrongly_refused),
 )
 """A new check is added here."""
 
 
-def judge(
-    level: str,
-    tree: UpstreamTree,
-    out: Path,
-    manifest: Manifest,
-    *,
-    jobs: int,
-    progress: Callable[[str], None],
-    cache: Cache | None = None,
-    rules: Ruleset | None = None,
-) -> Evidence:
+def judge(level: str, trees: Trees, progress: Callable[[str], None]) -> Evidence:
     """Ask the checks of a level.
 
     Args:
-        level: ``form`` or ``references``.
-        tree: upstream, as the `source` phase gave it.
-        out: the generated tree, in the layout of upstream's repository.
-        manifest: what `out` says of itself.
-        jobs: number of processes.
+        level: one of `EVIDENCE_LEVELS`.
+        trees: what is judged.
         progress: receives one line a step.
-        cache: what was found of files before; by default none. Every file is hashed in any case.
-        rules: those by which the tree was made; without them the checks that need them look at nothing.
 
     Returns:
-        The evidence; `findings` is empty exactly when it passed.
+        The evidence; `findings` is empty exactly when it passed. What *capabilities* finds is *open*: questions about an upstream that nobody has
+        read, faults of the pinned one's tree. Without `[[dropped]]` rules it looks at nothing.
 
     Raises:
         InputError: ruff is missing or fails.
         ShrinkerError: a worker process was killed.
     """
-    progress(f"{level}: {len(manifest.files)} files")
-    trees = Trees(tree, out, manifest, rules, jobs, cache or Cache.off())
+    if level == CAPABILITIES and not (trees.rules and trees.rules.dropped):
+        return Evidence(level, True, (), (), ())
+    progress(f"{level}: {len(trees.manifest.files)} files")
     found = evidence(level, (check(trees) for check in CHECKS if check.level == level))
-    progress(f"{level}: {len(found.findings)} findings, {len(found.inherited)} inherited from upstream")
+    progress(
+        f"{level}: {len(found.findings)} findings, {len(found.inherited)} inherited from upstream, {len(found.open)} open"
+    )
     return found
-
-
-EVIDENCE_LEVELS: Mapping[str, Level] = MappingProxyType(
-    {FORM: partial(judge, FORM), REFERENCES: partial(judge, REFERENCES), CAPABILITIES: verify_capabilities}
-)
-"""The levels by name."""

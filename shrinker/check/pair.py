@@ -8,11 +8,11 @@ from functools import cached_property
 
 from shrinker.check import allowances
 from shrinker.check.condition_evaluator import Arm, ConditionEvaluator
-from shrinker.check.parsing import parsed
 from shrinker.check.reader import symbols_of
 from shrinker.check.rule_index import RuleIndex
 from shrinker.check.symbols import ModuleSymbols
 from shrinker.check.tokens import Tokens, split
+from shrinker.syntax.parsing import parsed
 from shrinker.values.outcome import EmittedFile
 
 

@@ -34,6 +34,10 @@ class Seen:
         """Say what is wrong; `inherited` where upstream has it, too."""
         (self.inherited if inherited else self.findings).append(Finding(check or self.check, path, line, message))
 
+    def ask(self, path: str, line: int, message: str, *, check: str = "") -> None:
+        """Say what somebody has to answer for."""
+        self.open.append(Finding(check or self.check, path, line, message))
+
 
 @dataclass(frozen=True, slots=True)
 class Check(Generic[Subject]):
@@ -42,12 +46,12 @@ class Check(Generic[Subject]):
     name: str
     level: str
     run: Callable[[Subject, Seen], None]
-    counts: tuple[str, ...] = ()
-    """Names of what it counts, in the order of a report; its own by default."""
+    counts: tuple[str, ...] | None = None
+    """Names of what it always counts, in the order of a report; its own by default."""
 
     def __call__(self, subject: Subject) -> Seen:
         """Ask it."""
-        seen = Seen(self.name, Counter(dict.fromkeys(self.counts or (self.name,), 0)))
+        seen = Seen(self.name, Counter(dict.fromkeys((self.name,) if self.counts is None else self.counts, 0)))
         self.run(subject, seen)
         return seen
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -24,15 +24,22 @@ from shrinker.values.upstream import UpstreamTree
 
 @dataclass(frozen=True)
 class Trees:
-    """Upstream, and what was generated of it."""
+    """Upstream, as the `source` phase gave it, and what was generated of it, in the layout of upstream's repository."""
 
     source: UpstreamTree
     out: Path
     manifest: Manifest
-    rules: Ruleset | None
+    rules: Ruleset | None = None
     """Those by which the tree was made; without them the checks that need them look at nothing."""
-    jobs: int
-    cache: Cache
+    jobs: int = 1
+    """Number of processes."""
+    cache: Cache = field(default_factory=Cache.off)
+    """What was found of files before; by default nothing. Every file is hashed in any case."""
+
+    @property
+    def stated(self) -> Ruleset:
+        """The rules; none of any kind where they are not known."""
+        return self.rules or Ruleset()
 
     @cached_property
     def recorded(self) -> list[str]:
@@ -58,8 +65,7 @@ class Trees:
     @cached_property
     def kept(self) -> list[ModuleSymbols]:
         """Symbols of every Python file of the generated tree."""
-        lines = {path: entry.lines_after for path, entry in self.python.items()}
-        return read_all(self.out, self.hashes, lines, self.jobs, self.cache)
+        return [*self.read(self.out, self.hashes).values()]
 
     @cached_property
     def undefined(self) -> list[Undefined]:
@@ -74,9 +80,18 @@ class Trees:
     @cached_property
     def before(self) -> dict[str, ModuleSymbols]:
         """Upstream's symbols of the changed files, by path."""
-        hashes = {path: self.source.by_path[path].sha256 for path in self.changed}
-        lines = {path: entry.lines_before for path, entry in self.changed.items()}
-        return {s.path: s for s in read_all(self.source.root, hashes, lines, self.jobs, self.cache)}
+        return self.read(self.source.root, {path: self.source.by_path[path].sha256 for path in self.changed})
+
+    def read(self, root: Path, hashes: Mapping[str, str]) -> dict[str, ModuleSymbols]:
+        """Symbols of files of one of the trees, by path.
+
+        Args:
+            root: of the tree.
+            hashes: SHA-256 by path.
+        """
+        layer = self.cache.layer(SYMBOLS)
+        keys = {path: layer.key(path, sha256) for path, sha256 in hashes.items()}
+        return map_cached(partial(_read, root), layer, keys, lambda path: (root / path).stat().st_size, jobs=self.jobs)
 
     def pairs(self) -> Iterator[tuple[ModuleSymbols, ModuleSymbols]]:
         """Symbols of the changed files, with upstream's."""
@@ -103,27 +118,6 @@ class Trees:
     def index(self) -> RuleIndex | None:
         """What the rules say by names."""
         return index_rules(self.rules) if self.rules is not None else None
-
-
-def read_all(
-    root: Path,
-    hashes: Mapping[str, str],
-    lines: Mapping[str, int],
-    jobs: int,
-    cache: Cache,
-) -> list[ModuleSymbols]:
-    """Symbols of these files, in their order.
-
-    Args:
-        root: of the tree.
-        hashes: SHA-256 by path.
-        lines: how many a file has, by path.
-        jobs: number of processes.
-        cache: symbols of files that were read before.
-    """
-    layer = cache.layer(SYMBOLS)
-    keys = {path: layer.key(path, sha256) for path, sha256 in hashes.items()}
-    return [*map_cached(partial(_read, root), layer, keys, lines.__getitem__, jobs=jobs).values()]
 
 
 def _read(root: Path, path: str) -> bytes:

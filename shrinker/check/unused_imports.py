@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from shrinker.check.parsing import parsed
 from shrinker.check.reader import read_symbols
 from shrinker.syntax.imports import bound_name, catches_import_error
+from shrinker.syntax.parsing import parsed
 from shrinker.values.leftovers import Residue
 from shrinker.values.upstream import module_name
 

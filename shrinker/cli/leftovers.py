@@ -33,6 +33,7 @@ def leftovers(
     leave: conditions without a name, empty blocks, literals that fail, undefined names, orphaned imports.
     """
     from shrinker.check.leftovers import find_leftovers
+    from shrinker.check.trees import Trees
     from shrinker.cli.places import open_recorded, read_manifest
     from shrinker.cli.progress import console_progress
     from shrinker.report.leftovers import leftovers_data, leftovers_lines
@@ -45,7 +46,7 @@ def leftovers(
             progress.note("the rules have changed since this tree was generated; it is judged by those of today")
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)
         progress.phase("leftovers")
-        found = find_leftovers(tree, out, manifest, profile, jobs=jobs)
+        found = find_leftovers(Trees(tree, out, manifest, profile, jobs))
     if as_json:
         print_json(leftovers_data(found))
     else:

@@ -8,6 +8,7 @@ from pathlib import Path
 from shrinker.cache import Cache
 from shrinker.check.embedders import LEVEL as EMBEDDERS
 from shrinker.check.embedders import Read, verify_embedders
+from shrinker.check.trees import Trees
 from shrinker.pipeline.progress import Progress
 from shrinker.project import project_folder
 from shrinker.ruleset import Ruleset
@@ -69,7 +70,7 @@ def embedders_evidence(
         which = f"for {len(missing)} of {len(missing) + len(here)} wheels" if here else ""
         progress.note(" ".join(filter(None, (f"{EMBEDDERS}: not run", which, _GET_WHEELS))))
     same = rules is not None and rules.digest == manifest.rules_hash
-    found = verify_embedders(tree, out, manifest, here, missing, jobs=jobs, cache=cache, rules=rules if same else None)
+    found = verify_embedders(Trees(tree, out, manifest, rules if same else None, jobs, cache), here, missing)
     # What an embedder takes from a release that nobody answers for is a question, as in `verify_tree`, but for who asks for this level.
     if download or is_pinned(manifest):
         return found

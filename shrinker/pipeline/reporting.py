@@ -6,6 +6,7 @@ from pathlib import Path
 
 from shrinker.cache import Cache
 from shrinker.check.entries import judge_entries
+from shrinker.check.trees import Trees
 from shrinker.emit.tree import Emitted
 from shrinker.pipeline.analysis import Analysis
 from shrinker.report.write import Begun, begin_reports, write_symbols
@@ -43,5 +44,5 @@ def reports_before_evidence(
         distributions=analysis.distributions,
         interface=emitted.interface,
         lost=emitted.lost,
-        entries=judge_entries(tree, out, emitted.manifest, rules, jobs=1, cache=cache),
+        entries=judge_entries(Trees(tree, out, emitted.manifest, rules, cache=cache)),
     )

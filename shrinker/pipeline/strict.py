@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from shrinker.check.leftovers import find_leftovers
+from shrinker.check.trees import Trees
 from shrinker.emit.tree import Emitted
 from shrinker.pipeline.analysis import Analysis
 from shrinker.program.build import missing_roots
@@ -31,6 +32,6 @@ def find_refused(
         jobs: worker processes.
     """
     effects = rule_effects(rules, analysis.graph, analysis.folded, measure(tree, emitted.manifest))
-    left = find_leftovers(tree, out, emitted.manifest, rules, jobs=jobs)
+    left = find_leftovers(Trees(tree, out, emitted.manifest, rules, jobs))
     found = strict_findings(rules, effects, missing_roots(tree, rules), analysis.folded, left, tree)
     return (*found, *emitted.interface.unexplained()), left

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from shrinker.cache import Cache
-from shrinker.check.levels import EVIDENCE_LEVELS
+from shrinker.check.levels import judge
+from shrinker.check.trees import Trees
 from shrinker.emit.lock import compare, read_lock
 from shrinker.pipeline.outside import is_pinned
 from shrinker.pipeline.progress import Progress, timed
@@ -25,7 +25,7 @@ def verify_tree(
     tree: UpstreamTree,
     out: Path,
     manifest: Manifest,
-    levels: Sequence[str] | Mapping[str, Any],
+    levels: Sequence[str],
     jobs: int,
     timings: dict[str, float],
     progress: Progress,
@@ -48,9 +48,7 @@ def verify_tree(
     held = is_pinned(manifest)
     for name in levels:
         with timed(f"verify {name}", timings, progress):
-            evidence = EVIDENCE_LEVELS[name](
-                tree, out, manifest, jobs=jobs, progress=progress.note, cache=cache, rules=rules
-            )
+            evidence = judge(name, Trees(tree, out, manifest, rules, jobs, cache), progress.note)
             found.append(evidence.held() if held else evidence)
     return tuple(found)
 

@@ -106,6 +106,18 @@ def statements(node: ast.AST) -> Iterator[ast.stmt]:
                     stack.append(item)
 
 
+def definitions(node: ast.AST, around: str = "") -> Iterator[tuple[str, Definition]]:
+    """Functions and classes below a module or class, on any branch but not within functions, by their names with those `around`."""
+    for child in children(node):
+        if isinstance(child, Definition):
+            name = f"{around}.{child.name}" if around else child.name
+            yield name, child
+            if isinstance(child, ast.ClassDef):
+                yield from definitions(child, name)
+        elif isinstance(child, ast.If | ast.Try | ast.With | ast.ExceptHandler):
+            yield from definitions(child, around)
+
+
 def own_nodes(function: Function) -> Iterator[ast.AST]:
     """Every node of a function's body, but for what stands in functions and classes within it."""
     stack: list[ast.AST] = list(function.body)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from shrinker.cache.workers import run_in_child
 from shrinker.check.leftovers import find_leftovers
+from shrinker.check.trees import Trees
 from shrinker.pipeline import Progress
 from shrinker.project import project_folder
 from shrinker.report.diff import Side, review
@@ -211,7 +212,8 @@ def unknown_predicates(sides: tuple[Side, Side], rules: Path | None, jobs: int) 
     profile = load_profile(new.manifest.profile, rules)
     # A name that the old tree does not write stands in no file that it has, too.
     changed = {path for path in new.files if _differs(old, new, path)}
-    left = find_leftovers(new.upstream, new.folder, new.manifest, profile, jobs=jobs, names=False, among=changed)
+    trees = Trees(new.upstream, new.folder, new.manifest, profile, jobs)
+    left = find_leftovers(trees, names=False, among=changed)
     rows = [
         *(("unknown predicate", s.name, f"beside {', '.join(s.beside)}", s.sites) for s in left.suspects),
         *((f"unknown: {s.kind}", s.text, s.where, ((s.path, s.line),)) for s in left.unexplained),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.check.capabilities import verify_capabilities
+from shrinker.check import levels
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.load import load_rules
 from shrinker.values.outcome import Evidence
@@ -48,7 +48,7 @@ def rules(tmp_path: Path) -> Ruleset:
 def evidence(case: Build, rules: Ruleset) -> Callable[[Files, Files], Evidence]:
     def judged(upstream: Files, generated: Files) -> Evidence:
         made = case(upstream, generated)
-        return verify_capabilities(made.tree, made.out, made.manifest, jobs=1, progress=lambda line: None, rules=rules)
+        return levels.judge(levels.CAPABILITIES, made.trees(rules), lambda line: None)
 
     return judged
 
@@ -294,7 +294,7 @@ def test_a_capability_that_is_gone(
 
 def test_without_words_nothing_is_looked_at(case: Build) -> None:
     made = case({"srt/a.py": "x = 1\n"}, {"srt/a.py": "x = 1\n"})
-    found = verify_capabilities(made.tree, made.out, made.manifest, jobs=1, progress=lambda line: None, rules=Ruleset())
+    found = levels.judge(levels.CAPABILITIES, made.trees(Ruleset()), lambda line: None)
     assert found.checks == () and found.passed
 
 

@@ -11,6 +11,7 @@ import pytest
 from shrinker.cache import Cache
 from shrinker.check.embedders import Read, verify_embedders
 from shrinker.check.embedders.uses import uses_of_file
+from shrinker.check.trees import Trees
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.models import Remove
 from shrinker.source import open_upstream
@@ -154,7 +155,7 @@ def judged(case: Case, program: str, rules: Ruleset | None = None, cache: Cache 
         archive.writestr("embedder/main.py", program)
         archive.writestr("embedder/template.py", "import sglang.{{ name }}\n")
     read = Read("embedder", program, wheel)
-    return verify_embedders(case.tree, case.out, case.manifest, [read], [], jobs=1, rules=rules, cache=cache)
+    return verify_embedders(case.trees(rules, cache=cache), [read], [])
 
 
 def said(result: LevelResult) -> list[str]:
@@ -209,7 +210,7 @@ def test_what_is_required_must_load(case: Build) -> None:
 
 def test_without_a_wheel_nothing_is_shown(case: Build) -> None:
     here = case({"a.py": "f = 1\n"}, {"a.py": "="})
-    result = verify_embedders(here.tree, here.out, here.manifest, [], ["embedder"], jobs=1)
+    result = verify_embedders(here.trees(), [], ["embedder"])
     assert not result.ran and result.limits == ("what embedder uses: its wheel is not here",)
 
 
@@ -257,7 +258,7 @@ def test_the_servicer_of_the_real_release() -> None:
 
     def found(kept: list[EmittedFile]) -> LevelResult:
         manifest = Manifest("0", "deepseek", "0" * 64, tree.identity, tuple(kept))
-        return verify_embedders(tree, tree.root, manifest, reads, [], jobs=1)
+        return verify_embedders(Trees(tree, tree.root, manifest), reads, [])
 
     whole = found(files)
     assert whole.evidence.findings == () and dict(whole.evidence.checks)["imports"] > len(pins)

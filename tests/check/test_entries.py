@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.cache import Cache
 from shrinker.check.entries import judge_entries
 from shrinker.ruleset.load import load_rules
 from shrinker.values.entries import Entries
@@ -151,7 +150,7 @@ def judge(case: Build, tmp_path: Path) -> Judge:
         table = "\n".join(row for row in rows if "unplaced" not in row)
         before = {**UPSTREAM, **(upstream or {})}
         built = case(before, {**dict.fromkeys(before, "="), **(generated or {}), "removed_features.py": table})
-        return judge_entries(built.tree, built.out, built.manifest, rules, jobs=1, cache=Cache.off())
+        return judge_entries(built.trees(rules))
 
     return run
 

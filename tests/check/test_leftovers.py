@@ -220,7 +220,7 @@ UTILS = "def is_npu():\n    return False\n\n\ndef is_cuda():\n    return True\n\
 
 def look(case: Case, *reasons: Leftover, jobs: int = 1) -> Leftovers:
     rules = RULES.model_copy(update={"leftovers": reasons})
-    return find_leftovers(case.tree, case.out, case.manifest, rules, jobs=jobs)
+    return find_leftovers(case.trees(rules, jobs))
 
 
 Build = Callable[[Files, Files], Case]
@@ -366,6 +366,6 @@ def test_what_is_served_is_no_trace_of_a_platform() -> None:
 def test_shrinkers_own_files_are_not_judged(case: Build) -> None:
     own = {"refused.py": 'NAMES = ("SGLANG_FAST",)\n'}
     built = case({"a.py": "x = 1\n"}, {"a.py": "x = 1\n", **own})
-    assert not find_leftovers(built.tree, built.out, built.manifest, RULES, jobs=1).leftovers
+    assert not find_leftovers(built.trees(RULES)).leftovers
     built = case({"a.py": "x = 1\n", **own}, {"a.py": "x = 1\n", **own})
-    assert find_leftovers(built.tree, built.out, built.manifest, RULES, jobs=1).leftovers
+    assert find_leftovers(built.trees(RULES)).leftovers

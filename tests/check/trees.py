@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from shrinker.check.levels import EVIDENCE_LEVELS
+from shrinker.cache import Cache
+from shrinker.check.levels import judge
+from shrinker.check.trees import Trees
 from shrinker.ruleset import Ruleset
 from shrinker.values.form import digest
 from shrinker.values.manifest import Manifest
@@ -63,9 +65,10 @@ class Case:
     rules: Ruleset | None = None
 
     def evidence(self, level: str, jobs: int = 1) -> Evidence:
-        return EVIDENCE_LEVELS[level](
-            self.tree, self.out, self.manifest, jobs=jobs, progress=lambda line: None, rules=self.rules
-        )
+        return judge(level, self.trees(self.rules, jobs), lambda line: None)
+
+    def trees(self, rules: Ruleset | None = None, jobs: int = 1, cache: Cache | None = None) -> Trees:
+        return Trees(self.tree, self.out, self.manifest, rules, jobs, cache or Cache.off())
 
     def findings(self, level: str) -> list[tuple[str, str]]:
         """Check and path (below the package) of each finding."""

@@ -10,6 +10,7 @@ import pytest
 
 from shrinker.cache import Cache
 from shrinker.check.entries import judge_entries
+from shrinker.check.trees import Trees
 from shrinker.ruleset import load_profile, with_rule
 from shrinker.ruleset.models import Fact
 from shrinker.source import open_upstream
@@ -29,7 +30,7 @@ def _judge(shrunk: Shrunk, folder: Path) -> Callable[..., Entries]:
 
     def run(table: str = "", row: dict[str, Any] | None = None) -> Entries:
         asked = with_rule(rules, table, row) if row is not None else rules
-        return judge_entries(tree, shrunk.out, shrunk.manifest, asked, jobs=2, cache=cache)
+        return judge_entries(Trees(tree, shrunk.out, shrunk.manifest, asked, 2, cache))
 
     return run
 

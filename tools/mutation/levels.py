@@ -11,7 +11,8 @@ from equivalence.levels import SIMULATED_LEVELS, Setting, SimulatedLevel, model
 from equivalence.levels.replay import Replay
 from equivalence.levels.scenarios import CONFIGURATIONS, RUNS
 from shrinker.cache import Cache
-from shrinker.check.levels import EVIDENCE_LEVELS
+from shrinker.check.levels import judge
+from shrinker.check.trees import Trees
 from shrinker.ruleset import Ruleset
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence
@@ -22,11 +23,10 @@ from tools.mutation.judge import Asked
 
 def static_level(name: str, tree: UpstreamTree, rules: Ruleset | None, jobs: int, cache: Cache) -> Asked:
     """A level that reads the trees; the cache has the outcomes of the files that no fault touched."""
-    level = EVIDENCE_LEVELS[name]
 
     def ask(folder: Path, manifest: Manifest, fault: Fault | None) -> str:
-        evidence = level(tree, folder, manifest, jobs=jobs, progress=lambda line: None, cache=cache, rules=rules)
-        return _first(evidence.held())
+        trees = Trees(tree, folder, manifest, rules, jobs, cache)
+        return _first(judge(name, trees, lambda line: None).held())
 
     return ask
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from shrinker.cache import Cache
 from shrinker.check.allowances import OWN_FILES
-from shrinker.check.capabilities import CAPABILITIES
 from shrinker.check.enforced import CHECK
 from shrinker.check.entries import judge_entries
-from shrinker.check.levels import EVIDENCE_LEVELS
+from shrinker.check.levels import CAPABILITIES, EVIDENCE_LEVELS
+from shrinker.check.trees import Trees
 from shrinker.pipeline import Progress, generate, verify_tree
 from shrinker.pipeline.outside import EMBEDDERS, embedders_evidence
 from shrinker.ruleset import Ruleset, with_rule
@@ -164,7 +164,7 @@ class _Field:
     def _findings(self, level: str, out: Path, manifest: Manifest, rules: Ruleset) -> frozenset[Finding]:
         tree, jobs, progress, cache = self._tree, self._jobs, self._progress, self._cache
         if level == CLAIMS:
-            judged = judge_entries(tree, out, manifest, rules, jobs=jobs, cache=cache)
+            judged = judge_entries(Trees(tree, out, manifest, rules, jobs, cache))
             return frozenset(finding for finding in judged.findings if finding.check == CHECK)
         if level == EMBEDDERS:
             return frozenset(

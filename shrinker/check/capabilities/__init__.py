@@ -15,11 +15,7 @@ Limits: a definition that nothing names any more is no loss by itself, since who
 is wrong about something with a word of the dropped ones in its name goes unnoticed here.
 """
 
-from __future__ import annotations
-
 from shrinker.check.capabilities.formula import Atom
-from shrinker.check.capabilities.level import LEVEL as CAPABILITIES
-from shrinker.check.capabilities.level import verify_capabilities
 from shrinker.check.capabilities.vocabulary import Vocabulary
 
-__all__ = ["CAPABILITIES", "Atom", "Vocabulary", "verify_capabilities"]
+__all__ = ["Atom", "Vocabulary"]

@@ -17,12 +17,10 @@ from shrinker.cache import Cache, pack, unpack
 from shrinker.check.embedders.offered import Offered
 from shrinker.check.embedders.uses import IMPORTS, KINDS, MEMBERS, Use, uses_of_wheel
 from shrinker.check.symbols import ModuleSymbols
-from shrinker.check.trees import read_all
-from shrinker.ruleset import Ruleset
+from shrinker.check.trees import Trees
 from shrinker.ruleset.match import any_module_matches, any_name_matches, any_path_matches
-from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding, LevelResult
-from shrinker.values.upstream import UpstreamTree, module_name, modules_of
+from shrinker.values.upstream import module_name, modules_of
 
 LEVEL = "embedders"
 _PYPROJECT = "python/pyproject.toml"
@@ -50,43 +48,27 @@ class _Judged:
     figures: tuple[tuple[str, str], ...]
 
 
-def verify_embedders(
-    tree: UpstreamTree,
-    out: Path,
-    manifest: Manifest,
-    wheels: Sequence[Read],
-    missing: Collection[str],
-    *,
-    jobs: int,
-    cache: Cache | None = None,
-    rules: Ruleset | None = None,
-) -> LevelResult:
+def verify_embedders(trees: Trees, wheels: Sequence[Read], missing: Collection[str]) -> LevelResult:
     """Ask both trees for every name that the wheels use.
 
     Args:
-        tree: upstream.
-        out: the generated tree.
-        manifest: its list of files.
+        trees: without rules no removal has a reason. An answer of the cache holds as long as trees, rules and wheels are the same.
         wheels: what is looked at.
         missing: names of wheels that could not be had: what they use is not shown.
-        jobs: number of processes.
-        cache: of what wheels and files name; an answer holds as long as trees, rules and wheels are the same.
-        rules: those by which the tree was made; without them no removal has a reason.
 
     Returns:
         The level; it did not run where no wheel is here.
     """
     start = time.monotonic()
-    cache = cache or Cache.off()
     limits = tuple(f"what {name} uses: its wheel is not here" for name in sorted(missing))
     if not wheels:
         return LevelResult(Evidence(LEVEL, True, (), (), ()), (), limits)
-    required = _required(out)
-    layer = cache.layer("embedders judged")
+    required = _required(trees.out)
+    layer = trees.cache.layer("embedders judged")
     key = layer.key(
-        rules.digest if rules is not None else "",
-        manifest.tree,
-        *(f"{file.path} {file.sha256}" for file in tree.files if file.path.endswith(".py")),
+        trees.stated.digest,
+        trees.manifest.tree,
+        *(f"{file.path} {file.sha256}" for file in trees.source.files if file.path.endswith(".py")),
         *(f"{wheel.name} {wheel.sha256}" for wheel in wheels),
         *sorted(required),
     )
@@ -94,8 +76,8 @@ def verify_embedders(
     if known:
         judged: _Judged = unpack(known[""])
     else:
-        uses = dict(zip(wheels, _uses(wheels, cache), strict=True))
-        judged = _Judge(tree, out, manifest, jobs, cache, rules, uses).judge(required)
+        uses = dict(zip(wheels, _uses(wheels, trees.cache), strict=True))
+        judged = _Judge(trees, uses).judge(required)
         layer.save({"": key}, {"": pack(judged)})
     evidence = Evidence(LEVEL, not judged.findings, judged.checks, judged.findings, ())
     return LevelResult(evidence, judged.figures, limits, time.monotonic() - start)
@@ -121,20 +103,11 @@ def _required(out: Path) -> frozenset[str]:
 
 
 class _Judge:
-    def __init__(
-        self,
-        tree: UpstreamTree,
-        out: Path,
-        manifest: Manifest,
-        jobs: int,
-        cache: Cache,
-        rules: Ruleset | None,
-        uses: dict[Read, tuple[Use, ...]],
-    ) -> None:
-        self._rules = rules
+    def __init__(self, trees: Trees, uses: dict[Read, tuple[Use, ...]]) -> None:
+        self._rules = trees.stated
         self._uses = uses
-        hashes = {file.path: file.sha256 for file in manifest.files if file.path.endswith(".py")}
-        theirs = {file.path: file.sha256 for file in tree.files if file.path.endswith(".py")}
+        hashes = {file.path: file.sha256 for file in trees.manifest.files if file.path.endswith(".py")}
+        theirs = {file.path: file.sha256 for file in trees.source.files if file.path.endswith(".py")}
         # A text may end in names, and a name may be a module.
         asked = {
             ".".join(parts[:end])
@@ -148,10 +121,10 @@ class _Judge:
         here, there = modules_of(hashes), modules_of(theirs)
         mine = changed | {here[name] for name in asked if name in here}
         upstream = changed | {there[name] for name in asked if name in there}
-        kept = _symbols(out, hashes, mine, jobs, cache)
-        before = _symbols(tree.root, theirs, upstream, jobs, cache)
-        self._generated = Offered(out, [file.path for file in manifest.files], kept)
-        self._upstream = Offered(tree.root, tree.by_path, before)
+        kept = trees.read(trees.out, {path: hashes[path] for path in sorted(mine)})
+        before = trees.read(trees.source.root, {path: theirs[path] for path in sorted(upstream)})
+        self._generated = Offered(trees.out, trees.recorded, kept)
+        self._upstream = Offered(trees.source.root, trees.source.by_path, before)
         self._lost_members = dict(_lost_members(kept, before, changed))
 
     def judge(self, required: frozenset[str]) -> _Judged:
@@ -200,7 +173,7 @@ class _Judge:
         if names:
             where, name = self._upstream.definition(module, names[0])
             places |= {where, ".".join((where, name)), ".".join((where, name, *names[1:2]))}
-        for rule in self._rules.removes if self._rules is not None else ():
+        for rule in self._rules.removes:
             for place in sorted(places):
                 path = f"python/{place.replace('.', '/')}"
                 spared = any_module_matches(rule.unless, place)
@@ -211,11 +184,6 @@ class _Judge:
                 if any_path_matches(rule.paths, path) or any_path_matches(rule.paths, f"{path}.py"):
                     return rule.id
         return ""
-
-
-def _symbols(root: Path, hashes: dict[str, str], paths: set[str], jobs: int, cache: Cache) -> dict[str, ModuleSymbols]:
-    some = {path: hashes[path] for path in sorted(paths)}
-    return {s.path: s for s in read_all(root, some, dict.fromkeys(some, 1), jobs, cache)}
 
 
 def _lost_members(
