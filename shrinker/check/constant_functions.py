@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 from shrinker.cache import Cache, pack
 from shrinker.check.condition_evaluator import ConditionEvaluator
-from shrinker.check.declarations import last_name
 from shrinker.check.rule_index import RuleIndex
 from shrinker.check.tokens import split
 from shrinker.check.workers import map_cached
+from shrinker.syntax.names import last_name
+from shrinker.syntax.parsing import parsed
+from shrinker.syntax.scopes import arguments_of
 from shrinker.values.upstream import module_name
 
 _LINES = 12
@@ -59,11 +60,11 @@ def constant_functions_of(source: bytes, path: str, index: RuleIndex) -> dict[st
         text = source.decode("utf-8-sig")
         if module is None or not any(_ASKS.search(match[1]) for match in _FUNCTION.finditer(text)):
             return {}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(source, path)
+        tree = parsed(source, path)
+        if tree is None:
+            return {}
         evaluator = ConditionEvaluator(tree, split(text), module, index)
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError):
         return {}
     found: dict[str, bool] = {}
     for node in tree.body:
@@ -75,10 +76,8 @@ def constant_functions_of(source: bytes, path: str, index: RuleIndex) -> dict[st
 
 
 def _is_plain(node: ast.FunctionDef) -> bool:
-    arguments = node.args
-    taken = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
     decorators = (d.func if isinstance(d, ast.Call) else d for d in node.decorator_list)
-    return not any(taken) and all(last_name(d) in _REMEMBERS for d in decorators)
+    return not arguments_of(node.args) and all(last_name(d) in _REMEMBERS for d in decorators)
 
 
 def _given(body: Sequence[ast.stmt], evaluator: ConditionEvaluator) -> bool | None:

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 
 from shrinker.check.symbols import Registration, Row
+from shrinker.syntax.names import first_name as first_name
+from shrinker.syntax.names import last_name as last_name
 
 _DATA = frozenset({"dataclass", "define", "frozen", "attrs"})
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[\w.]+)?")
@@ -166,17 +168,3 @@ def _key(call: ast.Call) -> str:
             case ast.Name() | ast.Attribute():
                 return ast.unparse(value)
     return ""
-
-
-def last_name(node: ast.expr) -> str:
-    """Last name of a dotted expression, its subscripts left out; empty for any other."""
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
-def first_name(node: ast.expr) -> str:
-    """First name of a dotted expression, its subscripts left out; empty for any other."""
-    while isinstance(node, ast.Subscript | ast.Attribute):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""

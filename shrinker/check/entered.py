@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from shrinker.check.declarations import last_name
 from shrinker.ruleset.match import any_name_matches
 from shrinker.ruleset.models import Entry
+from shrinker.syntax.names import last_name
 from shrinker.syntax.parsing import parsed
 from shrinker.values.upstream import module_name
 

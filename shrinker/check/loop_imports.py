@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from shrinker.check.declarations import last_name
 from shrinker.check.registry import Seen
 from shrinker.check.trees import Trees
+from shrinker.syntax.names import last_name
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.unroll import Bound, bind, displays_of, rows_of, text_of
 from shrinker.values.upstream import module_name

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from shrinker.check.reader import read_symbols
@@ -36,8 +36,14 @@ _EVERY_MODULE = frozenset(
 class Modules:
     """The modules of one tree by dotted name, namespace packages included."""
 
-    def __init__(self, root: Path, paths: Iterable[str], known: Mapping[str, ModuleSymbols] | None = None) -> None:
-        """`paths` are all files of the tree; `known` holds symbols by path that need not be read again."""
+    def __init__(
+        self,
+        root: Path,
+        paths: Iterable[str],
+        known: Mapping[str, ModuleSymbols] | None = None,
+        dotted: Callable[[str], str | None] = module_name,
+    ) -> None:
+        """`paths` are all files of the tree; `known` holds symbols by path that need not be read again; `dotted` names modules by their paths."""
         self._root = root
         self._known = dict(known or {})
         self._file: dict[str, str] = {}
@@ -45,13 +51,13 @@ class Modules:
         self._members: dict[tuple[str, str], list[ast.ClassDef]] = {}
         self._loaded: frozenset[str] | None = None
         for path in paths:
-            dotted = module_name(path)
-            if dotted is None:
+            module = dotted(path)
+            if module is None:
                 continue
             # A package wins over a module of the same name, as for Python.
-            if dotted not in self._file or path.endswith("/__init__.py"):
-                self._file[dotted] = path
-            parent = dotted if path.endswith("/__init__.py") else dotted.rpartition(".")[0]
+            if module not in self._file or path.endswith("/__init__.py"):
+                self._file[module] = path
+            parent = module if path.endswith("/__init__.py") else module.rpartition(".")[0]
             while parent:
                 self._packages.add(parent)
                 parent = parent.rpartition(".")[0]

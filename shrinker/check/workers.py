@@ -43,12 +43,9 @@ def map_files(
     if jobs <= 1 or len(items) < 2:
         return _run_batch(call, items)
     count = min(len(items), jobs * _BATCHES_PER_WORKER)
-    batches: list[list[int]] = [[] for _ in range(count)]
-    loads = [0] * count
-    for index in sorted(range(len(items)), key=lambda i: -weights[i]):
-        lightest = loads.index(min(loads))
-        batches[lightest].append(index)
-        loads[lightest] += weights[index] + 1
+    # The heaviest item of each batch first, then the next ones in turn: none weighs much more than another.
+    heaviest = sorted(range(len(items)), key=lambda i: -weights[i])
+    batches = [heaviest[start::count] for start in range(count)]
     results: dict[int, Result] = {}
     try:
         with WorkerPool(min(jobs, count), mp_context=worker_context()) as pool:

@@ -34,6 +34,20 @@ def written(node: ast.expr) -> str:
     return ""
 
 
+def last_name(node: ast.expr) -> str:
+    """Last name of a dotted expression, its subscripts left out; empty for any other."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def first_name(node: ast.expr) -> str:
+    """First name of a dotted expression, its subscripts left out; empty for any other."""
+    while isinstance(node, ast.Subscript | ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 def words_of(node: ast.AST) -> tuple[set[str], set[str], set[str]]:
     """Names, all words, and attributes of the object itself, in some code.
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from shrinker.check.leftovers.vocabulary import Vocabulary, build_vocabulary
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import module_matches
 from shrinker.source.layout import NEEDED
+from shrinker.syntax.parsing import parsed
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
 
 KINDS = ("platforms", "registries", "walks", "entry points", "package data", "folders")
@@ -114,13 +114,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 def _of_file(path: str, data: bytes, words: Vocabulary) -> tuple[Item, ...]:
     if data.count(b"\n") > _MOST_LINES:
         return ()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(data)
-    except (SyntaxError, ValueError, RecursionError):
-        return ()
-    return tuple(sorted({*_named(path, tree), *_platforms(path, tree, words)}))
+    tree = parsed(data)
+    return tuple(sorted({*_named(path, tree), *_platforms(path, tree, words)})) if tree is not None else ()
 
 
 def _named(path: str, tree: ast.Module) -> Iterator[Item]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shrinker.check.declarations import last_name
+from shrinker.syntax.names import last_name
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import UpstreamTree, module_name
 

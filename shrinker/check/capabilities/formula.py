@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from shrinker.syntax.names import last_name
+
 _LONGEST = 80
 """Characters of a text that still names something; a longer one is a message."""
 _NEGATED = (ast.NotEq, ast.NotIn, ast.IsNot)
@@ -58,14 +60,10 @@ def formula(node: ast.expr) -> Formula:
             return Not(found) if isinstance(op, _NEGATED) else found
         case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[what, ast.Tuple(elts=classes)]):
             return Each(tuple(Atom((*words(what), *words(one))) for one in classes), False)
-        case ast.Call(func=func) if _name(func) not in _OF_ARGUMENTS:
+        case ast.Call(func=func) if last_name(func) not in _OF_ARGUMENTS:
             # What it is asked of says nothing of what it asks.
             return Atom(tuple(words(func)))
     return Atom(tuple(words(node)))
-
-
-def _name(node: ast.expr) -> str:
-    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
 def words(node: ast.AST) -> Iterator[str]:

@@ -16,6 +16,7 @@ from shrinker.check.allowances import ERROR_PREFIX
 from shrinker.check.capabilities.alignment import Aligner, Definition, Pairs, is_part, suites_of
 from shrinker.check.capabilities.formula import Atom, Each, Formula, Not, formula, words
 from shrinker.check.capabilities.vocabulary import Vocabulary
+from shrinker.syntax.control import is_main
 
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _SHOWN = 120
@@ -163,10 +164,7 @@ class _Scope:
         order = list(_below(ours))
         place = {id(node): index for index, node in enumerate(order)}
         before = -1
-        programs = [
-            node for node in theirs if isinstance(node, ast.If) and ast.unparse(node.test) == "__name__ == '__main__'"
-        ]
-        idle = {id(node) for program in programs for node in _below(program.body)}
+        idle = {id(node) for program in filter(is_main, theirs) for node in _below(program.body)}
         for node in _below(theirs):
             if id(node) in idle:
                 continue  # A program that no root runs.

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from shrinker.check.embedders.uses import Use
 from shrinker.check.resolve import Modules
 from shrinker.check.symbols import ClassSymbols, ModuleSymbols
+from shrinker.syntax.parsing import parsed
+from shrinker.syntax.walk import Definition, Function, definitions
 from shrinker.values.upstream import PACKAGE, module_name
 
-Definition = tuple[str, str]
-"""Module and name."""
-_FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
+Place = tuple[str, str]
+"""Module and name of a definition."""
 _BY_FIELDS = frozenset({"NamedTuple", "TypedDict", "Struct", "BaseModel"})
 
 
@@ -31,7 +31,7 @@ class Offered:
         self.modules = Modules(root, paths, known)
         self._root = root
         self._paths = {module: path for path in paths if (module := module_name(path)) is not None}
-        self._parsed: dict[str, dict[str, ast.stmt]] = {}
+        self._parsed: dict[str, dict[str, Definition]] = {}
 
     def has(self, use: Use) -> bool:
         """True when a use finds what it names. What the syntax does not tell is taken to be there."""
@@ -39,7 +39,7 @@ class Offered:
             return self._takes(use)
         return self._resolves(use.module, use.names)
 
-    def definition(self, module: str, name: str) -> Definition:
+    def definition(self, module: str, name: str) -> Place:
         """Where a name of a module is defined, through imports and stars; the module itself where that cannot be told."""
         return self._definition(module, name, frozenset()) or (module, name)
 
@@ -83,13 +83,13 @@ class Offered:
         if place is None:
             where, name = self.definition(module, names[0])
             found = self._node(where, name) if len(names) == 1 else None
-            return not isinstance(found, _FUNCTIONS) or _accepts(found, use.keyword)
+            return not isinstance(found, Function) or _accepts(found, use.keyword)
         wanted = names[1] if len(names) > 1 else "__init__"
         family = list(self._closure(*place))
         for where, each in family:
             node = self._node(where, each.name)
             for method in node.body if isinstance(node, ast.ClassDef) else ():
-                if isinstance(method, _FUNCTIONS) and method.name == wanted:
+                if isinstance(method, Function) and method.name == wanted:
                     return _accepts(method, use.keyword)
         made = wanted == "__init__" and any(each.data or not _BY_FIELDS.isdisjoint(each.bases) for _, each in family)
         return not made or any(use.keyword in each.fields for _, each in family)
@@ -118,7 +118,7 @@ class Offered:
             yield where, each
             pending += [found for base in each.bases if (found := self._class(where, base)) is not None]
 
-    def _definition(self, module: str, name: str, seen: frozenset[str]) -> Definition | None:
+    def _definition(self, module: str, name: str, seen: frozenset[str]) -> Place | None:
         symbols = self.modules.symbols(module)
         if symbols is None or module in seen:
             return None
@@ -138,32 +138,16 @@ class Offered:
                 return found
         return None
 
-    def _node(self, module: str, name: str) -> ast.stmt | None:
+    def _node(self, module: str, name: str) -> Definition | None:
         """A definition of a module outside functions, on any branch; the last one where there are several."""
         if module not in self._parsed:
             path = self._paths.get(module)
-            source = (self._root / path).read_bytes() if path is not None else b""
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                try:
-                    self._parsed[module] = dict(_definitions(ast.parse(source).body))
-                except (SyntaxError, ValueError):
-                    self._parsed[module] = {}
+            tree = parsed((self._root / path).read_bytes()) if path is not None else None
+            self._parsed[module] = dict(definitions(tree)) if tree is not None else {}
         return self._parsed[module].get(name)
 
 
-def _definitions(body: Iterable[ast.AST], around: str = "") -> Iterator[tuple[str, ast.stmt]]:
-    for node in body:
-        if isinstance(node, ast.ClassDef):
-            yield f"{around}{node.name}", node
-            yield from _definitions(node.body, f"{around}{node.name}.")
-        elif isinstance(node, _FUNCTIONS):
-            yield f"{around}{node.name}", node
-        elif isinstance(node, ast.If | ast.Try | ast.With | ast.ExceptHandler):
-            yield from _definitions(ast.iter_child_nodes(node), around)
-
-
-def _accepts(node: ast.FunctionDef | ast.AsyncFunctionDef, keyword: str) -> bool:
+def _accepts(node: Function, keyword: str) -> bool:
     arguments = node.args
     named = (each.arg for each in (*arguments.args, *arguments.kwonlyargs))
     return arguments.kwarg is not None or keyword in named

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from shrinker.check.declarations import last_name
 from shrinker.check.reader import symbols_of
+from shrinker.syntax.imports import catches_import_error, is_type_checking
+from shrinker.syntax.names import last_name
+from shrinker.syntax.parsing import parsed
+from shrinker.syntax.walk import Function
 from shrinker.values.upstream import PACKAGE
 
 IMPORTS, ATTRIBUTES, KEYWORDS, HERITAGE, TEXTS, MEMBERS = KINDS = (
@@ -23,8 +25,6 @@ IMPORTS, ATTRIBUTES, KEYWORDS, HERITAGE, TEXTS, MEMBERS = KINDS = (
     "texts",
     "members",
 )
-_FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
-_CATCHING = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 _MAX_BYTES = 2**24
 _OWN = re.compile(rb"(?:\bdef +|\bself\.|^ +(?=\w+ *:))(\w+)(?= *[(=:])", re.MULTILINE)
 """Methods, attributes and fields that a file defines."""
@@ -76,11 +76,8 @@ def uses_of_wheel(wheel: Path) -> tuple[Use, ...]:
 
 def uses_of_file(source: bytes, path: str) -> list[Use]:
     """Uses of one file; see `uses_of_wheel`."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(source, path)
-    except (SyntaxError, ValueError, RecursionError):
+    tree = parsed(source, path)
+    if tree is None:
         return []
     symbols = symbols_of(tree, f"outside/{path}")
     found = list(_Reader(path, tree).uses())
@@ -137,12 +134,12 @@ class _Reader:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
                 at_load = False
             case ast.Try():
-                caught = at_load and not any(_catches(handler) for handler in node.handlers)
+                caught = at_load and not any(map(catches_import_error, node.handlers))
                 yield from self._of(node.body, at_load=caught)
                 rest = (*node.handlers, *node.orelse, *node.finalbody)
                 yield from self._of(rest, at_load=at_load)
                 return
-            case ast.If() if last_name(node.test) == "TYPE_CHECKING" or (
+            case ast.If() if is_type_checking(node.test) or (
                 isinstance(node.test, ast.Compare) and last_name(node.test.left) == "__name__"
             ):
                 yield from self._of(node.body, at_load=False)
@@ -180,7 +177,7 @@ class _Reader:
         bases = [target for base in node.bases for target in self._targets(base)]
         if not bases:
             return
-        own = {each.name: each.lineno for each in node.body if isinstance(each, _FUNCTIONS)}
+        own = {each.name: each.lineno for each in node.body if isinstance(each, Function)}
         asked = {name: line for name, line in own.items() if not name.startswith("__")}
         for each in ast.walk(node):
             if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Load):
@@ -194,13 +191,6 @@ class _Reader:
 
 def _is_ours(node: ast.ImportFrom) -> bool:
     return not node.level and (node.module or "").partition(".")[0] == PACKAGE
-
-
-def _catches(handler: ast.ExceptHandler) -> bool:
-    if handler.type is None:
-        return True
-    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return any(last_name(kind) in _CATCHING for kind in kinds)
 
 
 def _bound_otherwise(tree: ast.Module) -> Iterator[str]:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
+from shrinker.syntax.names import last_name
 from shrinker.values.leftovers import Position
 
 NAMED_ERROR: Final = "shrinker: "
@@ -124,23 +125,14 @@ def raised(node: ast.Raise) -> Position:
 
 def annotated(generic: ast.expr, item: ast.expr) -> Position:
     """Place of a further argument of a generic type: prose that describes the field, or a type."""
-    root, parts = dotted(generic)
-    name = parts[-1] if parts else root.id if isinstance(root, ast.Name) else ""
     text = item.value if isinstance(item, ast.Constant) else ""
     described = isinstance(text, str) and " " in text.strip()
-    return "help-text" if described and name != "Literal" else "annotation"
-
-
-def is_counted(value: ast.Call) -> bool:
-    """True for ``auto()`` of the enumerations."""
-    root, parts = dotted(value.func)
-    return (parts[-1] if parts else root.id if isinstance(root, ast.Name) else "") == "auto"
+    return "help-text" if described and last_name(generic) != "Literal" else "annotation"
 
 
 def is_plain_decorator(decorator: ast.expr) -> bool:
     """True for a decorator that files its definition nowhere."""
-    root, parts = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
-    name = parts[-1] if parts else root.id if isinstance(root, ast.Name) else ""
+    name = last_name(decorator.func if isinstance(decorator, ast.Call) else decorator)
     return name in _PLAIN_DECORATORS or name == "setter"
 
 

@@ -12,12 +12,12 @@ from shrinker.check.leftovers.expressions import Expressions
 from shrinker.check.leftovers.places import (
     assigned_value,
     chosen,
-    is_counted,
     is_plain_decorator,
     parsed_flags,
     raised,
 )
 from shrinker.check.leftovers.vocabulary import Vocabulary, is_constant
+from shrinker.syntax.control import is_counted
 from shrinker.syntax.imports import absolute
 from shrinker.values.leftovers import Leftover
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shrinker.report.diff.difference import Pair
-from shrinker.report.diff.files import changed_files, commit_notes, kept_files, removed_files
+from shrinker.report.diff.files import changed_files, commit_notes, moved_files
 from shrinker.report.diff.offered import offered_changes
 from shrinker.report.diff.parts import dependency_changes, growth, kernel_changes, table_changes, uncertain_changes
 from shrinker.report.diff.risks import mechanism_changes
@@ -28,6 +28,7 @@ def review(old: Side, new: Side, told: Sequence[Told] = (), notes: Sequence[str]
     """
     pair = Pair(old, new, tuple(told))
     texts = text_changes(pair)
+    kept, removed = moved_files(pair)
     symbols_kept, symbols_removed = moved_symbols(pair)
     flags, endpoints = offered_changes(pair)
     return Review(
@@ -36,8 +37,8 @@ def review(old: Side, new: Side, told: Sequence[Told] = (), notes: Sequence[str]
         notes=(*notes, *_missing(old), *_missing(new)),
         rules=pair.changed_rules(),
         uncertain=uncertain_changes(pair),
-        kept=kept_files(pair),
-        removed=removed_files(pair),
+        kept=kept,
+        removed=removed,
         symbols_kept=symbols_kept,
         symbols_removed=symbols_removed,
         changed=changed_files(pair, line_counts(texts)),

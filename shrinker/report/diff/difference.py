@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,6 +10,7 @@ from shrinker.program.why import Step
 from shrinker.report.diff.side import Side, unnumbered
 from shrinker.report.diff.values import Cause, Change, Reason
 from shrinker.source.history import Told
+from shrinker.values.outcome import EmittedFile
 
 _MOST_COMMITS = 12
 _TELLING = 6
@@ -32,6 +33,13 @@ class Pair:
     new: Side
     told: tuple[Told, ...] = ()
     """Commits of upstream between them, the newest first."""
+
+    def differing(self) -> Iterator[tuple[str, EmittedFile | None, EmittedFile | None]]:
+        """Path of every file that is another one, or on one side only, and what each side has of it; sorted."""
+        for path in sorted(self.old.files.keys() | self.new.files.keys()):
+            one, other = self.old.files.get(path), self.new.files.get(path)
+            if one is None or other is None or one.sha256 != other.sha256:
+                yield path, one, other
 
     @cached_property
     def same_rules(self) -> bool:

@@ -13,21 +13,16 @@ _PLACE = re.compile(r"used at (\S+?):\d+")
 _OWN = "shrinker writes this file itself"
 
 
-def kept_files(pair: Pair) -> tuple[FileMove, ...]:
-    """Files that the new tree has and the old one has not."""
-    paths = sorted(pair.new.files.keys() - pair.old.files.keys())
-    return tuple(
-        FileMove(path, pair.new.files[path].lines_after, _newly_kept(pair, path), pair.commits(path)) for path in paths
-    )
-
-
-def removed_files(pair: Pair) -> tuple[FileMove, ...]:
-    """Files that the old tree has and the new one has not."""
-    paths = sorted(pair.old.files.keys() - pair.new.files.keys())
-    return tuple(
-        FileMove(path, pair.old.files[path].lines_after, _newly_removed(pair, path), pair.commits(path))
-        for path in paths
-    )
+def moved_files(pair: Pair) -> tuple[tuple[FileMove, ...], tuple[FileMove, ...]]:
+    """Files that only the new tree has, and those that only the old one has."""
+    kept: list[FileMove] = []
+    removed: list[FileMove] = []
+    for path, one, other in pair.differing():
+        if one is None and other is not None:
+            kept.append(FileMove(path, other.lines_after, _newly_kept(pair, path), pair.commits(path)))
+        elif one is not None and other is None:
+            removed.append(FileMove(path, one.lines_after, _newly_removed(pair, path), pair.commits(path)))
+    return tuple(kept), tuple(removed)
 
 
 def changed_files(pair: Pair, counts: dict[str, tuple[int, int]]) -> tuple[FileChange, ...]:
@@ -37,8 +32,8 @@ def changed_files(pair: Pair, counts: dict[str, tuple[int, int]]) -> tuple[FileC
         counts: lines added and removed, by path.
     """
     rows: list[FileChange] = []
-    for path in sorted(pair.old.files.keys() & pair.new.files.keys()):
-        if pair.old.files[path].sha256 == pair.new.files[path].sha256:
+    for path, one, other in pair.differing():
+        if one is None or other is None:
             continue
         added, removed = counts.get(path, (0, 0))
         own = _written_here(pair.new, path)

@@ -15,6 +15,7 @@ from shrinker.program.interface.syntax import Syntax
 from shrinker.report.diff.difference import Pair
 from shrinker.report.diff.side import Side
 from shrinker.report.diff.values import Change
+from shrinker.syntax.names import last_name
 from shrinker.values.upstream import module_name
 
 _MODELS = re.compile(rb"\bBaseModel\b")
@@ -156,7 +157,9 @@ def _fields(trees: dict[str, ast.Module]) -> Iterator[tuple[str, str, str, str, 
     models = {_ROOT}
     grown = True
     while grown:
-        more = {name for name, node in classes.items() if name not in models and models & set(_bases(node.bases))}
+        more = {
+            name for name, node in classes.items() if name not in models and models & set(map(last_name, node.bases))
+        }
         grown = bool(more)
         models |= more
     for module, tree in sorted(trees.items()):
@@ -166,10 +169,3 @@ def _fields(trees: dict[str, ast.Module]) -> Iterator[tuple[str, str, str, str, 
                     if isinstance(row, ast.AnnAssign) and isinstance(row.target, ast.Name):
                         text = ast.unparse(row.annotation) + (f" = {ast.unparse(row.value)}" if row.value else "")
                         yield module, node.name, row.target.id, text, row.lineno
-
-
-def _bases(bases: Iterable[ast.expr]) -> Iterator[str]:
-    for base in bases:
-        match base:
-            case ast.Name(id=name) | ast.Attribute(attr=name):
-                yield name

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +12,8 @@ from shrinker.program.nodes import NATIVE_SUFFIXES, suffix
 from shrinker.report.diff.difference import Pair
 from shrinker.report.diff.side import Side
 from shrinker.report.diff.values import Change
+from shrinker.syntax.names import last_name
+from shrinker.syntax.parsing import parsed
 from shrinker.values.upstream import module_name
 
 _TABLES = frozenset({"json", "jsonl", "csv", "tsv", "yaml", "yml", "jinja", "jinja2", "txt", "pkl", "npy"})
@@ -110,9 +111,8 @@ def kernel_changes(pair: Pair) -> tuple[Change, ...]:
 
 
 def _file_changes(pair: Pair, wanted: Any) -> Iterator[Change]:
-    for path in sorted(filter(wanted, pair.old.files.keys() | pair.new.files.keys())):
-        one, other = pair.old.files.get(path), pair.new.files.get(path)
-        if one is not None and other is not None and one.sha256 == other.sha256:
+    for path, one, other in pair.differing():
+        if not wanted(path):
             continue
         before = f"{one.lines_after:,} lines" if one is not None else ""
         after = f"{other.lines_after:,} lines" if other is not None else ""
@@ -153,9 +153,8 @@ def _library_names(side: Side) -> dict[str, str]:
 
 def _triton_changes(pair: Pair) -> list[Change]:
     rows: list[Change] = []
-    for path in sorted(pair.old.files.keys() | pair.new.files.keys()):
-        one, other = pair.old.files.get(path), pair.new.files.get(path)
-        if not path.endswith(".py") or (one is not None and other is not None and one.sha256 == other.sha256):
+    for path, _, _ in pair.differing():
+        if not path.endswith(".py"):
             continue
         before, after = _triton(pair.old.read(path)), _triton(pair.new.read(path))
         for name in sorted(before.keys() | after.keys()):
@@ -169,13 +168,8 @@ def _triton_changes(pair: Pair) -> list[Change]:
 
 def _triton(data: bytes) -> dict[str, tuple[str, int]]:
     """Text without comments, and line, of each function under a ``jit`` decorator."""
-    if _TRITON.search(data) is None:
-        return {}
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(data)
-    except (SyntaxError, ValueError):
+    tree = parsed(data) if _TRITON.search(data) is not None else None
+    if tree is None:
         return {}
     found: dict[str, tuple[str, int]] = {}
     for node in ast.walk(tree):
@@ -185,5 +179,4 @@ def _triton(data: bytes) -> dict[str, tuple[str, int]]:
 
 
 def _is_jit(decorator: ast.expr) -> bool:
-    made = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return ast.unparse(made).rpartition(".")[2] == "jit"
+    return last_name(decorator.func if isinstance(decorator, ast.Call) else decorator) == "jit"

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 
 from shrinker.program.interface.syntax import marked
 from shrinker.report.diff.difference import Pair
 from shrinker.report.diff.values import Change
+from shrinker.syntax.parsing import parsed
 
 _LOADS = {
     "import_module": "imports a computed module",
@@ -43,9 +43,8 @@ _WORDS = re.compile("|".join([*_LOADS, *_LOOKS, *_SPACES, *_OPERATORS, "pickle",
 def mechanism_changes(pair: Pair) -> tuple[Change, ...]:
     """New sites of dynamic mechanisms in the new tree."""
     rows: list[Change] = []
-    for path in sorted(pair.new.files):
-        one, other = pair.old.files.get(path), pair.new.files[path]
-        if not path.endswith(".py") or (one is not None and one.sha256 == other.sha256):
+    for path, one, other in pair.differing():
+        if other is None or not path.endswith(".py"):
             continue
         known = Counter((kind, owner, text) for kind, owner, text, _ in _sites(pair.old.read(path)))
         for kind, owner, text, line in _sites(pair.new.read(path)):
@@ -68,13 +67,8 @@ def _reason(pair: Pair, path: str, new: bool) -> str:
 def _sites(data: bytes) -> Iterator[tuple[str, str, str, int]]:
     """Mechanism, definition around it, text and line."""
     marks = marked(data, _WORDS)
-    if marks is None:
-        return
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(data)
-    except (SyntaxError, ValueError, RecursionError):
+    tree = parsed(data) if marks is not None else None
+    if marks is None or tree is None:
         return
     pending: list[tuple[ast.AST, str]] = [(tree, "")]
     found: list[tuple[str, str, str, int]] = []

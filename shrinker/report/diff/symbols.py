@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +12,7 @@ from shrinker.program.why import Step
 from shrinker.report.diff.difference import Pair, shown
 from shrinker.report.diff.side import Side
 from shrinker.report.diff.values import Reason, SymbolMove
+from shrinker.syntax.parsing import parsed
 from shrinker.values.upstream import module_name
 
 _KINDS = frozenset({"function", "class", "member", "assign"})
@@ -118,15 +118,9 @@ class _Definitions:
         return name.removeprefix(f"{module}.") in self._names(id(side), path)
 
     def _read(self, side: int, path: str) -> frozenset[str]:
-        tree = self._sides[side].upstream
-        if tree is None or path not in tree.by_path:
-            return frozenset()
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                return frozenset(_defined(ast.parse(tree.read(path)).body, ""))
-        except (SyntaxError, ValueError, RecursionError):
-            return frozenset()
+        upstream = self._sides[side].upstream
+        tree = parsed(upstream.read(path)) if upstream is not None and path in upstream.by_path else None
+        return frozenset(_defined(tree.body, "")) if tree is not None else frozenset()
 
 
 def _defined(body: Iterable[ast.AST], owner: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from shrinker.report.diff.difference import Pair
 from shrinker.report.diff.values import TextChange
+from shrinker.values.outcome import EmittedFile
 
 _CONTEXT = 3
 _MOST_LINES = 20_000
@@ -17,8 +18,7 @@ def text_changes(pair: Pair) -> tuple[TextChange, ...]:
     """Diffs of all files that differ, sorted by path; nothing when one of the trees is not there."""
     if pair.old.folder is None or pair.new.folder is None:
         return ()
-    paths = sorted(pair.old.files.keys() | pair.new.files.keys())
-    return tuple(TextChange(path, text) for path in paths if (text := _of(pair, path)))
+    return tuple(TextChange(path, _of(pair, path, one, other)) for path, one, other in pair.differing())
 
 
 def line_counts(changes: Sequence[TextChange]) -> dict[str, tuple[int, int]]:
@@ -30,10 +30,7 @@ def line_counts(changes: Sequence[TextChange]) -> dict[str, tuple[int, int]]:
     return out
 
 
-def _of(pair: Pair, path: str) -> str:
-    one, other = pair.old.files.get(path), pair.new.files.get(path)
-    if one is not None and other is not None and one.sha256 == other.sha256:
-        return ""
+def _of(pair: Pair, path: str, one: EmittedFile | None, other: EmittedFile | None) -> str:
     before, after = pair.old.read(path), pair.new.read(path)
     names = (f"a/{path}" if one is not None else "/dev/null", f"b/{path}" if other is not None else "/dev/null")
     head = f"--- {names[0]}\n+++ {names[1]}\n"

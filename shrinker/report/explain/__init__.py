@@ -17,6 +17,7 @@ from shrinker.program import answers
 from shrinker.program.why import Chain, Step, Unreached
 from shrinker.report.explain import offered
 from shrinker.report.explain.generated import Answer, Generated, unknown, without
+from shrinker.syntax.walk import definitions
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE_PREFIX, module_name
 
@@ -202,11 +203,4 @@ def _node(node: str) -> str:
 
 def _line_of(data: bytes, name: str) -> int:
     """Line of a definition in a module; 0 when it is no function or class."""
-    body: list[ast.stmt] = ast.parse(data).body
-    line = 0
-    for part in name.split("."):
-        found = next((node for node in body if getattr(node, "name", "") == part), None)
-        if found is None:
-            return 0
-        line, body = found.lineno, getattr(found, "body", [])
-    return line
+    return next((node.lineno for each, node in definitions(ast.parse(data)) if each == name), 0)
