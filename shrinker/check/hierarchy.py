@@ -67,6 +67,11 @@ class Families:
         """Path and place of a look-up of a name that may reach the class `kind`, by its last name."""
         return next((place for place in self._places.get(name, ()) if self.meets(place[1], kind)), None)
 
+    def on_self(self, name: str, kind: str) -> tuple[str, LookUp] | None:
+        """Path and place of a look-up of a name on the ``self`` of a method that may be an object of the class `kind`."""
+        places = (place for place in self._places.get(name, ()) if place[1].on == "self")
+        return next((place for place in places if self.meets(place[1], kind)), None)
+
     def outside(self, name: str) -> str:
         """A class of another package, below which this one is, that may call any of its methods; empty when none is."""
         return min((each for base in _closure(name, self._bases) for each in self._foreign.get(base, ())), default="")

@@ -14,7 +14,7 @@ from shrinker.check.form import COUNTS, changed_files
 from shrinker.check.imports import exported_names, imports, module_attributes
 from shrinker.check.listing import extra_files, files, own_files, unchanged_files
 from shrinker.check.loop_imports import lost_imports_of_loops
-from shrinker.check.members import lost_members
+from shrinker.check.members import lost_members, lost_stores
 from shrinker.check.native import NATIVE, lost_sources
 from shrinker.check.registrations import lost_by_text
 from shrinker.check.registry import Check, Seen, evidence
@@ -51,6 +51,7 @@ CHECKS: tuple[Check[Trees], ...] = (
     Check("data files", REFERENCES, missing_data_files),
     Check("exported names", REFERENCES, exported_names),
     Check("members", REFERENCES, lost_members),
+    Check("stores", REFERENCES, lost_stores),
     Check("bases", REFERENCES, lost_bases),
     Check("decorators", REFERENCES, lost_decorators),
     Check("rows", REFERENCES, lost_rows),

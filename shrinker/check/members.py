@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from shrinker.check.registry import Seen
 from shrinker.check.trees import Trees
+from shrinker.values.outcome import Finding
 
 
 def lost_members(trees: Trees, seen: Seen) -> None:
@@ -38,3 +39,30 @@ def lost_members(trees: Trees, seen: Seen) -> None:
                     where = f"{symbols.path}:{line}"
                     message = f"looks up {name!r}, which class {each.name} no longer has (upstream: {where})"
                     seen.find(missed[0], missed[1].line, message)
+
+
+def lost_stores(trees: Trees, seen: Seen) -> None:
+    """Attributes that methods stored on ``self``, that nothing stores any more, and that a method of the same family still reads there.
+
+    A fact about the attribute is a person's word that nobody comes to read it.
+    """
+    binds = frozenset().union(*(symbols.binds for symbols in trees.kept))
+    binds = binds.union(name for symbols in trees.kept for each in symbols.classes for name, _ in each.members)
+    index, told = trees.index, set()
+    for symbols, upstream in trees.pairs():
+        for each in upstream.classes:
+            for name, line in each.stores:
+                if (each.name, name) in told or (index is not None and index.attribute(name) is not None):
+                    continue
+                told.add((each.name, name))
+                seen.look()
+                if name not in binds and (missed := trees.families.on_self(name, each.name.rpartition(".")[2])):
+                    where = f"{symbols.path}:{line}"
+                    seen.open.append(
+                        Finding(
+                            seen.check,
+                            missed[0],
+                            missed[1].line,
+                            f"reads self.{name}, which nothing stores any more (upstream: {where})",
+                        )
+                    )

@@ -93,6 +93,7 @@ class _Reader(Uses):
             dispatches=tuple(self.dispatches),
             registers=tuple(registers_of(tree.body)),
             assigned=tuple(assigned_of(tree.body)),
+            binds=frozenset(self.binds),
             # `hasattr(triton.language, "gather")` asks another package.
             by_text=frozenset(name for root, name in self.by_text if root not in self.foreign),
             computed_files=frozenset(self.computed_files),
@@ -174,10 +175,11 @@ class _Reader(Uses):
         data = made_by_fields(node)
         name = ".".join(self.around)
         others = tuple(members_of_others(node.body))
-        self.classes.append(ClassSymbols(name, bases, tuple(members.items()), fields, data, foreign, others))
         for statement in node.body:
             self.visit(statement, inner)
         self.around.pop()
+        stores = tuple(self.stored.get(name, {}).items())
+        self.classes.append(ClassSymbols(name, bases, tuple(members.items()), fields, data, foreign, others, stores))
 
     def comprehension(self, node: ast.AST, scope: Scope) -> None:
         self.children(node, Scope("comprehension", scope))
@@ -201,6 +203,14 @@ class _Reader(Uses):
     def assign(self, node: ast.Assign | ast.AugAssign | ast.AnnAssign, scope: Scope) -> None:
         self.open = self.open or (node.value is not None and is_globals(node.value))
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Attribute):
+            # It reads what another statement has stored.
+            self.attribute(
+                ast.copy_location(ast.Attribute(node.target.value, node.target.attr, ast.Load()), node), scope
+            )
+            return self.visit(node.value, scope)
+        if isinstance(node, ast.AnnAssign) and node.value is None and isinstance(node.target, ast.Attribute):
+            return self.visit(node.annotation, scope)
         for target in targets:
             if is_name(target, "__all__") and scope is self.top:
                 if not isinstance(node, ast.AugAssign):

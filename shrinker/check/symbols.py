@@ -37,6 +37,8 @@ class ClassSymbols:
     """Last names of the bases that other packages give."""
     members_of_others: tuple[tuple[str, str], ...] = ()
     """Names that its body gives an attribute of a name, as in ``kind = Kind.CUDA``, with that."""
+    stores: tuple[tuple[str, int], ...] = ()
+    """Attributes that its methods store on ``self``, with their first lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,8 @@ class ModuleSymbols:
     registers: tuple[Registration, ...] = ()
     assigned: tuple[tuple[str, int], ...] = ()
     """Names that statements of the module assign, with their lines."""
+    binds: frozenset[str] = frozenset()
+    """Attributes that it stores on anything, and what may store one: names of keywords, texts that are identifiers."""
     by_text: frozenset[str] = frozenset()
     """Texts that ``getattr`` and ``hasattr`` are given."""
     computed_files: frozenset[str] = frozenset()

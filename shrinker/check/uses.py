@@ -33,6 +33,9 @@ class Uses(ABC):
         self.dynamic = False
         self.open = False
         self.words: set[str] = set()
+        self.stored: dict[str, dict[str, int]] = {}
+        """By class, attributes stored on `self`, with their first lines."""
+        self.binds: set[str] = set()
         self.by_text: set[tuple[str, str]] = set()
         """First name of the object that is asked, and the name looked up on it."""
         self.computed_files: set[str] = set()
@@ -79,6 +82,7 @@ class Uses(ABC):
             return
         if text.isidentifier():
             self.words.add(text)
+            self.binds.add(text)
         elif text.startswith("sglang.") and _DOTTED.fullmatch(text):
             self.paths.append((node.lineno, text))
         if "." in text and _FILE.fullmatch(text):
@@ -103,6 +107,10 @@ class Uses(ABC):
             self.visit(node.value, scope)
 
     def attribute(self, node: ast.Attribute, scope: Scope) -> None:
+        if isinstance(node.ctx, ast.Store):
+            self.binds.add(node.attr)
+            if is_name(node.value, "self"):
+                self.stored.setdefault(".".join(self.around), {}).setdefault(node.attr, node.lineno)
         chain = [node.attr]
         value = node.value
         while isinstance(value, ast.Attribute):
@@ -144,6 +152,7 @@ class Uses(ABC):
 
     def call(self, node: ast.Call, scope: Scope) -> None:
         args = node.args
+        self.binds.update(keyword.arg for keyword in node.keywords if keyword.arg is not None)
         if isinstance(node.func, ast.Name):
             name = args[1].value if len(args) > 1 and isinstance(args[1], ast.Constant) else None
             if node.func.id in {"getattr", "hasattr"} and isinstance(name, str):

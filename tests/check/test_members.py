@@ -370,3 +370,49 @@ def test_a_row_goes_when_the_tree_refuses_its_key(case: Build, values: tuple[str
 def test_a_refusal_of_something_else_excuses_no_row(case: Build) -> None:
     files = {"p.py": less(TABLE, '    "two": Two,\n'), "removed_features.py": REFUSES.format(("three",), ("four",))}
     assert case({"p.py": TABLE}, files).findings("references") == [("rows", "p.py")]
+
+
+STATE = """class Manager:
+    def start(self):
+        self.state = {}
+        self.count = 0
+
+    def idle(self):
+        self.count += 1
+        return not self.state
+"""
+NO_STATE = STATE.replace("        self.state = {}\n", "")
+STORES = {
+    "another object's attribute of that name": (STATE, NO_STATE, "def f(x):\n    x.state = {}\n", []),
+    "by a text": (STATE, NO_STATE, "def f(x):\n    setattr(x, 'state', {})\n", []),
+    "by a keyword": (STATE, NO_STATE, "def f(x):\n    x.__dict__.update(state={})\n", []),
+    "nobody reads it": (STATE, NO_STATE.replace("return not self.state", "return True"), "", []),
+    "another class reads its own": (
+        STATE,
+        NO_STATE.replace("return not self.state", "return True"),
+        "class Other:\n    def f(self):\n        return self.state\n",
+        [],
+    ),
+    "the class has it": (STATE, "class Base:\n    state = {}\n" + NO_STATE.replace("Manager", "Manager(Base)"), "", []),
+    "its own method reads it": (STATE, NO_STATE, "", ["reads self.state"]),
+    "a class below reads it": (
+        STATE,
+        NO_STATE.replace("return not self.state", "return True"),
+        "from sglang.pool import Manager\nclass Heir(Manager):\n    def f(self):\n        return self.state\n",
+        ["reads self.state"],
+    ),
+    "what is left of it counts on": (STATE, STATE.replace("        self.count = 0\n", ""), "", ["reads self.count"]),
+    "what is left of it is a type": (
+        STATE,
+        STATE.replace("        self.state = {}\n", "        self.state: dict\n"),
+        "",
+        ["reads self.state"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STORES)
+def test_what_is_read_on_self_is_stored_somewhere(case: Build, name: str) -> None:
+    upstream, generated, user, expected = STORES[name]
+    trees = case({"pool.py": upstream, "user.py": user}, {"pool.py": generated, "user.py": user})
+    assert [finding.message.partition(",")[0] for finding in trees.evidence("references").open] == expected
