@@ -163,27 +163,33 @@ class _Answering:
 
 
 def _answer_for(module: Any) -> None:
-    """Let a module tell of the names that it has lost (PEP 562), after its own answer where it has one."""
-    own = vars(module).get("__getattr__")
+    """Let a module tell of the names that it has lost (PEP 562), after its own answer where it has one.
 
-    def __getattr__(name: str) -> Any:
-        rule = LOST.get(f"{module.__name__}.{name}")
-        if rule is None or own is not None:
-            try:
-                if own is not None:
-                    return own(name)
-                raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}", name=name, obj=module)
-            except AttributeError:
-                if rule is None:
-                    raise
+    Each import inside a function asks a module for `__path__`: what it never had is answered for without a line of Python.
+    """
+    own = vars(module).get("__getattr__")
+    lost = {name.rpartition(".")[2]: rule for name, rule in LOST.items() if name.rpartition(".")[0] == module.__name__}
+
+    def answer(name: str) -> Any:
         frame = next(_callers(machinery=True))
         imports = dis.opname[frame.f_code.co_code[frame.f_lasti]] == "IMPORT_FROM"
         what = f"the name {name} of the module {module.__name__}"
         raise _probed(RemovedNameError if imports else RemovedAttributeError)(
-            _told(what, FEATURES.get(rule, ""), rule, "", "api")
+            _told(what, FEATURES.get(lost[name], ""), lost[name], "", "api")
         )
 
-    module.__getattr__ = __getattr__
+    def after_own(name: str) -> Any:
+        try:
+            return own(name)
+        except AttributeError:
+            if name not in lost:
+                raise
+        return answer(name)
+
+    told = {name: property(lambda _, name=name: answer(name)) for name in lost}  # type: ignore[misc]
+    # The error for any other name calls the object by its class, whose own `__module__` is no name of the module.
+    answers = type(module.__name__, (), {"__module__": property(), **told})
+    module.__getattr__ = after_own if own else functools.partial(getattr, answers())
 
 
 def _probed(error: type[RemovedFeatureError]) -> type[RemovedFeatureError]:

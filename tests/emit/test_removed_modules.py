@@ -53,6 +53,8 @@ NAMES = [
     ("Tool", "unreachable"),
     ("sglang.srt:", "unreachable"),
     ("handed_on", "unreachable"),
+    ("sglang.srt.models.one:", "unreachable"),
+    ("went", "unreachable"),
 ]
 OWN = """\
 def __getattr__(name):
@@ -233,6 +235,34 @@ except ImportError as error:
 from sglang.mixed.kept import *
 import inspect
 assert "def __getattr__" in inspect.getsource(kept)
+print("fine")
+"""
+    assert run(tree, code) == (0, "fine\n")
+
+
+def test_an_import_inside_a_function_runs_no_code_of_the_guard(tree: Path) -> None:
+    """It asks the module for `__path__`, which a module of one file has not got: a server does so at each step."""
+    code = """
+import sys
+from sglang.srt.models.one import by_import
+ran = []
+def trace(frame, event, argument):
+    if frame.f_globals.get("__name__") == "sglang.removed_features":
+        ran.append(frame.f_code.co_name)
+sys.settrace(trace)
+from sglang.srt.models.one import by_import
+sys.settrace(None)
+one = sys.modules["sglang.srt.models.one"]
+assert "__getattr__" in vars(one) and not ran, ran
+try:
+    one.nothing
+except AttributeError as error:
+    assert "'sglang.srt.models.one' object has no attribute 'nothing'" in str(error)
+assert not hasattr(one, "__path__") and not hasattr(one, "__module__") and not hasattr(one, "went")
+try:
+    from sglang.srt.models.one import went
+except ImportError as error:
+    assert "the name went of the module sglang.srt.models.one" in str(error)
 print("fine")
 """
     assert run(tree, code) == (0, "fine\n")
