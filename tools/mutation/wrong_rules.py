@@ -21,7 +21,8 @@ _NAMES = ("calls", "attributes", "environment")
 _WORD = re.compile(r"[^\W\d]\w*")
 _CLASS = re.compile(rb"^class (\w+)", re.MULTILINE)
 _VARIABLE = re.compile(r"SGLANG_\w+")
-PREDICATE, ATTRIBUTE, ENVIRONMENT, DOMAIN, MODULE, ARCHITECTURE, ROW = KINDS = (
+_MAKES = re.compile(r"_?(init|initialize|setup|set_up|prepare|register|load|start)_\w+")
+PREDICATE, ATTRIBUTE, ENVIRONMENT, DOMAIN, MODULE, ARCHITECTURE, ROW, CALL = KINDS = (
     "predicate false",
     "attribute false",
     "environment variable off",
@@ -29,6 +30,7 @@ PREDICATE, ATTRIBUTE, ENVIRONMENT, DOMAIN, MODULE, ARCHITECTURE, ROW = KINDS = (
     "module removed",
     "architecture never served",
     "row of a table never asked for",
+    "call without an effect",
 )
 
 
@@ -136,6 +138,10 @@ def _of_module(module: str, source: bytes) -> Iterator[WrongRule]:
                 for asked in ast.walk(test):
                     if isinstance(asked, ast.Attribute) and _ASKS.fullmatch(asked.attr):
                         yield _fact(ATTRIBUTE, f".{asked.attr}", "attributes", f".{asked.attr}")
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name))) if _MAKES.fullmatch(
+                name
+            ):
+                yield WrongRule(CALL, f".{name}", "facts", (("calls", (f".{name}",)),))
             case ast.Constant(value=str(text)) if _VARIABLE.fullmatch(text):
                 yield _fact(ENVIRONMENT, text, "environment", text)
             case ast.Attribute(value=ast.Name(id="envs"), attr=name) if _VARIABLE.fullmatch(name):
