@@ -11,7 +11,7 @@ from shrinker.ruleset.models import Claim, Rule
 PAGE = Path(__file__).resolve().parents[1] / "docs/rules.md"
 _HEAD = """# Rules
 
-Written by `python -m tools.rules_page` from `shrinker/ruleset/models.py`.
+Written by `python -m tools.rules_page` from `shrinker/ruleset/models/`.
 
 Rules lie below `shrinker/rules/`, one file a subject. A profile (`profiles/NAME.toml`) says which files count: `include` names files and folders,
 `extends` another profile, `drop` what of it goes. Names are qualified (`sglang.srt.utils.is_hip`); `*` stands for a part of a name, `**` for several names.

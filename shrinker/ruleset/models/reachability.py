@@ -1,0 +1,65 @@
+"""Rules about what goes, what stays, and where reachability starts."""
+
+from __future__ import annotations
+
+from shrinker.ruleset.models.rule import Rule
+
+
+class Remove(Rule):
+    """A feature that is off: its files go, and code that would evaluate one of their names raises a named error."""
+
+    feature: str
+    """In words: ``Ascend NPU backend``. Stands in the named error."""
+    modules: tuple[str, ...] = ()
+    """Patterns over dotted modules, submodules included."""
+    members: tuple[str, ...] = ()
+    """Members of enumerations (``sglang.**.Backend.ASCEND``): no value of the closed world equals one."""
+    definitions: tuple[str, ...] = ()
+    """Functions and classes at module level (``sglang.**.http_server.ollama_chat``), the last name without ``*``: the
+    definition goes, with the decorators that register it. Of a method (``sglang.**.Scheduler.load_lora_adapter``) the
+    body goes: calling it is the named error."""
+    paths: tuple[str, ...] = ()
+    """Patterns over files and folders of upstream that are not modules."""
+    extras: tuple[str, ...] = ()
+    """Patterns over the package's extras (``srt-*-hip``), their names normalised."""
+    unless: tuple[str, ...] = ()
+    """Modules or paths that the patterns would take but that stay."""
+    only_when_asked: tuple[str, ...] = ()
+    """Qualified names that every run imports but that only run when the feature itself is asked for, checked
+    by a person: a use becomes the named error. Without an entry here such a module is kept and listed."""
+
+
+class Root(Rule):
+    """Where reachability starts."""
+
+    modules: tuple[str, ...] = ()
+    """Modules that people run or import, by their whole names."""
+    paths: tuple[str, ...] = ()
+    """Native or data files and folders that are roots themselves (``sgl-kernel/**`` …)."""
+
+
+class Walk(Rule):
+    """A registry that imports every module of a package, and the ones it finds in the closed world."""
+
+    package: str
+    """The dotted package."""
+    keep: tuple[str, ...] = ()
+    """Names below the package; several rules of one package add up. Empty: the walk finds nothing."""
+
+
+class Keep(Rule):
+    """Kept although the graph may not reach it."""
+
+    modules: tuple[str, ...] = ()
+    """Patterns over dotted modules."""
+    paths: tuple[str, ...] = ()
+    """Patterns over files and folders of upstream."""
+
+
+class Asset(Rule):
+    """Files found at run time in a way the graph cannot read: kept together with a module."""
+
+    paths: tuple[str, ...]
+    """Patterns over the files."""
+    needed_by: tuple[str, ...]
+    """Modules (patterns); the files stay when one of them does."""

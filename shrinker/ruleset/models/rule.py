@@ -1,0 +1,49 @@
+"""What every rule has, and what every claim about the closed world has."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from packaging.version import Version
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class Rule(BaseModel):
+    """What every rule has."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
+    """Its name in every report."""
+    why: str = Field(min_length=10)
+    """One or two sentences for the person who audits it."""
+    optional: bool = False
+    """True for a rule that need not match every upstream (names come and go); strict mode then says nothing."""
+    since: str = ""
+    """The first release that has what the rule names; strict mode says nothing of an earlier one."""
+    until: str = ""
+    """The last release that has it."""
+
+    @model_validator(mode="after")
+    def _known_releases(self) -> Self:
+        for release in filter(None, (self.since, self.until)):
+            Version(release)
+        return self
+
+    def may_idle(self, version: str | None) -> bool:
+        """Whether the rule need not match anything in an upstream, by the release that this is (None: not known)."""
+        if version is None:
+            return self.optional or bool(self.since or self.until)
+        release = Version(version)
+        early = bool(self.since) and release < Version(self.since)
+        return self.optional or early or (bool(self.until) and release > Version(self.until))
+
+
+class Claim(Rule):
+    """What is said of the closed world, and why nothing that a run is given can make it false."""
+
+    follows: tuple[str, ...] = ()
+    """Ids of refusals, removals and other claims from which a person found that this follows. What is said of a flag itself
+    needs a refusal all the same."""
+    machine: bool = False
+    """True: about the machine, its driver and what is installed on it. No run sets that."""
