@@ -1,0 +1,101 @@
+"""Files of a tree: written, or linked from the tree before where they say the same."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from shrinker.emit.workers import Rewritten, Unwritable
+from shrinker.values.errors import InputError
+from shrinker.values.outcome import EmittedFile
+
+
+def count_lines(data: bytes) -> int:
+    """Lines of a text, 0 for a binary file."""
+    if b"\0" in data[:8192]:
+        return 0
+    return data.count(b"\n") + (1 if data and not data.endswith(b"\n") else 0)
+
+
+class Writer:
+    """Writes files and records them."""
+
+    def __init__(self, out: Path, previous: Path | None = None) -> None:
+        self.out = out
+        self._previous = previous
+        self.files: list[EmittedFile] = []
+        self._folders: set[str] = set()
+
+    def clearing(self, results: Iterator[Rewritten]) -> Iterator[Rewritten]:
+        """The results; when a file turns out to be unwritable, what was written so far goes."""
+        try:
+            yield from results
+        except Unwritable:
+            for child in self.out.iterdir():
+                shutil.rmtree(child) if child.is_dir() else child.unlink()
+            raise
+
+    def read(self, path: str) -> bytes:
+        """Bytes of a file that was written."""
+        return (self.out / path).read_bytes()
+
+    def put(self, path: str, data: bytes, *, before: int, like: Path | None = None, digest: str | None = None) -> None:
+        """Write one file of the tree.
+
+        Args:
+            before: lines of the original, 0 for a file of shrinker's own.
+            like: the original, for the right to execute.
+            digest: of the decided syntax tree, for a rewritten file.
+        """
+        self.write(path, data, executable=like is not None and os.access(like, os.X_OK))
+        sha256 = hashlib.sha256(data).hexdigest()
+        self.files.append(EmittedFile(path, sha256, before, count_lines(data), digest is not None, digest))
+
+    def write(self, path: str, data: bytes, *, executable: bool = False) -> None:
+        """Write one file and no record."""
+        target = f"{self.out}/{path}"
+        mode = 0o755 if executable else 0o644
+        try:
+            folder = path.rpartition("/")[0]
+            if folder not in self._folders:
+                os.makedirs(f"{self.out}/{folder}", exist_ok=True)
+                self._folders.add(folder)
+            if self._previous is None or not _link(f"{self._previous}/{path}", target, data, mode):
+                with open(target, "wb") as file:
+                    file.write(data)
+                    os.fchmod(file.fileno(), mode)
+        except OSError as error:
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            raise InputError(
+                f"cannot write {path} in {self.out}: {error.strerror or error}",
+                "free some space and run again" if full else "check the output folder",
+            ) from error
+
+
+def _link(old: str, new: str, data: bytes, mode: int) -> bool:
+    """Give a file that is there already a second place, where it says the same: five times as fast as another file.
+
+    Generated trees are replaced as a whole and never written in place; the old place goes with its tree.
+    """
+    try:
+        with open(os.open(old, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb", buffering=0) as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode) or stat.S_IMODE(found.st_mode) != mode or found.st_size != len(data):
+                return False
+            if file.read() != data:
+                return False
+        os.link(old, new, follow_symlinks=False)
+        linked = os.lstat(new)
+        if (linked.st_dev, linked.st_ino) != (found.st_dev, found.st_ino):
+            # Another run has replaced the tree since the file was read.
+            os.unlink(new)
+            return False
+    except OSError:
+        # Not there, or on another file system: then it is written.
+        return False
+    return True
