@@ -9,7 +9,7 @@ from shrinker.check.entries import judge_entries
 from shrinker.check.trees import Trees
 from shrinker.emit.tree import Emitted
 from shrinker.pipeline.analysis import Analysis
-from shrinker.report.write import Begun, begin_reports, write_symbols
+from shrinker.report.write import Begun, Made, begin_reports, write_symbols
 from shrinker.ruleset import Ruleset
 from shrinker.values.upstream import UpstreamTree
 
@@ -32,17 +32,17 @@ def reports_before_evidence(
         InputError: the folder cannot be written.
     """
     write_symbols(folder, analysis.symbols, analysis.graph, analysis.written)
-    return begin_reports(
-        folder,
+    made = Made(
         tree,
         rules,
         analysis.graph,
         analysis.folded,
         emitted.manifest,
+        analysis.written,
+        analysis.distributions,
+        emitted.interface,
+        emitted.lost,
+        judge_entries(Trees(tree, out, emitted.manifest, rules, cache=cache)),
         cache,
-        written=analysis.written,
-        distributions=analysis.distributions,
-        interface=emitted.interface,
-        lost=emitted.lost,
-        entries=judge_entries(Trees(tree, out, emitted.manifest, rules, cache=cache)),
     )
+    return begin_reports(folder, made)

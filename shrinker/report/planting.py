@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from shrinker.report.pages import readable, render, write_files
 from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
 
@@ -65,9 +66,7 @@ def write_outcomes(folder: Path, head: Mapping[str, Any], outcomes: Sequence[Map
         by = Counter(row["caught_by"] for row in changing)
         table.append([kind, len(some), len(changing), *(by[level] for level in levels), by[""]])
     data = {**head, "levels": levels, "table": table, "rules": rows}
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{NAME}.json").write_text(json.dumps(data, indent=1, sort_keys=True) + "\n", "utf-8")
-    (folder / f"{NAME}.md").write_text(page(data), "utf-8")
+    write_files(folder, {f"{NAME}.json": readable(data), f"{NAME}.md": page(data)})
     return data
 
 
@@ -75,23 +74,7 @@ def page(data: Mapping[str, Any]) -> str:
     """The same to read."""
     changing = [row for row in data["rules"] if row["files"]]
     survivors = [row for row in changing if not row["caught_by"]]
-    whole = sum(row["whole"] for row in changing)
     share = 100 * (len(changing) - len(survivors)) / len(changing) if changing else 100.0
-    columns = ["kind of rule", "planted", "change the tree", *data["levels"], "survive"]
-    lines = [
-        "# Wrong rules, planted one at a time",
-        "",
-        f"Upstream `{data['upstream']}`, profile `{data['profile']}`, seed {data['seed']}. A default run notices {share:.1f} % of the "
-        f"{len(changing)} that change the tree; the goal is {GOAL} %. What a rule does by itself was enough for {len(changing) - whole} of them; for "
-        f"{whole} the whole tree was made, all survivors among them.",
-        "",
-        "| " + " | ".join(columns) + " |",
-        "| --- |" + " ---: |" * (len(columns) - 1),
-        *("| " + " | ".join(str(cell) for cell in row) + " |" for row in data["table"]),
-    ]
-    if survivors:
-        lines += ["", f"## Survivors ({len(survivors)})", ""]
-        for row in survivors:
-            shown = ", ".join(f"`{path}`" for path in row["removed"])
-            lines.append(f"- {row['kind']}: `{row['subject']}`: {row['files']} files are other ones or gone: {shown}")
-    return "\n".join([*lines, ""])
+    whole = sum(row["whole"] for row in changing)
+    said = {"changing": changing, "survivors": survivors, "share": share, "whole": whole, "goal": GOAL}
+    return render(f"{NAME}.md.jinja", **data, **said)

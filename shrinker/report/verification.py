@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from shrinker.report.pages import readable, render, write_files
 from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding, LevelResult
@@ -17,8 +18,6 @@ _FORMAT = 1
 _SHOWN = 40
 _ORDER = ("lock", "form", "references", "capabilities", "embedders", "imports", "model", "server", "trace")
 """Of the levels on the page."""
-_DIGITS = 12
-"""Of a tree's hash, as shown on the page."""
 
 NOT_SHOWN = (
     "No compiled kernel ran: kernels are references in PyTorch and Triton's own interpreter. That both trees call the same "
@@ -79,51 +78,10 @@ def page(manifest: Manifest, results: Sequence[LevelResult], *, where_upstream_r
     every = f"Every level that could run passed; not run here: {', '.join(idle)}." if idle else "Every level passed."
     if where_upstream_runs:
         every += " Only what upstream's own tree can run here was judged; what it cannot is listed level by level."
-    lines = [
-        "# Evidence for the generated tree, without a GPU",
-        "",
-        f"Upstream `{manifest.upstream.spec}`, profile `{manifest.profile}`, tree `{manifest.tree[:_DIGITS]}`. "
-        + (every if passed else "**A level failed.**"),
-        "",
-        "| level | result | seconds | looked at |",
-        "| --- | --- | ---: | --- |",
-    ]
-    for result in results:
-        evidence = result.evidence
-        state = "passed" if evidence.passed else f"**failed: {len(evidence.findings)}**"
-        state = state if result.ran else "not run"
-        counts = ", ".join(f"{name} {number:,}" for name, number in evidence.checks)
-        lines.append(f"| {evidence.level} | {state} | {result.seconds:.0f} | {counts} |")
-    for result in results:
-        lines += _section(result)
-    lines += ["", "## What this cannot show", "", *(f"- {sentence}" for sentence in NOT_SHOWN), ""]
-    return "\n".join(lines)
-
-
-def _section(result: LevelResult) -> list[str]:
-    evidence = result.evidence
-    if not (evidence.findings or evidence.inherited or evidence.open or result.figures or result.limits):
-        return []
-    lines = ["", f"## Level {evidence.level}", ""]
-    lines += [f"- {name}: {value}" for name, value in result.figures]
-    lines += [f"- Not shown: {sentence}" for sentence in result.limits]
-    lines += _listed("Findings", evidence.findings)
-    lines += _listed("Open: nothing says why they may be gone", evidence.open)
-    lines += _listed("The same in upstream, so not held against the tree", evidence.inherited)
-    return lines
-
-
-def _listed(title: str, findings: Sequence[Finding]) -> list[str]:
-    if not findings:
-        return []
-    lines = ["", f"{title} ({len(findings)}):", ""]
-    for finding in findings[:_SHOWN]:
-        place = f"`{finding.path}:{finding.line}` " if finding.path else ""
-        message = " ".join(finding.message.split()).replace("|", "\\|")
-        lines.append(f"- {place}{finding.check}: {message}")
-    if len(findings) > _SHOWN:
-        lines.append(f"- and {len(findings) - _SHOWN} more, in `{JSON_NAME}`")
-    return lines
+    verdict = every if passed else "**A level failed.**"
+    return render(
+        "verify.md.jinja", manifest=manifest, verdict=verdict, results=results, not_shown=NOT_SHOWN, most=_SHOWN
+    )
 
 
 def amended(
@@ -173,13 +131,7 @@ def write_verification(
     folder: Path, manifest: Manifest, results: Sequence[LevelResult], *, where_upstream_runs: bool = False
 ) -> Path:
     """Write both into the folder of the tree's reports; returns the page's path."""
-    folder.mkdir(parents=True, exist_ok=True)
     # Not sorted: levels and checks stay in the order in which they were made.
-    data = json.dumps(verification(manifest, results, where_upstream_runs=where_upstream_runs), indent=1)
-    written = page(manifest, results, where_upstream_runs=where_upstream_runs)
-    for name, text in ((JSON_NAME, data + "\n"), (PAGE_NAME, written)):
-        # Beside it first, so that a run that is interrupted leaves the page of the one before.
-        fresh = folder / f".{name}.new"
-        fresh.write_text(text, "utf-8")
-        fresh.replace(folder / name)
+    data = readable(verification(manifest, results, where_upstream_runs=where_upstream_runs), ordered=False)
+    write_files(folder, {JSON_NAME: data, PAGE_NAME: page(manifest, results, where_upstream_runs=where_upstream_runs)})
     return folder / PAGE_NAME

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +22,13 @@ from shrinker.report.importers import dropped_importers, removed_importers
 from shrinker.report.interface import interface_data
 from shrinker.report.lists import errors_list, keep_list, remove_list, uncertain_list
 from shrinker.report.measure import Measured, Tally, measure, tally
+from shrinker.report.pages import readable, templates, write_files
 from shrinker.report.picture import graphviz_svg, mermaid, package_edges
 from shrinker.report.structure import cycles, dominators, structure
 from shrinker.report.summary import build_summary, evidence_data
 from shrinker.ruleset import Remove, Ruleset
 from shrinker.values.distributions import Distributions
 from shrinker.values.entries import Entries
-from shrinker.values.errors import InputError
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import UNREACHABLE, Graph
 from shrinker.values.interface import Interface
@@ -46,6 +44,30 @@ _COUNTED = ("decisions", "folded_lines", "files", "lines", "kept")
 
 
 @dataclass(frozen=True, slots=True)
+class Made:
+    """What a run made, as far as reports tell of it."""
+
+    tree: UpstreamTree
+    rules: Ruleset
+    graph: Graph
+    folded: Mapping[str, FoldedModule]
+    """By path."""
+    manifest: Manifest
+    written: Written
+    """Imports of all of upstream."""
+    distributions: Distributions
+    """What the generated package requires."""
+    interface: Interface = field(default_factory=Interface)
+    """What the command lines and servers take and answer otherwise than upstream's."""
+    lost: Lost = field(default_factory=dict)
+    """Public names that kept modules have lost."""
+    entries: Entries = field(default_factory=Entries)
+    """Where the claims of the rules come in, and what became of flags."""
+    cache: Cache = field(default_factory=Cache.off)
+    """Results of earlier runs; what it found is counted in ``run.json``."""
+
+
+@dataclass(frozen=True, slots=True)
 class Begun:
     """Reports of which all is written that does not wait for the evidence."""
 
@@ -55,32 +77,12 @@ class Begun:
     cache: Cache
 
 
-def begin_reports(
-    folder: Path,
-    tree: UpstreamTree,
-    rules: Ruleset,
-    graph: Graph,
-    folded: Mapping[str, FoldedModule],
-    manifest: Manifest,
-    cache: Cache | None = None,
-    *,
-    written: Written,
-    distributions: Distributions,
-    interface: Interface | None = None,
-    lost: Lost | None = None,
-    entries: Entries | None = None,
-) -> Begun:
+def begin_reports(folder: Path, made: Made) -> Begun:
     """Write lists, pages and graph.
 
     Args:
         folder: made if it is not there, e.g. ``reports/deepseek``.
-        folded: folded modules by path, as `build_graph` returns them.
-        cache: results of earlier runs; what it found is counted in ``run.json``.
-        written: imports of all of upstream.
-        distributions: what the generated package requires.
-        interface: what the command lines and servers take and answer otherwise than upstream's; by default nothing.
-        lost: public names that kept modules have lost; by default none.
-        entries: where the claims of the rules come in, and what became of flags; by default nothing.
+        made: of the run.
 
     Returns:
         What `finish_reports` goes on with.
@@ -88,54 +90,37 @@ def begin_reports(
     Raises:
         InputError: the folder cannot be written.
     """
-    cache = cache or Cache.off()
-    interface = interface or Interface()
-    entries = entries or Entries()
-    files = measure(tree, manifest)
-    effects = rule_effects(rules, graph, folded, files)
-    summary = build_summary(manifest, graph, folded, files)
-    gone = removed_definitions(tree, graph, cache)
+    graph, folded, manifest = made.graph, made.folded, made.manifest
+    files = measure(made.tree, manifest)
+    effects = rule_effects(made.rules, graph, folded, files)
+    gone = removed_definitions(made.tree, graph, made.cache)
     data = graph_data(
         graph,
         folded,
         profile=manifest.profile,
         upstream=manifest.upstream.spec,
-        importers=removed_importers(graph, folded, written),
-        distributions=distributions,
-        dropped=dropped_importers(distributions, graph, folded),
+        importers=removed_importers(graph, folded, made.written),
+        distributions=made.distributions,
+        dropped=dropped_importers(made.distributions, graph, folded),
     )
     data["gone"] = definitions_data(gone)
     pairs = package_edges(graph)
-    api = api_page(tree, graph, lost or {}, gone, written, rules)
-    texts = {
+    api = api_page(made.tree, graph, made.lost, gone, made.written, made.rules)
+    texts: dict[str, str | bytes] = {
         "keep.txt": keep_list(graph, files),
         "remove.txt": remove_list(graph, files),
         "uncertain.txt": uncertain_list(graph),
         "errors.txt": errors_list(folded),
-        "dependencies.json": json.dumps(distributions_data(distributions), indent=1, sort_keys=True) + "\n",
-        "interface.json": json.dumps(interface_data(interface, entries), indent=1, sort_keys=True) + "\n",
-        "rules.json": json.dumps(_rules_data(rules, effects), indent=1, sort_keys=True) + "\n",
+        "dependencies.json": readable(distributions_data(made.distributions)),
+        "interface.json": readable(interface_data(made.interface, made.entries)),
+        "rules.json": readable(_rules_data(made.rules, effects)),
         "graph.json": json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n",
-        **_pages(
-            rules,
-            effects,
-            graph,
-            folded,
-            manifest,
-            files,
-            mermaid(pairs),
-            cache,
-            distributions,
-            interface,
-            api,
-            entries,
-        ),
+        **_pages(made, effects, files, mermaid(pairs), api),
     }
-    _write(folder, {name: text.encode() for name, text in texts.items()})
-    picture = graphviz_svg(pairs)
-    if picture is not None:
-        _write(folder, {"dependencies.svg": picture})
-    return Begun(folder, summary, cache)
+    if (picture := graphviz_svg(pairs)) is not None:
+        texts["dependencies.svg"] = picture
+    write_files(folder, texts)
+    return Begun(folder, build_summary(manifest, graph, folded, files), made.cache)
 
 
 def write_symbols(folder: Path, symbols: SymbolData | None, graph: Graph, written: Written) -> None:
@@ -155,7 +140,7 @@ def write_symbols(folder: Path, symbols: SymbolData | None, graph: Graph, writte
         "symbols.json": json.dumps(found, separators=(",", ":"), sort_keys=True) + "\n",
         "symbol_edges.json": json.dumps(edges, separators=(",", ":")) + "\n",
     }
-    _write(folder, {name: text.encode() for name, text in texts.items()})
+    write_files(folder, texts)
 
 
 def finish_reports(
@@ -176,92 +161,55 @@ def finish_reports(
         InputError: the folder cannot be written.
     """
     summary = {**begun.summary, "evidence": evidence_data(evidence)}
-    run = _run(timings, peak_memory, begun.cache)
-    texts = {
-        "summary.json": json.dumps(summary, indent=1, sort_keys=True) + "\n",
-        "run.json": json.dumps(run, indent=1) + "\n",
+    run = {
+        "phases_seconds": {name: round(seconds, 3) for name, seconds in timings.items()},
+        "total_seconds": round(sum(timings.values()), 3),
+        "peak_memory_bytes": peak_memory,
+        "cache": {name: {"asked": c.asked, "found": c.found} for name, c in sorted(begun.cache.counts.items())},
     }
-    _write(begun.folder, {name: text.encode() for name, text in texts.items()})
+    write_files(begun.folder, {"summary.json": readable(summary), "run.json": readable(run, ordered=False)})
     return summary
 
 
-def _write(folder: Path, contents: Mapping[str, bytes]) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in contents.items():
-            _replace(folder / name, content)
-    except OSError as error:
-        raise InputError(
-            f"{folder}: reports cannot be written: {error}", "free space or choose a writable folder"
-        ) from error
-
-
 def _pages(
-    rules: Ruleset,
-    effects: Sequence[RuleEffect],
-    graph: Graph,
-    folded: Mapping[str, FoldedModule],
-    manifest: Manifest,
-    files: Sequence[Measured],
-    chart: str,
-    cache: Cache,
-    distributions: Distributions,
-    interface: Interface,
-    api: ApiPage,
-    entries: Entries,
+    made: Made, effects: Sequence[RuleEffect], files: Sequence[Measured], chart: str, api: ApiPage
 ) -> dict[str, str]:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,
-    )
-    environment.filters["n"] = lambda number: f"{number:,}"
-    # A bar would end the cell of a Markdown table.
-    environment.filters["cell"] = lambda text: " ".join(str(text).split()).replace("|", "\\|")
-    environment.filters["code"] = lambda text: f"`{environment.filters['cell'](text)}`" if text else ""
+    graph, folded = made.graph, made.folded
+    environment = templates()
     environment.filters["extras"] = extras_text
-    head = {"upstream": manifest.upstream, "profile": manifest.profile}
-    found = structure(graph, cache)
+    environment.globals |= {"upstream": made.manifest.upstream, "profile": made.manifest.profile}
+    found = structure(graph, made.cache)
     lines = {module_node(folded[f.path].module): f.after for f in files if f.kept and f.path in folded}
     removed = [file for file in files if file.path in graph.removed]
     by_rule = tally(removed, lambda file: graph.removed[file.path].rule)
-    features = {rule.id: rule.feature for rule in rules.removes if isinstance(rule, Remove)}
+    features = {rule.id: rule.feature for rule in made.rules.removes if isinstance(rule, Remove)}
     unreachable = [file for file in removed if graph.removed[file.path].rule == UNREACHABLE]
     folders = tally(unreachable, lambda file: _folder(file.path))
-    return {
-        "REMOVED_FILES.md": environment.get_template("REMOVED_FILES.md.jinja").render(
-            head,
-            total=_total(files),
-            by_rule=by_rule,
-            features=features,
-            by_area=[t for t in tally(files, lambda file: file.area) if t.files_after < t.files_before],
-            folders=folders[:_MOST_FOLDERS],
-            more=len(folders) - _MOST_FOLDERS,
-        ),
-        "DEPENDENCIES.md": environment.get_template("DEPENDENCIES.md.jinja").render(
-            head,
-            page=dependencies(graph, folded, files),
-            distributions=distributions,
-            chart=chart,
-            cycles=cycles(found),
-            dominators=dominators(found, lines),
-        ),
-        "api.md": environment.get_template("api.md.jinja").render(head, page=api),
-        "interface.md": environment.get_template("interface.md.jinja").render(
-            head, interface=interface, flags=entries.flags
-        ),
-        "rules.md": environment.get_template("rules.md.jinja").render(
-            head,
-            effects=effects,
-            unreachable=_total(unreachable),
-            enters={claim.rule: "; ".join(claim.enters) for claim in entries.claims},
-        ),
+    pages: dict[str, dict[str, Any]] = {
+        "REMOVED_FILES.md": {
+            "total": _total(files),
+            "by_rule": by_rule,
+            "features": features,
+            "by_area": [t for t in tally(files, lambda file: file.area) if t.files_after < t.files_before],
+            "folders": folders[:_MOST_FOLDERS],
+            "more": len(folders) - _MOST_FOLDERS,
+        },
+        "DEPENDENCIES.md": {
+            "page": dependencies(graph, folded, files),
+            "distributions": made.distributions,
+            "chart": chart,
+            "cycles": cycles(found),
+            "dominators": dominators(found, lines),
+        },
+        "api.md": {"page": api},
+        "interface.md": {"interface": made.interface, "flags": made.entries.flags},
+        "rules.md": {
+            "effects": effects,
+            "unreachable": _total(unreachable),
+            "enters": {claim.rule: "; ".join(claim.enters) for claim in made.entries.claims},
+        },
     }
+    return {name: environment.get_template(f"{name}.jinja").render(values) for name, values in pages.items()}
 
 
 def _rules_data(rules: Ruleset, effects: Sequence[RuleEffect]) -> dict[str, Any]:
@@ -282,25 +230,3 @@ def _total(files: Sequence[Measured]) -> Tally:
 def _folder(path: str) -> str:
     """At most four folders deep, so that the page stays reviewable."""
     return "/".join(path.split("/")[:-1][:4]) or "(top)"
-
-
-def _run(timings: Mapping[str, float], peak_memory: int, cache: Cache) -> dict[str, Any]:
-    return {
-        "phases_seconds": {name: round(seconds, 3) for name, seconds in timings.items()},
-        "total_seconds": round(sum(timings.values()), 3),
-        "peak_memory_bytes": peak_memory,
-        "cache": {name: {"asked": c.asked, "found": c.found} for name, c in sorted(cache.counts.items())},
-    }
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Write beside the file and rename, so that a reader sees the old file or the new one."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as out:
-            out.write(data)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

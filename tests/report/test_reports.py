@@ -16,7 +16,7 @@ from shrinker.program.written import written_imports
 from shrinker.report.importers import removed_importers
 from shrinker.report.measure import area, count_lines, language
 from shrinker.report.summary import summary_table
-from shrinker.report.write import GENERATED_ONLY, begin_reports, finish_reports, write_symbols
+from shrinker.report.write import GENERATED_ONLY, Made, begin_reports, finish_reports, write_symbols
 from shrinker.ruleset import Fact, Remove, Root, Ruleset, Walk
 from shrinker.values.entries import GONE, KEPT, NEVER, Effect, Entries, Judged
 from shrinker.values.errors import InputError
@@ -79,17 +79,8 @@ def run(
     files.append(EmittedFile("NOTICE", "", 0, 3, False, None))
     manifest = Manifest("0", "deepseek", "hash", tree.identity, tuple(sorted(files, key=lambda file: file.path)))
     written = written_imports(tree)
-    begun = begin_reports(
-        out,
-        tree,
-        RULES,
-        graph,
-        folded,
-        manifest,
-        written=written,
-        distributions=decide_distributions(tree, RULES, graph, folded, written),
-        entries=ENTRIES,
-    )
+    distributions = decide_distributions(tree, RULES, graph, folded, written)
+    begun = begin_reports(out, Made(tree, RULES, graph, folded, manifest, written, distributions, entries=ENTRIES))
     write_symbols(out, None, graph, written)
     summary = finish_reports(begun, EVIDENCE, {"fold": seconds}, 1024)
     return summary, tree, graph, folded

@@ -6,11 +6,13 @@ import html
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 
 from shrinker.report.diff.values import FORMAT, Review, TextChange
+from shrinker.report.pages import cell, templates
 
 COMMENT_LIMIT = 65_536
 """Characters that GitHub takes in one comment."""
@@ -30,7 +32,7 @@ def markdown(review: Review, limit: int = COMMENT_LIMIT) -> str:
     Args:
         limit: in characters; 0 for none.
     """
-    template = _environment(False).get_template("review.md.jinja")
+    template = _environment().get_template("review.md.jinja")
     body = ""
     for most in _ROWS:
         body = template.render(_head(review), most=most)
@@ -46,7 +48,7 @@ def markdown(review: Review, limit: int = COMMENT_LIMIT) -> str:
 
 def page(review: Review) -> str:
     """One HTML page with everything, chains and the whole diff included."""
-    return _environment(True).get_template("review.html.jinja").render(_head(review), text=review.text)
+    return _environment(escaped=True).get_template("review.html.jinja").render(_head(review), text=review.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,29 +215,21 @@ def _cut_rows(body: str, limit: int) -> str:
     return body[: limit - len(said)].rpartition("\n")[0] + said
 
 
-def _environment(escaped: bool) -> Environment:
-    environment = Environment(
-        loader=PackageLoader("shrinker.report.diff", "templates"),
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        undefined=StrictUndefined,
-        autoescape=escaped,
-    )
+def _environment(*, escaped: bool = False) -> Environment:
+    environment = templates(Path(__file__).parent / "templates", escaped=escaped)
     environment.filters["cell"] = _cell
     environment.filters["code"] = _code
-    environment.filters["n"] = lambda number: f"{number:,}"
     return environment
 
 
 def _cell(text: str) -> str:
-    """One cell of a Markdown table: no line ends, no column ends, nothing that a browser takes for a tag."""
+    """One cell of a Markdown table, of a size that is read, with nothing that a browser takes for a tag."""
     flat = " ".join(text.split())
-    return html.escape(flat if len(flat) <= 300 else f"{flat[:299]}…", quote=False).replace("|", "\\|")
+    return cell(html.escape(flat if len(flat) <= 300 else f"{flat[:299]}…", quote=False))
 
 
 def _code(text: str) -> str:
-    flat = " ".join(text.split()).replace("|", "\\|")
+    flat = cell(text)
     fence = "``" if "`" in flat else "`"
     space = " " if fence == "``" else ""
     return f"{fence}{space}{flat}{space}{fence}" if flat else ""

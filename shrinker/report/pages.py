@@ -1,0 +1,83 @@
+"""How reports are rendered, and how each gets into its place."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shrinker.values.errors import InputError
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+def templates(folder: Path = _TEMPLATES, *, escaped: bool = False) -> Environment:
+    """Templates of a folder, with filters for numbers, cells of a Markdown table and code in one.
+
+    Args:
+        folder: that holds them.
+        escaped: for HTML.
+    """
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(folder),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=escaped,
+    )
+    environment.filters["n"] = lambda number: f"{number:,}"
+    environment.filters["cell"] = cell
+    environment.filters["code"] = lambda text: f"`{cell(text)}`" if text else ""
+    return environment
+
+
+def cell(text: object) -> str:
+    """One cell of a Markdown table: a line end or a bar would end it."""
+    return " ".join(str(text).split()).replace("|", "\\|")
+
+
+def readable(data: object, *, ordered: bool = True) -> str:
+    """JSON for people: indented, and by the order of the keys unless theirs says something."""
+    return json.dumps(data, indent=1, sort_keys=ordered) + "\n"
+
+
+def write_files(folder: Path, texts: Mapping[str, str | bytes]) -> None:
+    """Write files beside those that they replace, and rename: a reader sees the old file or the new one.
+
+    Raises:
+        InputError: the folder, which is made if it is not there, cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            _replace(folder / name, text.encode() if isinstance(text, str) else text)
+    except OSError as error:
+        raise InputError(
+            f"{folder}: reports cannot be written: {error}", "free space or choose a writable folder"
+        ) from error
+
+
+def render(name: str, **values: Any) -> str:
+    """A page of `templates/`."""
+    return templates().get_template(name).render(values)
+
+
+def _replace(path: Path, data: bytes) -> None:
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as out:
+            out.write(data)
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
