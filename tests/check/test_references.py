@@ -260,7 +260,7 @@ def test_the_checks_say_what_they_saw(case: Build) -> None:
         "exported names": 1,
         "bases": 0,
         "members": 0,
-            "stores": 0,
+        "stores": 0,
         "decorators": 0,
         "rows": 0,
         "names by text": 0,
