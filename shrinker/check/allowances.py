@@ -137,6 +137,14 @@ def collapse_named_error(tokens: tuple[str, ...]) -> tuple[str, ...]:
     return tokens
 
 
+def is_named_error(node: ast.stmt) -> bool:
+    """True for the statement that raises the named error."""
+    match node:
+        case ast.Raise(exc=ast.Call(args=[ast.Constant(value=str(text))])):
+            return text.startswith(ERROR_PREFIX)
+    return False
+
+
 def replacing(tokens: Sequence[str], index: int, defaults: Defaults) -> str | None:
     """Name of the allowance by which `tokens[index]` may stand in place of upstream tokens, if there is one."""
     text = tokens[index]

@@ -16,7 +16,7 @@ from shrinker.check.condition_evaluator import Arm, ConditionEvaluator
 from shrinker.check.pair import FilePair
 from shrinker.check.registry import Seen
 from shrinker.check.rule_index import RuleIndex
-from shrinker.check.tokens import Tokens, split
+from shrinker.check.tokens import Tokens, is_subsequence, split
 from shrinker.syntax.parsing import parsed
 from shrinker.values.upstream import module_name
 
@@ -54,7 +54,11 @@ def standing_arms(pair: FilePair, seen: Seen) -> None:
     for tokens in suspects:
         line = tests[tokens].lineno
         fewer = after[tokens] <= before[tokens] - dead[tokens]
-        if line not in said and not fewer and not any(_simplified(each, tokens) for each in before):
+        if (
+            line not in said
+            and not fewer
+            and not any(len(each) > len(tokens) and is_subsequence(tokens, each) for each in before)
+        ):
             said.add(line)
             where = f"upstream's line {line} asks `{ast.unparse(tests[tokens].test)}`, which the rules decide"
             seen.find(pair.path, 0, f"{where}, and what then never runs stands here: {' '.join(tokens)[:100]}")
@@ -81,14 +85,6 @@ def lines_of(arms: Iterable[Arm]) -> list[tuple[int, int]]:
 
 def _as_if(tokens: Tokens) -> Tokens:
     return ("if", *tokens[1:]) if tokens[0] == "elif" else tokens
-
-
-def _simplified(line: Tokens, tokens: Tokens) -> bool:
-    """True when a longer line may have become this one."""
-    if len(line) <= len(tokens):
-        return False
-    rest = iter(line)
-    return all(token in rest for token in tokens)
 
 
 def _split(lines: Sequence[str], first: int, end: int, column: int) -> list[Tokens]:

@@ -23,14 +23,7 @@ Arm = tuple[ast.If, list[ast.stmt]]
 
 
 class ConditionEvaluator:
-    """Decides tests of one module of upstream.
-
-    Args:
-        tree: the module.
-        lines: the same in logical lines.
-        module: its dotted name.
-        index: of the rules.
-    """
+    """Decides tests of one module of upstream."""
 
     def __init__(self, tree: ast.Module, lines: Iterable[Tokens], module: str, index: RuleIndex) -> None:
         self._module = module

@@ -31,15 +31,7 @@ _REMEMBERS = frozenset({"lru_cache", "cache"})
 def constant_functions(
     root: Path, hashes: Mapping[str, str], index: RuleIndex, *, jobs: int, cache: Cache
 ) -> dict[str, bool]:
-    """Truth of what functions give, by their full names.
-
-    Args:
-        root: upstream's tree.
-        hashes: SHA-256 of its files that are to be read, by path.
-        index: of the rules.
-        jobs: number of processes.
-        cache: what was found of the same files.
-    """
+    """Truth of what functions give, by their full names."""
     layer = cache.layer("constant functions")
     keys = {path: layer.key(path, sha256, index.digest) for path, sha256 in hashes.items()}
     found: dict[str, bool] = {}

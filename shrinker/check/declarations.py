@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator
 
 from shrinker.check.symbols import Registration, Row
-from shrinker.syntax.names import first_name as first_name
-from shrinker.syntax.names import last_name as last_name
+from shrinker.syntax.names import last_name
 
 _DATA = frozenset({"dataclass", "define", "frozen", "attrs"})
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[\w.]+)?")

@@ -12,15 +12,15 @@ from shrinker.cache import pack, unpack
 from shrinker.check.enforced import judge_claims, unenforced
 from shrinker.check.entered import ENTERED, Entered, read_entered
 from shrinker.check.idle_flags import flag_effects, without_effect
-from shrinker.check.outside import Outside, read_placed
+from shrinker.check.outside import Outside
+from shrinker.check.refused import TABLE, refused_rows, table_of
 from shrinker.check.trees import Trees
 from shrinker.check.workers import map_cached
 from shrinker.ruleset.match import overlap
 from shrinker.ruleset.models import Entry
 from shrinker.source.cache import sha256_of
 from shrinker.values.entries import Entries
-from shrinker.values.refusals import FILE as REFUSALS_FILE
-from shrinker.values.upstream import PACKAGE_PREFIX, module_name
+from shrinker.values.upstream import module_name
 
 
 def judge_entries(trees: Trees) -> Entries:
@@ -31,7 +31,7 @@ def judge_entries(trees: Trees) -> Entries:
     kept = [entry.path for entry in trees.manifest.files if entry.path in tree.by_path and module_name(entry.path)]
     before = {path: tree.by_path[path].sha256 for path in kept}
     after = {path: sha256_of(out / path) for path in kept if (out / path).is_file()}
-    table = out / f"{PACKAGE_PREFIX}{REFUSALS_FILE}"
+    table = out / TABLE
     layer = trees.cache.layer("entries judged")
     # A run asks twice: its reports, and its evidence.
     key = layer.key(
@@ -46,7 +46,7 @@ def judge_entries(trees: Trees) -> Entries:
         return judged
     theirs = _read_all(trees, tree.root, before)
     ours = _read_all(trees, out, after)
-    placed = read_placed(table.read_text("utf-8")) if table.is_file() else frozenset()
+    placed = frozenset(row.rule for row in refused_rows(table_of(out)))
 
     @remembered
     def text(path: str) -> bytes:

@@ -3,7 +3,6 @@ of flags; and where the generated tree refuses them."""
 
 from __future__ import annotations
 
-import ast
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -128,12 +127,6 @@ class Outside:
         if found is None or rule in seen or (isinstance(found, Refusal) and rule not in self.placed):
             return False
         return not isinstance(found, Claim) or all(self.stands(each, seen | {rule}) for each in found.follows)
-
-
-def read_placed(table: str) -> frozenset[str]:
-    """Ids of the refusals in the text of the generated table."""
-    rows = (n for n in ast.walk(ast.parse(table)) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name))
-    return frozenset(str(ast.literal_eval(n.args[5])) for n in rows if n.func.id == "Refusal" and len(n.args) > 5)  # type: ignore[attr-defined]
 
 
 def _covers(refusal: Refusal, text: str) -> bool:

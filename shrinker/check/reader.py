@@ -14,8 +14,6 @@ from pathlib import Path
 from shrinker.check.declarations import (
     assigned_of,
     fields_of,
-    first_name,
-    last_name,
     made_by_fields,
     members_of,
     members_of_others,
@@ -25,7 +23,8 @@ from shrinker.check.declarations import (
 from shrinker.check.scopes import Aliases, Scope, look_up, stands_for
 from shrinker.check.symbols import Attribute, ClassSymbols, LookUp, ModuleSymbols
 from shrinker.check.uses import Uses, is_globals, is_name
-from shrinker.syntax.imports import absolute, package_of
+from shrinker.syntax.imports import absolute, bound_name, package_of
+from shrinker.syntax.names import first_name, last_name
 from shrinker.values.upstream import PACKAGE, module_name
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -239,41 +238,35 @@ class _Reader(Uses):
 
     def import_(self, node: ast.Import, scope: Scope) -> None:
         for alias in node.names:
-            first = alias.name.partition(".")[0]
-            ours = first == PACKAGE
-            if ours:
+            first, name = alias.name.partition(".")[0], bound_name(node, alias)
+            if first == PACKAGE:
                 self.imports.append((node.lineno, alias.name, None))
-            if not ours:
-                self.foreign.add(alias.asname or first)
-                self.outside.append((node.lineno, 0, alias.name, None))
-            if alias.asname:
-                self.bind(scope, alias.asname, alias.name if ours else None)
+                self.bind(scope, name, alias.name if alias.asname else first)
             else:
-                self.bind(scope, first, first if ours else None)
+                self.foreign.add(name)
+                self.outside.append((node.lineno, 0, alias.name, None))
+                self.bind(scope, name, None)
 
     def import_from(self, node: ast.ImportFrom, scope: Scope) -> None:
-        module = self.absolute(node)
+        module = node.module
+        if node.level:
+            start = package_of(self.module, self.is_package) if self.module is not None else None
+            module = absolute(node.module, node.level, start) if start is not None else None
         ours = module is not None and module.partition(".")[0] == PACKAGE
         for alias in node.names:
+            name = bound_name(node, alias)
             if module is not None and ours:
                 self.imports.append((node.lineno, module, alias.name))
             else:
                 self.outside.append((node.lineno, node.level, node.module or "", alias.name))
-            if alias.name == "*":
+            if name == "*":
                 self.stars.append(module or "")
-            else:
-                if not ours:
-                    self.foreign.add(alias.asname or alias.name)
-                elif alias.name[:1].isupper() and not alias.name.isupper():
-                    self.named_classes[alias.asname or alias.name] = alias.name
-                self.bind(scope, alias.asname or alias.name, f"{module}.{alias.name}" if ours else None)
-
-    def absolute(self, node: ast.ImportFrom) -> str | None:
-        if not node.level:
-            return node.module
-        if self.module is None:
-            return None
-        return absolute(node.module, node.level, package_of(self.module, self.is_package))
+                continue
+            if not ours:
+                self.foreign.add(name)
+            elif alias.name[:1].isupper() and not alias.name.isupper():
+                self.named_classes[name] = alias.name
+            self.bind(scope, name, f"{module}.{alias.name}" if ours else None)
 
 
 def _is_own_entry(node: ast.Subscript) -> bool:

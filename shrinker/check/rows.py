@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 from collections import Counter, defaultdict
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from functools import cache as remembered
 
 from shrinker.check.arms import dead_lines
+from shrinker.check.refused import Refused, refused_rows, table_of
 from shrinker.check.registry import Seen
 from shrinker.check.trees import Trees
-from shrinker.values.refusals import FILE as REFUSALS_FILE
-from shrinker.values.upstream import PACKAGE_PREFIX
 
 
 def lost_rows(trees: Trees, seen: Seen) -> None:
@@ -20,7 +18,7 @@ def lost_rows(trees: Trees, seen: Seen) -> None:
 
     Rows may go whose key the tree refuses by name, that name members of enumerations which the rules remove, or that never run.
     """
-    index, refused = trees.index, _read_refused(trees)
+    index, refused = trees.index, [*refused_rows(table_of(trees.out))]
 
     @remembered
     def never_run(path: str) -> list[tuple[int, int]]:
@@ -43,7 +41,7 @@ def lost_rows(trees: Trees, seen: Seen) -> None:
                 continue
             elif (
                 value.partition(".")[0] in symbols.bound
-                and not refused.has(key.strip("'"), keys[where])
+                and not _is_refused(key.strip("'"), keys[where], refused)
                 and not any(first <= line <= last for first, last in never_run(symbols.path))
             ):
                 shown = f"{key}: {value}" if key else value
@@ -68,31 +66,6 @@ def lost_dispatches(trees: Trees, seen: Seen) -> None:
                     seen.find(symbols.path, 0, f"{what} (upstream: line {row.line})")
 
 
-@dataclass(frozen=True, slots=True)
-class _Refused:
-    """By which texts a generated tree ends a run."""
-
-    values: frozenset[str] = frozenset()
-    only: tuple[frozenset[str], ...] = ()
-    """Each: all that something may be, so that every other text is refused."""
-
-    def has(self, text: str, others: Collection[str]) -> bool:
-        """True when a text is refused that stands in a table with others."""
-        return text in self.values or any(text not in only and not only.isdisjoint(others) for only in self.only)
-
-
-def _read_refused(trees: Trees) -> _Refused:
-    """Of `removed_features.py`; nothing of one that does not parse, which the level *form* finds."""
-    table = trees.out / f"{PACKAGE_PREFIX}{REFUSALS_FILE}"
-    values: set[str] = set()
-    only: list[frozenset[str]] = []
-    try:
-        tree = ast.parse(table.read_text("utf-8") if table.is_file() else "")
-    except SyntaxError:
-        return _Refused()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Refusal":
-            texts = [ast.literal_eval(argument) for argument in node.args]
-            values.update(texts[2])
-            only += [frozenset(texts[3])] if texts[3] else []
-    return _Refused(frozenset(values), tuple(only))
+def _is_refused(text: str, others: AbstractSet[str], rows: Iterable[Refused]) -> bool:
+    """True when the tree ends a run by a text that stands in a table with others."""
+    return any(text in row.values or (text not in row.only and not others.isdisjoint(row.only)) for row in rows)

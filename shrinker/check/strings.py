@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from shrinker.check.refused import TABLE
 from shrinker.check.registry import Seen
 from shrinker.check.trees import Trees
-from shrinker.values.refusals import FILE as REFUSALS_FILE
 from shrinker.values.upstream import PACKAGE_PREFIX
-
-_REMOVED = f"{PACKAGE_PREFIX}{REFUSALS_FILE}"
 
 
 def dangling_paths(trees: Trees, seen: Seen) -> None:
@@ -19,7 +17,7 @@ def dangling_paths(trees: Trees, seen: Seen) -> None:
     """
     ours, theirs = trees.modules, trees.source_modules
     for symbols in trees.kept:
-        for line, text in symbols.paths if symbols.path != _REMOVED else ():
+        for line, text in symbols.paths if symbols.path != TABLE else ():
             seen.look()
             if ":" in text and not ours.dotted_path(text.partition(":")[0]):
                 continue  # The module alone was reported, in the string that names it.

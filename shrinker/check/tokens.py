@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import token
 import tokenize
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from shrinker.check.lexer import fast_lines
@@ -25,6 +26,12 @@ class Line(NamedTuple):
     tokens: Tokens
     number: int
     """1-based line of its first token."""
+
+
+def is_subsequence(some: Iterable[str], whole: Iterable[str]) -> bool:
+    """Whether some texts stand in others in their order, whatever is between them."""
+    rest = iter(whole)
+    return all(text in rest for text in some)
 
 
 _STARTS = frozenset({getattr(token, "FSTRING_START", -1), getattr(token, "TSTRING_START", -1)} - {-1})

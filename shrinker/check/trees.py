@@ -83,12 +83,7 @@ class Trees:
         return self.read(self.source.root, {path: self.source.by_path[path].sha256 for path in self.changed})
 
     def read(self, root: Path, hashes: Mapping[str, str]) -> dict[str, ModuleSymbols]:
-        """Symbols of files of one of the trees, by path.
-
-        Args:
-            root: of the tree.
-            hashes: SHA-256 by path.
-        """
+        """Symbols of files of one of the trees, by path."""
         layer = self.cache.layer(SYMBOLS)
         keys = {path: layer.key(path, sha256) for path, sha256 in hashes.items()}
         return map_cached(partial(_read, root), layer, keys, lambda path: (root / path).stat().st_size, jobs=self.jobs)

@@ -11,9 +11,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
-from shrinker.check.declarations import dispatch_of, first_name
+from shrinker.check.declarations import dispatch_of
 from shrinker.check.scopes import Scope
 from shrinker.check.symbols import Row
+from shrinker.syntax.names import first_name
 
 _DOTTED = re.compile(r"sglang(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)?")
 _FILE = re.compile(r"[\w./+-]*[\w+-]\.\w{1,10}")

@@ -61,14 +61,6 @@ def api_page(
 
     A name is private where upstream's own code is who used it: that went by a rule, and the name with it. Of what nobody used, a name may
     be said to be `[[internal]]`, or hold a word of something that the profile drops.
-
-    Args:
-        tree: upstream.
-        graph: of the files that stay.
-        lost: of kept modules.
-        gone: of removed modules, as `removed_definitions` gives them.
-        written: imports of all of upstream.
-        rules: of the profile.
     """
     page = ApiPage()
     vocabulary = Vocabulary(rules.dropped)

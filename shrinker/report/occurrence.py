@@ -32,12 +32,7 @@ def occurring(tree: UpstreamTree, rules: Iterable[Rule]) -> frozenset[str]:
 
 
 def places_of(tree: UpstreamTree, patterns: Iterable[str]) -> dict[str, str]:
-    """Those of some patterns over qualified names that a Python file of upstream writes, each with the first ``path:line``.
-
-    Args:
-        tree: upstream, all of it.
-        patterns: as facts write them.
-    """
+    """Those of some patterns over qualified names that a Python file of upstream writes, each with the first ``path:line``."""
     sought = {pattern: [_Name(pattern)] for pattern in patterns}
     return {pattern: f"{path}:{name.line_in(text)}" for pattern, name, path, text in _first_files(tree, sought)}
 

@@ -58,13 +58,7 @@ def propose_acceptance(module: str) -> str:
 
 
 def table(kind: str, name: str, keys: Mapping[str, object]) -> str:
-    """A rule in TOML, its `why` to be written.
-
-    Args:
-        kind: of rule.
-        name: its id.
-        keys: what it says.
-    """
+    """A rule in TOML, its `why` to be written."""
     # JSON's strings, arrays and truth values are TOML's too.
     rows = [f"[[{kind}]]", f"id = {json.dumps(name)}", f"why = {json.dumps(_WHY)}"]
     rows += [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in keys.items()]

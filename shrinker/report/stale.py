@@ -19,10 +19,6 @@ _MARK = "> **Stale.** "
 def mark_stale(reports: Path, manifest: Manifest) -> Sequence[str]:
     """Mark the pages that are evidence of another tree, and take the mark from those that are of this one.
 
-    Args:
-        reports: of the tree.
-        manifest: of the tree.
-
     Returns:
         Of each stale piece of evidence its file, and what it is evidence of.
     """

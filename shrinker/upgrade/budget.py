@@ -10,12 +10,7 @@ _LARGEST = 5
 
 
 def overruns(review: Review, budget: Budget) -> list[str]:
-    """What of a budget a new tree exceeds, a sentence each.
-
-    Args:
-        review: of the tree before and the new one.
-        budget: of the profile.
-    """
+    """What of a budget a new tree exceeds, a sentence each."""
     found: list[str] = []
     if budget.lines is not None and review.new.python_lines > budget.lines:
         grown = [row for row in review.growth if row.kind.startswith("+")][:_LARGEST]

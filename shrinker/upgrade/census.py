@@ -47,13 +47,7 @@ class Item:
 
 
 def inventory(tree: UpstreamTree, rules: Ruleset, results: Cache) -> tuple[Item, ...]:
-    """All items of an upstream, sorted; what a `[[remove]]` rule takes away holds none.
-
-    Args:
-        tree: upstream, all of it.
-        rules: whose platform words are known.
-        results: what a file holds is looked for once.
-    """
+    """All items of an upstream, sorted; what a `[[remove]]` rule takes away holds none."""
     words = build_vocabulary(rules)
     layer = results.layer("inventory", rules.digest)
     stay = [file for file in tree.files if not is_removed(file.path, rules)]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shrinker.cache import Cache
+from shrinker.check.tokens import is_subsequence
 from shrinker.pipeline import Progress
 from shrinker.project import project_folder
 from shrinker.report.proposals import propose_fact, table
@@ -174,16 +175,11 @@ def upstream_line(generated: bytes, upstream: bytes, line: int) -> int:
         if number == line:
             # A line that lost a part still has its words in their order.
             words = _WORD.findall(row)
-            fits = (n for n in range(at, len(before)) if words and _within(words, _WORD.findall(before[n])))
+            fits = (n for n in range(at, len(before)) if words and is_subsequence(words, _WORD.findall(before[n])))
             found = found if found is not None else next(fits, None)
             return found + 1 if found is not None else line
         at = found + 1 if found is not None else at
     return line
-
-
-def _within(words: Iterable[str], others: Iterable[str]) -> bool:
-    rest = iter(others)
-    return all(word in rest for word in words)
 
 
 def _known(item: Item, rules: Ruleset) -> bool:

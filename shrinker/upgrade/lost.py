@@ -33,13 +33,7 @@ class Lost:
 
 
 def lost_names(rules: Ruleset, tree: UpstreamTree, before: UpstreamTree) -> list[Lost]:
-    """Names that `before` has and `tree` has not, in the order of the rules.
-
-    Args:
-        rules: whose names are looked for.
-        tree: the upstream that may have lost them.
-        before: an upstream that the rules know.
-    """
+    """Names that `before` has and `tree` has not, in the order of the rules."""
     patterns = sorted({name for rule in rules.all_rules() for name in names_of(rule)})
     known = places_of(before, patterns)
     here = places_of(tree, known)

@@ -13,6 +13,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from shrinker.check.tokens import is_subsequence
+
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _WRITTEN = frozenset({"None", "False", "True", "pass"})
 """Tokens that may stand in the place of others."""
@@ -187,8 +189,7 @@ _END = _Step(0, 0)
 
 def is_part(text: str, whole: str) -> bool:
     """Whether what is written may be what is left of the whole, by the tokens; literals may stand in the place of others."""
-    rest = iter(_split(whole))
-    return all(token in rest for token in _split(text) if token not in _WRITTEN)
+    return is_subsequence((token for token in _split(text) if token not in _WRITTEN), _split(whole))
 
 
 @lru_cache(maxsize=65536)

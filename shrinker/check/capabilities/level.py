@@ -14,6 +14,7 @@ from shrinker.check.allowances import OWN_FILES
 from shrinker.check.capabilities.formula import Atom
 from shrinker.check.capabilities.losses import Loss, losses
 from shrinker.check.capabilities.vocabulary import Vocabulary
+from shrinker.check.refused import TABLE, refused_rows, table_of
 from shrinker.check.registry import Seen
 from shrinker.check.trees import Trees
 from shrinker.check.workers import map_cached
@@ -21,10 +22,7 @@ from shrinker.ruleset.match import any_module_matches, name_matches, overlap
 from shrinker.source.cache import sha256_of
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.walk import definitions
-from shrinker.values.refusals import FILE
 from shrinker.values.upstream import PACKAGE_PREFIX, module_name
-
-TABLE = f"{PACKAGE_PREFIX}{FILE}"
 
 
 def unexplained_losses(trees: Trees, seen: Seen) -> None:
@@ -43,21 +41,20 @@ def unexplained_losses(trees: Trees, seen: Seen) -> None:
 def wrongly_refused(trees: Trees, seen: Seen) -> None:
     """What the tree refuses by name and no such word explains."""
     vocabulary = Vocabulary(trees.stated.dropped)
-    for line, rule, said in _refused(trees.out / TABLE):
+    for line, rule, said in _refused(table_of(trees.out)):
         seen.look()
         if not vocabulary.permits(Atom(said), False):
             seen.ask(TABLE, line, f"{rule} refuses {said[0]!r}")
 
 
-def _refused(table: Path) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+def _refused(table: ast.Module) -> Iterator[tuple[int, str, tuple[str, ...]]]:
     """What the generated tree refuses by name: line, rule, and the value with its attributes, or an attribute of which any value is refused."""
-    for node in ast.walk(ast.parse(table.read_bytes())) if table.is_file() else ():
+    for row in refused_rows(table):
+        alone = [] if row.values or row.only else [(attribute,) for attribute in row.attributes]
+        for said in (*((value, *row.attributes) for value in row.values), *alone):
+            yield row.line, row.rule, said
+    for node in table.body:
         match node:
-            case ast.Call(func=ast.Name(id="Refusal"), args=[_, *row]):
-                attributes, values, only, _, rule = map(ast.literal_eval, row[:5])
-                alone = [] if values or only else [(attribute,) for attribute in attributes]
-                for said in (*((value, *attributes) for value in values), *alone):
-                    yield node.lineno, rule, said
             case ast.AnnAssign(target=ast.Name(id="SWITCHES"), value=ast.Tuple(elts=switches)):
                 for switch in switches:
                     name, rule = ast.literal_eval(switch)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TypeVar
 
-from shrinker.check.allowances import ERROR_PREFIX
+from shrinker.check.allowances import is_named_error
 from shrinker.check.capabilities.alignment import Aligner, Definition, Pairs, is_part, suites_of
 from shrinker.check.capabilities.formula import Atom, Each, Formula, Not, formula, words
 from shrinker.check.capabilities.vocabulary import Vocabulary
@@ -170,7 +170,7 @@ class _Scope:
                 continue  # A program that no root runs.
             if id(node) in partners:
                 before = place[id(partners[id(node)])]
-            elif _is_named_error(node):
+            elif is_named_error(node):
                 gone: list[ast.stmt] = []
                 for our in order[before + 1 :]:
                     if id(our) in self._pairs:
@@ -270,13 +270,6 @@ class _Scope:
     def _entry(self, *gone: ast.AST) -> None:
         said = tuple(word for node in gone for word in words(node))
         self._lose(gone[0], Atom(said), False, "the entry", ", ".join(ast.unparse(node) for node in gone))
-
-
-def _is_named_error(node: ast.stmt) -> bool:
-    match node:
-        case ast.Raise(exc=ast.Call(args=[ast.Constant(value=str(text))])):
-            return text.startswith(ERROR_PREFIX)
-    return False
 
 
 def _short(text: str) -> str:

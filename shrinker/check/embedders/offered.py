@@ -22,12 +22,7 @@ class Offered:
     """One tree."""
 
     def __init__(self, root: Path, paths: Iterable[str], known: Mapping[str, ModuleSymbols]) -> None:
-        """
-        Args:
-            root: of the tree.
-            paths: all files of it.
-            known: symbols of files, by path, that need not be read again.
-        """
+        """`known` holds symbols of files, by path, that need not be read again."""
         self.modules = Modules(root, paths, known)
         self._root = root
         self._paths = {module: path for path in paths if (module := module_name(path)) is not None}

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
+from shrinker.check.allowances import is_named_error
 from shrinker.syntax.names import last_name
 from shrinker.values.leftovers import Position
-
-NAMED_ERROR: Final = "shrinker: "
 
 _MESSAGE_METHODS = frozenset({"debug", "info", "warning", "warn", "error", "exception", "critical", "log", "print"})
 _MESSAGE_WORDS = frozenset({"log", "logger", "logging", "warn", "warning", "warnings", "print", "console"})
@@ -115,12 +113,7 @@ def assigned_value(targets: list[ast.expr]) -> Position | None:
 
 def raised(node: ast.Raise) -> Position:
     """Place of the strings in what is raised: shrinker's own error, or upstream's message."""
-    call = node.exc
-    if isinstance(call, ast.Call) and len(call.args) == 1 and isinstance(call.args[0], ast.Constant):
-        text = call.args[0].value
-        if isinstance(text, str) and text.startswith(NAMED_ERROR):
-            return "named-error"
-    return "message"
+    return "named-error" if is_named_error(node) else "message"
 
 
 def annotated(generic: ast.expr, item: ast.expr) -> Position:

@@ -25,15 +25,7 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 class Scanner(Expressions):
-    """Walks one file.
-
-    Args:
-        path: in the layout of upstream's repository.
-        module: dotted name, or the path for a file that is no module.
-        package: what relative imports start from.
-        vocabulary: what belongs to other platforms.
-        kept: dotted names of the modules that the generated tree has.
-    """
+    """Walks one file."""
 
     def __init__(self, path: str, module: str, package: str, vocabulary: Vocabulary, kept: frozenset[str]) -> None:
         super().__init__(path, module, vocabulary)
