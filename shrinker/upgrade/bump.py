@@ -124,16 +124,17 @@ def bump_section(done: Bumped, most: int = 60) -> str:
     Args:
         most: findings that are listed; how many there are is said in any case.
     """
-    symptoms = done.unknown.symptoms
-    lines = ["", f"## What the rules do not know of the new upstream ({len(symptoms)})", ""]
-    lines += [f"- {SECTIONS.get(each.section, each.section)}: `{each.name}`: {each.text}" for each in symptoms[:most]]
-    lines += (
-        [f"- and {len(symptoms) - most} more: `shrinker check-upstream {done.after}`"] if len(symptoms) > most else []
-    )
-    lines += ["", f"## Open, until a word of `[[dropped]]` or a rule answers ({len(done.open)})", ""]
-    lines += [f"- {each.path}:{each.line}: [{each.check}] {each.message}" for each in done.open[:most]]
-    lines += [f"- and {len(done.open) - most} more: `shrinker verify`"] if len(done.open) > most else []
-    lines += ["", f"## Evidence to be made again ({len(done.stale)})", "", *(f"- {each}" for each in done.stale)]
+    unknown = [f"{SECTIONS.get(s.section, s.section)}: `{s.name}`: {s.text}" for s in done.unknown.symptoms]
+    asked = [f"{each.path}:{each.line}: [{each.check}] {each.message}" for each in done.open]
+    lines: list[str] = []
+    for title, rows, more in (
+        ("What the rules do not know of the new upstream", unknown, f"check-upstream {done.after}"),
+        ("Open, until a word of `[[dropped]]` or a rule answers", asked, "verify"),
+        ("Evidence to be made again", list(done.stale), ""),
+    ):
+        shown = rows[:most] if more else rows
+        lines += ["", f"## {title} ({len(rows)})", "", *(f"- {row}" for row in shown)]
+        lines += [f"- and {len(rows) - most} more: `shrinker {more}`"] if len(shown) < len(rows) else []
     return "\n".join(lines) + "\n"
 
 

@@ -10,12 +10,11 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 
 from shrinker.cache import Cache, pack, unpack
 from shrinker.check.leftovers.vocabulary import Vocabulary, build_vocabulary
 from shrinker.ruleset import Ruleset
-from shrinker.ruleset.match import module_matches
+from shrinker.ruleset.match import any_module_matches, any_path_matches
 from shrinker.source.layout import NEEDED
 from shrinker.syntax.parsing import parsed
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
@@ -85,24 +84,10 @@ def is_removed(path: str, rules: Ruleset) -> bool:
     """True for a file or folder that a `[[remove]]` rule takes away."""
     dotted = path.removeprefix("python/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     return any(
-        (
-            any(module_matches(pattern, dotted) for pattern in rule.modules)
-            or any(path_matches(pattern, path) for pattern in rule.paths)
-        )
-        and not any(module_matches(name, dotted) or path_matches(name, path) for name in rule.unless)
+        (any_module_matches(rule.modules, dotted) or any_path_matches(rule.paths, path))
+        and not (any_module_matches(rule.unless, dotted) or any_path_matches(rule.unless, path))
         for rule in rules.removes
     )
-
-
-def path_matches(pattern: str, path: str) -> bool:
-    """True when a pattern over paths takes a file or a folder around it."""
-    return _compiled(pattern).fullmatch(path) is not None
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    whole = re.escape(pattern).replace(r"\*\*", ".*").replace(r"\*", "[^/]*")
-    return re.compile(f"{whole}(?:/.*)?")
 
 
 def _of_file(path: str, data: bytes, words: Vocabulary) -> tuple[Item, ...]:

@@ -18,10 +18,11 @@ from shrinker.pipeline import Progress
 from shrinker.project import project_folder
 from shrinker.report.proposals import propose_fact, table
 from shrinker.ruleset import Ruleset, load_profile
+from shrinker.ruleset.match import any_path_matches
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
 from shrinker.source.pins import load_pins
-from shrinker.upgrade.census import Item, counted, fresh_items, inventory, path_matches, sites
+from shrinker.upgrade.census import Item, counted, fresh_items, inventory, sites
 from shrinker.upgrade.lost import Lost, lost_names
 from shrinker.upgrade.survey import survey
 from shrinker.values.errors import InputError, ShrinkerError
@@ -189,7 +190,7 @@ def _known(item: Item, rules: Ruleset) -> bool:
             words = {word.lower() for rule in rules.platforms for word in rule.words}
             return item.name in words or any(item.name in (*d.never, *d.only) for d in rules.domains)
         case "package data":
-            return any(path_matches(pattern, item.path) for rule in rules.assets for pattern in rule.paths)
+            return any(any_path_matches(rule.paths, item.path) for rule in rules.assets)
     return False
 
 
