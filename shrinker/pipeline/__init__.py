@@ -81,7 +81,7 @@ def shrink(request: Request, progress: Progress) -> Result:
                 refuse(lock_findings(places.reports_out / LOCK, manifest), "the lock")
             begun = reports_before_evidence(places.reports, tree, places.tree, rules, analysis, emitted, cache)
             peak = peak_memory(jobs)
-            summary = finish_reports(begun, evidence, timings, peak)
+            summary = finish_reports(begun, evidence, timings, peak, places.reports_out)
             aside = places.install(manifest)
             stale = tuple(mark_stale(places.reports_out, manifest))
     return Result(

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from shrinker.report.page import PAGE, index_page
 from shrinker.report.pages import readable, render, write_files
 from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
@@ -134,4 +135,6 @@ def write_verification(
     # Not sorted: levels and checks stay in the order in which they were made.
     data = readable(verification(manifest, results, where_upstream_runs=where_upstream_runs), ordered=False)
     write_files(folder, {JSON_NAME: data, PAGE_NAME: page(manifest, results, where_upstream_runs=where_upstream_runs)})
+    if (folder / PAGE).is_file():
+        write_files(folder, {PAGE: index_page(folder, folder)})
     return folder / PAGE_NAME

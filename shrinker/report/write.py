@@ -22,6 +22,7 @@ from shrinker.report.importers import dropped_importers, removed_importers
 from shrinker.report.interface import interface_data
 from shrinker.report.lists import errors_list, keep_list, remove_list, uncertain_list
 from shrinker.report.measure import Measured, Tally, measure, tally
+from shrinker.report.page import PAGE, index_page
 from shrinker.report.pages import readable, templates, write_files
 from shrinker.report.picture import graphviz_svg, mermaid, package_edges
 from shrinker.report.structure import cycles, dominators, structure
@@ -36,7 +37,7 @@ from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence
 from shrinker.values.upstream import UpstreamTree
 
-GENERATED_ONLY = ("graph.json", "symbols.json", "symbol_edges.json", "run.json", "dependencies.svg")
+GENERATED_ONLY = ("graph.json", "symbols.json", "symbol_edges.json", "run.json", "dependencies.svg", PAGE)
 """Files that git ignores: large, different from run to run, or dependent on what is installed."""
 
 _MOST_FOLDERS = 150
@@ -104,6 +105,7 @@ def begin_reports(folder: Path, made: Made) -> Begun:
         dropped=dropped_importers(made.distributions, graph, folded),
     )
     data["gone"] = definitions_data(gone)
+    data |= {"tree": manifest.tree, "whys": {rule.id: rule.why for rule in made.rules.by_id().values()}}
     pairs = package_edges(graph)
     api = api_page(made.tree, graph, made.lost, gone, made.written, made.rules)
     texts: dict[str, str | bytes] = {
@@ -144,15 +146,16 @@ def write_symbols(folder: Path, symbols: SymbolData | None, graph: Graph, writte
 
 
 def finish_reports(
-    begun: Begun, evidence: Sequence[Evidence], timings: Mapping[str, float], peak_memory: int
+    begun: Begun, evidence: Sequence[Evidence], timings: Mapping[str, float], peak_memory: int, earlier: Path
 ) -> dict[str, Any]:
-    """Write the summary, and what the run itself took.
+    """Write the summary, what the run itself took, and the page to look at.
 
     Args:
         begun: the other reports.
         evidence: what was found by judging the tree.
         timings: seconds by phase; they go to ``run.json`` alone.
         peak_memory: bytes, also for ``run.json``.
+        earlier: folder of reports with what levels found that no default run asks.
 
     Returns:
         The content of ``summary.json``, for `summary_table`.
@@ -168,6 +171,7 @@ def finish_reports(
         "cache": {name: {"asked": c.asked, "found": c.found} for name, c in sorted(begun.cache.counts.items())},
     }
     write_files(begun.folder, {"summary.json": readable(summary), "run.json": readable(run, ordered=False)})
+    write_files(begun.folder, {PAGE: index_page(begun.folder, earlier)})
     return summary
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -82,7 +83,7 @@ def run(
     distributions = decide_distributions(tree, RULES, graph, folded, written)
     begun = begin_reports(out, Made(tree, RULES, graph, folded, manifest, written, distributions, entries=ENTRIES))
     write_symbols(out, None, graph, written)
-    summary = finish_reports(begun, EVIDENCE, {"fold": seconds}, 1024)
+    summary = finish_reports(begun, EVIDENCE, {"fold": seconds}, 1024, folder)
     return summary, tree, graph, folded
 
 
@@ -113,6 +114,7 @@ def test_files_written(reports: Path) -> None:
         "symbol_edges.json",
         "summary.json",
         "run.json",
+        "index.html",
     }
 
 
@@ -172,6 +174,30 @@ def test_removed_page(reports: Path) -> None:
     page = reports.joinpath("REMOVED_FILES.md").read_text()
     assert "| `models` | other models | 1 | 10 |" in page
     assert "| srt/models | 1 | 2 | 10 | 13 | 23.1 % |" in page
+
+
+def test_the_page_to_look_at(reports: Path) -> None:
+    page = reports.joinpath("index.html").read_text("utf-8")
+    start = page.index('type="application/json">') + len('type="application/json">')
+    data = json.loads(page[start : page.index("</script>", start)])
+    files = {path: (before, after, kept) for path, before, after, kept, _ in data["files"]}
+    assert files["python/sglang/launch_server.py"] == (3, 2, 1) and files["python/sglang/srt/models/llama.py"] == (
+        10,
+        0,
+        0,
+    )
+    rules = {row[0]: row[2:] for row in data["rules"]}
+    assert rules["no-hip"] == ["a rule of a | test", 1, 1, 0, 0] and rules["idle"][1:] == [0, 0, 0, 0]
+    assert [row[:2] for row in data["evidence"]] == [["form", "passed"], ["references", "failed"]]
+    assert not re.search(
+        r"""<(script|link|img|iframe)[^>]+(src|href)=|@import|url\(""", page.replace(data_script(page), "")
+    )
+
+
+def data_script(page: str) -> str:
+    """The library, whose texts speak of addresses that it never asks."""
+    start = page.index("<script>\n/*") if "<script>\n/*" in page else page.index("<script>")
+    return page[start : page.index("</script>", start)]
 
 
 def test_importers_name_the_decision(tmp_path: Path) -> None:

@@ -1,0 +1,134 @@
+"""``index.html`` of a run: one file, without a network, to look at the tree before reading about it.
+
+A map of all files by lines (ECharts, copied from its npm package: Apache-2.0), a search over files and symbols, and the tables of the other
+reports. It is made of what the run has written beside it, so that the page says nothing that the reports do not.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+PAGE = "index.html"
+_HERE = Path(__file__).parent
+_BY_NAME = "by name"
+_MOST = 500
+"""Rows of a table that goes on for long."""
+
+
+def index_page(folder: Path, earlier: Path) -> bytes:
+    """The page.
+
+    Args:
+        folder: the reports of the run.
+        earlier: where ``verify.json`` is, if it is anywhere.
+
+    Raises:
+        OSError: a report cannot be read.
+    """
+    environment = Environment(loader=FileSystemLoader(_HERE), undefined=StrictUndefined, autoescape=True)
+    data = _data(folder, earlier)
+    # `</script>` within a text would end the script that holds it.
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
+    script = (_HERE / "echarts.min.js").read_text("utf-8")
+    page = environment.get_template("index.html.jinja").render(head=data["head"], data=text, echarts=script)
+    return page.encode()
+
+
+def _data(folder: Path, earlier: Path) -> dict[str, Any]:
+    summary, graph, symbols = (_json(folder, name) for name in ("summary", "graph", "symbols"))
+    rules = _json(folder, "rules")
+    distributions = _json(folder, "dependencies")["distributions"]
+    files = [*_files(folder)]
+    place = earlier / "verify.json"
+    verified = json.loads(place.read_text("utf-8")) if place.is_file() else {}
+    lines = {path: after for path, _, after, _, _ in files}
+    return {
+        "head": {
+            "profile": summary["profile"],
+            "upstream": summary["upstream"]["spec"],
+            "before": sum(row[1] for row in files),
+            "after": sum(row[2] for row in files),
+        },
+        "files": files,
+        "symbols": _symbols(symbols),
+        "lost": [
+            [f"{module}.{row[0]}", row[1], row[3], row[4]]
+            for module, rows in symbols.get("gone", {}).items()
+            for row in rows
+        ],
+        "gone": _gone(graph["gone"]),
+        "rules": [
+            [
+                id,
+                kind,
+                graph["whys"].get(id, ""),
+                *(rules["effects"].get(id, {}).get(key, 0) for key in ("decisions", "folded_lines", "files", "lines")),
+            ]
+            for id, (kind, _) in rules["rules"].items()
+        ],
+        "named": sorted(_named(symbols), key=lambda row: (-row[1], row[0]))[:_MOST],
+        "uncertain": [
+            [place, why, lines.get(place.partition(":")[0], 0)] for place, why in _rows(folder, "uncertain.txt")
+        ],
+        "errors": [*_rows(folder, "errors.txt")],
+        "distributions": [[name, row["kept"], row["reason"]] for name, row in distributions.items()],
+        "evidence": [*_evidence(summary, verified, graph["tree"])],
+        "limits": verified.get("not_shown", []),
+    }
+
+
+def _json(folder: Path, name: str) -> Any:
+    return json.loads((folder / f"{name}.json").read_text("utf-8"))
+
+
+def _rows(folder: Path, name: str) -> Iterator[list[str]]:
+    for line in (folder / name).read_text("utf-8").splitlines()[1:]:
+        yield line.split("\t")
+
+
+def _files(folder: Path) -> Iterator[tuple[str, int, int, int, str]]:
+    """Path, lines before and after, whether it is kept, and why."""
+    for path, before, after, why in _rows(folder, "keep.txt"):
+        yield path, int(before), int(after), 1, why
+    for path, before, rule, why in _rows(folder, "remove.txt"):
+        yield path, int(before), 0, 0, why if rule == "unreachable" else f"{rule}: {why}"
+
+
+def _symbols(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Names with their modules, and of each node the last step of its best chain."""
+    units = [[unit[0], unit[2], unit[3], unit[6]] for unit in found["units"]]
+    return {"units": units, **{key: found.get(key, []) for key in ("modules", "others", "kinds", "best")}}
+
+
+def _gone(names: Mapping[str, list[list[Any]]]) -> dict[str, list[Any]]:
+    """By removed file its definitions: name, line, name, line."""
+    found: dict[str, list[Any]] = {}
+    for name, places in names.items():
+        for path, line in places:
+            found.setdefault(path, []).extend((name, line))
+    return found
+
+
+def _named(found: Mapping[str, Any]) -> Iterator[list[Any]]:
+    """Functions and classes that stay for nothing but an attribute of their name somewhere: dotted name, lines."""
+    for number, (module, kind, name, first, last, _, live) in enumerate(found["units"]):
+        edge = found["best"][3 * number + 1] if live else -1
+        if edge >= 0 and found["kinds"][edge] == _BY_NAME and kind in ("function", "class", "member"):
+            yield [f"{found['modules'][module][0]}.{name}", last - first + 1]
+
+
+def _evidence(summary: Mapping[str, Any], verified: Mapping[str, Any], tree: str) -> Iterator[list[Any]]:
+    """Level, what came of it, how much was looked at, and of which tree where it is not this one."""
+    for level in summary["evidence"]:
+        yield [level["level"], "passed" if level["passed"] else "failed", sum(level["checks"].values()), ""]
+    known = {level["level"] for level in summary["evidence"]}
+    for name, level in verified.get("levels", {}).items():
+        if name not in known:
+            said = "passed" if level["passed"] else "failed"
+            other = "" if verified["tree"] == tree else f"another one, {verified['tree'][:12]}"
+            yield [name, said if level["ran"] else "not run", sum(level["checks"].values()), other]

@@ -1,0 +1,111 @@
+"""The page of a run in a real browser: it draws, search finds, a find zooms, nothing is logged as an error."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.shrunk import Shrunk
+
+pytestmark = pytest.mark.network
+
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--virtual-time-budget=8000",
+    "--dump-dom",
+]
+BEFORE = """<script>
+window.wrong = [];
+addEventListener("error", (event) => wrong.push(event.message));
+console.error = (...said) => wrong.push(said.join(" "));
+</script>"""
+ASKS = """<script>
+{
+const seen = {};
+function ask(word) {
+  search.value = word;
+  search.dispatchEvent(new Event("input"));
+  const first = found.querySelector("button");
+  first.click();
+  return [first.textContent, told.textContent.replace(/\\s+/g, " ")];
+}
+const search = document.getElementById("search"), found = document.getElementById("found"), told = document.getElementById("told");
+for (const word of WORDS) seen[word] = ask(word);
+const root = () => chart.getModel().getSeriesByIndex(0).getViewRoot().getId();
+seen.root = root();
+search.value = "no such name";
+search.dispatchEvent(new Event("input"));
+seen.none = found.textContent;
+document.querySelectorAll("details").forEach((one) => { one.open = true; one.dispatchEvent(new Event("toggle")); });
+seen.rows = document.querySelectorAll("tbody tr").length;
+for (const by of ["reason", "language", "share"]) {
+  document.getElementById("colour").value = by;
+  document.getElementById("colour").dispatchEvent(new Event("change"));
+}
+seen.wide = document.documentElement.scrollWidth - innerWidth;
+seen.wrong = wrong;
+const told_all = document.createElement("pre");
+told_all.id = "seen";
+told_all.textContent = JSON.stringify(seen);
+document.body.append(told_all);
+}
+</script>"""
+
+
+def shown(page: str, folder: Path, width: int, words: list[str]) -> dict[str, Any]:
+    """What the page does when it is asked, in a window of a width."""
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("no Chromium on this machine")
+    folder.mkdir()
+    asked = page.replace("<script id", BEFORE + "<script id", 1).replace(
+        "</html>", ASKS.replace("WORDS", json.dumps(words)) + "</html>"
+    )
+    (folder / "index.html").write_text(asked, "utf-8")
+    command = [
+        browser,
+        *FLAGS,
+        f"--user-data-dir={folder / 'home'}",
+        f"--window-size={width},1000",
+        f"file://{folder}/index.html",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    found = re.search(r'<pre id="seen">(.*?)</pre>', done.stdout, re.DOTALL)
+    assert found, done.stderr[-2000:]
+    result: dict[str, Any] = json.loads(html.unescape(found[1]))
+    return result
+
+
+@pytest.mark.parametrize("width", [1400, 500])
+def test_search_finds_and_a_find_zooms(newest: Shrunk, tmp_path: Path, width: int) -> None:
+    page = (newest.reports / "index.html").read_text("utf-8")
+    assert len(page.encode()) < 5_000_000
+    words = ["Scheduler.is_fully_idle", "AscendAttnBackend", "remove-npu", "attention/triton_backend.py"]
+    seen = shown(page, tmp_path / "page", width, words)
+    assert seen["wrong"] == []
+    assert seen["Scheduler.is_fully_idle"][0] == "sglang.srt.managers.scheduler.Scheduler.is_fully_idle"
+    assert (
+        "kept" in seen["Scheduler.is_fully_idle"][1]
+        and "sglang.srt.managers.scheduler.Scheduler" in seen["Scheduler.is_fully_idle"][1]
+    )
+    assert "removed" in seen["AscendAttnBackend"][1] and "remove-npu" in seen["AscendAttnBackend"][1]
+    assert "[[remove]]" in seen["remove-npu"][1] and "files with" in seen["remove-npu"][1]
+    assert seen["attention/triton_backend.py"][0] == "python/sglang/srt/layers/attention/triton_backend.py"
+    assert "lines stay" in seen["attention/triton_backend.py"][1]
+    assert seen["root"] == "python/sglang/srt/layers/attention"
+    assert seen["none"] == "0 found" and seen["rows"] > 500
+    assert seen["wide"] <= 0, "the page is wider than its window"
