@@ -143,7 +143,7 @@ def _serve(scenario: Scenario, side: str, tree: Path, setting: Setting, ledger: 
     command = [str(made.python), "-m", "sglang.launch_server", "--model-path", str(model), "--port", str(port)]
     launch = Launch(
         side,
-        [*command, *_OPTIONS.split(), *scenario.asks],
+        [*command, *_OPTIONS.split(), *scenario.options.split()],
         {**dict.fromkeys(os.environ), **made.variables(tree)},
         folder / "log.txt",
         folder,
