@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median_low
@@ -34,6 +34,22 @@ def install() -> None:
     settings = current()
     if settings.counted:
         sys.settrace(_Counter(settings.counted, settings.followed).called)
+
+
+def uncounted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, in which nothing is counted: the device does it, the host only starts it."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        trace = sys.gettrace()
+        if not isinstance(getattr(trace, "__self__", None), _Counter):
+            return function(*args, **kwargs)
+        sys.settrace(None)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            sys.settrace(trace)
+
+    return call
 
 
 class _Counter:

@@ -6,7 +6,7 @@ import importlib
 from types import SimpleNamespace
 from typing import Any
 
-from equivalence.simulation import calls, graphs
+from equivalence.simulation import calls, events, graphs
 from equivalence.simulation.settings import Settings
 
 VERSION = "3.6.0"
@@ -77,7 +77,7 @@ def _replace_functions(interpreter: Any, jit: Any) -> None:
 
         def run(self, *args: Any, **kwargs: Any) -> Any:
             calls.record(calls.KERNEL, f"triton:{self.fn.__module__}.{self.fn.__qualname__}")
-            step = super().run
+            step = events.uncounted(super().run)
             return graphs.atom(lambda *a, **k: step(*a, **k), in_place=True)(*args, **kwargs)
 
     interpreter.InterpretedFunction = Function
