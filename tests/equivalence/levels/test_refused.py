@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
 import pytest
 
-from equivalence.levels import Expected
-from equivalence.levels.scenarios import RUNS
+from equivalence.levels import Expected, Setting, server
+from equivalence.levels.result import Ledger
+from equivalence.levels.scenarios import ARCHITECTURE, RUNS, SCENARIOS
+from equivalence.serving import Launch
 
 EXPECTED = Expected(
     flags=({"subject": "--gone", "kind": "removed"}, {"subject": "--other", "kind": "default changed"}),
@@ -40,3 +46,27 @@ def test_runs() -> None:
         "V2": "hf_config.architectures DeepseekV2ForCausalLM",
         "V2-Lite": "hf_config.architectures DeepseekV2ForCausalLM",
     }
+
+
+def test_a_server_is_not_told_what_a_profile_is_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An option that no server knows ends both trees alike, which looks as if upstream did not run here."""
+    started: list[Launch] = []
+
+    def start(launch: Launch) -> None:
+        started.append(launch)
+        raise InterruptedError
+
+    made = SimpleNamespace(python="python", variables=lambda tree: {})
+    setting = SimpleNamespace(
+        prepared=lambda *which, **how: (made, tmp_path, None),
+        checkpoint=lambda shape: tmp_path,
+        expected=EXPECTED,
+        patience=1,
+        progress=lambda line: None,
+    )
+    monkeypatch.setattr(server, "Server", start)
+    for scenario in SCENARIOS:
+        with pytest.raises(InterruptedError):
+            server._serve(scenario, "upstream", tmp_path, cast(Setting, setting), Ledger("server"))
+        arguments = started[-1].command[3:]
+        assert not any(ARCHITECTURE in word for word in arguments)
