@@ -31,6 +31,7 @@ WRITTEN = (
     "rules.json",
     "rules.md",
     "run.json",
+    "index.html",
     "summary.json",
     "symbol_edges.json",
     "symbols.json",

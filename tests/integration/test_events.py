@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,11 @@ def counted(tree: Path, upstream: UpstreamTree, folder: Path) -> dict[str, event
     plain = {"temperature": 0, "max_new_tokens": TOKENS, "ignore_eos": True}
     with Server(launch) as server:
         server.wait_ready()
+        # Without a first request of its own it says so a moment before it listens.
+        limit = time.monotonic() + 120
+        while send(f"http://127.0.0.1:{port}", Request("ready", "/health", method="GET"), 60).status == 0:
+            assert time.monotonic() < limit, server.text()[-3000:]
+            time.sleep(0.2)
         for number in range(ASKS):
             # Another prompt each time: what the cache holds is the same for all.
             body = {"input_ids": [number + 5, 9, 23, 51], "sampling_params": plain, "stream": True}
