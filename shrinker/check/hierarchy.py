@@ -63,13 +63,9 @@ class Families:
         for (name, _, _), place in places.items():
             self._places[name].append(place)
 
-    def look_up(self, name: str, kind: str) -> tuple[str, LookUp] | None:
-        """Path and place of a look-up of a name that may reach the class `kind`, by its last name."""
-        return next((place for place in self._places.get(name, ()) if self.meets(place[1], kind)), None)
-
-    def on_self(self, name: str, kind: str) -> tuple[str, LookUp] | None:
-        """Path and place of a look-up of a name on the ``self`` of a method that may be an object of the class `kind`."""
-        places = (place for place in self._places.get(name, ()) if place[1].on == "self")
+    def look_up(self, name: str, kind: str, *, on: str = "") -> tuple[str, LookUp] | None:
+        """Path and place of a look-up of a name that may reach the class `kind`, by its last name; of one sort (`LookUp.on`) or any."""
+        places = (place for place in self._places.get(name, ()) if on in ("", place[1].on))
         return next((place for place in places if self.meets(place[1], kind)), None)
 
     def outside(self, name: str) -> str:

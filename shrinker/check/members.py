@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from shrinker.check.registry import Seen
 from shrinker.check.trees import Trees
-from shrinker.values.outcome import Finding
 
 
 def lost_members(trees: Trees, seen: Seen) -> None:
@@ -48,21 +47,15 @@ def lost_stores(trees: Trees, seen: Seen) -> None:
     """
     binds = frozenset().union(*(symbols.binds for symbols in trees.kept))
     binds = binds.union(name for symbols in trees.kept for each in symbols.classes for name, _ in each.members)
-    index, told = trees.index, set()
+    families, index = trees.families, trees.index
     for symbols, upstream in trees.pairs():
         for each in upstream.classes:
             for name, line in each.stores:
-                if (each.name, name) in told or (index is not None and index.attribute(name) is not None):
+                if index is not None and index.attribute(name) is not None:
                     continue
-                told.add((each.name, name))
                 seen.look()
-                if name not in binds and (missed := trees.families.on_self(name, each.name.rpartition(".")[2])):
+                missed = None if name in binds else families.look_up(name, each.name.rpartition(".")[2], on="self")
+                if missed is not None:
                     where = f"{symbols.path}:{line}"
-                    seen.open.append(
-                        Finding(
-                            seen.check,
-                            missed[0],
-                            missed[1].line,
-                            f"reads self.{name}, which nothing stores any more (upstream: {where})",
-                        )
-                    )
+                    message = f"reads self.{name}, which nothing stores any more (upstream: {where})"
+                    seen.ask(missed[0], missed[1].line, message)

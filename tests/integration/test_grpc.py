@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from equivalence.checkpoints.weights import small
-from equivalence.levels import Setting
-from equivalence.serving import Launch, Server, free_port
-from equivalence.simulation.environment import has_triton, simulation
-from shrinker.source import open_upstream
-from shrinker.source.cache import default_folder
-from shrinker.values.upstream import UpstreamTree
-from tests.integration.shrunk import REPOSITORY, Shrunk
-from tests.simulations import simulation_python
+from tests.integration.served import both_trees, serving
+from tests.integration.shrunk import Shrunk
 
 pytestmark = pytest.mark.network
 
-OPTIONS = (
-    "--grpc-mode --attention-backend triton --sampling-backend pytorch --grammar-backend xgrammar --disable-cuda-graph "
-    "--context-length 512 --max-total-tokens 2048 --max-running-requests 4 --random-seed 1 --watchdog-timeout 900 "
-    "--host 127.0.0.1 --skip-server-warmup"
-)
 CLIENT = """
 import json, sys
 import grpc
@@ -63,37 +50,24 @@ json.dump(answers, open(sys.argv[2], "w"))
 """
 
 
-def answers(tree: Path, upstream: UpstreamTree, folder: Path) -> dict[str, Any]:
+def answers(tree: Path, folder: Path) -> dict[str, Any]:
     """What a tree's gRPC server answers."""
-    made = simulation(upstream.declared.dependencies, compiled=default_folder() / "compiled")
-    model, port = Setting(made, folder / "work").checkpoint(small()), free_port()
-    command = [str(made.python), "-m", "sglang.launch_server", "--model-path", str(model), "--port", str(port)]
-    variables = {**dict.fromkeys(os.environ), **made.variables(tree)}
-    launch = Launch(tree.name, [*command, *OPTIONS.split()], variables, folder / "log.txt", folder, ready_seconds=900)
-    with Server(launch) as server:
-        server.wait_ready()
+    with serving(tree, folder, "--grpc-mode --grammar-backend xgrammar") as served:
         done = subprocess.run(
-            [made.python, "-I", "-c", CLIENT, f"127.0.0.1:{port}", folder / "answers.json"],
+            [served.python, "-I", "-c", CLIENT, f"127.0.0.1:{served.port}", folder / "answers.json"],
             capture_output=True,
             text=True,
             timeout=900,
             check=False,
         )
-        assert done.returncode == 0, done.stderr + server.text()[-3000:]
-    text = (folder / "answers.json").read_text("utf-8").replace(str(model), "MODEL")
+        assert done.returncode == 0, done.stderr + served.server.text()[-3000:]
+    text = (folder / "answers.json").read_text("utf-8").replace(str(served.model), "MODEL")
     found: dict[str, Any] = json.loads(text)
     return found
 
 
 def test_both_trees_answer_over_grpc(newest: Shrunk, tmp_path: Path) -> None:
-    simulation_python()
-    upstream = open_upstream("release:0.5.15.post1", repository=REPOSITORY)
-    if not has_triton(simulation(upstream.declared.dependencies)):
-        pytest.skip("Triton has no wheel for this system")
-    seen = {}
-    for name, tree in (("upstream", upstream.root / "python"), ("generated", newest.out / "python")):
-        (tmp_path / name).mkdir()
-        seen[name] = answers(tree, upstream, tmp_path / name)
+    seen = {name: answers(tree, tmp_path / name) for name, tree in both_trees(newest).items()}
     assert seen["generated"] == seen["upstream"]
     whole = seen["upstream"]["whole"]
     assert len(whole[-1]["complete"]["output_ids"]) == 4, whole

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from shrinker.report.pages import templates
 
 PAGE = "index.html"
 _HERE = Path(__file__).parent
@@ -30,13 +30,12 @@ def index_page(folder: Path, earlier: Path) -> bytes:
     Raises:
         OSError: a report cannot be read.
     """
-    environment = Environment(loader=FileSystemLoader(_HERE), undefined=StrictUndefined, autoescape=True)
     data = _data(folder, earlier)
     # `</script>` within a text would end the script that holds it.
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
     script = (_HERE / "echarts.min.js").read_text("utf-8")
-    page = environment.get_template("index.html.jinja").render(head=data["head"], data=text, echarts=script)
-    return page.encode()
+    page = templates(_HERE, escaped=True).get_template("index.html.jinja")
+    return page.render(head=data["head"], data=text, echarts=script).encode()
 
 
 def _data(folder: Path, earlier: Path) -> dict[str, Any]:

@@ -1,0 +1,69 @@
+"""A tree of the default release, served without a GPU for as long as a test asks it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from equivalence.checkpoints.weights import small
+from equivalence.levels import Setting
+from equivalence.serving import Launch, Server, free_port
+from equivalence.simulation.environment import has_triton, simulation
+from shrinker.source import open_upstream
+from shrinker.source.cache import default_folder
+from tests.integration.shrunk import REPOSITORY, Shrunk
+from tests.simulations import simulation_python
+
+OPTIONS = (
+    "--attention-backend triton --sampling-backend pytorch --disable-cuda-graph --context-length 512 --max-total-tokens 2048 "
+    "--max-running-requests 4 --random-seed 1 --watchdog-timeout 900 --host 127.0.0.1 --skip-server-warmup"
+)
+
+
+@dataclass(frozen=True)
+class Served:
+    """A server that has said that it is ready."""
+
+    server: Server
+    python: Path
+    model: Path
+    port: int
+
+
+def both_trees(newest: Shrunk) -> dict[str, Path]:
+    """Folders that hold the package; the test is skipped where no simulation can be had."""
+    simulation_python()
+    upstream = open_upstream("release:0.5.15.post1", repository=REPOSITORY)
+    if not has_triton(simulation(upstream.declared.dependencies)):
+        pytest.skip("Triton has no wheel for this system")
+    return {"upstream": upstream.root / "python", "generated": newest.out / "python"}
+
+
+@contextmanager
+def serving(tree: Path, folder: Path, options: str = "", *, counted: Path | None = None) -> Iterator[Served]:
+    """Serve a tiny checkpoint with a tree.
+
+    Args:
+        tree: holds the package.
+        folder: is made, for the log and the checkpoint.
+        options: beside those of all.
+        counted: where to count what the server does, if at all.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    declared = open_upstream("release:0.5.15.post1", repository=REPOSITORY).declared.dependencies
+    made = simulation(declared, compiled=default_folder() / "compiled")
+    model, port = Setting(made, folder / "work").checkpoint(small()), free_port()
+    if counted is not None:
+        made = made.seeing(counted=str(counted), followed=str(tree / "sglang"))
+    command = [str(made.python), "-m", "sglang.launch_server", "--model-path", str(model), "--port", str(port)]
+    variables = {**dict.fromkeys(os.environ), **made.variables(tree)}
+    arguments = [*command, *OPTIONS.split(), *options.split()]
+    launch = Launch(tree.name, arguments, variables, folder / "log.txt", folder, ready_seconds=1500)
+    with Server(launch) as server:
+        server.wait_ready()
+        yield Served(server, Path(made.python), model, port)
