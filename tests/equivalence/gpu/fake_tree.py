@@ -74,14 +74,15 @@ def write_tree(
     fails: bool = False,
     throughput: float = 10.0,
     pause: float = 0.0,
+    imports_for: float = 0.0,
 ) -> Path:
-    """Write the package below `root`; returns `root`."""
+    """Write the package below `root`; returns `root`. `imports_for`: seconds that importing the server takes at least."""
     package = root / "sglang"
     entry = package / "srt" / "entrypoints"
     entry.mkdir(parents=True)
     for folder in (package, package / "srt", entry):
         (folder / "__init__.py").write_text("")
-    (entry / "http_server.py").write_text("import json\n")
+    (entry / "http_server.py").write_text(f"import json, time\ntime.sleep({imports_for})\n")
     (package / "launch_server.py").write_text(_SERVER.format(token=token, kernels=kernels, fails=fails, pause=pause))
     (package / "bench_offline_throughput.py").write_text(_BENCH.format(throughput=throughput))
     return root

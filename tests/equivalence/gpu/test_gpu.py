@@ -213,11 +213,14 @@ def test_cells_name_checkpoints_that_can_be_made():
     assert all(cell.gpus % cell.nodes == 0 for cell in CELLS.values())
 
 
-def test_the_command_writes_page_and_document(tmp_path, capsys):
-    for name in ("up", "gen"):
-        write_tree(tmp_path / name)
+@pytest.mark.parametrize(("upstream", "generated", "code"), [(0.1, 0.0, 0), (0.0, 0.1, 1)])
+def test_the_command_writes_page_and_document_and_fails_where_the_generated_tree_is_slower(
+    tmp_path, capsys, upstream, generated, code
+):
+    write_tree(tmp_path / "up", imports_for=upstream)
+    write_tree(tmp_path / "gen", imports_for=generated)
     given = ["--upstream", tmp_path / "up", "--generated", tmp_path / "gen", "--checkpoints", tmp_path]
-    assert main([*map(str, given), "--out", str(tmp_path / "out"), "--cell", "import"]) == 0
+    assert main([*map(str, given), "--out", str(tmp_path / "out"), "--cell", "import"]) == code
     assert "measured" in capsys.readouterr().out
     found = json.loads((tmp_path / "out/gpu.json").read_text())
     assert found["results"] == {"measured": 1} and found["hardware"]["versions"]["python"]
