@@ -27,7 +27,8 @@ def diff(
     history: Annotated[
         str | None,
         typer.Option(
-            "--history", help="Repository of upstream, to name its commits; REPOSITORY@OLD..NEW for releases."
+            "--history",
+            help="Repository of upstream, to name its commits; REPOSITORY@OLD..NEW where it lacks their tags.",
         ),
     ] = None,
     old_upstream: Annotated[
@@ -48,7 +49,9 @@ def diff(
     """
     from shrinker.cache.workers import without_gc
     from shrinker.cli.progress import console_progress
+    from shrinker.project import project_folder
     from shrinker.report.diff import pages
+    from shrinker.source.pins import load_pins
     from shrinker.upgrade.sides import Options, compare_sides, open_sides
 
     place = absolute(rules)
@@ -65,7 +68,7 @@ def diff(
     if markdown is not None:
         _write(markdown, text)
     if html is not None:
-        _write(html, pages.page(found))
+        _write(html, pages.page(found, load_pins(project_folder()).submodule_url))
     if as_json:
         print_json(pages.review_json(found))
     elif markdown is None:

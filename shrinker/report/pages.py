@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _TEMPLATES = Path(__file__).parent / "templates"
+SHARED = Path(__file__).parent / "page"
+"""Style and script of every page for a browser."""
 
 
 def templates(folder: Path = _TEMPLATES, *, escaped: bool = False) -> Environment:
@@ -27,7 +29,7 @@ def templates(folder: Path = _TEMPLATES, *, escaped: bool = False) -> Environmen
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(folder),
+        loader=FileSystemLoader([folder, SHARED]),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

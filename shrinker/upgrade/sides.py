@@ -175,10 +175,10 @@ def told_between(
 
     Args:
         names: of the sides, as they were asked for.
-        repository: where history is, with ``@OLD..NEW`` where the sides do not know their commits; by default what the
-            new side was read from, when that is git.
+        repository: where history is, with ``@OLD..NEW`` where it knows neither the commits of the sides nor the tags of
+            their releases; by default what the new side was read from, when that is git.
     """
-    old, new = (side.manifest.upstream.commit or "" for side in sides)
+    old, new = (side.manifest.upstream.reference for side in sides)
     place: Path | None = None
     if repository:
         text, _, bounds = repository.rpartition("@") if ".." in repository.rpartition("@")[2] else (repository, "", "")

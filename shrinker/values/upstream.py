@@ -37,6 +37,11 @@ class Identity:
     dirty: bool
     """True for a folder whose files differ from its commit, or that has none."""
 
+    @property
+    def reference(self) -> str:
+        """By what upstream's repository knows it: a commit, else the tag of the release; empty where neither is known."""
+        return self.commit or (f"v{self.version}" if self.version else "")
+
 
 @dataclass(frozen=True, slots=True)
 class DeclaredPackage:

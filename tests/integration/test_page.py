@@ -2,40 +2,17 @@
 
 from __future__ import annotations
 
-import html
 import json
-import re
-import shutil
-import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.browser import ask
 from tests.integration.shrunk import Shrunk
 
 pytestmark = pytest.mark.network
 
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--virtual-time-budget=8000",
-    "--dump-dom",
-]
-BEFORE = """<script>
-window.wrong = [];
-addEventListener("error", (event) => wrong.push(event.message));
-console.error = (...said) => wrong.push(said.join(" "));
-</script>"""
-ASKS = """<script>
-{
-const seen = {};
+ASKS = """
 function ask(word) {
   search.value = word;
   search.dispatchEvent(new Event("input"));
@@ -56,38 +33,7 @@ for (const by of ["reason", "language", "share"]) {
   document.getElementById("colour").value = by;
   document.getElementById("colour").dispatchEvent(new Event("change"));
 }
-seen.wide = document.documentElement.scrollWidth - innerWidth;
-seen.wrong = wrong;
-const told_all = document.createElement("pre");
-told_all.id = "seen";
-told_all.textContent = JSON.stringify(seen);
-document.body.append(told_all);
-}
-</script>"""
-
-
-def shown(page: str, folder: Path, width: int, words: list[str]) -> dict[str, Any]:
-    """What the page does when it is asked, in a window of a width."""
-    browser = shutil.which("chromium") or shutil.which("google-chrome")
-    if browser is None:
-        pytest.skip("no Chromium on this machine")
-    folder.mkdir()
-    asked = page.replace("<script id", BEFORE + "<script id", 1).replace(
-        "</html>", ASKS.replace("WORDS", json.dumps(words)) + "</html>"
-    )
-    (folder / "index.html").write_text(asked, "utf-8")
-    command = [
-        browser,
-        *FLAGS,
-        f"--user-data-dir={folder / 'home'}",
-        f"--window-size={width},1000",
-        f"file://{folder}/index.html",
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    found = re.search(r'<pre id="seen">(.*?)</pre>', done.stdout, re.DOTALL)
-    assert found, done.stderr[-2000:]
-    result: dict[str, Any] = json.loads(html.unescape(found[1]))
-    return result
+"""
 
 
 @pytest.mark.parametrize("width", [1400, 500])
@@ -95,7 +41,7 @@ def test_search_finds_and_a_find_zooms(newest: Shrunk, tmp_path: Path, width: in
     page = (newest.reports / "index.html").read_text("utf-8")
     assert len(page.encode()) < 5_000_000
     words = ["Scheduler.is_fully_idle", "AscendAttnBackend", "remove-npu", "attention/triton_backend.py"]
-    seen = shown(page, tmp_path / "page", width, words)
+    seen = ask(page, tmp_path / "page", width, ASKS.replace("WORDS", json.dumps(words)))
     assert seen["wrong"] == []
     assert seen["Scheduler.is_fully_idle"][0] == "sglang.srt.managers.scheduler.Scheduler.is_fully_idle"
     assert (

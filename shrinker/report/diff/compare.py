@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from shrinker.report.diff.difference import Pair
 from shrinker.report.diff.files import changed_files, commit_notes, moved_files
 from shrinker.report.diff.offered import offered_changes
-from shrinker.report.diff.parts import dependency_changes, growth, kernel_changes, table_changes, uncertain_changes
+from shrinker.report.diff.parts import (
+    decision_changes,
+    dependency_changes,
+    growth,
+    kernel_changes,
+    table_changes,
+    uncertain_changes,
+)
 from shrinker.report.diff.risks import mechanism_changes
 from shrinker.report.diff.side import Side
 from shrinker.report.diff.symbols import moved_symbols
@@ -42,6 +49,7 @@ def review(old: Side, new: Side, told: Sequence[Told] = (), notes: Sequence[str]
         symbols_kept=symbols_kept,
         symbols_removed=symbols_removed,
         changed=changed_files(pair, line_counts(texts)),
+        decisions=decision_changes(pair),
         commits=commit_notes(pair),
         flags=flags,
         endpoints=endpoints,
@@ -66,6 +74,7 @@ def _identified(side: Side) -> Identified:
         manifest.tool_version,
         len(manifest.files),
         python,
+        manifest.upstream.reference,
     )
 
 

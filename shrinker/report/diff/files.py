@@ -10,7 +10,8 @@ from shrinker.report.diff.side import Side
 from shrinker.report.diff.values import CommitNote, FileChange, FileMove, Reason
 
 _PLACE = re.compile(r"used at (\S+?):\d+")
-_OWN = "shrinker writes this file itself"
+OWN = "shrinker writes this file itself"
+"""Why the notice of what was changed differs, and the like."""
 
 
 def moved_files(pair: Pair) -> tuple[tuple[FileMove, ...], tuple[FileMove, ...]]:
@@ -38,7 +39,7 @@ def changed_files(pair: Pair, counts: dict[str, tuple[int, int]]) -> tuple[FileC
         added, removed = counts.get(path, (0, 0))
         own = _written_here(pair.new, path)
         upstream = None if own else pair.upstream_changed(path)
-        text = _OWN if own else "" if upstream else _other_decisions(pair, path)
+        text = OWN if own else "" if upstream else _other_decisions(pair, path)
         rows.append(FileChange(path, added, removed, upstream, text, pair.commits(path)))
     return tuple(sorted(rows, key=lambda row: (row.upstream is True, row.path)))
 
@@ -57,7 +58,7 @@ def _written_here(side: Side, path: str) -> bool:
 def _newly_kept(pair: Pair, path: str) -> Reason:
     steps = pair.new.chains.to(path) if pair.new.chains is not None else ()
     if _written_here(pair.new, path):
-        return Reason("reach", _OWN)
+        return Reason("reach", OWN)
     before = pair.old.has_upstream(path)
     if before is False:
         reason = pair.reached(steps) if steps and pair.old.graph else None
@@ -91,7 +92,7 @@ def _rescued(pair: Pair, path: str, found: Reason) -> Reason:
 def _newly_removed(pair: Pair, path: str) -> Reason:
     steps = pair.old.chains.to(path) if pair.old.chains is not None else ()
     if _written_here(pair.old, path):
-        return Reason("reach", _OWN)
+        return Reason("reach", OWN)
     after = pair.new.has_upstream(path)
     if after is False:
         moved = _same_content(pair.new, pair.old.upstream_hash(path))

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import base64
 import html
+import json
+import zlib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment
 
+from shrinker.report.diff.sections import first_sections, other_sections
 from shrinker.report.diff.values import FORMAT, Review, TextChange
 from shrinker.report.pages import cell, templates
 
@@ -46,132 +50,44 @@ def markdown(review: Review, limit: int = COMMENT_LIMIT) -> str:
     return page
 
 
-def page(review: Review) -> str:
-    """One HTML page with everything, chains and the whole diff included."""
-    return _environment(escaped=True).get_template("review.html.jinja").render(_head(review), text=review.text)
+def page(review: Review, repository: str = "") -> str:
+    """One HTML page with everything, chains and the whole diff included.
 
-
-@dataclass(frozen=True, slots=True)
-class _Section:
-    """One table of the page."""
-
-    title: str
-    intro: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    """Cells; the first is code."""
-    chains: tuple[tuple[str, ...], ...] = ()
-    """Of each row."""
+    Args:
+        repository: address of upstream's; commits, pull requests and files link to it.
+    """
+    head = _head(review)
+    sections = [
+        {**asdict(section), "rows": [astuple(row) for row in section.rows], "first": first}
+        for first in (True, False)
+        for section in head["first" if first else "rest"]
+    ]
+    moved = (*review.kept, *review.removed)
+    commits = {file.path: file.commits for file in moved} | {file.path: file.commits for file in review.changed}
+    data = {
+        "sections": sections,
+        "files": [[change.path, change.text, commits.get(change.path, ())] for change in review.text],
+        "risks": sorted({(r.where.rpartition(":")[0], r.kind) for r in review.risks}),
+        "refs": [review.old.reference, review.new.reference],
+        "repository": repository,
+    }
+    # The text of the trees is nine tenths of the page; a browser unpacks it in a moment.
+    packed = base64.b64encode(zlib.compress(json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode(), 9))
+    template = _environment(escaped=True).get_template("review.html.jinja")
+    return template.render(head, packed=packed.decode())
 
 
 def _head(review: Review) -> dict[str, Any]:
-    first = [s for s in _first(review) if s.rows]
-    rest = [s for s in _rest(review) if s.rows]
     return {
         "review": review,
-        "first": first,
-        "rest": rest,
+        "first": first_sections(review),
+        "rest": other_sections(review),
         "causes": Counter(
             row.reason.cause
             for rows in (review.kept, review.removed, review.symbols_kept, review.symbols_removed)
             for row in rows
         ),
     }
-
-
-def _first(review: Review) -> list[_Section]:
-    """What upstream's own diff does not explain."""
-    columns = ("what", "where", "why")
-    moves = [
-        *((f.path, "file newly kept", f.reason) for f in review.kept),
-        *((f.path, "file newly removed", f.reason) for f in review.removed),
-        *((s.name, f"{s.kind} newly kept", s.reason) for s in review.symbols_kept),
-        *((s.name, f"{s.kind} newly removed", s.reason) for s in review.symbols_removed),
-    ]
-    odd = [(name, what, reason) for name, what, reason in moves if reason.cause != "upstream"]
-    other = [f for f in review.changed if f.upstream is not True]
-    return [
-        _Section(
-            "Rules that changed",
-            "",
-            ("rule", "what", "kind"),
-            tuple((r.subject, r.kind, r.where or r.reason) for r in review.rules),
-        ),
-        _Section(
-            "Uncertain on one side only",
-            "What stays because it could not be decided, a file that a rule removes and that something needs, for example.",
-            ("file", "what", "where", "why"),
-            tuple((r.subject, r.kind, r.where, r.reason) for r in review.uncertain),
-        ),
-        _Section(
-            "Kept or removed for another reason than a change of upstream",
-            "",
-            columns,
-            tuple((name, what, reason.text) for name, what, reason in odd),
-            tuple(reason.chain for _, _, reason in odd),
-        ),
-        _Section(
-            "Changed files that upstream did not change",
-            "",
-            ("file", "lines", "why"),
-            tuple((f.path, f"+{f.added} -{f.removed}", f.text) for f in other),
-        ),
-        _Section(
-            "New risks",
-            "Places where code computes what it names, runs or loads, and questions about platforms that no rule names.",
-            ("code", "what", "where", "why"),
-            tuple((r.subject, r.kind, f"{r.where} {r.after}".strip(), r.reason) for r in review.risks),
-        ),
-    ]
-
-
-def _rest(review: Review) -> list[_Section]:
-    changes = ("what", "change", "before", "after", "where", "why")
-    files = ("file", "lines", "why", "commits")
-    symbols = ("symbol", "kind", "where", "why")
-    out = [
-        _Section(title, "", files, tuple(_file(f) for f in rows), tuple(f.reason.chain for f in rows))
-        for title, rows in (("Files newly kept", review.kept), ("Files newly removed", review.removed))
-    ]
-    out += [
-        _Section(title, "", symbols, tuple(_symbol(s) for s in rows), tuple(s.reason.chain for s in rows))
-        for title, rows in (
-            ("Symbols newly kept, in files that stay", review.symbols_kept),
-            ("Symbols newly removed, in files that stay", review.symbols_removed),
-        )
-    ]
-    grown = tuple((c.subject, c.kind, c.before, c.after) for c in review.growth)
-    out.append(_Section("Lines by folder", "", ("folder", "change", "before", "after"), grown))
-    for title, rows in (
-        ("Command lines", review.flags),
-        ("Endpoints, and fields of requests and answers", review.endpoints),
-        ("Dependencies", review.dependencies),
-        ("Data tables", review.tables),
-        ("Kernels", review.kernels),
-    ):
-        cells = tuple((c.subject, c.kind, c.before, c.after, c.where, c.reason) for c in rows)
-        out.append(_Section(title, "", changes, cells))
-    ours = [f for f in review.changed if f.upstream is True]
-    out.append(
-        _Section(
-            "Kept files that upstream changed",
-            "",
-            ("file", "lines", "commits"),
-            tuple((f.path, f"+{f.added} -{f.removed}", ", ".join(f.commits)) for f in ours),
-        )
-    )
-    commits = tuple((c.number or c.hash[:10], c.subject, str(c.files)) for c in review.commits)
-    out.append(_Section("Upstream's commits that touched these trees", "", ("commit", "subject", "files"), commits))
-    return out
-
-
-def _file(move: Any) -> tuple[str, ...]:
-    return move.path, f"{move.lines:,}", move.reason.text, ", ".join(move.commits)
-
-
-def _symbol(move: Any) -> tuple[str, ...]:
-    kind = f"{move.kind}, with {move.members} members" if move.members else move.kind
-    return move.name, kind, f"{move.path}:{move.line}", move.reason.text
 
 
 def _fitting(changes: Sequence[TextChange], space: int | None) -> tuple[list[TextChange], list[TextChange]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from shrinker.program.nodes import NATIVE_SUFFIXES, suffix
@@ -90,6 +90,34 @@ def uncertain_changes(pair: Pair) -> tuple[Change, ...]:
             Change(path, "added" if new else "removed", where=f"{path}:{line}" if line else path, reason=reason)
         )
     return tuple(rows)
+
+
+def decision_changes(pair: Pair) -> tuple[Change, ...]:
+    """Conditions, imports and table rows of files of both trees that were decided otherwise; lines alone make no difference."""
+    sides = [side.graph.get("decisions", {}) for side in (pair.old, pair.new)]
+    rows: list[Change] = []
+    for path in sorted(pair.old.files.keys() & pair.new.files.keys()):
+        old, new = (_decided(side.get(path, ())) for side in sides)
+        was, now = (Counter({key: len(lines) for key, lines in side.items()}) for side in (old, new))
+        told: dict[tuple[str, str], tuple[set[str], set[str]]] = {}
+        for at, some in enumerate((was - now, now - was)):
+            for kind, text, outcome in some:
+                told.setdefault((kind, text), (set(), set()))[at].add(outcome)
+        for (kind, text), (gone, come) in sorted(told.items()):
+            outcome = min(come or gone)
+            line = (new if come else old)[kind, text, outcome][-1]
+            before, after = (", ".join(sorted(outcomes)) for outcomes in (gone, come))
+            what = "changed" if gone and come else "added" if come else "removed"
+            rows.append(Change(text, what, before, after, f"{path}:{line}", _upstream(pair, path)))
+    return tuple(rows)
+
+
+def _decided(rows: Iterable[Sequence[Any]]) -> dict[tuple[str, str, str], list[int]]:
+    """Lines of each decision of a file, by its kind, its text, and what it became by which rule."""
+    found: dict[tuple[str, str, str], list[int]] = {}
+    for line, rule, kind, text, outcome, *_ in rows:
+        found.setdefault((kind, text, f"{outcome} by {rule}"), []).append(line)
+    return found
 
 
 def table_changes(pair: Pair) -> tuple[Change, ...]:

@@ -41,7 +41,7 @@ def moved_symbols(pair: Pair) -> tuple[tuple[SymbolMove, ...], tuple[SymbolMove,
     dropped = {row.symbol: row for row in pair.new.symbols.dropped()}
     lost = {row.symbol: row for row in pair.old.symbols.dropped()}
     newly = [
-        _move(name, unit, kept, _newly_kept(pair, name, unit, name in old or name in lost, text))
+        _move(name, unit, kept, _newly_kept(pair, name, unit, name in old or name in lost, text), text, pair.new)
         for name, unit in kept.items()
         if unit.owner not in kept
     ]
@@ -62,7 +62,7 @@ def moved_symbols(pair: Pair) -> tuple[tuple[SymbolMove, ...], tuple[SymbolMove,
             other = appeared.get(name.rpartition(".")[2], "") if unit.kind != "member" else ""
             where = f"; {other} is new" if other else ""
             reason = Reason("upstream", f"upstream removed it{pair.by(unit.path)}{where}")
-        away.append(_move(name, unit, gone, reason))
+        away.append(_move(name, unit, gone, reason, text, pair.old))
     return _sorted(newly), _sorted(away)
 
 
@@ -80,10 +80,12 @@ def _units(symbols: Symbols) -> dict[str, _Unit]:
     return found
 
 
-def _move(name: str, unit: _Unit, among: Iterable[str], reason: Reason) -> SymbolMove:
+def _move(name: str, unit: _Unit, among: Iterable[str], reason: Reason, text: _Definitions, side: Side) -> SymbolMove:
     inside = f"{name}."
     members = sum(other.startswith(inside) for other in among) if unit.kind == "class" else 0
-    return SymbolMove(name, unit.kind, unit.path, unit.line, reason, members)
+    generated = text.line(side, unit.path, name)
+    commits = text.pair.commits(unit.path)
+    return SymbolMove(name, unit.kind, unit.path, unit.line, reason, members, generated, commits)
 
 
 def _newly_kept(pair: Pair, name: str, unit: _Unit, known: bool, text: _Definitions) -> Reason:
@@ -106,36 +108,49 @@ def _sorted(rows: Iterable[SymbolMove]) -> tuple[SymbolMove, ...]:
 
 
 class _Definitions:
-    """Whether upstream's text defines a name, folded or not."""
+    """What the text of a file defines, in upstream and in the generated tree of each side."""
 
     def __init__(self, pair: Pair) -> None:
+        self.pair = pair
         self._names = cache(self._read)
-        self._sides = {id(side): side for side in (pair.old, pair.new)}
 
     def has(self, side: Side, path: str, name: str) -> bool:
-        """True when upstream's file of this side defines the dotted name; False, too, where it cannot be read."""
-        module = module_name(path) or path.removesuffix(".py").replace("/", ".")
-        return name.removeprefix(f"{module}.") in self._names(id(side), path)
+        """True when upstream's file of this side defines the dotted name, folded or not; False, too, where it cannot be read."""
+        return _inside(path, name) in self._names(side is self.pair.new, path, False)
 
-    def _read(self, side: int, path: str) -> frozenset[str]:
-        upstream = self._sides[side].upstream
-        tree = parsed(upstream.read(path)) if upstream is not None and path in upstream.by_path else None
-        return frozenset(_defined(tree.body, "")) if tree is not None else frozenset()
+    def line(self, side: Side, path: str, name: str) -> int:
+        """Where the generated file of this side defines it; 0 where it does not."""
+        return self._names(side is self.pair.new, path, True).get(_inside(path, name), 0)
+
+    def _read(self, new: bool, path: str, generated: bool) -> dict[str, int]:
+        side = self.pair.new if new else self.pair.old
+        upstream = side.upstream
+        if generated:
+            data = side.read(path)
+        else:
+            data = upstream.read(path) if upstream is not None and path in upstream.by_path else b""
+        tree = parsed(data)
+        return dict(_defined(tree.body, "")) if tree is not None else {}
 
 
-def _defined(body: Iterable[ast.AST], owner: str) -> Iterator[str]:
+def _inside(path: str, name: str) -> str:
+    module = module_name(path) or path.removesuffix(".py").replace("/", ".")
+    return name.removeprefix(f"{module}.")
+
+
+def _defined(body: Iterable[ast.AST], owner: str) -> Iterator[tuple[str, int]]:
     for node in body:
         match node:
             case ast.ClassDef():
-                yield owner + node.name
+                yield owner + node.name, node.lineno
                 yield from _defined(node.body, f"{owner}{node.name}.")
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                yield owner + node.name
+                yield owner + node.name, node.lineno
             case ast.Assign():
                 for target in node.targets:
-                    yield from (owner + part.id for part in ast.walk(target) if isinstance(part, ast.Name))
+                    yield from ((owner + n.id, n.lineno) for n in ast.walk(target) if isinstance(n, ast.Name))
             case ast.AnnAssign(target=ast.Name(id=name)):
-                yield owner + name
+                yield owner + name, node.lineno
             case ast.If() | ast.Try() | ast.With():
                 for field in ("body", "handlers", "orelse", "finalbody"):
                     for part in getattr(node, field, ()):

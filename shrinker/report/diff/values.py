@@ -48,6 +48,10 @@ class SymbolMove:
     reason: Reason
     members: int = 0
     """Members that go with a class and are not listed."""
+    generated: int = 0
+    """Line in the generated file of that side; 0 where that is not known."""
+    commits: tuple[str, ...] = ()
+    """As of a file: those that touched its file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +108,8 @@ class Identified:
     tool_version: str
     files: int
     python_lines: int
+    reference: str = ""
+    """As of `Identity`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +136,8 @@ class Review:
     symbols_kept: tuple[SymbolMove, ...] = ()
     symbols_removed: tuple[SymbolMove, ...] = ()
     changed: tuple[FileChange, ...] = ()
+    decisions: tuple[Change, ...] = ()
+    """Conditions, imports and table rows of files of both trees that only one side decided (``added``, ``removed``), or both in other ways."""
     commits: tuple[CommitNote, ...] = ()
     flags: tuple[Change, ...] = ()
     endpoints: tuple[Change, ...] = ()
