@@ -1,29 +1,47 @@
-"""The releases, each shrunk once a session.
-
-All tests of one release are in one file: pytest runs with `--dist=loadfile`, so one process makes the tree once.
-"""
+"""The releases, each shrunk once a run, whichever processes ask for it."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from shrinker.source.cache import locked
 from tests.integration.shrunk import Shrunk
 
 
 @pytest.fixture(scope="session")
-def newest(tmp_path_factory: pytest.TempPathFactory) -> Shrunk:
+def shared(tmp_path_factory: pytest.TempPathFactory, worker_id: str, testrun_uid: str) -> Path:
+    """A folder that all processes of this run have."""
+    own = tmp_path_factory.getbasetemp()
+    folder = (own if worker_id == "master" else own.parent) / testrun_uid
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def shrunk(shared: Path, release: str, profile: str = "deepseek") -> Shrunk:
+    """Made by the process that asks first; the others wait."""
+    tree = Shrunk(release, shared / f"{release}-{profile}", jobs=2, profile=profile)
+    with locked(tree.folder):
+        if not (tree.folder / "result.json").exists():
+            tree.folder.mkdir(exist_ok=True)
+            tree.make()
+    return tree
+
+
+@pytest.fixture(scope="session")
+def newest(shared: Path) -> Shrunk:
     """The default release."""
-    return Shrunk("0.5.15.post1", tmp_path_factory.mktemp("newest"), jobs=2).make()
+    return shrunk(shared, "0.5.15.post1")
 
 
 @pytest.fixture(scope="session")
-def older(tmp_path_factory: pytest.TempPathFactory) -> Shrunk:
+def older(shared: Path) -> Shrunk:
     """The release of the 57 % criterion."""
-    return Shrunk("0.5.7", tmp_path_factory.mktemp("older"), jobs=2).make()
+    return shrunk(shared, "0.5.7")
 
 
 @pytest.fixture(scope="session")
-def narrower(tmp_path_factory: pytest.TempPathFactory) -> Shrunk:
+def narrower(shared: Path) -> Shrunk:
     """The default release in the profile of the production build."""
-    folder = tmp_path_factory.mktemp("narrower")
-    return Shrunk("0.5.15.post1", folder, jobs=2, profile="deepseek-r1-nvfp4").make()
+    return shrunk(shared, "0.5.15.post1", "deepseek-r1-nvfp4")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -18,6 +20,8 @@ from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
 from tests.integration.shrunk import REPOSITORY, Shrunk
 from tests.simulations import simulation_python
+
+Answer = TypeVar("Answer")
 
 OPTIONS = (
     "--attention-backend triton --sampling-backend pytorch --disable-cuda-graph --context-length 512 --max-total-tokens 2048 "
@@ -35,13 +39,23 @@ class Served:
     port: int
 
 
-def both_trees(newest: Shrunk) -> dict[str, Path]:
-    """Folders that hold the package; the test is skipped where no simulation can be had."""
+def of_both(newest: Shrunk, folder: Path, ask: Callable[[Path, Path], Answer]) -> dict[str, Answer]:
+    """What a question has for an answer in either tree, asked of both at once: a server waits more than it works.
+
+    The test is skipped where no simulation can be had.
+
+    Args:
+        newest: the generated tree.
+        folder: gets a folder for each tree.
+        ask: takes the folder that holds the package, and that of the tree's own.
+    """
     simulation_python()
     upstream = open_upstream("release:0.5.15.post1", repository=REPOSITORY)
     if not has_triton(simulation(upstream.declared.dependencies)):
         pytest.skip("Triton has no wheel for this system")
-    return {"upstream": upstream.root / "python", "generated": newest.out / "python"}
+    trees = {"upstream": upstream.root / "python", "generated": newest.out / "python"}
+    with ThreadPoolExecutor(len(trees)) as threads:
+        return dict(zip(trees, threads.map(ask, trees.values(), map(folder.joinpath, trees)), strict=True))
 
 
 @contextmanager

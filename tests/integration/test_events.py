@@ -10,7 +10,7 @@ import pytest
 from equivalence.serving import Request
 from equivalence.serving.client import send
 from equivalence.simulation import events
-from tests.integration.served import both_trees, serving
+from tests.integration.served import of_both, serving
 from tests.integration.shrunk import Shrunk
 
 pytestmark = pytest.mark.network
@@ -40,7 +40,7 @@ def counted(tree: Path, folder: Path) -> dict[str, events.Events]:
 
 
 def test_the_generated_server_does_no_more_than_upstreams(newest: Shrunk, tmp_path: Path) -> None:
-    before, after = (counted(tree, tmp_path / name) for name, tree in both_trees(newest).items())
+    before, after = of_both(newest, tmp_path, counted).values()
     assert before.keys() == after.keys() == set(events.BEGINS.values()) - {""}
     for work, found in after.items():
         assert found.pieces >= ASKS - 1

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.served import both_trees, serving
+from tests.integration.served import of_both, serving
 from tests.integration.shrunk import Shrunk
 
 pytestmark = pytest.mark.network
@@ -67,7 +67,7 @@ def answers(tree: Path, folder: Path) -> dict[str, Any]:
 
 
 def test_both_trees_answer_over_grpc(newest: Shrunk, tmp_path: Path) -> None:
-    seen = {name: answers(tree, tmp_path / name) for name, tree in both_trees(newest).items()}
+    seen = of_both(newest, tmp_path, answers)
     assert seen["generated"] == seen["upstream"]
     whole = seen["upstream"]["whole"]
     assert len(whole[-1]["complete"]["output_ids"]) == 4, whole
