@@ -15,6 +15,7 @@ EXAMPLES = {
     "verify": (
         "shrinker verify",
         "shrinker verify --level imports --out dist/older",
+        "shrinker verify --program ../our-service --program ../our-notebooks",
         "shrinker verify --all --timeout-factor 3",
         "shrinker verify --level gpu -- --checkpoints DIR --gpus 0,1",
     ),

@@ -46,6 +46,14 @@ def verify(
             autocompletion=level_names,
         ),
     ] = None,
+    program: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="A wheel, or a folder with Python, notebooks or Markdown: does what it uses of the package still stand? May be given "
+            "again; the level embedders asks these in place of the pinned wheels.",
+            exists=True,
+        ),
+    ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="All levels that need no GPU; reports are written (verify.md, verify.json).")
     ] = False,
@@ -84,7 +92,7 @@ def verify(
     from shrinker.values.errors import InputError
 
     known = [*EVIDENCE_LEVELS, EMBEDDERS, *SIMULATED_LEVELS]
-    levels = level or (known if everything else list(EVIDENCE_LEVELS))
+    levels = level or (known if everything else [EMBEDDERS] if program else list(EVIDENCE_LEVELS))
     if levels == [GPU_LEVEL]:
         raise typer.Exit(verify_on_gpus(out, upstream, absolute(reports), rest or []))
     if rest:
@@ -92,6 +100,10 @@ def verify(
     for name in levels:
         if name not in known:
             raise InputError(f"no evidence level {name!r}", f"levels here: {', '.join(known)}, or gpu alone")
+    if program and (everything or amend or EMBEDDERS not in levels):
+        raise InputError(
+            "--program is asked by the level embedders alone, and enters no report", "leave the others out"
+        )
     manifest = read_manifest(out)
     place = reports_of(out.absolute(), manifest, absolute(reports))
     if amend:
@@ -119,7 +131,7 @@ def verify(
                 setting = replace(setting, where_upstream_runs=where_upstream_runs)
             results = _static(tree, out, levels, jobs, absolute(reports), progress)
             if EMBEDDERS in levels:
-                results.append(_embedders(tree, out, manifest, jobs, progress))
+                results.append(_embedders(tree, out, manifest, jobs, progress, program or []))
             for name in simulated:
                 progress.phase(f"verify {name}")
                 results.append(SIMULATED_LEVELS[name](tree.root / "python", out.absolute() / "python", setting))
@@ -211,7 +223,9 @@ def _static(
     return results
 
 
-def _embedders(tree: UpstreamTree, out: Path, manifest: Manifest, jobs: int, progress: Progress) -> LevelResult:
+def _embedders(
+    tree: UpstreamTree, out: Path, manifest: Manifest, jobs: int, progress: Progress, programs: list[Path]
+) -> LevelResult:
     from shrinker.cache import Cache
     from shrinker.cli.places import recorded_rules
     from shrinker.pipeline import embedders_evidence
@@ -220,7 +234,7 @@ def _embedders(tree: UpstreamTree, out: Path, manifest: Manifest, jobs: int, pro
     progress.phase("verify embedders")
     cache = Cache(default_folder().absolute())
     rules = recorded_rules(manifest)
-    return embedders_evidence(tree, out, manifest, jobs, progress, cache, rules, download=True)
+    return embedders_evidence(tree, out, manifest, jobs, progress, cache, rules, download=True, programs=programs)
 
 
 def _plain(result: LevelResult) -> Any:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from zipfile import BadZipFile
 
-from shrinker.cache import Cache
+from shrinker.cache import Cache, hash_of
 from shrinker.check.embedders import LEVEL as EMBEDDERS
 from shrinker.check.embedders import Read, verify_embedders
+from shrinker.check.embedders.sources import sources_of
 from shrinker.check.trees import Trees
 from shrinker.pipeline.progress import Progress
 from shrinker.project import project_folder
@@ -18,7 +21,7 @@ from shrinker.source.wheels import cached_wheel, load_wheels, open_wheel
 from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import LevelResult
-from shrinker.values.upstream import UpstreamTree
+from shrinker.values.upstream import PACKAGE, UpstreamTree
 
 _GET_WHEELS = "(not in the cache; `shrinker verify --level embedders` downloads them)"
 
@@ -39,6 +42,7 @@ def embedders_evidence(
     *,
     folder: Path | None = None,
     download: bool = False,
+    programs: Sequence[Path] = (),
 ) -> LevelResult:
     """Judge a tree by what programs outside use of it.
 
@@ -52,7 +56,15 @@ def embedders_evidence(
         rules: of the profile; those of another tree say nothing.
         folder: the cache folder, which holds the wheels.
         download: whether what is not there is asked of the package index.
+        programs: wheels and folders that are judged in place of the pinned wheels.
+
+    Raises:
+        InputError: one of the programs is not there, or holds nothing that names the package.
     """
+    same = rules is not None and rules.digest == manifest.rules_hash
+    trees = Trees(tree, out, manifest, rules if same else None, jobs, cache)
+    if programs:
+        return verify_embedders(trees, [_program(place) for place in programs], ())
     place = (folder or default_folder()).absolute()
     here: list[Read] = []
     missing: list[str] = []
@@ -69,8 +81,7 @@ def embedders_evidence(
     if missing and not download:
         which = f"for {len(missing)} of {len(missing) + len(here)} wheels" if here else ""
         progress.note(" ".join(filter(None, (f"{EMBEDDERS}: not run", which, _GET_WHEELS))))
-    same = rules is not None and rules.digest == manifest.rules_hash
-    found = verify_embedders(Trees(tree, out, manifest, rules if same else None, jobs, cache), here, missing)
+    found = verify_embedders(trees, here, missing)
     # What an embedder takes from a release that nobody answers for is a question, as in `verify_tree`, but for who asks for this level.
     if download or is_pinned(manifest):
         return found
@@ -78,6 +89,17 @@ def embedders_evidence(
     if asked.open:
         progress.note(f"{EMBEDDERS}: {len(asked.open)} open, `shrinker verify --level {EMBEDDERS}` lists them")
     return replace(found, evidence=asked)
+
+
+def _program(place: Path) -> Read:
+    try:
+        sources = [*sources_of(place)]
+    except (OSError, BadZipFile) as error:
+        raise InputError(f"{place} is no program: {error}", "give a wheel, or a folder that holds Python") from error
+    if not any(PACKAGE.encode() in source for _, source in sources):
+        raise InputError(f"nothing in {place} names {PACKAGE}", "give the folder that holds the program's own files")
+    content = hash_of(*(part for path, source in sources for part in (path, source.decode("latin-1")))).hex()
+    return Read(place.absolute().name, content, place)
 
 
 __all__ = ["EMBEDDERS", "embedders_evidence", "is_pinned"]

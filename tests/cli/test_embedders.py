@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from shrinker.source.wheels import Wheel
-from tests.cli.small import Done, World
+from tests.cli.small import Done, World, write
 
 PINS = "shrinker.pipeline.outside.load_wheels"
 
@@ -68,3 +68,38 @@ def test_without_wheels_it_is_said(world: World, monkeypatch: pytest.MonkeyPatch
     assert done.code == 0 and "embedders: not run" in done.err and "--level embedders" in done.err
     done = _asked(world)
     assert done.code == 0 and "embedders: not run" in done.out and "not shown" in done.out and "passed" not in done.out
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("program.py", "import os\nfrom sglang.srt.orphan import LOST\n", 2),
+        ("guide.md", "Take\n\n  ```python\n  from sglang.srt.orphan import LOST\n  ```\n", 4),
+        ("guide.md", "Take\n\n```bash\nfrom sglang.srt.orphan import LOST\n```\nsglang\n", 0),
+        (
+            "book.ipynb",
+            '{"cells": [{"cell_type": "code", "source": ["!ls\\n", "from sglang.srt.orphan import LOST"]}]}',
+            2,
+        ),
+        ("book.ipynb", "sglang has no cells", 0),
+        (".venv/program.py", "from sglang.srt.orphan import LOST\n", None),
+    ],
+)
+def test_what_a_folder_of_somebodys_own_uses(world: World, name: str, text: str, line: int | None) -> None:
+    assert world.shrink().code == 0
+    write(
+        world.folder / "own", {name: text, "more.py": "from sglang.srt.cuda import start\n" if line is not None else ""}
+    )
+    asked = ["verify", "--program", str(world.folder / "own"), "--out", str(world.out)]
+    done = world.run([*asked, "--upstream", f"path:{world.upstream}"])
+    found = f"own: {name}:{line}: [imports] upstream has sglang.srt.orphan.LOST, this tree has not, and no rule says so"
+    if line is None:
+        assert done.code == 2 and "names sglang" in done.err
+    else:
+        assert (done.code, found in done.out) == ((1, True) if line else (0, False)), done.out + done.err
+
+
+def test_programs_enter_no_report(world: World) -> None:
+    assert world.shrink().code == 0
+    done = world.run(["verify", "--program", str(world.folder), "--all", "--out", str(world.out)])
+    assert done.code == 2 and "--program is asked by the level embedders alone" in done.err

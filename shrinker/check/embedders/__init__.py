@@ -1,6 +1,6 @@
 """Evidence level *embedders*: what programs outside import of the package is there, or a rule says that it is not.
 
-Wheels of declared dependencies and known embedders are read, never installed and never run. Checks, by kind of use:
+Wheels of declared dependencies and known embedders, or a folder of somebody's own, are read, never installed and never run. Checks, by kind of use:
     imports: of modules and names, submodules and star imports included.
     attributes: below an imported module, class or function.
     keywords: of calls of imported functions and classes.
@@ -15,6 +15,6 @@ object that only running code would tell, is not seen.
 from __future__ import annotations
 
 from shrinker.check.embedders.level import LEVEL, Read, verify_embedders
-from shrinker.check.embedders.uses import Use, uses_of_wheel
+from shrinker.check.embedders.uses import Use, uses_of
 
-__all__ = ["LEVEL", "Read", "Use", "uses_of_wheel", "verify_embedders"]
+__all__ = ["LEVEL", "Read", "Use", "uses_of", "verify_embedders"]

@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 
 from shrinker.cache import Cache, pack, unpack
 from shrinker.check.embedders.offered import Offered
-from shrinker.check.embedders.uses import IMPORTS, KINDS, MEMBERS, Use, uses_of_wheel
+from shrinker.check.embedders.uses import IMPORTS, KINDS, MEMBERS, Use, uses_of
 from shrinker.check.symbols import ModuleSymbols
 from shrinker.check.trees import Trees
 from shrinker.ruleset.match import any_module_matches, any_name_matches, any_path_matches
@@ -28,17 +28,17 @@ _PYPROJECT = "python/pyproject.toml"
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A wheel that is here."""
+    """A program that is here: a wheel, or a folder."""
 
     name: str
-    """Of the distribution."""
+    """Of the distribution, or of the folder."""
     sha256: str
     file: Path
 
     @property
     def release(self) -> str:
-        """Name and version."""
-        return "-".join(self.file.name.split("-")[:2])
+        """Name and version; the name of a folder."""
+        return "-".join(self.file.name.split("-")[:2]) if self.file.suffix == ".whl" else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def _uses(wheels: Sequence[Read], cache: Cache) -> list[tuple[Use, ...]]:
     layer = cache.layer("embedders")
     keys = {wheel.sha256: layer.key(wheel.sha256) for wheel in wheels}
     packed = layer.load(keys)
-    fresh = {w.sha256: pack(uses_of_wheel(w.file)) for w in wheels if w.sha256 not in packed}
+    fresh = {w.sha256: pack(uses_of(w.file)) for w in wheels if w.sha256 not in packed}
     layer.save(keys, fresh)
     packed |= fresh
     return [unpack(packed[wheel.sha256]) for wheel in wheels]

@@ -1,15 +1,15 @@
-"""What a program outside names of the package: read from the files of its wheel, which are parsed and never run."""
+"""What a program outside names of the package: read from its files, which are parsed and never run."""
 
 from __future__ import annotations
 
 import ast
 import re
-import zipfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from shrinker.check.embedders.sources import sources_of
 from shrinker.check.reader import symbols_of
 from shrinker.syntax.imports import catches_import_error, is_type_checking
 from shrinker.syntax.names import last_name
@@ -25,7 +25,6 @@ IMPORTS, ATTRIBUTES, KEYWORDS, HERITAGE, TEXTS, MEMBERS = KINDS = (
     "texts",
     "members",
 )
-_MAX_BYTES = 2**24
 _OWN = re.compile(rb"(?:\bdef +|\bself\.|^ +(?=\w+ *:))(\w+)(?= *[(=:])", re.MULTILINE)
 """Methods, attributes and fields that a file defines."""
 
@@ -35,7 +34,7 @@ class Use:
     """One name of the package that a file outside needs."""
 
     path: str
-    """Within the wheel."""
+    """Within the wheel or folder."""
     line: int
     kind: str
     """One of `KINDS`. ``heritage``: what a class outside calls on itself, or overrides, of a base in the package; ``members``: a name
@@ -53,29 +52,26 @@ class Use:
         return ".".join(filter(None, (self.module, *self.names))) + (f"({self.keyword}=)" if self.keyword else "")
 
 
-def uses_of_wheel(wheel: Path) -> tuple[Use, ...]:
-    """All uses of a wheel, in the order of its files.
+def uses_of(program: Path) -> tuple[Use, ...]:
+    """All uses of a wheel, or of a folder, in the order of its files.
 
     A file that is no Python (a template, Python 2) is passed over: nobody imports it.
 
     Raises:
-        zipfile.BadZipFile: it is no wheel.
+        zipfile.BadZipFile: it is no folder, and no wheel.
     """
     found: list[Use] = []
     own: set[str] = set()
-    with zipfile.ZipFile(wheel) as archive:
-        for name in sorted(archive.namelist()):
-            if name.endswith(".py") and archive.getinfo(name).file_size <= _MAX_BYTES:
-                source = archive.read(name)
-                own.update(match[1].decode() for match in _OWN.finditer(source))
-                if PACKAGE.encode() in source:
-                    found += uses_of_file(source, name)
+    for name, source in sources_of(program):
+        own.update(match[1].decode() for match in _OWN.finditer(source))
+        if PACKAGE.encode() in source:
+            found += uses_of_file(source, name)
     # What the program has by itself it need not ask of the package.
     return tuple(use for use in found if use.kind != MEMBERS or use.names[0] not in own)
 
 
 def uses_of_file(source: bytes, path: str) -> list[Use]:
-    """Uses of one file; see `uses_of_wheel`."""
+    """Uses of one file; see `uses_of`."""
     tree = parsed(source, path)
     if tree is None:
         return []
