@@ -103,6 +103,12 @@ ROWS = (
         slow=True,
         says="embedders: passed",
     ),
+    Row(
+        "shrinker verify --program FOLDER",
+        ".venv/bin/shrinker verify --program equivalence",
+        "a folder that is here",
+        says="embedders: passed",
+    ),
     Row(".venv/bin/shrinker verify --all", slow=True, says="trace: passed", writes=REPORTS),
     Row(
         ".venv/bin/shrinker mutate --count 200 --seed 0 --seed 1",
