@@ -19,6 +19,9 @@ CONSTRUCTS = (calls, operators)
 LATER = 1 << 30
 """A line below all others."""
 
+MOST_STEPS = 10_000
+"""How often names are looked for on the way to the value of one: names that all ask for each other are asked in every order."""
+
 
 class ModuleScope:
     """Names at module level."""
@@ -74,6 +77,7 @@ class LocalScope:
         """Parameters and names assigned by nested functions."""
         self.is_class = is_class
         self._busy: set[str] = set()
+        self._steps = 0
         self._memo: dict[str, Value] = {}
         self._truths: dict[int, Known | None] = {}
 
@@ -102,7 +106,8 @@ class LocalScope:
     def _local(self, name: str) -> Value:
         if name in self._memo:
             return self._memo[name]
-        if name in self._busy:
+        self._steps = self._steps + 1 if self._busy else 0
+        if name in self._busy or self._steps > MOST_STEPS:
             LocalScope.cut_short += 1
             return UNKNOWN
         before = LocalScope.cut_short

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from shrinker.facts import scopes
+from shrinker.facts.bound import bound_value
 from shrinker.facts.build import build_environment
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed
@@ -130,3 +134,25 @@ def test_a_rescued_module_is_there_again(tmp_path: Path) -> None:
     again = Environment(world.rules, world.outlines, world.modules, frozenset({"sglang.srt.npu.x"}))
     assert again.removed_module("sglang.srt.npu.x") is None
     assert again.removed_module("sglang.srt.npu") is not None
+
+
+def test_names_that_all_ask_for_each_other_are_soon_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"n{index}" for index in range(9)]
+    asked = " or ".join(f"{name} == is_hip()" for name in names)
+    lines = [line for name in names for line in (f"    if {asked}:", f"        {name} = {' + '.join(names)}")]
+    source = "\n".join(["from sglang.srt.utils import is_hip", "def f():", *lines, ""])
+    world = _world(tmp_path, a=source)
+    calls = 0
+
+    def counted(*arguments: Any, **more: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        return bound_value(*arguments, **more)
+
+    monkeypatch.setattr(scopes, "bound_value", counted)
+    monkeypatch.setattr(scopes, "MOST_STEPS", 100)
+    function = ast.parse(source).body[1]
+    assert isinstance(function, ast.FunctionDef)
+    scope = scopes.function_scope(function, scopes.ModuleScope(world, "sglang.a"), "sglang")
+    assert [scope.lookup(name, scopes.LATER) for name in names] == [UNKNOWN] * len(names)
+    assert 0 < calls < 150 * len(names), "without an end it is a hundred times as many"
