@@ -6,12 +6,14 @@ from collections.abc import Callable
 
 from shrinker.check.bases import lost_bases
 from shrinker.check.capabilities.level import lost_capabilities, silent_names, unexplained_losses, wrongly_refused
+from shrinker.check.cargo import lost_targets
 from shrinker.check.commands import lost_commands
 from shrinker.check.companions import lost_imports
 from shrinker.check.decorators import lost_decorators
 from shrinker.check.entries import judge_entries
 from shrinker.check.form import COUNTS, changed_files
 from shrinker.check.imports import exported_names, imports, module_attributes
+from shrinker.check.lines import changed_lines
 from shrinker.check.listing import extra_files, files, own_files, unchanged_files
 from shrinker.check.loop_imports import lost_imports_of_loops
 from shrinker.check.members import lost_members, lost_stores
@@ -43,6 +45,7 @@ CHECKS: tuple[Check[Trees], ...] = (
     Check("own files", FORM, own_files),
     Check("unchanged files", FORM, unchanged_files),
     Check("changed files", FORM, changed_files, COUNTS),
+    Check("changed lines", FORM, changed_lines),
     Check("undefined names", REFERENCES, undefined_names),
     Check("star-import names", REFERENCES, star_names),
     Check("imports", REFERENCES, imports),
@@ -59,6 +62,7 @@ CHECKS: tuple[Check[Trees], ...] = (
     Check("names by text", REFERENCES, lost_by_text),
     Check("tables", REFERENCES, lost_tables),
     Check("native sources", REFERENCES, lost_sources, NATIVE),
+    Check("crate targets", REFERENCES, lost_targets),
     Check("imports of loops", REFERENCES, lost_imports_of_loops),
     Check("commands", REFERENCES, lost_commands),
     Check("companions", REFERENCES, lost_imports),

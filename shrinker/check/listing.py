@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shrinker.check.allowances import OWN_FILES
+from shrinker.check.lines import LINES
 from shrinker.check.registry import Seen
 from shrinker.check.trees import Trees
 from shrinker.values.contents import MANIFEST, contents
@@ -35,14 +36,14 @@ def _present(trees: Trees) -> Iterator[str]:
 
 
 def own_files(trees: Trees, seen: Seen) -> None:
-    """What upstream does not have is declared in `OWN_FILES`, and what is changed of upstream is Python."""
+    """What upstream does not have is declared in `OWN_FILES`, and what is changed of upstream is something that is judged."""
     for entry in trees.manifest.files:
         if entry.path in OWN_FILES:
             seen.look()
         elif entry.path not in trees.source.by_path:
             seen.find(entry.path, 0, "upstream has no such file and shrinker declares none")
-        elif entry.changed and not entry.path.endswith(".py"):
-            seen.find(entry.path, 0, "was changed, but only Python files may be")
+        elif entry.changed and not entry.path.endswith((".py", *LINES)):
+            seen.find(entry.path, 0, "was changed, but only Python, native sources and their build lists may be")
 
 
 def unchanged_files(trees: Trees, seen: Seen) -> None:

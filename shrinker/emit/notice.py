@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from shrinker.values.upstream import Identity
 
-HEADER = "# Modified by shrinker: parts not used by this profile were removed. See NOTICE and SHRINK.json."
+NOTE = "Modified by shrinker: parts not used by this profile were removed. See NOTICE and SHRINK.json."
 """The same for every upstream, so that a release and its commit give the same Python."""
+HEADER = f"# {NOTE}"
 
 
 def notice(identity: Identity, *, profile: str, tool_version: str, upstream_notice: str | None = None) -> str:

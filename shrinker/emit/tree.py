@@ -11,6 +11,7 @@ from pathlib import Path
 
 from shrinker.cache import Cache
 from shrinker.emit.endpoints import removed_endpoints
+from shrinker.emit.lines import without_lines
 from shrinker.emit.names import lost_names, words_of
 from shrinker.emit.notice import HEADER, notice
 from shrinker.emit.offered import Comparison
@@ -30,6 +31,7 @@ from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.interface import Interface
 from shrinker.values.manifest import Manifest
+from shrinker.values.native import Cut
 from shrinker.values.outcome import EmittedFile
 from shrinker.values.refusals import FILE as REFUSALS_FILE
 from shrinker.values.upstream import PACKAGE_PREFIX, SourceFile, UpstreamTree, module_name
@@ -64,6 +66,7 @@ def emit_tree(
     rules: Ruleset,
     tool_version: str,
     required: Distributions | None = None,
+    cuts: Mapping[str, Sequence[Cut]] | None = None,
     progress: Progress | None = None,
     cache: Cache | None = None,
     previous: Path | None = None,
@@ -79,6 +82,7 @@ def emit_tree(
         out: an empty folder, see `staging_folder`; `install` puts it in its place.
         rules: the profile, for its name and digest and what the generated tree refuses.
         required: what the package still requires; all that upstream declares when it is not given.
+        cuts: lines that go of files that are no Python, by path.
         jobs: number of worker processes.
         cache: files that were rewritten before; by default none.
         previous: a tree that this one takes the place of: files that are the same are linked from there.
@@ -105,7 +109,9 @@ def emit_tree(
         for path in paths:
             if path not in rewritten:
                 data = _read(tree, path)
-                writer.put(path, data, before=count_lines(data), like=tree.root / path)
+                gone = (cuts or {}).get(path)
+                text = without_lines(path, data, gone) if gone else data
+                writer.put(path, text, before=count_lines(data), like=tree.root / path, changed=bool(gone))
                 advance()
 
     # What a server no longer has is seen where it is written.

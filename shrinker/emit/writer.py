@@ -44,17 +44,27 @@ class Writer:
         """Bytes of a file that was written."""
         return (self.out / path).read_bytes()
 
-    def put(self, path: str, data: bytes, *, before: int, like: Path | None = None, digest: str | None = None) -> None:
+    def put(
+        self,
+        path: str,
+        data: bytes,
+        *,
+        before: int,
+        like: Path | None = None,
+        digest: str | None = None,
+        changed: bool = False,
+    ) -> None:
         """Write one file of the tree.
 
         Args:
             before: lines of the original, 0 for a file of shrinker's own.
             like: the original, for the right to execute.
             digest: of the decided syntax tree, for a rewritten file.
+            changed: lines of a file that is no Python went.
         """
         self.write(path, data, executable=like is not None and os.access(like, os.X_OK))
         sha256 = hashlib.sha256(data).hexdigest()
-        self.files.append(EmittedFile(path, sha256, before, count_lines(data), digest is not None, digest))
+        self.files.append(EmittedFile(path, sha256, before, count_lines(data), changed or digest is not None, digest))
 
     def write(self, path: str, data: bytes, *, executable: bool = False) -> None:
         """Write one file and no record."""

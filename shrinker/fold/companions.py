@@ -8,22 +8,30 @@ commit.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from shrinker.facts.environment import Environment
 from shrinker.facts.outline import Outline, outline
 from shrinker.fold.module import fold_source
+from shrinker.fold.propagate.refinement import Refinement
+from shrinker.values.edits import Span
 from shrinker.values.folded import FoldedModule
 from shrinker.values.upstream import UpstreamTree, module_name
 
 
-def fold_companions(tree: UpstreamTree, environment: Environment, kept: Collection[str]) -> dict[str, FoldedModule]:
+def fold_companions(
+    tree: UpstreamTree,
+    environment: Environment,
+    kept: Collection[str],
+    dead: Mapping[str, frozenset[Span]] | None = None,
+) -> dict[str, FoldedModule]:
     """Folded modules of the companions, by path, sorted.
 
     Args:
         tree: upstream.
         environment: the closed world of the served package; its rules name the companions.
         kept: paths of all kept files.
+        dead: statements and imported names that nothing names, by path; without it, the modules come with their units.
     """
     names: dict[str, str] = {}
     for rule in environment.rules.companions:
@@ -46,8 +54,12 @@ def fold_companions(tree: UpstreamTree, environment: Environment, kept: Collecti
     world = Environment(
         environment.rules, {**environment.outlines, **outlines}, environment.modules | own, environment.rescued
     )
+
+    def refinement(path: str) -> Refinement:
+        return Refinement(units=True) if dead is None else Refinement(dead=dead.get(path, frozenset()))
+
     return {
-        path: fold_source(path, name, path.endswith("/__init__.py"), tree.read(path), world)
+        path: fold_source(path, name, path.endswith("/__init__.py"), tree.read(path), world, refinement(path))
         for path, name in sorted(names.items())
         if name in outlines
     }

@@ -233,13 +233,16 @@ class FoldEngine:
                 outlines[name] = found
         return like(Environment(before.rules, outlines, before.modules, rescued), before)
 
-    def companions(self, kept: Collection[str]) -> dict[str, FoldedModule]:
+    def companions(
+        self, kept: Collection[str], dead: Mapping[str, frozenset[Span]] | None = None
+    ) -> dict[str, FoldedModule]:
         """Folded modules of the companions, by path; see `fold_companions`.
 
         Args:
             kept: paths of all kept files.
+            dead: what nothing names, by path; without it, the modules come with their units.
         """
-        return fold_companions(self.tree, self.environment, kept)
+        return fold_companions(self.tree, self.environment, kept, dead)
 
     def _with_packages(self, name: str) -> list[str]:
         """The module and the removed packages around it: importing it runs their ``__init__``."""

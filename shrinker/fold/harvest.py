@@ -51,8 +51,10 @@ def harvest(
     asked = accesses(reading, package, said_words.strings, said_words.texts)
     idle = _bound(tree) - said_words.loads
     free, fixed = _definitions(tree)
+    within = said_words.within()
     summary = ModuleSummary(
-        words=words(said_words.mentioned()),
+        words=words(said_words.all - within),
+        within=words(within),
         loads=words(said_words.loads),
         reads=words(asked.reads),
         dynamic=asked.dynamic,
@@ -113,10 +115,11 @@ class _Words:
                 tail = _DOTTED_TAIL.match(text)
                 if tail:
                     self.texts.add(tail.group(1))
-        self._all = self.loads | spoken
-        self._all.update(a.attr for a in self._attributes)
+        self.all = self.loads | spoken
+        """All words."""
+        self.all.update(a.attr for a in self._attributes)
         for word, _ in self._others():
-            self._all.add(word)
+            self.all.add(word)
 
     def _others(self) -> Iterator[tuple[str, int]]:
         """Mentions of the rarer kinds, with their lines."""
@@ -140,16 +143,16 @@ class _Words:
         for name, line in reading.augmented:
             yield name, line
 
-    def mentioned(self) -> set[str]:
-        """All words; what a definition says of its own name is no mention, unless something may register it."""
+    def within(self) -> set[str]:
+        """Words that a definition says of its own name, and that are no mention unless something may register it."""
         places: dict[str, list[tuple[int, int]]] = {}
         for node, _ in self._reading.definitions:
-            if node.name in self._all and is_free(node):
+            if node.name in self.all and is_free(node):
                 first = node.decorator_list[0].lineno if node.decorator_list else node.lineno
                 places.setdefault(node.name, []).append((first, node.end_lineno or node.lineno))
-        if not places:
-            return self._all
         left = set(places)
+        if not left:
+            return left
 
         def judge(name: str, line: int) -> None:
             if name in left and not any(first <= line <= last for first, last in places[name]):
@@ -168,7 +171,7 @@ class _Words:
             for constant in self._constants:
                 for name in left.intersection(said(constant.value)):
                     judge(name, constant.lineno)
-        return self._all - left
+        return left
 
 
 def _plain(reading: Reading) -> set[str]:

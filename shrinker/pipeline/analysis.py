@@ -16,6 +16,8 @@ from shrinker.pipeline.progress import Progress, timed
 from shrinker.program.ahead import import_leads
 from shrinker.program.build import build_graph
 from shrinker.program.distributions import decide_distributions, with_uncertain
+from shrinker.program.native.cargo import cargo_cuts
+from shrinker.program.native.prune import prune_companions
 from shrinker.program.symbols.dead import Searched, dead_spans, search_symbols
 from shrinker.program.symbols.result import leave_out
 from shrinker.program.symbols.saved import SymbolData, found_symbols
@@ -24,6 +26,7 @@ from shrinker.ruleset import Ruleset
 from shrinker.values.distributions import Distributions
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
+from shrinker.values.native import Cut
 from shrinker.values.symbols import EMPTY_SYMBOLS
 from shrinker.values.upstream import UpstreamTree, modules_of
 
@@ -43,6 +46,8 @@ class Analysis:
     """What the search of symbols found; None when only files were looked at."""
     refinements: Mapping[str, Refinement]
     """What was known of a module beside its text when it was folded last, by path; of others nothing was."""
+    cuts: Mapping[str, tuple[Cut, ...]]
+    """Lines that go of files that are no Python, by path."""
 
 
 def analyse(
@@ -126,7 +131,13 @@ class _Steps:
                     graph, folded, searched = self._shaken(engine, graph, folded)
             # The search has read the units, and what is left is to be written.
             folded = {path: replace(module, units=EMPTY_SYMBOLS) for path, module in folded.items()}
-            folded |= engine.companions(graph.kept)
+            with self._timed("native"):
+                pruned = prune_companions(
+                    tree, rules, graph, folded, engine.companions, self._cache, symbols=searched is not None
+                )
+                graph = pruned.graph
+                cuts = {**pruned.cuts, **cargo_cuts(tree, graph)}
+            folded |= pruned.folded
             rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
         with self._timed("distributions"):
             written = written_imports(tree, self._cache)
@@ -134,7 +145,8 @@ class _Steps:
         with self._timed("symbols"):
             found = found_symbols(searched, tree, written) if searched is not None else None
         graph = with_uncertain(graph, distributions)
-        return Analysis(graph, folded, rescued, written, distributions, found, dict(engine.refinements)), self._kept
+        refinements = dict(engine.refinements)
+        return Analysis(graph, folded, rescued, written, distributions, found, refinements, cuts), self._kept
 
     def _timed(self, name: str) -> AbstractContextManager[None]:
         return timed(name, self._timings, self._progress)

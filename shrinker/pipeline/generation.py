@@ -69,6 +69,7 @@ def decide_and_emit(
                     rules=rules,
                     tool_version=__version__,
                     required=analysis.distributions,
+                    cuts=analysis.cuts,
                     progress=progress.advance,
                     cache=cache,
                     previous=previous,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
+from shrinker.program.tuning import fits
 from shrinker.ruleset import Remove
 from shrinker.ruleset.match import any_name_matches, any_path_matches
 from shrinker.values.upstream import PACKAGE_PREFIX, module_name
@@ -27,7 +28,11 @@ def _removed(paths: tuple[str, ...], rules: tuple[Remove, ...]) -> dict[str, Rem
     for path in paths:
         dotted = _dotted(path)
         for rule, takes, spares in matchers:
-            if takes(dotted, path) and not (rule.unless and spares(dotted, path)):
+            if (
+                takes(dotted, path)
+                and not (rule.unless and spares(dotted, path))
+                and not (rule.shapes and fits(path, rule.shapes))
+            ):
                 out[path] = rule
                 break
     return out

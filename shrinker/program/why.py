@@ -16,7 +16,7 @@ from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE_PREFIX, module_name
 
 _LINE = re.compile(r":\d+$")
-_KINDS = ("module:", "data:", "native:", "external:", "kernel:", "root:", "asset:", "distribution:")
+_KINDS = ("module:", "data:", "native:", "external:", "kernel:", "operator:", "root:", "asset:", "distribution:")
 
 
 @dataclass(frozen=True, slots=True)

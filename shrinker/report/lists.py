@@ -1,4 +1,4 @@
-"""``keep.txt``, ``remove.txt``, ``uncertain.txt`` and ``errors.txt``: one line a file, columns separated by tabs, sorted."""
+"""``keep.txt``, ``remove.txt``, ``uncertain.txt``, ``errors.txt`` and ``tuning.txt``: one line a file, columns separated by tabs, sorted."""
 
 from __future__ import annotations
 
@@ -44,6 +44,17 @@ def errors_list(folded: Mapping[str, FoldedModule]) -> str:
         if decision.outcome == "raises"
     ]
     return _text("path\trule\tstatement that is now the named error", rows)
+
+
+def tuning_list(graph: Graph) -> str:
+    """Card, shape and what else the name says, and rule, of each tuning table that is gone: the kernel then takes its default there."""
+    rows: set[str] = set()
+    for path, removal in graph.removed.items():
+        shape, found, rest = path.rpartition("/")[2].removesuffix(".json").partition(",device_name=")
+        if found:
+            card, _, more = rest.partition(",")
+            rows.add(f"{card}\t{shape}\t{more}\t{removal.rule}")
+    return _text("card\tshape\ttype\trule", sorted(rows))
 
 
 def _text(head: str, rows: Iterable[str]) -> str:

@@ -23,6 +23,7 @@ WRITTEN = (
     "dependencies.json",
     "dependencies.svg",
     "errors.txt",
+    "tuning.txt",
     "graph.json",
     "interface.json",
     "interface.md",

@@ -16,14 +16,15 @@ class Edge:
     """`src` needs `dst`; `path:line` is the place in the upstream tree that says so.
 
     Node ids: ``root:<rule id>``, ``module:<dotted>``, ``data:<path>``, ``native:<path>``,
-    ``external:<top-level import name>``, ``kernel:<name>``.
+    ``external:<top-level import name>``, ``kernel:<name>``, ``operator:<name>``.
     """
 
     src: str
     dst: str
     kind: str
     """``root``, ``import``, ``import-local``, ``import-type``, ``package`` (a parent's ``__init__``),
-    ``string``, ``walk``, ``data``, ``include``, ``external``, ``kernel``, ``keep``."""
+    ``string``, ``walk``, ``data``, ``include``, ``external``, ``kernel``, ``operator`` (Python names it), ``registration`` (native code offers
+    it), ``call`` (of a function of another source), ``keep``."""
     path: str
     line: int
 

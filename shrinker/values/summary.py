@@ -57,6 +57,8 @@ class ModuleSummary:
     words: Words = ()
     """Every name, attribute, keyword and imported name that the module mentions, and every identifier within its
     strings; but for a name mentioned only inside a definition of that name, and for names that are only defined."""
+    within: Words = ()
+    """What `words` leaves out because only a definition of that name mentions it: there it may mean something outside."""
     loads: Words = ()
     """Names that the module reads anywhere in it, whatever scope they belong to."""
     reads: Words = ()

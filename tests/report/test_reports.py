@@ -101,6 +101,7 @@ def test_files_written(reports: Path) -> None:
         "remove.txt",
         "uncertain.txt",
         "errors.txt",
+        "tuning.txt",
         "REMOVED_FILES.md",
         "api.md",
         "DEPENDENCIES.md",

@@ -12,16 +12,19 @@ from shrinker.program.nodes import Found, file_node
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
 
 
-def include_edges(text: str, folder: str, index: FileIndex, first_line: int = 1) -> Iterator[Found]:
+def include_edges(
+    text: str, folder: str, index: FileIndex, first_line: int = 1, *, every: bool = False
+) -> Iterator[Found]:
     """Files of the tree that a native source includes.
 
     Args:
         text: the source, or a string of a Python module that holds source.
         folder: folder of the file, where quoted includes are looked up first.
         first_line: line at which `text` starts.
+        every: give all files that an include may mean, not only the nearest.
     """
     for line, quote, name in written_includes(text, first_line):
-        for path in _resolve(name, quote == '"', folder, index):
+        for path in _resolve(name, quote == '"', folder, index, every):
             yield Found(file_node(path), "include", line)
 
 
@@ -38,7 +41,7 @@ def written_includes(text: str, first_line: int = 1) -> Iterator[tuple[int, str,
         yield first_line + text.count("\n", 0, match.start(1)), match.group(1), match.group(2).strip()
 
 
-def _resolve(name: str, quoted: bool, folder: str, index: FileIndex) -> list[str]:
+def _resolve(name: str, quoted: bool, folder: str, index: FileIndex, every: bool) -> list[str]:
     candidates = index.by_base.get(name.rpartition("/")[2], ())
     if not candidates:
         return []
@@ -46,4 +49,5 @@ def _resolve(name: str, quoted: bool, folder: str, index: FileIndex) -> list[str
     if quoted and beside in candidates:
         return [beside]
     tail = "/" + "/".join(part for part in name.split("/") if part not in ("", ".", ".."))
-    return nearest([path for path in candidates if path.endswith(tail)], folder)[1]
+    found = [path for path in candidates if path.endswith(tail)]
+    return found if every else nearest(found, folder)[1]

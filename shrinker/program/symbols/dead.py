@@ -54,12 +54,27 @@ def search_symbols(
         folded: every kept module, by path, with its units.
         more: modules that stay whatever the search finds.
     """
+    return _searched(rules, folded, _outside(tree, rules, graph, folded, more))
+
+
+def search_package(rules: Ruleset, folded: Mapping[str, FoldedModule], words: frozenset[str]) -> Search:
+    """Everything that some words can name in a package that travels beside the served one.
+
+    Args:
+        rules: of the profile.
+        folded: its modules, by path, with their units.
+        words: all that kept code outside of it says.
+    """
+    return _searched(rules, folded, Outside(words=((words, words),), labels=rules.labels))
+
+
+def _searched(rules: Ruleset, folded: Mapping[str, FoldedModule], outside: Outside) -> Search:
     inert = {*sys.stdlib_module_names, *(name for rule in rules.outsides for name in rule.inert)}
     program = Program(folded.values(), inert)
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _DEEP))
     try:
-        search = Search(program, Types(program), _outside(tree, rules, graph, folded, more), _Protocols(rules))
+        search = Search(program, Types(program), outside, _Protocols(rules))
         run(search)
     finally:
         sys.setrecursionlimit(before)

@@ -14,6 +14,9 @@ class Companion(Rule):
 
     folder: str = Field(pattern=r"^[^/](.*[^/])?$")
     """Of the package itself, in the layout of upstream's repository; its last component is the package's name."""
+    sources: str = ""
+    """Folder of a library whose build compiles the kernels that the package offers, with the build lists. Of both, only
+    what kept code reaches stays; of a package without, everything."""
 
 
 class Distribution(Rule):

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+from pydantic import BaseModel, ConfigDict
+
 from shrinker.ruleset.models.rule import Rule
+
+
+class Shape(BaseModel):
+    """The experts of a layer, before they are spread over processes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    experts: int
+    """Routed experts of a layer."""
+    width: int
+    """Of one of them (``moe_intermediate_size``)."""
 
 
 class Remove(Rule):
@@ -24,6 +37,9 @@ class Remove(Rule):
     """Patterns over the package's extras (``srt-*-hip``), their names normalised."""
     unless: tuple[str, ...] = ()
     """Modules or paths that the patterns would take but that stay."""
+    shapes: tuple[Shape, ...] = ()
+    """Models of which no tuning table goes: a file whose name says a shape (``E=256,N=128,device_name=…``) stays if one of
+    them has it under any split, and one whose name says none does."""
     only_when_asked: tuple[str, ...] = ()
     """Qualified names that every run imports but that only run when the feature itself is asked for, checked
     by a person: a use becomes the named error. Without an entry here such a module is kept and listed."""

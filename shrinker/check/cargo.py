@@ -1,0 +1,53 @@
+"""Crates that are kept: the sources of their targets are there."""
+
+from __future__ import annotations
+
+import posixpath
+import tomllib
+from collections.abc import Iterator
+from typing import Any
+
+from shrinker.check.registry import Seen
+from shrinker.check.trees import Trees
+
+_FILE = "Cargo.toml"
+_PLACES = {
+    "lib": ("src/lib.rs",),
+    "bin": ("src/main.rs", "src/bin/{}.rs", "src/bin/{}/main.rs"),
+    "bench": ("benches/{}.rs", "benches/{}/main.rs"),
+    "test": ("tests/{}.rs", "tests/{}/main.rs"),
+    "example": ("examples/{}.rs", "examples/{}/main.rs"),
+}
+"""Kinds of targets, and where cargo looks for one that names no path."""
+
+
+def lost_targets(trees: Trees, seen: Seen) -> None:
+    """Targets and build scripts that a kept Cargo.toml names and that upstream has."""
+    for path in trees.recorded:
+        if path.rpartition("/")[2] != _FILE:
+            continue
+        try:
+            declared = tomllib.loads((trees.out / path).read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            seen.find(path, 0, f"cannot be read: {error}")
+            continue
+        for what, places in _named(declared):
+            theirs = {posixpath.normpath(posixpath.join(path.rpartition("/")[0], place)) for place in places}
+            if theirs & trees.source.by_path.keys():
+                seen.look()
+                if theirs.isdisjoint(trees.recorded):
+                    seen.find(path, 0, f"names {what}, whose source is not in this tree: {min(theirs)}")
+
+
+def _named(declared: dict[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for kind, places in _PLACES.items():
+        targets = declared.get(kind, [])
+        for target in [targets] if isinstance(targets, dict) else targets:
+            name = target.get("name", "")
+            where = (target["path"],) if "path" in target else tuple(place.format(name) for place in places)
+            yield f"the {kind} {name}".rstrip(), where
+    if "package" in declared:
+        yield "a build script", (str(declared["package"].get("build") or "build.rs"),)
+    for name, needed in declared.get("dependencies", {}).items():
+        if isinstance(needed, dict) and "path" in needed:
+            yield f"the crate {name}", (f"{needed['path']}/{_FILE}",)

@@ -1,0 +1,147 @@
+"""Operators of native code: what kept Python calls is registered, what is registered is defined, what is called is linked.
+
+Read as text and by nobody else's grammar: whoever decides what goes has one.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from shrinker.check.registry import Seen
+from shrinker.check.trees import Trees
+
+_REGISTERED = re.compile(rb"\b(?:impl|def)\s*\([^;]*?&\s*(?:\w+::)*([A-Za-z_]\w*)\s*\)+\s*;")
+_NAMED = re.compile(rb'\b(?:impl|def)\s*\(\s*"(?:\w+::)?([A-Za-z_]\w*)')
+_CALLED = re.compile(rb"\b([A-Za-z_]\w*)\s*(?:<[^;{}()]*>\s*)?\(")
+_UNREAD = re.compile(rb'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+"""Texts and comments: an operator's schema has the look of a call."""
+_PROMISED = re.compile(
+    rb"^(?:extern\s+)?[A-Za-z_][\w:<>,*& ]*[\s*&]([A-Za-z_]\w*)\s*\((?:[^(){};]|\([^(){};]*\))*\)\s*;", re.MULTILINE
+)
+"""At the start of a line: within a function it would be a call."""
+_SPELLED = re.compile(r"[A-Za-z_]\w*::([A-Za-z_]\w*)(?:\.\w+)?")
+_OPERATORS = "torch.ops."
+COMPILED = frozenset({"c", "cc", "cpp", "cu"})
+
+
+def lost_operators(trees: Trees, seen: Seen, upstream: Collection[str], texts: Mapping[str, bytes]) -> None:
+    """Look at both ends of each registration.
+
+    Args:
+        trees: both.
+        seen: gets what is found.
+        upstream: paths of upstream's native sources.
+        texts: those that are kept.
+    """
+    index = trees.index
+    removed = {
+        path: _plain(path, (trees.source.root / path).read_bytes())
+        for path in sorted(upstream)
+        if path not in texts and not (index and index.removes(path))
+    }
+    plain = {path: _plain(path, data) for path, data in texts.items()}
+    compiled = {path: data for path, data in plain.items() if _kind(path) in COMPILED}
+    lost = {path: data for path, data in removed.items() if _kind(path) in COMPILED}
+    _definitions(seen, compiled, lost)
+    _links(seen, compiled, lost)
+    _callers(trees, seen, upstream, texts)
+
+
+def _definitions(seen: Seen, compiled: Mapping[str, bytes], removed: Mapping[str, bytes]) -> None:
+    """Functions that kept sources register and that upstream's removed sources alone define: symbols that the loader misses."""
+    registered = [
+        (path, match.group(1), _line(data, match.start(1)))
+        for path, data in compiled.items()
+        for match in _REGISTERED.finditer(data)
+    ]
+    seen.look(len(registered), "operators")
+    gone = {name: path for path, data in removed.items() for name in _CALLED.findall(data)}
+    written = {path: set(_CALLED.findall(data)) for path, data in compiled.items()}
+    for path, name, line in registered:
+        if name in gone and not any(name in names for other, names in written.items() if other != path):
+            message = f"registers {name.decode()}, which only {gone[name]} defines in upstream"
+            seen.find(path, line, message, check="operators")
+
+
+def _links(seen: Seen, compiled: Mapping[str, bytes], removed: Mapping[str, bytes]) -> None:
+    """Functions that kept sources declare and call, and that upstream's removed sources alone define."""
+    defined = {name: path for path, data in removed.items() for name in _bodies(data)}
+    written = {path: set(_CALLED.findall(data)) for path, data in compiled.items()}
+    for path, data in compiled.items():
+        for match in _PROMISED.finditer(data):
+            name = match.group(1)
+            seen.look(check="links")
+            if name not in defined or len(re.findall(rb"\b%s\b" % name, data)) < 2:
+                continue
+            if name in _bodies(data) or any(name in names for other, names in written.items() if other != path):
+                continue
+            message = f"calls {name.decode()}, which only {defined[name]} defines in upstream"
+            seen.find(path, _line(data, match.start(1)), message, check="links")
+
+
+def _callers(trees: Trees, seen: Seen, upstream: Iterable[str], texts: Mapping[str, bytes]) -> None:
+    """Operators that kept Python names and that upstream registers for this platform."""
+    index = trees.index
+    theirs = {
+        name
+        for path in upstream
+        if not (index and index.removes(path))
+        for name in _NAMED.findall((trees.source.root / path).read_bytes())
+    }
+    ours = {name for data in texts.values() for name in _NAMED.findall(data)}
+    # A release comes without the library: then what it registers is not to be judged here.
+    if not ours or not theirs:
+        return
+    for path in sorted(trees.python):
+        data = (trees.out / path).read_bytes()
+        if b"torch.ops" not in data and b"::" not in data:
+            continue
+        for line, name in _calls(data):
+            if name.encode() in theirs:
+                seen.look(check="callers")
+                if name.encode() not in ours:
+                    seen.find(
+                        path, line, f"names the operator {name}, which nothing in this tree registers", check="callers"
+                    )
+
+
+def _calls(data: bytes) -> Iterator[tuple[int, str]]:
+    """Operators that a Python file names, each with its line."""
+    try:
+        tree = ast.parse(data)
+    except (SyntaxError, ValueError):
+        return
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute() if (whole := ast.unparse(node)).startswith(_OPERATORS) and whole.count(".") == 3:
+                yield node.lineno, node.attr
+            case ast.Constant(value=str() as text) if (found := _SPELLED.fullmatch(text)) is not None:
+                yield node.lineno, found.group(1)
+
+
+def _bodies(data: bytes) -> set[bytes]:
+    """Names that a parenthesis and a body follow."""
+    found: set[bytes] = set()
+    for match in _CALLED.finditer(data):
+        depth, at = 1, match.end()
+        while at < len(data) and depth:
+            depth += {40: 1, 41: -1}.get(data[at], 0)
+            at += 1
+        if re.match(rb"\s*(?:const\s*|noexcept\s*)*\{", data[at : at + 80]):
+            found.add(match.group(1))
+    return found
+
+
+def _plain(path: str, data: bytes) -> bytes:
+    """Without texts and comments, line for line."""
+    return _UNREAD.sub(lambda match: b'""' + b"\n" * match.group(0).count(b"\n"), data)
+
+
+def _kind(path: str) -> str:
+    return path.rpartition(".")[2]
+
+
+def _line(data: bytes, at: int) -> int:
+    return data.count(b"\n", 0, at) + 1

@@ -1,0 +1,108 @@
+"""What kept code says that may name something of a kernel library: its wrappers, or its operators themselves."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from shrinker.syntax.names import dotted
+from shrinker.values.folded import FoldedModule, Uncertain
+from shrinker.values.graph import Graph
+from shrinker.values.texts import without_comments, words_of
+from shrinker.values.upstream import UpstreamTree
+
+_OPERATORS = "torch.ops"
+
+
+@dataclass(frozen=True, slots=True)
+class Callers:
+    """Kept code that names a library."""
+
+    words: frozenset[str]
+    """All that it says."""
+    paths: tuple[str, ...]
+    """Its files, sorted."""
+    undecided: tuple[Uncertain, ...]
+    """Places that look up a name which is computed: it may be any."""
+
+
+def find_callers(
+    tree: UpstreamTree, graph: Graph, folded: Mapping[str, FoldedModule], package: str, apart: str
+) -> Callers:
+    """Kept code outside of a library that names its package.
+
+    Args:
+        tree: upstream.
+        graph: says which files are kept.
+        folded: modules of the served package by path, with nothing in them that goes.
+        package: top-level name of the library's package.
+        apart: folder of the library.
+    """
+    said = {path: said_by(module, package) for path, module in folded.items()}
+    for path in graph.kept:
+        if path.endswith((".py", ".pyi")) and path not in folded and not path.startswith(f"{apart}/"):
+            said[path] = words_of(path, without_comments(path, tree.read(path).decode("utf-8", "replace")))
+    found: dict[str, frozenset[str]] = {}
+    undecided: list[Uncertain] = []
+    anywhere = False
+    names = {package}
+    while names:
+        # A module that gets the package under another name need not say this one.
+        fresh = {path: words for path, words in said.items() if path not in found and not names.isdisjoint(words)}
+        found |= fresh
+        names = set()
+        for path in sorted(fresh):
+            for node in _nodes(tree, path):
+                match node:
+                    case ast.Import(names=aliases):
+                        names.update(a.asname for a in aliases if a.asname and _top(a.name) == package)
+                    case ast.Call(func=ast.Name(id="getattr"), args=[target, name, *_]) if _computed(name):
+                        spoken = dotted(target)
+                        if spoken.startswith(f"{_OPERATORS}.{package}") or _top(spoken) == package:
+                            undecided.append(
+                                Uncertain(path, node.lineno, f"looks up a computed name: `{ast.unparse(node)}`")
+                            )
+                        # Of a library that is computed itself, any text may name an operator.
+                        anywhere = anywhere or spoken == _OPERATORS
+    words = frozenset().union(*found.values())
+    if anywhere:
+        words = words.union(*(module.summary.texts for module in folded.values()))
+    return Callers(words, tuple(sorted(found)), tuple(undecided))
+
+
+def said_by(module: FoldedModule, package: str) -> frozenset[str]:
+    """All words of a module, and where it imports names of a package from."""
+    sources = (site.module for site in module.imports if _top(site.module) == package)
+    parts = (part for source in sources for part in source.split("."))
+    return frozenset((*module.summary.words, *module.summary.within, *parts))
+
+
+def _nodes(tree: UpstreamTree, path: str) -> Iterator[ast.AST]:
+    try:
+        yield from ast.walk(ast.parse(tree.read(path), path))
+    except (SyntaxError, ValueError):
+        return
+
+
+def _computed(name: ast.expr) -> bool:
+    return not isinstance(name, ast.Constant)
+
+
+def _top(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def calling_lines(tree: UpstreamTree, path: str, names: Collection[str]) -> dict[str, int]:
+    """The first line of a Python file that names each of some operators as one; of those that it names."""
+    found: dict[str, int] = {}
+    for node in _nodes(tree, path):
+        name = ""
+        match node:
+            case ast.Attribute(attr=name) if name in names and not dotted(node).startswith(_OPERATORS):
+                name = ""
+            case ast.Constant(value=str() as text):
+                name = text.rpartition("::")[2]
+        if name in names:
+            found[name] = min(node.lineno, found.get(name, node.lineno))  # type: ignore[attr-defined]
+    return found

@@ -1,0 +1,156 @@
+"""One kernel library as its build sees it: sources, what they include, and the build lists that name them."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cached_property
+
+from shrinker.cache import Cache, pack, unpack
+from shrinker.program.edges.native import include_edges
+from shrinker.program.files import FileIndex, index_files
+from shrinker.program.nodes import node_path, suffix
+from shrinker.syntax.cmake import read_cmake
+from shrinker.syntax.native import NativeSource, read_native
+from shrinker.values.upstream import UpstreamTree
+
+COMPILED = frozenset({"c", "cc", "cpp", "cxx", "cu"})
+SOURCES = COMPILED | frozenset({"cuh", "h", "hh", "hpp", "hxx", "inl", "inc", "ipp"})
+"""Suffixes of what a compiler of C++ or CUDA reads."""
+_HERE = (
+    "${CMAKE_CURRENT_SOURCE_DIR}/",
+    "${CMAKE_CURRENT_LIST_DIR}/",
+    "${PROJECT_SOURCE_DIR}/",
+    "${CMAKE_SOURCE_DIR}/",
+    "./",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A place in a build list that names a source."""
+
+    path: str
+    line: int
+    alone: bool
+    """True when the line holds nothing else."""
+    glob: bool
+    """True for a pattern, which then matches less."""
+    command: tuple[int, int]
+    """Line of the command around it, and how many arguments that has."""
+
+
+@dataclass(frozen=True)
+class Library:
+    """Everything of one library that its rule keeps, before anything of it goes."""
+
+    folder: str
+    paths: tuple[str, ...]
+    """All files of the library that no rule removes, sorted."""
+    sources: Mapping[str, NativeSource]
+    includes: Mapping[str, tuple[tuple[str, int], ...]]
+    """Of each source the sources that it includes, with the line."""
+    entries: Mapping[str, tuple[Entry, ...]]
+    """Of each compiled source the places of build lists that name it."""
+    texts: Mapping[str, str] = field(repr=False)
+    """Of everything else that a build may read: lists, scripts, declarations of the package."""
+
+    @cached_property
+    def compiled(self) -> tuple[str, ...]:
+        """Sources that a build list names and a compiler gets, sorted."""
+        return tuple(path for path in self.entries if suffix(path) in COMPILED)
+
+    @cached_property
+    def _closures(self) -> dict[str, tuple[str, ...]]:
+        return {}
+
+    def closure(self, path: str) -> tuple[str, ...]:
+        """The file, and all that it includes."""
+        if path not in self._closures:
+            found = {path: None}
+            stack = [path]
+            while stack:
+                for target, _ in self.includes.get(stack.pop(), ()):
+                    if target not in found:
+                        found[target] = None
+                        stack.append(target)
+            self._closures[path] = tuple(found)
+        return self._closures[path]
+
+
+def read_library(tree: UpstreamTree, folder: str, package: str, kept: Collection[str], cache: Cache) -> Library:
+    """Read the sources and build lists of a library.
+
+    Args:
+        tree: upstream.
+        folder: of the library.
+        package: folder of its Python, which is no part of the build.
+        kept: paths of all kept files.
+        cache: sources that were read before.
+    """
+    paths = tuple(sorted(path for path in kept if path.startswith(f"{folder}/")))
+    own = [path for path in paths if suffix(path) in SOURCES]
+    index = index_files(own)
+    texts = {
+        path: tree.read(path).decode("utf-8", "replace")
+        for path in paths
+        if _is_build(path) and not path.startswith(f"{package}/")
+    }
+    return Library(
+        folder=folder,
+        paths=paths,
+        sources=_read(tree, own, cache),
+        includes={path: _includes(tree, path, index) for path in own},
+        entries=_entries(folder, texts, frozenset(own)),
+        texts=texts,
+    )
+
+
+def _read(tree: UpstreamTree, paths: Collection[str], cache: Cache) -> dict[str, NativeSource]:
+    layer = cache.layer("native sources")
+    keys = {path: layer.key(tree.by_path[path].sha256) for path in paths}
+    found = {path: unpack(data) for path, data in layer.load(keys).items()}
+    fresh = {path: read_native(tree.read(path)) for path in keys if path not in found}
+    layer.save(keys, {path: pack(source) for path, source in fresh.items()})
+    return dict(sorted((found | fresh).items()))
+
+
+def _includes(tree: UpstreamTree, path: str, index: FileIndex) -> tuple[tuple[str, int], ...]:
+    text = tree.read(path).decode("utf-8", "replace")
+    found = include_edges(text, path.rpartition("/")[0], index, every=True)
+    return tuple((target, each.line) for each in found if (target := node_path(each.dst)) is not None)
+
+
+def _is_build(path: str) -> bool:
+    """True for a file that a build reads; no document."""
+    name = path.rpartition("/")[2]
+    return name in ("CMakeLists.txt", "Makefile") or suffix(path) in ("cmake", "toml", "sh", "py", "cfg", "in")
+
+
+def _entries(folder: str, texts: Mapping[str, str], sources: frozenset[str]) -> dict[str, tuple[Entry, ...]]:
+    found: dict[str, list[Entry]] = {}
+    for path, text in texts.items():
+        if path.rpartition("/")[2] != "CMakeLists.txt" and suffix(path) != "cmake":
+            continue
+        # A list that another one includes sees that one's folder.
+        around = [path.rpartition("/")[0], folder]
+        for command in read_cmake(text):
+            globs = command.name == "file" and any(a.text.startswith("GLOB") for a in command.arguments)
+            for argument in command.arguments:
+                for named in _named(argument.text, around, sources, globs=globs):
+                    around_it = (command.line, len(command.arguments))
+                    entry = Entry(path, argument.line, argument.alone, globs, around_it)
+                    found.setdefault(named, []).append(entry)
+    return {path: tuple(entries) for path, entries in sorted(found.items())}
+
+
+def _named(text: str, around: list[str], sources: frozenset[str], *, globs: bool) -> list[str]:
+    """Sources that an argument of a build list names."""
+    for prefix in _HERE:
+        text = text.removeprefix(prefix)
+    if not globs:
+        paths = (posixpath.normpath(posixpath.join(folder, text)) for folder in around)
+        return [*dict.fromkeys(path for path in paths if path in sources)]
+    return [path for path in sorted(sources) if any(fnmatchcase(path, f"{folder}/{text}") for folder in around)]

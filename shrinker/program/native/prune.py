@@ -1,0 +1,140 @@
+"""Packages that travel beside the served one, with the kernels that they offer: what kept code reaches of both stays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+
+from shrinker.cache import Cache
+from shrinker.program.native.callers import Callers, find_callers, said_by
+from shrinker.program.native.cuts import cuts
+from shrinker.program.native.edges import library_edges, wrapper_edges
+from shrinker.program.native.library import read_library
+from shrinker.program.native.reach import NativeReach
+from shrinker.program.nodes import file_node
+from shrinker.program.order import first_reasons
+from shrinker.program.symbols.dead import dead_spans, search_package
+from shrinker.program.symbols.search import Search
+from shrinker.ruleset import Companion, Ruleset
+from shrinker.values.edits import Span
+from shrinker.values.folded import FoldedModule, Uncertain
+from shrinker.values.graph import UNREACHABLE, Edge, Graph, Removal
+from shrinker.values.native import Cut
+from shrinker.values.symbols import EMPTY_SYMBOLS
+from shrinker.values.upstream import UpstreamTree
+
+Fold = Callable[[Collection[str], Mapping[str, frozenset[Span]] | None], dict[str, FoldedModule]]
+"""Folds the companions among some paths; without what nothing names where that is given, else with their units."""
+
+_NO_OPERATOR = "no operator that kept code names needs it"
+_NO_IMPORT = "no kept code imports or names it"
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """The companions, and what is left of their sources."""
+
+    graph: Graph
+    folded: dict[str, FoldedModule]
+    """Modules of the companions by path."""
+    cuts: Mapping[str, tuple[Cut, ...]]
+    """Lines that go, by path of a file that is no Python."""
+
+
+def prune_companions(
+    tree: UpstreamTree,
+    rules: Ruleset,
+    graph: Graph,
+    folded: Mapping[str, FoldedModule],
+    fold: Fold,
+    cache: Cache,
+    *,
+    symbols: bool,
+) -> Pruned:
+    """Decide what stays of the packages beside the served one.
+
+    Args:
+        tree: upstream.
+        rules: of the profile.
+        graph: of files, with all that rules keep of the companions.
+        folded: modules of the served package by path, with nothing in them that goes.
+        fold: folds companions.
+        cache: of earlier runs.
+        symbols: False leaves them as they are, but for their branches.
+    """
+    with_sources = [rule for rule in rules.companions if rule.sources] if symbols else []
+    dead: dict[str, frozenset[Span]] = {}
+    found: list[tuple[Companion, Callers, Search]] = []
+    named = frozenset(edge.dst for edge in graph.edges if edge.kind == "keep" and edge.src.startswith("root:"))
+    whole = fold(graph.kept, None) if with_sources else {}
+    gone: dict[str, str] = {}
+    for rule in with_sources:
+        own = {path: module for path, module in whole.items() if path.startswith(f"{rule.folder}/")}
+        if not own:
+            continue
+        package = rule.folder.rpartition("/")[2]
+        callers = find_callers(tree, graph, folded, package, rule.sources)
+        graph = replace(graph, uncertain=tuple(sorted({*graph.uncertain, *callers.undecided}, key=_order)))
+        if callers.undecided:
+            continue
+        search = search_package(rules, own, callers.words | _dunder(own))
+        dead |= dead_spans(search, {module.module for module in own.values()})
+        unloaded = {path for path, module in own.items() if module.module not in search.loaded}
+        gone |= {path: _NO_IMPORT for path in unloaded if file_node(path) not in named}
+        found.append((rule, callers, search))
+    companions = fold([path for path in graph.kept if path not in gone], dead)
+    companions = {path: replace(module, units=EMPTY_SYMBOLS) for path, module in companions.items()}
+    cut: dict[str, tuple[Cut, ...]] = {}
+    edges: list[Edge] = []
+    for rule, callers, search in found:
+        library = read_library(tree, rule.sources, rule.folder, graph.kept, cache)
+        wrappers = {p: m for p, m in companions.items() if p.startswith(f"{rule.folder}/")}
+        package = rule.folder.rpartition("/")[2]
+        said = (said_by(module, package) for module in wrappers.values())
+        by_hand = frozenset(path for path in library.sources if file_node(path) in named)
+        reach = NativeReach(library, callers.words.union(*said), by_hand).run()
+        gone |= dict.fromkeys(library.sources.keys() - reach.kept, _NO_OPERATOR)
+        cut |= cuts(reach)
+        edges += wrapper_edges(tree, graph, search, callers, wrappers, reach.operators)
+        edges += library_edges(tree, reach)
+    return Pruned(_without(graph, gone, edges), companions, cut)
+
+
+def _dunder(modules: Mapping[str, FoldedModule]) -> frozenset[str]:
+    """Names that tools ask of any package, such as its version."""
+    return frozenset(
+        name
+        for module in modules.values()
+        for name, _ in module.defines
+        if name.startswith("__") and name.endswith("__")
+    )
+
+
+def _order(item: Uncertain) -> tuple[str, int, str]:
+    return item.path, item.line, item.reason
+
+
+def _without(graph: Graph, gone: Mapping[str, str], edges: Collection[Edge]) -> Graph:
+    """The graph without some files; the edges take the place of the rule that named whole folders."""
+    if not gone and not edges:
+        return graph
+    nodes = {file_node(path) for path in gone}
+    stay = [edge for edge in graph.edges if edge.dst not in nodes and edge.src not in nodes]
+    new = [edge for edge in edges if edge.dst not in nodes and edge.src not in nodes]
+    explained = {edge.dst for edge in new}
+    by_rule = {edge for edge in stay if edge.dst in explained and edge.kind == "root"}
+    first, _ = first_reasons(dict.fromkeys([*(edge for edge in stay if edge not in by_rule), *new], ""))
+    # What only the rule keeps, or a circle that it starts.
+    merged = sorted({*(e for e in stay if e not in by_rule or e.dst not in first), *new})
+    first, _ = first_reasons(dict.fromkeys(merged, ""))
+    kept = {
+        path: _reason(first[node]) if (node := file_node(path)) in explained and node in first else reason
+        for path, reason in graph.kept.items()
+        if path not in gone
+    }
+    removed = {**graph.removed, **{path: Removal(UNREACHABLE, reason) for path, reason in gone.items()}}
+    return replace(graph, edges=tuple(merged), kept=kept, removed=dict(sorted(removed.items())))
+
+
+def _reason(edge: Edge) -> str:
+    return f"{edge.kind} from {edge.src}" + (f" at {edge.path}:{edge.line}" if edge.path else "")

@@ -1,0 +1,224 @@
+"""From the operators that kept code names to the sources that define them, and to all that those need.
+
+A source needs what it includes, and every compiled source that may define a function which it mentions. Names decide, not types: what
+two sources call alike keeps both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from shrinker.program.native.library import Library
+from shrinker.syntax.native import Registration
+
+_FEWEST = 3
+"""Letters that a macro must spell out for a name that it puts together to be looked for."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Need:
+    """Why a source stays."""
+
+    target: str
+    source: str
+    """A source, or the operator."""
+    kind: str
+    """``include``, ``call``, ``operator`` (defines it), ``registration`` (registers it) or ``build``."""
+
+    path: str
+    line: int
+    name: str = ""
+    """The function, of a call."""
+
+
+@dataclass
+class NativeReach:
+    """What is reached; grows while it runs."""
+
+    library: Library
+    words: frozenset[str]
+    """Names that kept Python mentions."""
+    named: frozenset[str] = frozenset()
+    """Sources that rules keep by hand."""
+    operators: set[str] = field(default_factory=set)
+    kept: set[str] = field(default_factory=set)
+    needs: list[Need] = field(default_factory=list)
+
+    def run(self) -> NativeReach:
+        """Search to the fixpoint."""
+        for path in self._fixed():
+            self._keep(Need(path, "", "build", "", 0))
+        self._name((*self.words, *self._uncut()))
+        while self._stack:
+            self._visit(self._stack.pop())
+            if not self._stack:
+                for path in self._emptied():
+                    self._keep(Need(path, "", "build", "", 0))
+        self.needs.sort()
+        return self
+
+    @cached_property
+    def _stack(self) -> list[str]:
+        return []
+
+    @cached_property
+    def registered(self) -> dict[str, list[tuple[str, Registration]]]:
+        """Registrations by the name of the operator; what no build list leads to registers nothing."""
+        built = {each for path in self.library.compiled for each in self.library.closure(path)}
+        found: dict[str, list[tuple[str, Registration]]] = {}
+        for path in sorted(built):
+            for registration in self.library.sources[path].registrations:
+                found.setdefault(registration.name, []).append((path, registration))
+        return found
+
+    @cached_property
+    def _defining(self) -> dict[str, list[str]]:
+        """Compiled sources by the names that they, or what they include, may define."""
+        return _by_name((path, self._of(path, "defined")) for path in self.library.compiled)
+
+    @cached_property
+    def _methods(self) -> dict[str, list[str]]:
+        """Compiled sources by the methods that they define outside of the class."""
+        return _by_name((path, self._of(path, "methods")) for path in self.library.compiled)
+
+    @cached_property
+    def _alone(self) -> dict[str, list[str]]:
+        """The same without what other compiled sources include, too: that is defined in each of them."""
+        users: dict[str, int] = {}
+        for path in self.library.compiled:
+            for each in self.library.closure(path):
+                users[each] = users.get(each, 0) + 1
+        return _by_name(
+            (
+                path,
+                frozenset().union(
+                    *(self.library.sources[each].defined for each in self.library.closure(path) if users[each] == 1)
+                ),
+            )
+            for path in self.library.compiled
+        )
+
+    @cached_property
+    def _mentioning(self) -> dict[str, list[str]]:
+        """Compiled sources by the names that they themselves mention: macros define what no grammar sees."""
+        return _by_name((path, self.library.sources[path].words) for path in self.library.compiled)
+
+    def _of(self, path: str, what: str) -> frozenset[str]:
+        """Union over a source and all that it includes."""
+        key = (path, what)
+        if key not in self._unions:
+            self._unions[key] = frozenset().union(
+                *(getattr(self.library.sources[each], what) for each in self.library.closure(path))
+            )
+        return self._unions[key]
+
+    @cached_property
+    def _unions(self) -> dict[tuple[str, str], frozenset[str]]:
+        return {}
+
+    def _fixed(self) -> Iterator[str]:
+        """Sources that stay whatever is reached: what they do counts, or how they are named cannot be cut."""
+        scripts = [text for path, text in self.library.texts.items() if not path.endswith((".cmake", "CMakeLists.txt"))]
+        for path, source in self.library.sources.items():
+            compiled, entries = path in self.library.compiled, self.library.entries.get(path, ())
+            if (
+                path in self.named
+                or (compiled and source.acts)
+                or any(not (entry.alone or entry.glob) or not compiled for entry in entries)
+                or any(path.rpartition("/")[2] in text for text in scripts)
+            ):
+                yield path
+
+    def _uncut(self) -> Iterator[str]:
+        """Operators whose registration shares its lines with something else."""
+        for name, places in self.registered.items():
+            if not all(registration.lines.first for _, registration in places):
+                yield name
+
+    def _emptied(self) -> Iterator[str]:
+        """Sources of build commands of which nothing would be left."""
+        commands: dict[tuple[str, tuple[int, int]], list[str]] = {}
+        for path, entries in self.library.entries.items():
+            for entry in entries if path not in self.kept else ():
+                if not entry.glob:
+                    commands.setdefault((entry.path, entry.command), []).append(path)
+        for (_, (_, size)), paths in sorted(commands.items()):
+            # The first argument names the list or the target.
+            if len(paths) >= size - 1:
+                yield from paths
+
+    def _keep(self, need: Need) -> None:
+        self.needs.append(need)
+        if need.target not in self.kept:
+            self.kept.add(need.target)
+            self._stack.append(need.target)
+
+    def _name(self, words: Iterable[str]) -> None:
+        """Operators that are among some words, and what they need."""
+        for name in sorted(self.registered.keys() & set(words) - self.operators):
+            self.operators.add(name)
+            for path, registration in self.registered[name]:
+                self._keep(Need(path, name, "registration", path, registration.line))
+                for function in registration.functions:
+                    for target in self._definitions(function, path):
+                        self._keep(Need(target, name, "operator", path, registration.line))
+
+    def _definitions(self, name: str, source: str) -> list[str]:
+        """Compiled sources that may define a function which another one needs; none for what a third party defines."""
+        if name in self._defining or name not in self._of(source, "promised"):
+            return self._defining.get(name, [])
+        return [path for path in self._mentioning.get(name, ()) if path != source]
+
+    def _visit(self, path: str) -> None:
+        for target, line in self.library.includes.get(path, ()):
+            self._keep(Need(target, path, "include", path, line))
+        self._name(self.library.sources[path].spoken)
+        if path in self.library.compiled:
+            for name, target in self._calls(path):
+                self._keep(Need(target, path, "call", path, 0, name))
+
+    def _calls(self, path: str) -> Iterator[tuple[str, str]]:
+        """Functions that a compiled source may call in another one: what it mentions, and sees a declaration of."""
+        words, promised = self._of(path, "words"), self._of(path, "promised")
+        named = words | self._pasted(path, words)
+        found = {name: self._definitions(name, path) for name in named & promised}
+        for name in named & self._of(path, "declared") - promised:
+            found[name] = self._alone.get(name, [])
+        for member in self._of(path, "members") & self._methods.keys():
+            found[member] = self._methods[member]
+        for name in sorted(found):
+            for target in found[name]:
+                if target != path:
+                    yield name.rpartition("::")[2], target
+
+    def _pasted(self, path: str, words: frozenset[str]) -> set[str]:
+        """Names that macros of a source may put together."""
+        patterns = {pair for each in self.library.closure(path) for pair in self.library.sources[each].pasted}
+        if not patterns:
+            return set()
+        fixed = [(before, after) for before, after in patterns if len(before) + len(after) >= _FEWEST]
+        found = {
+            name
+            for name in self._defining
+            if any(
+                name.startswith(before) and name.endswith(after) and name != before + after for before, after in fixed
+            )
+        }
+        if len(fixed) < len(patterns):
+            # Two parameters side by side: both parts stand somewhere.
+            found |= {
+                name
+                for name in self._defining
+                if any(name[:n] in words and name[n:] in words for n in range(1, len(name)))
+            }
+        return found
+
+
+def _by_name(pairs: Iterable[tuple[str, frozenset[str]]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for path, names in pairs:
+        for name in names:
+            found.setdefault(name, []).append(path)
+    return found

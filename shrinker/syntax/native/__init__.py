@@ -1,0 +1,8 @@
+"""What is said of native code by reading it: no decisions."""
+
+from __future__ import annotations
+
+from shrinker.syntax.native.reader import read_native
+from shrinker.syntax.native.source import Declaration, Lines, NativeSource, Registration
+
+__all__ = ["Declaration", "Lines", "NativeSource", "Registration", "read_native"]

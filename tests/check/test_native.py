@@ -1,0 +1,127 @@
+"""Native code that is judged: `(changed files, findings)` of one small library; no finding means that the tree passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.check.trees import Case, Files
+
+Build = Callable[[Files, Files], Case]
+
+NOTE = "Modified by shrinker: parts not used by this profile were removed. See NOTICE and SHRINK.json.\n"
+EXTENSION = """\
+#include "ops.h"
+TORCH_LIBRARY_FRAGMENT(sgl_kernel, m) {
+  m.def("add(Tensor a) -> Tensor");
+  m.impl("add", torch::kCUDA, &add);
+  m.def("mul(Tensor a) -> Tensor");
+  m.impl("mul", torch::kCUDA, &mul);
+}
+"""
+ADD = '#include "shared.cuh"\nTensor helper(Tensor a);\nTensor add(Tensor a) {\n  return helper(a);\n}\n'
+UPSTREAM: Files = {
+    "calls.py": "import torch\n\ntorch.ops.sgl_kernel.add.default(1)\n",
+    "//kernels/CMakeLists.txt": 'set(SOURCES\n    "csrc/ext.cc"\n    csrc/add.cu\n    "csrc/helper.cu"\n    "csrc/mul.cu"\n)\n',
+    "//kernels/csrc/ext.cc": EXTENSION,
+    "//kernels/csrc/add.cu": ADD,
+    "//kernels/csrc/helper.cu": "Tensor helper(Tensor a) {\n  return a;\n}\n",
+    "//kernels/csrc/mul.cu": "Tensor mul(Tensor a) {\n  return a;\n}\n",
+    "//kernels/csrc/shared.cuh": "",
+    "//kernels/include/ops.h": "Tensor add(Tensor a);\nTensor mul(Tensor a);\n",
+}
+PRUNED: Files = {
+    **dict.fromkeys(UPSTREAM, "="),
+    "//kernels/CMakeLists.txt": f'# {NOTE}set(SOURCES\n    "csrc/ext.cc"\n    csrc/add.cu\n    "csrc/helper.cu"\n)\n',
+    "//kernels/csrc/ext.cc": f"// {NOTE}" + "".join(r for r in EXTENSION.splitlines(keepends=True) if "mul" not in r),
+    "//kernels/include/ops.h": f"// {NOTE}Tensor add(Tensor a);\n",
+}
+GONE = "//kernels/csrc/mul.cu"
+
+CASES: dict[str, tuple[dict[str, str | None], list[tuple[str, str]]]] = {
+    "an operator with all that is its own": ({}, []),
+    "only the entry of the build list is left": (
+        {"//kernels/CMakeLists.txt": "="},
+        [("build lists", "kernels/CMakeLists.txt")],
+    ),
+    "an entry without quotes": (
+        {"//kernels/csrc/add.cu": None},
+        [("build lists", "kernels/CMakeLists.txt"), ("operators", "kernels/csrc/ext.cc")],
+    ),
+    "only the registration is left": ({"//kernels/csrc/ext.cc": "="}, [("operators", "kernels/csrc/ext.cc")]),
+    "a header is gone": ({"//kernels/csrc/shared.cuh": None}, [("includes", "kernels/csrc/add.cu")]),
+    "a source that another one calls is gone": (
+        {
+            "//kernels/csrc/helper.cu": None,
+            "//kernels/CMakeLists.txt": f'# {NOTE}set(SOURCES\n    "csrc/ext.cc"\n    csrc/add.cu\n)\n',
+        },
+        [("links", "kernels/csrc/add.cu")],
+    ),
+}
+
+
+def _tree(case: Build, changes: dict[str, str | None]) -> Case:
+    ours = {path: text for path, text in {**PRUNED, **changes}.items() if text is not None and path != GONE}
+    return case(UPSTREAM, ours)
+
+
+@pytest.mark.parametrize(("changes", "findings"), CASES.values(), ids=CASES)
+def test_references(case: Build, changes: dict[str, str | None], findings: list[tuple[str, str]]) -> None:
+    found = _tree(case, changes)
+    assert found.findings("references") == findings
+    assert found.findings("form") == []
+
+
+def test_callers_are_registered(case: Build) -> None:
+    upstream = {
+        **UPSTREAM,
+        "calls.py": 'import torch\n\nregister("sgl_kernel::mul")\ntorch.ops.sgl_kernel.mul.default(1)\n',
+    }
+    found = case(upstream, {path: text for path, text in PRUNED.items() if path != GONE})
+    assert [(f.path, f.line) for f in found.evidence("references").findings if f.check == "callers"] == [
+        ("python/sglang/calls.py", 3),
+        ("python/sglang/calls.py", 4),
+    ]
+
+
+FORM = {
+    "a line that upstream has not": ADD.replace("a;\n", "b;\n").replace("helper(a)", "other(a)"),
+    "lines in another order": '#include "shared.cuh"\nTensor add(Tensor a) {\nTensor helper(Tensor a);\n}\n',
+    "half a line": '#include "shared.cuh"\nTensor helper(Tensor a)\n',
+}
+
+
+@pytest.mark.parametrize("text", FORM.values(), ids=FORM)
+def test_lines_only_go(case: Build, text: str) -> None:
+    assert _tree(case, {"//kernels/csrc/add.cu": f"// {NOTE}{text}"}).findings("form") == [
+        ("changed lines", "kernels/csrc/add.cu")
+    ]
+
+
+def test_the_note_comes_first(case: Build) -> None:
+    assert _tree(case, {"//kernels/csrc/add.cu": ADD.partition("\n")[2]}).findings("form") == [
+        ("changed lines", "kernels/csrc/add.cu")
+    ]
+
+
+def test_other_files_do_not_change(case: Build) -> None:
+    found = case({"//a.json": "1\n2\n"}, {"//a.json": "1\n"})
+    assert found.findings("form") == [("own files", "a.json")]
+
+
+CRATE = '[package]\nname = "g"\n\n[[bench]]\nname = "b"\n'
+
+
+def test_targets_of_crates_have_sources(case: Build) -> None:
+    upstream = {"//g/Cargo.toml": CRATE, "//g/benches/b.rs": "", "//g/src/main.rs": ""}
+    assert case(upstream, {"//g/Cargo.toml": "=", "//g/src/main.rs": "="}).findings("references") == [
+        ("crate targets", "g/Cargo.toml")
+    ]
+
+
+def test_targets_go(case: Build) -> None:
+    upstream = {"//g/Cargo.toml": CRATE, "//g/benches/b.rs": "", "//g/src/main.rs": ""}
+    cut = f'# {NOTE}[package]\nname = "g"\n\n'
+    made = case(upstream, {"//g/Cargo.toml": cut, "//g/src/main.rs": "="})
+    assert made.findings("references") == made.findings("form") == []

@@ -1,0 +1,129 @@
+"""Kernels by the operators that kept Python names; what must stay comes first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.program.libraries import LIBRARY, Generated
+
+SUMS = "from sgl_kernel import add\n\nprint(add)\n"
+
+STAYS = {
+    "the package as a value": "import sgl_kernel\n\nprint(sgl_kernel.add, sgl_kernel.mul, sgl_kernel.sort)\n",
+    "under another name": "import sgl_kernel as f\n\nprint(f.add, f.mul, f.sort)\n",
+    "operators themselves": "import sgl_kernel, torch\n\nops = torch.ops.sgl_kernel\nprint(ops.add, ops.mul, ops.sort)\n",
+    "texts": 'import sgl_kernel\n\nprint(call("sgl_kernel::add"), call("sgl_kernel::mul"), call("sgl_kernel::sort"))\n',
+    "a function of the same name": (
+        "import sgl_kernel.sums as f\nfrom sgl_kernel import sort\n\n\ndef add(a):\n    return f.add(a)\n\n\ndef mul(a):\n    return f.mul(a)\n\n\n"
+        "print(add, mul, sort)\n"
+    ),
+    "another module reads it": "from sglang.other import f\n\nprint(f.add, f.mul, f.sort)\n",
+    "a computed name": "import torch\nimport sgl_kernel\n\nprint(getattr(torch.ops.sgl_kernel, input()))\n",
+}
+
+
+@pytest.mark.parametrize("source", STAYS.values(), ids=STAYS)
+def test_what_is_named_stays(tmp_path: Path, source: str) -> None:
+    made = Generated(tmp_path, {"main.py": source, "other.py": "import sgl_kernel as f\n"})
+    wrappers = (
+        {"python/sgl_kernel/sums.py", "python/sgl_kernel/sorts.py"} if "torch" in source or "::" in source else set()
+    )
+    assert made.gone - wrappers <= {"csrc/forgotten.cu"}
+    assert made.text("csrc/ext.cc").count("m.def") == 3
+
+
+def test_a_computed_name_is_uncertain(tmp_path: Path) -> None:
+    made = Generated(tmp_path, {"main.py": STAYS["a computed name"]})
+    assert made.gone == set()
+    assert [u.line for u in made.analysis.graph.uncertain if "computed" in u.reason] == [4]
+
+
+def test_what_nothing_names_goes(tmp_path: Path) -> None:
+    made = Generated(tmp_path, {"main.py": SUMS})
+    assert made.gone == {
+        "csrc/forgotten.cu",
+        "csrc/mul.cu",
+        "csrc/mul_sm90.cu",
+        "csrc/only_mul.cuh",
+        "csrc/only_sort.cuh",
+        "csrc/sort.cu",
+        "python/sgl_kernel/sorts.py",
+    }
+    note = "Modified by shrinker: parts not used by this profile were removed. See NOTICE and SHRINK.json."
+    assert (
+        made.text("csrc/ext.cc")
+        == f"""\
+// {note}
+#include "ops.h"
+TORCH_LIBRARY_FRAGMENT(sgl_kernel, m) {{
+  /* From add */
+  m.def("add(Tensor a) -> Tensor");
+  m.impl("add", torch::kCUDA, &add);
+
+}}
+"""
+    )
+    assert made.text("include/ops.h") == f"// {note}\nTensor add(Tensor a);\n\n"
+    assert made.text("CMakeLists.txt") == (
+        f'# {note}\nset(SOURCES\n    "csrc/add.cu"\n    "csrc/ext.cc"\n)\nPython_add_library(ops MODULE ${{SOURCES}})\n'
+    )
+    assert "mul" not in made.text("python/sgl_kernel/sums.py") and "sort" not in made.text(
+        "python/sgl_kernel/__init__.py"
+    )
+    assert made.text("python/sgl_kernel/version.py") == "__version__ = '1'\n"
+
+
+def test_chains_lead_over_the_operator(tmp_path: Path) -> None:
+    made = Generated(tmp_path, {"main.py": "from sgl_kernel import mul\n\nprint(mul)\n"})
+    assert made.chain("kernels/csrc/only_mul.cuh") == [
+        "module:sglang.main",
+        "kernel:sgl_kernel.mul",
+        "data:kernels/python/sgl_kernel/__init__.py",
+        "data:kernels/python/sgl_kernel/sums.py",
+        "operator:mul",
+        "native:kernels/csrc/mul.cu",
+        "native:kernels/csrc/mul_sm90.cu",
+        "native:kernels/csrc/only_mul.cuh",
+    ]
+
+
+def test_what_shares_its_line_stays(tmp_path: Path) -> None:
+    lists = {
+        "/kernels/CMakeLists.txt": 'add_library(ops "csrc/add.cu" "csrc/ext.cc" "csrc/mul.cu" "csrc/mul_sm90.cu" "csrc/sort.cu")\n'
+    }
+    assert Generated(tmp_path, {"main.py": SUMS}, LIBRARY | lists).gone == {
+        "csrc/forgotten.cu",
+        "python/sgl_kernel/sorts.py",
+    }
+
+
+def test_a_list_keeps_a_source(tmp_path: Path) -> None:
+    lists = {
+        "/kernels/CMakeLists.txt": 'set(A\n  "csrc/add.cu"\n  "csrc/ext.cc"\n)\nset(B\n  "csrc/sort.cu"\n)\nadd_library(ops ${A} ${B})\n'
+    }
+    made = Generated(tmp_path, {"main.py": SUMS}, LIBRARY | lists)
+    assert {"csrc/sort.cu", "csrc/only_sort.cuh"}.isdisjoint(made.gone)
+    assert "sort" not in made.text("csrc/ext.cc")
+
+
+def test_a_pattern_of_a_build_matches_less(tmp_path: Path) -> None:
+    lists = {"/kernels/CMakeLists.txt": "file(GLOB SOURCES csrc/*.cu csrc/*.cc)\nadd_library(ops ${SOURCES})\n"}
+    made = Generated(tmp_path, {"main.py": SUMS}, LIBRARY | lists)
+    assert {"csrc/sort.cu", "csrc/forgotten.cu"} <= made.gone
+    assert made.text("CMakeLists.txt") == lists["/kernels/CMakeLists.txt"]
+
+
+def test_native_code_calls_operators(tmp_path: Path) -> None:
+    add = {"/kernels/csrc/add.cu": 'Tensor add(Tensor a) { return find("sgl_kernel::sort")(a); }\n'}
+    made = Generated(tmp_path, {"main.py": SUMS}, LIBRARY | add)
+    assert "csrc/sort.cu" not in made.gone
+
+
+def test_macros_put_names_together(tmp_path: Path) -> None:
+    add = {
+        "/kernels/csrc/add.cu": "#define RUN(n) run_##n(a)\nTensor run_fast(Tensor a);\nTensor add(Tensor a) { return RUN(fast); }\n",
+        "/kernels/csrc/sort.cu": "Tensor run_fast(Tensor a) { return a; }\nTensor sort(Tensor a) { return a; }\n",
+    }
+    assert "csrc/sort.cu" not in Generated(tmp_path, {"main.py": SUMS}, LIBRARY | add).gone

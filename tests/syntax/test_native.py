@@ -1,0 +1,107 @@
+"""What is read of C++ and CUDA; what must not count comes first."""
+
+from __future__ import annotations
+
+import pytest
+
+from shrinker.syntax.native import Lines, NativeSource, read_native
+
+
+def read(text: str) -> NativeSource:
+    return read_native(text.encode())
+
+
+NOT_DEFINED = {
+    "a declaration": "void f(int);",
+    "a call": "void g() { f(1); }",
+    "a call in a condition": "void g() { if (f(1)) { } }",
+    "a comment": "// void f(int) {}",
+    "a text": 'const char* t = "void f() {}";',
+    "a variable": "Guard f(of(x));",
+}
+
+
+@pytest.mark.parametrize("text", NOT_DEFINED.values(), ids=NOT_DEFINED)
+def test_not_defined(text: str) -> None:
+    assert "f" not in read(text).defined
+
+
+DEFINED = {
+    "a function": "int f(int a) { return a; }",
+    "a kernel": "__global__ void __launch_bounds__(128) f(float* x) { }",
+    "a template": "template <typename T> T f(T a) { return a; }",
+    "a specialisation": "template <> int f<3>(int a) { return a; }",
+    "a trailing type": "auto f(int a) -> decltype(a) { return a; }",
+    "a method": "int Shape::f(int a) const { return a; }",
+    "in a namespace": "namespace n { namespace { static int f() { return 1; } } }",
+    "after what the grammar does not know": "UNKNOWN(a, b) c d\nint f(int a) { return a; }",
+}
+
+
+@pytest.mark.parametrize("text", DEFINED.values(), ids=DEFINED)
+def test_defined(text: str) -> None:
+    assert "f" in read(text).defined
+
+
+def test_what_is_only_declared_is_no_mention() -> None:
+    source = read("at::Tensor f(const Shape& s);\ntemplate <typename T> void h(T x);\nvoid g() { k(1); }\n")
+    assert source.promised == {"f", "h"}
+    assert not source.words & {"f", "h"}
+    assert source.words >= {"k", "Shape", "g"}
+
+
+def test_variables_of_other_sources_are_declared() -> None:
+    source = read("extern int count;\n__global__ void k() { extern __shared__ char memory[]; }\n")
+    assert "count" in source.promised
+    assert "memory" not in source.promised
+
+
+def test_methods_are_named_with_their_class() -> None:
+    source = read("struct Shape { int area(int a); int side() { return 1; } };\nint Other::area(int a) { return a; }\n")
+    assert source.members == {"Shape::area"}
+    assert source.methods == {"Other::area"}
+
+
+REGISTERED = """\
+#include <torch/library.h>
+TORCH_LIBRARY_FRAGMENT(ops, m) {
+  // Both parts of one.
+  m.def(
+      "first(Tensor a, "
+      "int b) -> ()");
+  m.impl("first", torch::kCUDA, &ns::first_impl);
+  m.def("second", &second); m.def("third", &third);
+  m.impl("fourth", torch::kCUDA, shim(&fourth));  // said so
+  m.def(computed(), &fifth);
+}
+"""
+
+
+def test_registrations() -> None:
+    found = {r.name: r for r in read(REGISTERED).registrations if r.functions}
+    assert found["first"].functions[-1] == "first_impl"
+    assert [r.lines for r in read(REGISTERED).registrations if r.name == "first"] == [Lines(4, 6), Lines(7, 7)]
+    # Two on a line cannot go on their own.
+    assert found["second"].lines == found["third"].lines == Lines(0, 0)
+    assert "fourth" in found["fourth"].functions
+    assert found["fourth"].lines == Lines(9, 9)
+    # Of a computed name nothing is known: what it offers stays.
+    assert "fifth" not in found
+    assert "fifth" in read(REGISTERED).words
+    assert read(REGISTERED).acts
+
+
+def test_registrations_of_other_libraries() -> None:
+    assert read('PYBIND11_MODULE(name, m) { m.def("f", &f, "says"); }\n').registrations[0].name == "f"
+    found = read("void run() {}\nTVM_FFI_DLL_EXPORT_TYPED_FUNC(run_it, run);\n").registrations
+    assert [(each.name, each.functions) for each in found] == [("run_it", ("run",))]
+    assert read('void f() { m.def("f", &f); }\n').registrations == ()
+
+
+def test_names_that_macros_put_together() -> None:
+    source = read("#define CALL(n) run_##n(1)\n#define TWO(a, b) a##b\n")
+    assert source.pasted == {("run_", ""), ("", "")}
+
+
+def test_operators_that_native_code_calls() -> None:
+    assert "sort" in read('auto f = find("ops::sort", "");\n').spoken
