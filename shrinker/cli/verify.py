@@ -51,7 +51,6 @@ def verify(
         typer.Option(
             help="A wheel, or a folder with Python, notebooks or Markdown: does what it uses of the package still stand? May be given "
             "again; the level embedders asks these in place of the pinned wheels.",
-            exists=True,
         ),
     ] = None,
     everything: Annotated[

@@ -103,3 +103,11 @@ def test_programs_enter_no_report(world: World) -> None:
     assert world.shrink().code == 0
     done = world.run(["verify", "--program", str(world.folder), "--all", "--out", str(world.out)])
     assert done.code == 2 and "--program is asked by the level embedders alone" in done.err
+
+
+def test_a_program_that_is_not_there(world: World) -> None:
+    assert world.shrink().code == 0
+    done = world.run(
+        ["verify", "--program", "nowhere", "--out", str(world.out), "--upstream", f"path:{world.upstream}"]
+    )
+    assert done.code == 2 and "nowhere is no program" in done.err and "Traceback" not in done.err
