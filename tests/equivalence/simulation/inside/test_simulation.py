@@ -156,6 +156,25 @@ def test_triton_computes_in_bfloat16_as_torch_does() -> None:
 
 
 @triton.jit
+def _next(x):
+    return x + 1
+
+
+@triton.jit
+def _count(x, out, n: tl.constexpr):
+    i = tl.arange(0, n)
+    tl.store(out + i, _next(tl.load(x + i)) + tl.cdiv(n, n) - 1)
+
+
+def test_integers_overflow_as_on_a_device_within_functions_that_a_kernel_calls() -> None:
+    x = torch.tensor([0, 2**31 - 1, -(2**31), -1], dtype=torch.int32)
+    out = torch.empty_like(x)
+    for _ in range(2):
+        _count[(1,)](x, out, 4)
+        assert torch.equal(out, x + 1)
+
+
+@triton.jit
 def _narrow(x, out, n: tl.constexpr):
     i = tl.arange(0, n)
     tl.store(out + i, tl.load(x + i).to(tl.float8e4nv))
