@@ -28,19 +28,27 @@ def lost_sources(trees: Trees, seen: Seen) -> None:
     texts = {path: (trees.out / path).read_bytes() for path in sorted(kept)}
     _includes(trees, seen, upstream, texts)
     for path in lists:
-        data = (trees.out / path).read_bytes()
         # A list that another one includes names what lies beside that one.
-        folders = {path.rpartition("/")[0]} | {
-            each.rpartition("/")[0] for each in lists if each.endswith(_BUILD_LISTS[0])
-        }
-        for match in _LISTED.finditer(data):
-            for named in sorted(f"{folder}/{match.group(1).decode()}".lstrip("/") for folder in folders):
-                if named in upstream:
-                    seen.look(check="build lists")
-                    if named not in kept:
-                        message = f"lists {named}, which is not in this tree"
-                        seen.find(path, _line(data, match.start()), message, check="build lists")
+        folders = {each.rpartition("/")[0] for each in (path, *lists) if each == path or each.endswith(_BUILD_LISTS[0])}
+        listed = _listed((trees.out / path).read_bytes(), folders)
+        for named, line in sorted(listed.items()):
+            if named in upstream:
+                seen.look(check="build lists")
+                if named not in kept:
+                    seen.find(path, line, f"lists {named}, which is not in this tree", check="build lists")
+        theirs = _listed((trees.source.root / path).read_bytes(), folders) if path in trees.source.by_path else {}
+        for named in sorted((theirs.keys() - listed.keys()) & kept):
+            seen.find(path, 0, f"no longer lists {named}, which is in this tree", check="build lists")
     lost_operators(trees, seen, upstream, texts)
+
+
+def _listed(data: bytes, folders: Collection[str]) -> dict[str, int]:
+    """Sources that a build list names, with the line: as from each of these folders."""
+    return {
+        f"{folder}/{match.group(1).decode()}".lstrip("/"): _line(data, match.start(1))
+        for match in _LISTED.finditer(data)
+        for folder in folders
+    }
 
 
 def _includes(trees: Trees, seen: Seen, upstream: Collection[str], texts: Mapping[str, bytes]) -> None:

@@ -54,7 +54,10 @@ def verify(
         ),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="All levels that need no GPU; reports are written (verify.md, verify.json).")
+        bool,
+        typer.Option(
+            "--all", help="All levels that need no GPU and no compiler; reports are written (verify.md, verify.json)."
+        ),
     ] = False,
     amend: Annotated[
         bool,
@@ -84,6 +87,7 @@ def verify(
     from shrinker.check.embedders import LEVEL as EMBEDDERS
     from shrinker.check.levels import EVIDENCE_LEVELS
     from shrinker.cli.gpu import GPU_LEVEL, verify_on_gpus
+    from shrinker.cli.native import NATIVE_LEVEL, verify_native
     from shrinker.cli.places import open_recorded, read_manifest
     from shrinker.cli.progress import console_progress
     from shrinker.report.place import evidence_folder, reports_of
@@ -97,8 +101,10 @@ def verify(
     if rest:
         raise InputError("options after -- are those of the level gpu", "add --level gpu, or leave them out")
     for name in levels:
-        if name not in known:
-            raise InputError(f"no evidence level {name!r}", f"levels here: {', '.join(known)}, or gpu alone")
+        if name not in (*known, NATIVE_LEVEL):
+            raise InputError(
+                f"no evidence level {name!r}", f"levels here: {', '.join((*known, NATIVE_LEVEL))}, or gpu alone"
+            )
     if program and (everything or amend or EMBEDDERS not in levels):
         raise InputError(
             "--program is asked by the level embedders alone, and enters no report", "leave the others out"
@@ -134,6 +140,9 @@ def verify(
             for name in simulated:
                 progress.phase(f"verify {name}")
                 results.append(SIMULATED_LEVELS[name](tree.root / "python", out.absolute() / "python", setting))
+            if NATIVE_LEVEL in levels:
+                progress.phase(f"verify {NATIVE_LEVEL}")
+                results.append(verify_native(tree, out, manifest, jobs, progress))
     if amend:
         results = amended(place, manifest, results, where_upstream_runs=where_upstream_runs)
     if everything or amend:

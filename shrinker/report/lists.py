@@ -1,10 +1,10 @@
-"""``keep.txt``, ``remove.txt``, ``uncertain.txt``, ``errors.txt`` and ``tuning.txt``: one line a file, columns separated by tabs, sorted."""
+"""``keep.txt``, ``remove.txt``, ``uncertain.txt``, ``errors.txt``, ``tuning.txt`` and ``lines.txt``: one line a file, columns separated by tabs, sorted."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from shrinker.report.measure import Measured
+from shrinker.report.measure import CODE, Measured, tally
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
 
@@ -55,6 +55,23 @@ def tuning_list(graph: Graph) -> str:
             card, _, more = rest.partition(",")
             rows.add(f"{card}\t{shape}\t{more}\t{removal.rule}")
     return _text("card\tshape\ttype\trule", sorted(rows))
+
+
+def lines_list(files: Iterable[Measured]) -> str:
+    """Folder, language, files and lines before and after; first the sums: of a language, and of Python, C++ and CUDA together."""
+    files = [*files]
+    code = [file for file in files if file.language in CODE]
+    groups = (
+        tally(code, lambda file: f"all\t{', '.join(CODE)}"),
+        tally(files, lambda file: f"all\t{file.language}"),
+        sorted(tally(files, lambda file: f"{file.area}\t{file.language}"), key=lambda row: row.name),
+    )
+    rows = [
+        f"{row.name}\t{row.files_before}\t{row.files_after}\t{row.lines_before}\t{row.lines_after}"
+        for group in groups
+        for row in group
+    ]
+    return _text("folder\tlanguage\tfiles before\tfiles after\tlines before\tlines after", rows)
 
 
 def _text(head: str, rows: Iterable[str]) -> str:

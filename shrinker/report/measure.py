@@ -18,6 +18,9 @@ _LANGUAGES = {
     "cpp": "C++",
     "h": "C++",
     "hpp": "C++",
+    "inl": "C++",
+    "cxx": "C++",
+    "go": "Go",
     "rs": "Rust",
     "json": "JSON",
     "jinja": "templates",
@@ -32,6 +35,10 @@ _LANGUAGES = {
     "cfg": "configuration",
     "cmake": "configuration",
 }
+
+
+CODE = ("Python", "C++", "CUDA")
+"""Languages of what serves: the package, its kernels and their wrappers."""
 
 
 @dataclass(frozen=True, slots=True)

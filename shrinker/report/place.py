@@ -24,6 +24,7 @@ WRITTEN = (
     "dependencies.svg",
     "errors.txt",
     "tuning.txt",
+    "lines.txt",
     "graph.json",
     "interface.json",
     "interface.md",

@@ -20,7 +20,7 @@ from shrinker.report.distributions import distributions_data, extras_text
 from shrinker.report.effects import RuleEffect, rule_effects
 from shrinker.report.importers import dropped_importers, removed_importers
 from shrinker.report.interface import interface_data
-from shrinker.report.lists import errors_list, keep_list, remove_list, tuning_list, uncertain_list
+from shrinker.report.lists import errors_list, keep_list, lines_list, remove_list, tuning_list, uncertain_list
 from shrinker.report.measure import Measured, Tally, measure, tally
 from shrinker.report.page import PAGE, index_page
 from shrinker.report.pages import readable, templates, write_files
@@ -114,6 +114,7 @@ def begin_reports(folder: Path, made: Made) -> Begun:
         "uncertain.txt": uncertain_list(graph),
         "errors.txt": errors_list(folded),
         "tuning.txt": tuning_list(graph),
+        "lines.txt": lines_list(files),
         "dependencies.json": readable(distributions_data(made.distributions)),
         "interface.json": readable(interface_data(made.interface, made.entries)),
         "rules.json": readable(_rules_data(made.rules, effects)),

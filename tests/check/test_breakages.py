@@ -41,23 +41,27 @@ def run():
         return Column
     return get_group(), Group, Merged
 """
-KERNELS = '#include "sgl/mamba.h"\nTORCH_LIBRARY(x, m) {\n  m.def("scan(Tensor x)");\n  m.impl("scan", torch::kCUDA, &scan);\n}\n'
+KERNELS = '#include "sgl/mamba.h"\nTORCH_LIBRARY(x, m) {\n  m.def("scan(Tensor x)");\n  m.impl("scan", torch::kCUDA, &scan);\n  m.def("sort(Tensor x)");\n}\n'
 UPSTREAM = {
     "kinds.py": "class ChatConfig: ...\n\n\ndef is_cpu():\n    return False\n",
     "state.py": STATE,
     "user.py": USER.format("ChatConfig, "),
     "sparse/__init__.py": "",
     "sparse/indexer.py": "def index(): ...\n",
-    "backend.py": "from sglang.sparse.indexer import index\n\nindex()\n",
+    "backend.py": "import torch\nfrom sglang.sparse.indexer import index\n\nindex()\ntorch.ops.x.scan(1)\ntorch.ops.x.sort(1)\n",
     "//kernels/csrc/extension.cc": KERNELS,
     "//kernels/csrc/mamba.cu": "void scan(at::Tensor x) {}\n",
     "//kernels/include/sgl/mamba.h": "void scan(at::Tensor x);\n",
-    "//kernels/CMakeLists.txt": 'set(SOURCES "csrc/extension.cc" "csrc/mamba.cu")\n',
+    "//kernels/CMakeLists.txt": 'set(SOURCES\n"csrc/extension.cc"\n"csrc/mamba.cu"\n)\n',
     "//kernels/python/kernels/__init__.py": "from kernels.mamba import scan\nfrom .mamba import scan as again\n",
     "//kernels/python/kernels/mamba.py": "def scan(): ...\n",
 }
+NOTE = "Modified by shrinker: parts not used by this profile were removed. See NOTICE and SHRINK.json.\n"
 GENERATED = {
     **dict.fromkeys(UPSTREAM, "="),
+    # Something of them went already.
+    "//kernels/csrc/extension.cc": f"// {NOTE}{KERNELS}",
+    "//kernels/CMakeLists.txt": f"# {NOTE}{UPSTREAM['//kernels/CMakeLists.txt']}",
     "kinds.py": "def is_cpu():\n    return False\n",
     "user.py": "from sglang.state import Group, Merged, get_group\n\n\ndef run():\n    return get_group(), Group, Merged\n",
 }
@@ -70,6 +74,8 @@ BREAKAGES = {
     "package": (Breakage(name="x", files=("python/sglang/sparse/**",)), "imports"),
     "symbol": (Breakage(name="x", files=("kernels/csrc/mamba.cu",)), "build lists"),
     "header": (Breakage(name="x", files=("kernels/include/**",)), "includes"),
+    "registration": (Breakage(name="x", files=("kernels/csrc/*.cc",), lines='"scan'), "callers"),
+    "hole": (Breakage(name="x", files=("kernels/CMakeLists.txt",), lines="mamba"), "build lists"),
     "library": (Breakage(name="x", files=("kernels/python/kernels/mamba.py",)), "companions"),
 }
 
@@ -87,7 +93,7 @@ def test_each_kind_is_put_in_and_caught(case: Build, name: str) -> None:
 
 def test_a_symbol_that_only_a_removed_source_defines(case: Build) -> None:
     listed = {**UPSTREAM, "//kernels/CMakeLists.txt": "file(GLOB SOURCES csrc)\n"}
-    trees = case(listed, GENERATED)
+    trees = case(listed, {**GENERATED, "//kernels/CMakeLists.txt": "="})
     fault = breakage_fault(Breakage(name="x", files=("kernels/csrc/mamba.cu",)), trees.tree, trees.out, trees.manifest)
     assert fault is not None
     (judged,) = judge_all(trees.out, trees.manifest, [fault], levels(trees))
@@ -113,6 +119,7 @@ def test_a_symbol_that_a_removed_source_registers_as_well(case: Build) -> None:
         (Breakage(name="x", modules=("sglang.**",), left=("is_cpu",)), "`is_cpu` did not go"),
         (Breakage(name="x", modules=("sglang.**",), read="_is_gpu"), "upstream names `_is_gpu` nowhere"),
         (Breakage(name="x", files=("nowhere/**",)), "upstream has nothing"),
+        (Breakage(name="x", files=("kernels/**",), lines="never said"), "says `never said`"),
         (Breakage(name="x", files=("gone/**",)), "all that upstream has at `gone/**` went"),
     ],
 )

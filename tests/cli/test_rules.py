@@ -18,6 +18,7 @@ from shrinker.check.embedders import LEVEL as EMBEDDERS
 from shrinker.check.levels import EVIDENCE_LEVELS
 from shrinker.cli import app
 from shrinker.cli.help import EXAMPLES
+from shrinker.cli.native import NATIVE_LEVEL
 from shrinker.cli.options import LEVELS
 from tests.cli.small import World
 
@@ -190,7 +191,7 @@ def test_completion(world: World) -> None:
 
 
 def test_levels_offered_are_those_that_there_are() -> None:
-    assert (*EVIDENCE_LEVELS, EMBEDDERS, *SIMULATED_LEVELS, "gpu") == LEVELS
+    assert (*EVIDENCE_LEVELS, EMBEDDERS, *SIMULATED_LEVELS, NATIVE_LEVEL, "gpu") == LEVELS
 
 
 def test_completion_is_installed_in_the_home_folder_only(world: World) -> None:

@@ -102,6 +102,7 @@ def test_files_written(reports: Path) -> None:
         "uncertain.txt",
         "errors.txt",
         "tuning.txt",
+        "lines.txt",
         "REMOVED_FILES.md",
         "api.md",
         "DEPENDENCIES.md",

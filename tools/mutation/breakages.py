@@ -31,11 +31,17 @@ class Breakage(BaseModel):
     left: tuple[str, ...] = ()
     read: str = ""
     files: tuple[str, ...] = ()
+    lines: str = ""
+    rename: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _one_kind(self) -> Breakage:
         if bool(self.cut) + bool(self.delete) + bool(self.left) + bool(self.read) + bool(self.files) != 1:
             raise ValueError("give exactly one of `cut`, `delete`, `left`, `read` and `files`")
+        if (self.lines or self.rename) and not self.files:
+            raise ValueError("`lines` and `rename` are of `files`")
+        if len(self.rename) not in (0, 2):
+            raise ValueError("`rename` is a name, and the one that takes its place")
         return self
 
 
@@ -54,6 +60,12 @@ def breakage_fault(breakage: Breakage, tree: UpstreamTree, out: Path, manifest: 
         manifest: of `out`.
     """
     wanted = _among(breakage, (entry.path for entry in manifest.files))
+    if breakage.lines or breakage.rename:
+        texts = ((path, (out / path).read_text("utf-8")) for path in wanted)
+        damages = ((path, _edited(text, breakage)) for path, text in texts)
+        return next(
+            (Fault("breakage", path, 0, breakage.name, text) for path, text in damages if text is not None), None
+        )
     if breakage.files:
         more = tuple((path, None) for path in wanted[1:])
         return Fault("breakage", wanted[0], 0, breakage.name, None, more) if wanted else None
@@ -88,6 +100,8 @@ def why_skipped(breakage: Breakage, tree: UpstreamTree, manifest: Manifest) -> s
         return f"upstream has nothing at {asked}"
     if not kept:
         return f"all that upstream has at {asked} went"
+    if breakage.lines or breakage.rename:
+        return f"no file of {asked} that stays says `{breakage.lines or breakage.rename[0]}`"
     if breakage.delete:
         return f"no module of {asked} that stays defines {' and '.join(breakage.delete)}"
     names = breakage.left or (breakage.read,)
@@ -103,6 +117,15 @@ def _among(breakage: Breakage, paths: Iterable[str]) -> list[str]:
     if breakage.files:
         return [path for path in paths if any_path_matches(breakage.files, path)]
     return [p for p in paths if any(module_matches(m, module_name(p) or "") for m in breakage.modules)]
+
+
+def _edited(text: str, breakage: Breakage) -> str | None:
+    """Without the lines, or with the name in place of the other; None where it is not there."""
+    if breakage.lines:
+        kept = "".join(row for row in text.splitlines(keepends=True) if breakage.lines not in row)
+    else:
+        kept = re.sub(rf"\b{re.escape(breakage.rename[0])}\b", breakage.rename[1], text)
+    return kept if kept != text else None
 
 
 def _truncated(text: str, share: float) -> str | None:

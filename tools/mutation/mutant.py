@@ -97,7 +97,7 @@ def _manifest(manifest: Manifest, changes: Mapping[str, str | None]) -> Manifest
                     sha256=hashlib.sha256(data).hexdigest(),
                     lines_after=text.count("\n"),
                     changed=True,
-                    digest=syntax.digest(ast.parse(data)),
+                    digest=syntax.digest(ast.parse(data)) if entry.path.endswith(".py") else None,
                 )
             )
     return replace(manifest, files=tuple(files))

@@ -1,0 +1,94 @@
+"""How a library is built, read from its build lists: sources, folders of headers, and what is defined."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from shrinker.source.cache import default_folder
+from shrinker.syntax.cmake import Command, read_cmake
+
+VARIABLE = "SHRINKER_HEADERS"
+"""Folder with the sources that build lists fetch, each as ``NAME@TAG``: ``cutlass@57e3cfb…``."""
+_FETCHED = re.compile(r"\$\{([\w-]+)_SOURCE_DIR\}/(.*)")
+_COMPILED = (".c", ".cc", ".cpp", ".cu")
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """One library of one tree."""
+
+    folder: Path
+    sources: tuple[str, ...]
+    """Below the folder, sorted."""
+    headers: tuple[Path, ...]
+    """Folders that the compiler looks in."""
+    defines: tuple[str, ...]
+    """``-DNAME=value``."""
+    missing: tuple[str, ...]
+    """What is fetched and not there: a folder and where it comes from."""
+
+
+def read_build(folder: Path) -> Build:
+    """Read the build lists of a library."""
+    commands = [*_commands(folder)]
+    fetched = dict(_fetched(commands))
+    headers = [folder / "include", folder / "csrc"]
+    missing: dict[str, None] = {}
+    for name, below in _third(commands):
+        if name in fetched and not below.endswith(_COMPILED):
+            place, origin = fetched[name]
+            if place.is_dir():
+                headers += [place / below] if (place / below).is_dir() else []
+            else:
+                missing[f"{place} ({origin})"] = None
+    return Build(
+        folder,
+        tuple(sorted(set(_sources(folder, commands)))),
+        tuple(dict.fromkeys(path for path in headers if path.is_dir())),
+        tuple(
+            sorted(
+                {a.text for c in commands for a in c.arguments if re.fullmatch(r"-D[A-Za-z_]\w*(=[\w.-]*)?", a.text)}
+            )
+        ),
+        tuple(missing),
+    )
+
+
+def header_folder() -> Path:
+    """Where fetched sources are looked for."""
+    return Path(os.environ.get(VARIABLE) or default_folder() / "headers")
+
+
+def _commands(folder: Path) -> Iterator[Command]:
+    for path in sorted([*folder.glob("CMakeLists.txt"), *folder.glob("cmake/*.cmake")]):
+        yield from read_cmake(path.read_text("utf-8"))
+
+
+def _fetched(commands: Iterable[Command]) -> Iterator[tuple[str, tuple[Path, str]]]:
+    for command in commands:
+        if command.name == "fetchcontent_declare":
+            name, *rest = (argument.text for argument in command.arguments)
+            given = dict(zip(rest[::2], rest[1::2], strict=False))
+            origin, tag = given.get("GIT_REPOSITORY", ""), given.get("GIT_TAG", "")
+            base = origin.rstrip("/").rpartition("/")[2].removesuffix(".git")
+            yield name, (header_folder() / f"{base}@{tag}", f"{origin} at {tag}")
+
+
+def _third(commands: Iterable[Command]) -> Iterator[tuple[str, str]]:
+    for command in commands:
+        for argument in command.arguments:
+            if command.name in ("set", "target_include_directories") and (found := _FETCHED.match(argument.text)):
+                yield found[1], found[2]
+
+
+def _sources(folder: Path, commands: Iterable[Command]) -> Iterator[str]:
+    for command in commands:
+        for argument in command.arguments:
+            path = posixpath.normpath(argument.text)
+            if path.endswith(_COMPILED) and "$" not in path and (folder / path).is_file():
+                yield path

@@ -1,0 +1,166 @@
+"""One source through a compiler's front end: preprocessed, then read with all its types. No code is made.
+
+Device code is checked as far as the front end goes, which is every name and type of it; what only the back end rejects (registers, shared
+memory, instructions of an architecture) is not seen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from equivalence.native.build import Build
+
+_LIMIT = 900
+"""Seconds for one step."""
+_MARKER = re.compile(rb'^# \d+ "[^"\n]*"[^\n]*\n', re.MULTILINE)
+_BLANK = re.compile(rb"\s+")
+_STUBS = {
+    "c10/cuda/impl/cuda_cmake_macros.h": "#pragma once\n#define C10_CUDA_BUILD_SHARED_LIBS\n",
+    "cublas_v2.h": "#pragma once\ntypedef struct cublasContext* cublasHandle_t;\ntypedef int cublasStatus_t;\n",
+    "cublasLt.h": "#pragma once\n#include <cublas_v2.h>\ntypedef struct cublasLtContext* cublasLtHandle_t;\n",
+    "cusparse.h": "#pragma once\ntypedef struct cusparseContext* cusparseHandle_t;\ntypedef int cusparseStatus_t;\n",
+    "cusolver_common.h": "#pragma once\ntypedef int cusolverStatus_t;\n#define CUSOLVER_STATUS_SUCCESS 0\n#define CUSOLVER_STATUS_EXECUTION_FAILED 6\n",
+    "cusolverDn.h": "#pragma once\n#include <cusolver_common.h>\ntypedef struct cusolverDnContext* cusolverDnHandle_t;\n",
+}
+"""Headers that torch's include and that come with libraries which nothing here calls; a real one is found first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """What is asked, and with which headers."""
+
+    nvcc: str
+    torch: tuple[Path, ...]
+    """Folders of torch's and Python's headers."""
+    stubs: Path
+    """Folder for stand-ins of headers."""
+
+    @property
+    def version(self) -> str:
+        """Of the compiler: a result holds for no other."""
+        return _run([self.nvcc, "--version"], None).stdout.decode("utf-8", "replace")
+
+    def write_stubs(self) -> None:
+        """Make the stand-ins."""
+        for name, text in _STUBS.items():
+            (self.stubs / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.stubs / name).write_text(text)
+
+    def options(self, build: Build) -> list[str]:
+        """Of both compilers."""
+        later = [argument for path in (*self.torch, self.stubs) for argument in ("-isystem", str(path))]
+        return ["-std=c++17", *build.defines, *(f"-I{path}" for path in build.headers), *later]
+
+
+@dataclass(frozen=True, slots=True)
+class Preprocessed:
+    """A source with all that it includes."""
+
+    text: bytes
+    error: str
+    command: tuple[str, ...]
+    """The front end that reads it, ``{}`` where the file goes; empty for plain C++."""
+
+    @property
+    def digest(self) -> str:
+        """Of the text without the names and lines of files: blank lines say nothing."""
+        plain = _BLANK.sub(b" ", _MARKER.sub(b"", self.text))
+        return hashlib.sha256(plain).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What the front end said."""
+
+    error: str
+    """Its first error; empty when it has none."""
+    seconds: float
+
+
+def preprocess(compiler: Compiler, build: Build, source: str) -> Preprocessed:
+    """Preprocess a source for the host, in which the front end reads the device's code, too."""
+    path = build.folder / source
+    with tempfile.TemporaryDirectory(prefix="shrinker-native-") as scratch:
+        out = Path(scratch) / "x.ii"
+        if path.suffix != ".cu":
+            done = _run(["g++", *compiler.options(build), *_cuda(compiler), "-E", str(path), "-o", str(out)], scratch)
+            return Preprocessed(out.read_bytes() if out.is_file() else b"", _error(done), ())
+        steps = _steps(compiler, build, path)
+        first = next((step for step in steps if step[0].endswith("gcc") and "-E" in step), None)
+        second = next((step for step in steps if "cudafe++" in step[0]), None)
+        if first is None or second is None:
+            return Preprocessed(b"", "nvcc --dryrun names no front end", ())
+        made = first[first.index("-o") + 1]
+        done = _run([str(out) if part == made else part for part in first], scratch)
+        command = tuple("{}" if part == made else part for part in second)
+        return Preprocessed(out.read_bytes() if out.is_file() else b"", _error(done), command)
+
+
+def read(preprocessed: Preprocessed) -> Read:
+    """Ask the front end about a preprocessed source."""
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="shrinker-native-") as scratch:
+        file = Path(scratch) / "x.ii"
+        file.write_bytes(preprocessed.text)
+        command = [part.replace("{}", str(file)) for part in preprocessed.command]
+        for option in ("--gen_c_file_name", "--module_id_file_name", "--stub_file_name"):
+            if option in command:
+                at = command.index(option) + 1
+                command[at] = str(Path(scratch) / Path(command[at]).name)
+        plain = ["g++", "-std=c++17", "-fsyntax-only", "-w", "-x", "c++-cpp-output", str(file)]
+        done = _run(command or plain, scratch)
+    return Read(_error(done), time.monotonic() - start)
+
+
+def find_nvcc() -> str:
+    """The compiler; empty where there is none."""
+    found = [shutil.which("nvcc"), *(str(path) for path in sorted(Path("/usr/local").glob("cuda*/bin/nvcc")))]
+    return next((path for path in found if path), "")
+
+
+def _steps(compiler: Compiler, build: Build, path: Path) -> list[list[str]]:
+    """What nvcc would run for one architecture."""
+    flags = ["-arch=sm_100a", "--expt-relaxed-constexpr", "--expt-extended-lambda", "-w"]
+    asked = [compiler.nvcc, "--dryrun", "-c", *flags, *compiler.options(build), str(path), "-o", "x.o"]
+    lines = _run(asked, None).stderr.decode("utf-8", "replace").splitlines()
+    # Its own folder is where it says that it is.
+    here = next((line.partition("_HERE_=")[2] for line in lines if "_HERE_=" in line), "")
+    steps = [shlex.split(line[3:]) for line in lines if re.match(r'#\$ "?[\w./$+-]+"? ', line)]
+    found = []
+    for step in steps:
+        beside = Path(here) / step[0]
+        found.append([str(beside) if beside.is_file() else step[0], *step[1:]])
+    return found
+
+
+def _cuda(compiler: Compiler) -> list[str]:
+    """The toolkit's headers, for sources that nvcc does not read."""
+    folder = Path(compiler.nvcc).resolve().parent.parent
+    places = [*folder.glob("include"), *Path("/usr/local").glob("cuda/include")]
+    return [f"-I{path}" for path in places[-1:]]
+
+
+def _run(command: Sequence[str], scratch: str | None) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(command, capture_output=True, cwd=scratch, timeout=_LIMIT, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return subprocess.CompletedProcess(command, 1, b"", str(error).encode())
+
+
+def _error(done: subprocess.CompletedProcess[bytes]) -> str:
+    """The first line that says what is wrong; empty when nothing is."""
+    if done.returncode == 0:
+        return ""
+    lines = (done.stderr + done.stdout).decode("utf-8", "replace").splitlines()
+    return next(
+        (line for line in lines if "error" in line.lower()), lines[0] if lines else f"ended with {done.returncode}"
+    )
