@@ -59,8 +59,13 @@ def run(
     known = []
     for one in ledger.admitted(asked, setting.expected):
         if (lines := following.known(_followed(one, upstream, setting))) is None:
+            message = f"{one.name}: upstream did not run to its end, so that its lines are not known"
+            if isinstance(one, Scenario) and not one.needed:
+                # Said by the level server, too: such a scenario is shown where a simulation can run it.
+                ledger.limit(f"{message}.")
+                continue
             said = ledger.inherit if setting.where_upstream_runs else ledger.find
-            said("programs", "", f"{one.name}: upstream did not run to its end, so that its lines are not known")
+            said("programs", "", message)
         else:
             ledger.count("programs")
             known.append(lines)

@@ -169,6 +169,11 @@ def install(torch: Any, settings: Settings) -> None:
     cuda.can_device_access_peer = lambda first, second: True
     cuda.is_bf16_supported = lambda *args, **kwargs: True
     cuda._get_nvml_device_index = lambda device: 0
+    # Memory of the host is there for the device by itself, and nobody profiles it.
+    names = ["cudaHostRegister", "cudaHostUnregister", "cudaProfilerStart", "cudaProfilerStop"]
+    cuda.cudart = lambda: SimpleNamespace(**dict.fromkeys(names, lambda *args: 0))
+    of_another = torch.get_device_module
+    torch.get_device_module = lambda device=None: cuda if device is None else of_another(device)
     cuda.device = _DeviceContext
     cuda.Stream = cuda.streams.Stream = cuda.ExternalStream = torch.Stream = Stream
     cuda.Event = cuda.streams.Event = torch.Event = Event

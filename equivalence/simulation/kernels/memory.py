@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+
 import torch
 
 from equivalence.simulation.kernels.registry import Tensor, jit, kernel
@@ -38,3 +40,21 @@ def clamp_position(out: Tensor, lengths: Tensor) -> None:
 def resolve_future_token_ids(ids: Tensor, future: Tensor) -> None:
     """Replace -i, which stands for a token that was not known when it was written, by the i-th of the map."""
     ids.copy_(torch.where(ids < 0, future[(-ids).clamp(min=0)], ids))
+
+
+@jit("hicache", "launch_one_mla", source="kvcacheio/hicache.cuh")
+def launch_one_mla(target: Tensor, to: Tensor, source: Tensor, taken: Tensor) -> None:
+    """Rows of one layer's cache, to their places in another."""
+    target[to.long()] = source[taken.long()]
+
+
+@jit("hicache_staged", "launch_all_mla_lf_pf_staged", source="kvcacheio/hicache.cuh")
+def launch_all_mla_lf_pf_staged(
+    target: Tensor, to: Tensor, staging: Tensor, pages: Tensor, layers: Tensor, page_size: int
+) -> None:
+    """Pages of all layers, each of which has a cache of its own at an address, to rows that hold all layers of a token."""
+    width = target.shape[-1] * target.element_size()
+    taken = (pages.long()[:, None] + torch.arange(page_size)).flatten().tolist()
+    for layer, address in enumerate(layers.tolist()):
+        for place, row in zip(to.tolist(), taken, strict=True):
+            ctypes.memmove(target[place, layer].data_ptr(), address + row * width, width)

@@ -11,7 +11,7 @@ from equivalence.levels import Following, Setting, server, trace
 from equivalence.levels.following import together
 from equivalence.levels.model import meta_call
 from equivalence.levels.replay import GENERATED, UPSTREAM
-from equivalence.levels.scenarios import Configuration
+from equivalence.levels.scenarios import Configuration, Scenario
 from equivalence.simulation.environment import Simulation
 from equivalence.simulation.executed import Executed
 from equivalence.simulation.settings import Settings
@@ -79,6 +79,22 @@ def test_nothing_followed_is_no_evidence(tmp_path: Path) -> None:
     setting = setting_of(tmp_path / "work", Cache.off())
     tree = tree_of(tmp_path / "tree", UPSTREAM_TEXT)
     assert not trace.run(tree, tree, setting, configurations=(), runs=(), scenarios=()).evidence.passed
+
+
+@pytest.mark.parametrize("needed", [True, False])
+def test_a_server_of_upstreams_that_does_not_start_is_a_fault_only_where_it_has_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, needed: bool
+) -> None:
+    setting = setting_of(tmp_path / "work", Cache.off())
+    tree = tree_of(tmp_path / "tree", UPSTREAM_TEXT)
+    one = Configuration(name="small", published="v3")
+    assert setting.following is not None
+    setting.following._known[meta_call(one, setting).follow] = Executed({"__init__.py": frozenset({2, 3})}, {})
+    monkeypatch.setattr(server, "observe", lambda *_: None)
+    asked = Scenario(name="seldom", needed=needed)
+    found = trace.run(tree, tree, setting, configurations=[one], runs=(), scenarios=[asked])
+    assert found.passed is not needed
+    assert any("seldom: upstream did not run to its end" in sentence for sentence in found.limits) is not needed
 
 
 def test_without_triton_only_what_builds_models_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -383,3 +383,15 @@ def test_fp8_of_older_releases_gives_back_what_went_in(name: str) -> None:
         near(q.float() * scales, x, 0.05)
         quantization.sgl_per_tensor_quant_fp8(x, q, scales * 2, True)
         near(q.float() * scales * 2, x, 0.05)
+
+
+def test_pages_of_all_layers_go_to_rows_that_hold_a_token() -> None:
+    layers = [torch.randn(12, 6).bfloat16() for _ in range(3)]
+    addresses = torch.tensor([layer.data_ptr() for layer in layers])
+    host, staging = torch.zeros(10, 3, 6).bfloat16(), torch.empty(4, 3, 6).bfloat16()
+    memory.launch_all_mla_lf_pf_staged(host, torch.tensor([7, 8, 1, 2]), staging, torch.tensor([4, 10]), addresses, 2)
+    assert torch.equal(host[[7, 8, 1, 2]], torch.stack([layer[[4, 5, 10, 11]] for layer in layers], 1))
+    assert not host[[0, 3, 4, 5, 6, 9]].any()
+    back = torch.zeros(12, 6).bfloat16()
+    memory.launch_one_mla(back, torch.tensor([3, 0]), layers[0], torch.tensor([1, 2]))
+    assert torch.equal(back[[3, 0]], layers[0][[1, 2]]) and not back[[1, 2, *range(4, 12)]].any()

@@ -29,6 +29,8 @@ def test_the_device_is_there_and_its_tensors_are_the_cpus() -> None:
     with torch.cuda.stream(torch.cuda.Stream()) as stream:
         assert torch.cuda.current_stream() is stream
     assert torch.cuda.current_stream() is torch.cuda.default_stream()
+    assert torch.get_device_module() is torch.get_device_module("cuda") is torch.cuda
+    assert torch.cuda.cudart().cudaHostRegister(0, 8, 0) == 0
 
 
 def test_operators_for_cuda_run() -> None:
