@@ -25,6 +25,9 @@ def explain(
     ],
     out: Out = DEFAULT_OUT,
     reports: Reports = None,
+    retained: Annotated[
+        bool, typer.Option("--retained", help="Say what would leave with a file, folder, module, definition or rule.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Say of anything whether it is in the tree, by which rule or chain, and what would change that."""
@@ -37,7 +40,8 @@ def explain(
         tree = open_recorded(out, read_manifest(out).upstream, None, lambda text: None)
         return tree.read(path).decode("utf-8", "replace") if path in tree.by_path else ""
 
-    found = Explainer(Generated(out.absolute(), _graph(out, reports), out, upstream)).explain(name)
+    explainer = Explainer(Generated(out.absolute(), _graph(out, reports), out, upstream))
+    found = explainer.retained(name) if retained else explainer.explain(name)
     if as_json:
         print_json([asdict(answer) for answer in found])
         return

@@ -49,6 +49,7 @@ EXAMPLES = {
         "shrinker explain RadixCache.match_prefix",
         "shrinker explain --attention-backend",
         "shrinker explain SGLANG_USE_AITER",
+        "shrinker explain --retained srt/lora/",
         "shrinker explain managers/scheduler.py:100",
     ),
     "why": (

@@ -42,7 +42,7 @@ def graph_data(
     nodes = sorted(
         {edge.src for edge in edges}
         | {edge.dst for edge in edges}
-        | {_node(p) for p in graph.kept}
+        | {kept_node(p) for p in graph.kept}
         | {f"distribution:{row.name}" for row in required if row.kept}
     )
     kinds = sorted({edge.kind for edge in edges})
@@ -85,7 +85,7 @@ def _requirements(rows: Iterable[Distribution]) -> Iterator[Edge]:
     for row in rows:
         node = f"distribution:{row.name}"
         for path, line in row.users:
-            yield Edge(_node(path), node, "requires", path, line)
+            yield Edge(kept_node(path), node, "requires", path, line)
         if row.needed_by:
             loader = distribution_name(row.needed_by)
             yield Edge(
@@ -108,6 +108,7 @@ def load_graph(path: Path) -> dict[str, Any]:
     return data
 
 
-def _node(path: str) -> str:
+def kept_node(path: str) -> str:
+    """Node id of a kept file."""
     name = module_name(path)
     return module_node(name) if name is not None else file_node(path)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 
 from shrinker.report.measure import Measured
 from shrinker.ruleset import Companion, Rule, Ruleset, Walk
+from shrinker.ruleset.match import name_matches
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
+from shrinker.values.upstream import modules_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,8 @@ class RuleEffect:
     """Lines of those files."""
     kept: int
     """Nodes that it names as a root, keep, asset, walk target or module of a companion."""
+    wide: tuple[str, ...] = ()
+    """Patterns over modules, among others of it, that no module of upstream matches."""
 
     @property
     def idle(self) -> bool:
@@ -64,6 +68,7 @@ def rule_effects(
                 return sum(path.startswith(rule.folder + "/") for path in folded)
         return named[rule.id]
 
+    modules = {part for name in modules_of((*graph.kept, *graph.removed)) for part in _with_packages(name)}
     return [
         RuleEffect(
             id=rule.id,
@@ -74,6 +79,17 @@ def rule_effects(
             files=removed[rule.id],
             lines=removed_lines[rule.id],
             kept=kept(rule),
+            wide=tuple(p for p in getattr(rule, "modules", ()) if not _matches(p, modules)),
         )
         for rule in rules.all_rules()
     ]
+
+
+def _with_packages(module: str) -> Iterator[str]:
+    yield module
+    while module := module.rpartition(".")[0]:
+        yield module
+
+
+def _matches(pattern: str, modules: Set[str]) -> bool:
+    return any(name_matches(pattern, name) for name in modules) if "*" in pattern else pattern in modules

@@ -29,6 +29,7 @@ WRITTEN = (
     "interface.json",
     "interface.md",
     "keep.txt",
+    "questionable.txt",
     "remove.txt",
     "rules.json",
     "rules.md",

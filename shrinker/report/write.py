@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from shrinker.cache import Cache
-from shrinker.program.nodes import module_node
 from shrinker.program.saved import graph_data
 from shrinker.program.symbols.saved import NO_SYMBOLS, SymbolData, symbol_data
 from shrinker.program.written import Written
@@ -25,7 +24,9 @@ from shrinker.report.measure import Measured, Tally, measure, tally
 from shrinker.report.page import PAGE, index_page
 from shrinker.report.pages import readable, templates, write_files
 from shrinker.report.picture import graphviz_svg, mermaid, package_edges
-from shrinker.report.structure import cycles, dominators, structure
+from shrinker.report.questionable import questionable_list
+from shrinker.report.retained import retained_data
+from shrinker.report.structure import cycles
 from shrinker.report.summary import build_summary, evidence_data
 from shrinker.ruleset import Remove, Ruleset
 from shrinker.values.distributions import Distributions
@@ -41,6 +42,7 @@ GENERATED_ONLY = ("graph.json", "symbols.json", "symbol_edges.json", "run.json",
 """Files that git ignores: large, different from run to run, or dependent on what is installed."""
 
 _MOST_FOLDERS = 150
+_MOST_KEPT = 20
 _COUNTED = ("decisions", "folded_lines", "files", "lines", "kept")
 
 
@@ -105,6 +107,7 @@ def begin_reports(folder: Path, made: Made) -> Begun:
         dropped=dropped_importers(made.distributions, graph, folded),
     )
     data["gone"] = definitions_data(gone)
+    data |= retained_data(data, {file.path: file.after for file in files if file.kept}, made.cache)
     data |= {"tree": manifest.tree, "whys": {rule.id: rule.why for rule in made.rules.by_id().values()}}
     pairs = package_edges(graph)
     api = api_page(made.tree, graph, made.lost, gone, made.written, made.rules)
@@ -119,7 +122,7 @@ def begin_reports(folder: Path, made: Made) -> Begun:
         "interface.json": readable(interface_data(made.interface, made.entries)),
         "rules.json": readable(_rules_data(made.rules, effects)),
         "graph.json": json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n",
-        **_pages(made, effects, files, mermaid(pairs), api),
+        **_pages(made, effects, files, mermaid(pairs), api, data["retained"]),
     }
     if (picture := graphviz_svg(pairs)) is not None:
         texts["dependencies.svg"] = picture
@@ -173,19 +176,23 @@ def finish_reports(
         "cache": {name: {"asked": c.asked, "found": c.found} for name, c in sorted(begun.cache.counts.items())},
     }
     write_files(begun.folder, {"summary.json": readable(summary), "run.json": readable(run, ordered=False)})
+    write_files(begun.folder, {"questionable.txt": questionable_list(begun.folder)})
     write_files(begun.folder, {PAGE: index_page(begun.folder, earlier)})
     return summary
 
 
 def _pages(
-    made: Made, effects: Sequence[RuleEffect], files: Sequence[Measured], chart: str, api: ApiPage
+    made: Made,
+    effects: Sequence[RuleEffect],
+    files: Sequence[Measured],
+    chart: str,
+    api: ApiPage,
+    retained: Mapping[str, Sequence[int]],
 ) -> dict[str, str]:
     graph, folded = made.graph, made.folded
     environment = templates()
     environment.filters["extras"] = extras_text
     environment.globals |= {"upstream": made.manifest.upstream, "profile": made.manifest.profile}
-    found = structure(graph, made.cache)
-    lines = {module_node(folded[f.path].module): f.after for f in files if f.kept and f.path in folded}
     removed = [file for file in files if file.path in graph.removed]
     by_rule = tally(removed, lambda file: graph.removed[file.path].rule)
     features = {rule.id: rule.feature for rule in made.rules.removes if isinstance(rule, Remove)}
@@ -204,8 +211,8 @@ def _pages(
             "page": dependencies(graph, folded, files),
             "distributions": made.distributions,
             "chart": chart,
-            "cycles": cycles(found),
-            "dominators": dominators(found, lines),
+            "cycles": cycles(graph, made.cache),
+            "retained": sorted(retained.items(), key=lambda row: (-row[1][1], row[0]))[:_MOST_KEPT],
         },
         "api.md": {"page": api},
         "interface.md": {"interface": made.interface, "flags": made.entries.flags},
@@ -226,7 +233,8 @@ def _rules_data(rules: Ruleset, effects: Sequence[RuleEffect]) -> dict[str, Any]
         for rule in rules.by_id().values()
     }
     did = {e.id: {name: count for name in _COUNTED if (count := getattr(e, name))} for e in effects if not e.idle}
-    return {"format": 1, "profile": rules.profile, "rules": rows, "effects": did}
+    wide = {e.id: e.wide for e in effects if e.wide and not e.idle}
+    return {"format": 1, "profile": rules.profile, "rules": rows, "effects": did, "wide": wide}
 
 
 def _total(files: Sequence[Measured]) -> Tally:

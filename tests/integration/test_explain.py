@@ -122,6 +122,20 @@ def test_sixty_questions(explainer: Explainer) -> None:
     assert wrong(explainer) == []
 
 
+def test_what_leaves_with_a_folder_a_file_a_rule_and_a_definition(explainer: Explainer) -> None:
+    [folder] = explainer.retained("srt/lora/")
+    assert folder.verdict == "leaves" and any("files, " in row for row in folder.because)
+    assert any(row.startswith("in files that stay, ") for row in folder.because)
+    [module] = explainer.retained("sglang.srt.layers.attention.dsa_backend")
+    assert "dsa_topk_backend.py" in "\n".join(module.because)
+    [rule] = explainer.retained("root-benchmarks")
+    assert "bench_serving.py" in "\n".join(rule.because)
+    [symbol] = explainer.retained("RadixCache")
+    assert "SessionRadixCacheMixin" in "\n".join(symbol.because)
+    with pytest.raises(InputError, match="not in the generated tree"):
+        explainer.retained("sglang.srt.models.qwen3")
+
+
 def test_both_line_numbers_are_told(explainer: Explainer, newest: Shrunk) -> None:
     path = "python/sglang/srt/managers/scheduler.py"
     [answer] = explainer.explain("Scheduler.event_loop_overlap")

@@ -98,6 +98,7 @@ def test_files_written(reports: Path) -> None:
     names = {path.name for path in reports.iterdir()} - {"dependencies.svg"}
     assert names == {
         "keep.txt",
+        "questionable.txt",
         "remove.txt",
         "uncertain.txt",
         "errors.txt",

@@ -5,11 +5,12 @@ Only the standard library is imported here: an answer takes less time than loadi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from shrinker.program.cuts import Cuts
 from shrinker.program.why import Step
 from shrinker.values.errors import InputError
 
@@ -133,6 +134,12 @@ class Table:
         line: int = self._units[number][3]
         return line
 
+    def lines(self, number: int) -> int:
+        """Lines of a unit in upstream."""
+        unit = self._units[number]
+        count: int = unit[4] - unit[3] + 1
+        return count
+
     def owner(self, number: int) -> int:
         """Number of the class or block around a unit; -1 at the top of its module."""
         parent: int = self._units[number][5]
@@ -167,6 +174,22 @@ class Table:
         for source, target, *_ in self._edges:
             if self._is_reached(source) and (target >= size or self.is_live(target)):
                 yield self._node(source), self._node(target)
+
+    def leaving(self, cut: Iterable[int]) -> list[int]:
+        """Live units that nothing reaches any more without these units, themselves included.
+
+        Args:
+            cut: units; what is in a class goes with it.
+        """
+        return [number for number in self._cuts.leaving(cut) if number < len(self._units)]
+
+    @cached_property
+    def _cuts(self) -> Cuts:
+        size = len(self._units)
+        roots = (size + n for n, name in enumerate(self._others) if name.startswith("root:"))
+        owners = {n: self.owner(n) for n, unit in enumerate(self._units) if unit[1] == "member"}
+        live = (edge for edge in self._edges if edge[1] >= size or self.is_live(edge[1]))
+        return Cuts(size + len(self._others), live, roots, owners)
 
     @cached_property
     def _edges(self) -> list[list[int]]:

@@ -17,6 +17,7 @@ from shrinker.program import answers
 from shrinker.program.why import Chain, Step, Unreached
 from shrinker.report.explain import offered
 from shrinker.report.explain.generated import Answer, Generated, unknown, without
+from shrinker.report.explain.leaving import leaving, leaving_rule
 from shrinker.syntax.walk import definitions
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE_PREFIX, module_name
@@ -47,6 +48,19 @@ class Explainer:
         if found := self._generated_line(name) or self._folder(name):
             return found
         return self._named(name)
+
+    def retained(self, name: str) -> list[Answer]:
+        """What would leave with a file, folder, module, definition or rule.
+
+        Raises:
+            InputError: it is nothing of these, or not in the tree.
+        """
+        if offered.rule(self._tree, name):
+            return [leaving_rule(self._tree, name)]
+        kept = [answer for answer in self.explain(name) if answer.verdict in ("kept", "partly kept")]
+        if not kept:
+            raise InputError(f"{name} is not in the generated tree", f"ask `shrinker explain {name}`")
+        return [leaving(self._tree, answer) for answer in kept]
 
     def _generated_line(self, name: str) -> list[Answer]:
         path, _, number = name.rpartition(":")

@@ -26,7 +26,7 @@ class Answer:
 
     subject: str
     verdict: str
-    """``kept``, ``removed``, ``partly kept``, ``refused`` (some values of it are) or ``rule``."""
+    """``kept``, ``removed``, ``partly kept``, ``refused`` (some values of it are), ``rule`` or ``leaves``."""
     because: tuple[str, ...]
     change: str
     """What would change it."""
@@ -58,6 +58,12 @@ class Generated:
     def symbols(self) -> Symbols | None:
         """The saved search; None where the run looked at modules only."""
         return load_symbols(self.graph.with_name(SYMBOLS))
+
+    @cached_property
+    def lines(self) -> dict[str, int]:
+        """Lines of each kept file in the tree."""
+        rows = self.graph.with_name("keep.txt").read_text("utf-8").splitlines()[1:]
+        return {path: int(after) for path, _, after, _ in (row.split("\t") for row in rows)}
 
     def report(self, name: str) -> dict[str, Any]:
         """A report in JSON.

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from shrinker.report.pages import templates
+from shrinker.report.questionable import questionable
 
 PAGE = "index.html"
 _HERE = Path(__file__).parent
-_BY_NAME = "by name"
 _MOST = 500
 """Rows of a table that goes on for long."""
 
@@ -61,6 +61,8 @@ def _data(folder: Path, earlier: Path) -> dict[str, Any]:
             for row in rows
         ],
         "gone": _gone(graph["gone"]),
+        "retained": graph["retained"],
+        "optional": graph["optional"],
         "rules": [
             [
                 id,
@@ -70,7 +72,7 @@ def _data(folder: Path, earlier: Path) -> dict[str, Any]:
             ]
             for id, (kind, _) in rules["rules"].items()
         ],
-        "named": sorted(_named(symbols), key=lambda row: (-row[1], row[0]))[:_MOST],
+        "questionable": questionable(symbols, rules)[:_MOST],
         "uncertain": [
             [place, why, lines.get(place.partition(":")[0], 0)] for place, why in _rows(folder, "uncertain.txt")
         ],
@@ -111,14 +113,6 @@ def _gone(names: Mapping[str, list[list[Any]]]) -> dict[str, list[Any]]:
         for path, line in places:
             found.setdefault(path, []).extend((name, line))
     return found
-
-
-def _named(found: Mapping[str, Any]) -> Iterator[list[Any]]:
-    """Functions and classes that stay for nothing but an attribute of their name somewhere: dotted name, lines."""
-    for number, (module, kind, name, first, last, _, live) in enumerate(found["units"]):
-        edge = found["best"][3 * number + 1] if live else -1
-        if edge >= 0 and found["kinds"][edge] == _BY_NAME and kind in ("function", "class", "member"):
-            yield [f"{found['modules'][module][0]}.{name}", last - first + 1]
 
 
 def _evidence(summary: Mapping[str, Any], verified: Mapping[str, Any], tree: str) -> Iterator[list[Any]]:

@@ -1,0 +1,74 @@
+"""What would leave with something: `shrinker explain --retained`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shrinker.report.explain.generated import Answer, Generated, without
+from shrinker.report.retained import Retained
+from shrinker.values.errors import InputError
+
+_MOST = 12
+"""Rows of a list."""
+
+
+def leaving_rule(tree: Generated, rule: str) -> Answer:
+    """What leaves with a rule that names roots.
+
+    Raises:
+        InputError: the rule names none.
+    """
+    found = Retained(tree.data, tree.lines)
+    paths = found.with_rule(rule)
+    if not paths:
+        raise InputError(f"rule {rule} alone keeps no file", f"ask `shrinker ablate {rule}` what it does")
+    return Answer(rule, "leaves", tuple(_files(tree, paths)), without(rule))
+
+
+def leaving(tree: Generated, kept: Answer) -> Answer:
+    """What leaves with something that is kept: a folder, a file, or a definition.
+
+    Raises:
+        InputError: it is something else, or the run looked at modules only.
+    """
+    place = kept.upstream
+    if place.endswith("/") or place in tree.lines:
+        inside = [path for path in tree.lines if path == place or (place.endswith("/") and path.startswith(place))]
+        paths = Retained(tree.data, tree.lines).with_paths(inside)
+        units = [n for n, _, _, path in tree.symbols.units() if path in set(paths)] if tree.symbols else []
+        because = [*_files(tree, paths), *_units(tree, units, paths)]
+        change = "a [[remove]] rule that names it, or taking out what is listed by `shrinker explain`"
+        return Answer(kept.subject, "leaves", tuple(because), change, kept.upstream, kept.generated)
+    if tree.symbols is None or not (found := [n for n in tree.symbols.find(kept.subject) if tree.symbols.is_live(n)]):
+        raise InputError(f"{kept.subject} is no file, folder, rule or definition", "ask for what imports or defines it")
+    because = [*_units(tree, found, ())]
+    return Answer(kept.subject, "leaves", tuple(because), kept.change, kept.upstream, kept.generated)
+
+
+def _files(tree: Generated, paths: list[str]) -> Iterable[str]:
+    yield f"{len(paths):,} {'file' if len(paths) == 1 else 'files'}, {sum(tree.lines[path] for path in paths):,} lines"
+    largest = sorted(paths, key=lambda path: (-tree.lines[path], path))[:_MOST] if len(paths) > 1 else ()
+    yield from (f"{tree.lines[path]:>7,}  {path}" for path in largest)
+    if len(paths) > _MOST:
+        yield f"… {len(paths) - _MOST:,} more"
+
+
+def _units(tree: Generated, cut: list[int], besides: Iterable[str]) -> Iterable[str]:
+    """Definitions and statements, but for those of files that leave as a whole."""
+    symbols, whole = tree.symbols, frozenset(besides)
+    if symbols is None:
+        return
+    gone = set(symbols.leaving(cut))
+    found = [
+        (symbols.lines(n), f"{path}:{symbols.line(n)}  {name}")
+        for n, kind, name, path in symbols.units()
+        if n in gone and path not in whole and symbols.owner(n) not in gone and kind != "import"
+    ]
+    if found:
+        where = "in files that stay, " if whole else ""
+        lines = sum(count for count, _ in found)
+        yield f"{where}{lines:,} lines of upstream, {len(found):,} definitions and statements"
+        found.sort(key=lambda row: (-row[0], row[1]))
+        yield from (f"{count:>7,}  {place}" for count, place in found[:_MOST])
+        if len(found) > _MOST:
+            yield f"… {len(found) - _MOST:,} more"

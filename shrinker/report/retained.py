@@ -1,0 +1,114 @@
+"""Retained size: the lines that leave with a file, a folder or a rule, because every chain to them goes through it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from shrinker.cache import Cache, pack, unpack
+from shrinker.program.cuts import Cuts
+from shrinker.program.saved import kept_node
+
+_AT_NEED = frozenset({"import-local", "import-type", "package", "string", "walk"})
+"""Kinds of edges by which nothing runs before it is asked for."""
+_TOP = 3
+"""Folders of the path of a package's top, which holds everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """What would leave with something."""
+
+    name: str
+    """Path of a file or, with a slash, of a folder; else the id of a rule that names roots."""
+    files: int
+    lines: int
+
+
+def retained_data(data: Mapping[str, Any], lines: Mapping[str, int], cache: Cache) -> dict[str, Any]:
+    """What the saved graph tells of it: files and lines of each file that keeps more than itself, and the largest choices.
+
+    Args:
+        data: the graph.
+        lines: of each kept file in the generated tree.
+        cache: results of earlier graphs.
+    """
+    layer = cache.layer("retained")
+    keys = {"retained": layer.key(repr((data["nodes"], data["edges"], sorted(lines.items()))))}
+    packed = layer.load(keys)
+    if not packed:
+        found = Retained(data, lines)
+        each = {row.name: [row.files, row.lines] for row in found.each() if row.files > 1}
+        optional = [[row.name, row.files, row.lines] for row in found.optional()]
+        packed = {"retained": pack({"retained": each, "optional": optional})}
+        layer.save(keys, packed)
+    read: dict[str, Any] = unpack(packed["retained"])
+    return read
+
+
+class Retained:
+    """The file graph of one run."""
+
+    def __init__(self, data: Mapping[str, Any], lines: Mapping[str, int]) -> None:
+        """
+        Args:
+            data: the saved graph.
+            lines: of each kept file in the generated tree.
+        """
+        nodes: list[str] = data["nodes"]
+        self._edges, self._kinds, self._lines = data["edges"], data["kinds"], lines
+        self._number = {name: number for number, name in enumerate(nodes)}
+        self._at: dict[str, int] = {path: self._number[kept_node(path)] for path in data["kept"]}
+        self._path = {number: path for path, number in self._at.items()}
+        self._cuts = Cuts(len(nodes), self._edges, set(range(len(nodes))) - {edge[1] for edge in self._edges})
+
+    def with_paths(self, paths: Collection[str]) -> list[str]:
+        """Paths that leave with some kept files, themselves included."""
+        return self._paths({self._at[path] for path in paths})
+
+    def with_rule(self, rule: str) -> list[str]:
+        """Paths that leave with a rule that names roots."""
+        number = self._number.get(f"root:{rule}")
+        return self._paths({number}) if number is not None else []
+
+    def _paths(self, cut: Collection[int]) -> list[str]:
+        return sorted(self._path[node] for node in self._cuts.leaving(cut) if node in self._path)
+
+    def size(self, name: str, paths: Collection[str]) -> Leaving:
+        """How much some paths are, under a name."""
+        return Leaving(name, len(paths), sum(self._lines.get(path, 0) for path in paths))
+
+    def each(self) -> Iterator[Leaving]:
+        """What leaves with each file."""
+        return (self.size(path, self._paths({number})) for path, number in self._at.items())
+
+    def optional(self, most: int = 20) -> list[Leaving]:
+        """The largest that a user could decide to do without: what nothing runs before it is asked for, and what only a rule names.
+
+        What leaves with a larger one is not told again.
+        """
+        found = [(self.size(name, paths), frozenset(paths)) for name, paths in self._choices()]
+        chosen: list[tuple[Leaving, frozenset[str]]] = []
+        for leaving, paths in sorted(found, key=lambda row: (-row[0].lines, row[0].name)):
+            if paths and len(chosen) < most and not any(paths <= other for _, other in chosen):
+                chosen.append((leaving, paths))
+        return [leaving for leaving, _ in chosen]
+
+    def _choices(self) -> Iterator[tuple[str, list[str]]]:
+        inside: dict[str, set[int]] = {}
+        for path, number in self._at.items():
+            inside[path] = {number}
+            parts = path.split("/")
+            for depth in range(_TOP, len(parts)):
+                inside.setdefault("/".join(parts[:depth]) + "/", set()).add(number)
+        outside: dict[int, list[tuple[int, bool]]] = {}
+        for source, target, kind, *_ in self._edges:
+            outside.setdefault(target, []).append((source, self._kinds[kind] in _AT_NEED))
+        for name, numbers in inside.items():
+            entered = [later for n in numbers for source, later in outside.get(n, ()) if source not in numbers]
+            if entered and all(entered):
+                yield name, self._paths(numbers)
+        for node, number in self._number.items():
+            if node.startswith("root:"):
+                yield node.removeprefix("root:"), self._paths({number})
