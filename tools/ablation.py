@@ -1,19 +1,23 @@
 """What a rule does by itself: the tree with all rules against the tree with all but that one.
 
 `rules.md` counts what rests on a rule; several rules may rest on the same line, and what a decision makes unreachable
-is counted for none of them. Here nothing is attributed: the tree is generated without the rule, and compared.
+is counted for none of them. That figure is told, too. Beside it nothing is attributed: the tree is generated without the
+rule, and compared.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from shrinker.pipeline import Progress, Request, Result, shrink
 from shrinker.ruleset import load_profile, without
+from shrinker.upgrade.generated import generate, wanted
+from shrinker.values.contents import MANIFEST
 from shrinker.values.errors import EvidenceError, InputError
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile
@@ -41,6 +45,8 @@ class Alone:
     """Functions, classes and methods, by qualified name."""
     lines: Change = Change()
     """Of Python, net for each file."""
+    counted: Mapping[str, int] = field(default_factory=dict)
+    """What `rules.md` counts for it: decisions, lines that these fold away, files removed, lines of these, nodes kept."""
     paths: tuple[str, ...] = ()
     """The files that come or go, sorted."""
     failed: str = ""
@@ -71,34 +77,34 @@ def alone(
     for rule in ids:
         # Before the first long run.
         without(loaded, (rule,))
+    # Kept in the cache folder: who asks for a second rule does not wait for it again.
+    tree = wanted(upstream, profile, rules, progress)
+    generate([tree], jobs, progress)
+    base = tree.place, Manifest.from_json((tree.place / MANIFEST).read_text("utf-8"), MANIFEST)
+    counted: Mapping[str, Mapping[str, int]] = json.loads((tree.reports / "rules.json").read_text("utf-8"))["effects"]
     with tempfile.TemporaryDirectory(prefix="shrinker-effect-") as folder:
         place = Path(folder)
 
-        def generated(name: str, left_out: tuple[str, ...]) -> tuple[Path, Manifest]:
-            out = place / name
-            request = Request(
-                upstream, profile, out, jobs, reports=place / f"{name}.reports", rules=rules, without=left_out
-            )
-            made: Result = shrink(request, progress)
-            return out, made.manifest
-
-        progress.note("generating with all rules")
-        base = generated("all", ())
         for rule in ids:
             progress.note(f"generating without {rule}")
+            out, reports = place / "without", place / "without.reports"
             try:
-                other = generated("without", (rule,))
+                made: Result = shrink(
+                    Request(upstream, profile, out, jobs, reports=reports, rules=rules, without=(rule,)), progress
+                )
             except (EvidenceError, InputError) as error:
-                yield Alone(rule, failed="\n".join(str(error).splitlines()[: _SHOWN + 1]))
+                failed = "\n".join(str(error).splitlines()[: _SHOWN + 1])
+                yield Alone(rule, counted=counted.get(rule, {}), failed=failed)
             else:
-                yield compare(rule, base, other)
+                yield compare(rule, counted.get(rule, {}), base, (out, made.manifest))
 
 
-def compare(rule: str, base: tuple[Path, Manifest], other: tuple[Path, Manifest]) -> Alone:
+def compare(rule: str, counted: Mapping[str, int], base: tuple[Path, Manifest], other: tuple[Path, Manifest]) -> Alone:
     """Compare the trees with and without a rule.
 
     Args:
         rule: its id.
+        counted: what the reports count for it.
         base: folder and manifest of the tree of all rules.
         other: the same of the tree without it.
     """
@@ -114,6 +120,7 @@ def compare(rule: str, base: tuple[Path, Manifest], other: tuple[Path, Manifest]
         Change(len(back), len(gone)),
         Change(len(after - before), len(before - after)),
         Change(sum(n for n in more if n > 0), -sum(n for n in more if n < 0)),
+        counted,
         tuple(sorted((*back, *gone))),
     )
 

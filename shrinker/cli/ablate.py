@@ -54,10 +54,12 @@ def ablate(
 
 
 def _lines(row: Alone) -> list[str]:
+    rests = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in row.counted.items())
+    counted = f"  rules.md counts {rests or 'nothing'}"
     if row.failed:
-        return [f"{row.rule}: needed; without it {row.failed}"]
+        return [f"{row.rule}: needed; without it {row.failed}", counted]
     said = [
         f"{name}: +{change.back:,} -{change.gone:,}"
         for name, change in (("files", row.files), ("definitions", row.definitions), ("lines", row.lines))
     ]
-    return [f"{row.rule}: without it {', '.join(said)}", *(f"  {path}" for path in row.paths)]
+    return [f"{row.rule}: without it {', '.join(said)}", counted, *(f"  {path}" for path in row.paths)]

@@ -33,12 +33,18 @@ MOST_TREES = 6
 class Wanted:
     """A tree to be had."""
 
-    spec: str
+    spec: str | None
+    """None for the pinned upstream."""
     profile: str
     rules: Path | None
     upstream: UpstreamTree
     place: Path
     """Where it is, or will be."""
+
+    @property
+    def name(self) -> str:
+        """As it was asked for."""
+        return self.spec or self.upstream.identity.spec
 
     @property
     def ready(self) -> bool:
@@ -54,7 +60,7 @@ class Wanted:
         return reports_beside(self.place)
 
 
-def wanted(spec: str, profile: str, rules: Path | None, progress: Progress) -> Wanted:
+def wanted(spec: str | None, profile: str, rules: Path | None, progress: Progress) -> Wanted:
     """Look a tree up.
 
     Raises:
@@ -78,7 +84,7 @@ def generate(trees: list[Wanted], jobs: int, progress: Progress) -> None:
         _two(missing, jobs // 2, progress)
     else:
         for tree in missing:
-            progress.note(f"generating {tree.spec}")
+            progress.note(f"generating {tree.name}")
             with locked(tree.place.parent):
                 if not tree.ready:
                     _one(tree, jobs, progress)
@@ -92,12 +98,12 @@ def _one(tree: Wanted, jobs: int, progress: Progress) -> None:
     try:
         shrink(Request(tree.spec, tree.profile, tree.place, jobs, reports=tree.reports, rules=tree.rules), progress)
     except EvidenceError as error:
-        raise InputError(f"{tree.spec}: {error.message}", error.next_step) from error
+        raise InputError(f"{tree.name}: {error.message}", error.next_step) from error
 
 
 def _two(trees: list[Wanted], jobs: int, progress: Progress) -> None:
     """In processes of their own: each has its own workers and its own memory."""
-    progress.note(f"generating {trees[0].spec} and {trees[1].spec}")
+    progress.note(f"generating {trees[0].name} and {trees[1].name}")
     runs: list[tuple[Wanted, subprocess.Popen[str]]] = []
     with contextlib.ExitStack() as stack:
         # In one order, so that two runs that want the same trees never wait for each other.
@@ -107,7 +113,16 @@ def _two(trees: list[Wanted], jobs: int, progress: Progress) -> None:
                 continue
             rules = ["--rules", str(tree.rules)] if tree.rules is not None else []
             places = ["--out", str(tree.place), "--reports", str(tree.reports)]
-            words = ["shrink", "--upstream", tree.spec, "--profile", tree.profile, *places, *rules, "--jobs", str(jobs)]
+            words = [
+                "shrink",
+                *(["--upstream", tree.spec] if tree.spec else []),
+                "--profile",
+                tree.profile,
+                *places,
+                *rules,
+                "--jobs",
+                str(jobs),
+            ]
             run = subprocess.Popen(
                 [sys.executable, "-m", "shrinker.cli", *words],
                 stdout=subprocess.DEVNULL,
@@ -121,7 +136,7 @@ def _two(trees: list[Wanted], jobs: int, progress: Progress) -> None:
         for tree, run in runs:
             _, said = run.communicate()
             if run.returncode:
-                raise InputError(f"{tree.spec} cannot be generated:\n{said.strip()[-2000:]}", "see its own message")
+                raise InputError(f"{tree.name} cannot be generated:\n{said.strip()[-2000:]}", "see its own message")
 
 
 def _end(run: subprocess.Popen[str]) -> None:

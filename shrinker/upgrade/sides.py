@@ -79,7 +79,7 @@ def _asked(name: str) -> Path | None:
 def generated_side(tree: Wanted) -> Side:
     """The side of a tree in the cache folder."""
     manifest = _manifest(tree.place / MANIFEST)
-    return Side(tree.spec, manifest, tree.place, tree.reports, tree.upstream)
+    return Side(tree.name, manifest, tree.place, tree.reports, tree.upstream)
 
 
 def recorded_side(

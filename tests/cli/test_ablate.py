@@ -35,6 +35,7 @@ def test_what_a_fact_removes(world: World) -> None:
     assert row["definitions"] == {"back": 1, "gone": 0}
     # Five of that file, and the five of the test that are gone from server.py.
     assert row["lines"] == {"back": 10, "gone": 0}
+    assert row["counted"] == {"decisions": 2, "folded_lines": 2}
 
 
 def test_a_rule_whose_file_nothing_reaches_does_nothing_alone(world: World) -> None:
