@@ -103,7 +103,7 @@ def _removals(paths: list[str], kept: Mapping[str, str], removed: Mapping[str, R
             continue
         rule = removed.get(path)
         if rule is not None:
-            out[path] = Removal(rule.id, f"{rule.feature} is removed")
+            out[path] = Removal(rule.id, f"removed feature: {rule.feature}")
         elif not path.startswith(PACKAGE_PREFIX):
             out[path] = Removal(UNREACHABLE, "out of scope: outside the package and named by no rule")
         elif path.endswith(".py"):

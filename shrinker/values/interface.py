@@ -35,12 +35,14 @@ class Refused:
     """A value that the command line still takes and the run then refuses by name."""
 
     subject: str
-    """The flag, or the attribute where no flag has its name."""
+    """The flag; else the attribute, or the argument, that is looked at."""
     rule: str
     values: tuple[str, ...]
     """Empty where `only` counts, or any value is refused."""
     only: tuple[str, ...]
     instead: str
+    where: str = ""
+    """The command line of the flag, as of a difference; without a flag the functions that look."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,12 +161,22 @@ def _difference(flag: Flag, kind: str, before: str, after: str, rule: str, reaso
 
 
 def _refused(rules: Ruleset, flags: Iterable[Flag], folded: Mapping[str, FoldedModule]) -> Iterator[Refused]:
-    by_attribute = {name.lstrip("-").replace("-", "_"): flag.names[0] for flag in flags for name in flag.names}
+    by_attribute: dict[str, list[Flag]] = defaultdict(list)
+    for flag in flags:
+        for name in flag.names:
+            by_attribute[name.lstrip("-").replace("-", "_")].append(flag)
     # A rule for another release looks at nothing here.
     looking = {r for module in folded.values() for d in module.decisions if d.kind == "refusal" for r in d.rules}
     for rule in rules.refusals:
         for attribute in rule.attributes if rule.id in looking else ():
-            yield Refused(by_attribute.get(attribute, attribute), rule.id, rule.values, rule.only, rule.instead)
+            subject, where = attribute or rule.argument, ", ".join(rule.functions)
+            # Of several programs with such a flag the one whose code looks.
+            named = sorted(
+                by_attribute[attribute], key=lambda flag: not where.startswith(_where(flag.module, flag.owner))
+            )
+            if named:
+                subject, where = named[0].names[0], _where(named[0].module, named[0].owner)
+            yield Refused(subject, rule.id, rule.values, rule.only, rule.instead, where)
 
 
 def _endpoints(before: Iterable[Endpoint], after: Iterable[Endpoint], reasons: _Reasons) -> Iterator[Difference]:
