@@ -18,6 +18,7 @@ from shrinker.program.build import build_graph
 from shrinker.program.distributions import decide_distributions, with_uncertain
 from shrinker.program.native.cargo import cargo_cuts
 from shrinker.program.native.prune import prune_companions
+from shrinker.program.symbols.costs import root_costs
 from shrinker.program.symbols.dead import Searched, dead_spans, search_symbols
 from shrinker.program.symbols.result import leave_out
 from shrinker.program.symbols.saved import SymbolData, found_symbols
@@ -143,7 +144,7 @@ class _Steps:
             written = written_imports(tree, self._cache)
             distributions = decide_distributions(tree, rules, graph, folded, written)
         with self._timed("symbols"):
-            found = found_symbols(searched, tree, written) if searched is not None else None
+            found = found_symbols(searched, tree, written, root_costs(rules)) if searched is not None else None
         graph = with_uncertain(graph, distributions)
         refinements = dict(engine.refinements)
         return Analysis(graph, folded, rescued, written, distributions, found, refinements, cuts), self._kept

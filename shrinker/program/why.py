@@ -9,9 +9,11 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from typing import Any
 
 from shrinker.program.nodes import distribution_name, file_node, module_node
+from shrinker.program.symbols.costs import file_cost
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE_PREFIX, module_name
 
@@ -162,24 +164,25 @@ def _doubt(data: Mapping[str, Any], node: str) -> str:
 
 
 def _search(data: Mapping[str, Any]) -> dict[int, list[int]]:
-    """The edge by which a breadth-first search from all roots first meets each node."""
-    nodes = data["nodes"]
+    """The last edge of the cheapest chain from a root to each node."""
+    nodes, costs = data["nodes"], [file_cost(kind) for kind in data["kinds"]]
     out: dict[int, list[list[int]]] = {}
     for edge in data["edges"]:
         out.setdefault(edge[0], []).append(edge)
+    roots = data.get("roots", {})
+    known = {n: roots.get(name, 0) for n, name in enumerate(nodes) if name.startswith("root:")}
     first: dict[int, list[int]] = {}
-    frontier = [n for n, name in enumerate(nodes) if name.startswith("root:")]
-    seen = set(frontier)
-    while frontier:
-        wave: list[int] = []
-        for node in frontier:
-            for edge in out.get(node, ()):
-                if edge[1] not in seen:
-                    seen.add(edge[1])
-                    first[edge[1]] = edge
-                    wave.append(edge[1])
-        # Node numbers are alphabetical, and so is the tie-break.
-        frontier = sorted(wave)
+    # Node numbers are alphabetical, and so is the tie-break.
+    queue = sorted((cost, node) for node, cost in known.items())
+    while queue:
+        cost, node = heappop(queue)
+        if cost > known[node]:
+            continue
+        for edge in out.get(node, ()):
+            whole = cost + costs[edge[2]]
+            if whole < known.get(edge[1], whole + 1):
+                known[edge[1]], first[edge[1]] = whole, edge
+                heappush(queue, (whole, edge[1]))
     return first
 
 

@@ -17,13 +17,15 @@ Row = tuple[str, int, str]
 
 
 def questionable(symbols: Mapping[str, Any], rules: Mapping[str, Any]) -> list[Row]:
-    """Definitions that stay for nothing but their name, rules without effect, and rules that are wider than what they hit.
+    """Rules without effect, and rules that are wider than what they hit; then definitions that stay for nothing but an
+    attribute of their name that is read somewhere. Each by lines.
 
     Args:
         symbols: the saved search.
         rules: the content of ``rules.json``.
     """
-    return sorted((*_named(symbols), *_rules(symbols, rules)), key=lambda row: (-row[1], row[0], row[2]))
+    found = (_rules(symbols, rules), _named(symbols))
+    return [row for rows in found for row in sorted(rows, key=lambda row: (-row[1], row[0], row[2]))]
 
 
 def questionable_list(folder: Path) -> str:
@@ -41,18 +43,16 @@ def _named(symbols: Mapping[str, Any]) -> Iterator[Row]:
     for number, (module, kind, name, first, last, _, live) in enumerate(symbols["units"]):
         edge = symbols["best"][3 * number + 1] if live else -1
         if edge >= 0 and symbols["kinds"][edge] == _NAMED and kind in _DEFINITIONS:
-            why = "stays for nothing but an attribute of its name that is read somewhere"
-            yield f"{symbols['modules'][module][0]}.{name}", last - first + 1, why
+            yield f"{symbols['modules'][module][0]}.{name}", last - first + 1, "by name only"
 
 
 def _rules(symbols: Mapping[str, Any], rules: Mapping[str, Any]) -> Iterator[Row]:
     others, best = symbols.get("others", ()), symbols.get("best", ())
     used = {others[source - len(symbols["units"])] for source in best[::3] if source >= len(symbols["units"])}
+    for rule in rules["idle"]:
+        yield rule, 0, f"a [[{rules['rules'][rule][0]}]] rule that did nothing in this tree"
     for rule, (kind, _) in rules["rules"].items():
-        did = rules["effects"].get(rule)
-        if did is None:
-            yield rule, 0, f"a [[{kind}]] rule that did nothing in this tree"
-        elif kind in _ROOTS and used and f"root:{rule}" not in used:
+        if kind in _ROOTS and rule in rules["effects"] and used and f"root:{rule}" not in used:
             yield rule, 0, f"a [[{kind}]] rule: all that it names is kept for something else, too"
     for rule, patterns in rules["wide"].items():
         lines = rules["effects"].get(rule, {}).get("lines", 0)

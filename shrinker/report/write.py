@@ -11,6 +11,7 @@ from typing import Any
 
 from shrinker.cache import Cache
 from shrinker.program.saved import graph_data
+from shrinker.program.symbols.costs import root_costs
 from shrinker.program.symbols.saved import NO_SYMBOLS, SymbolData, symbol_data
 from shrinker.program.written import Written
 from shrinker.report.api import ApiPage, Lost, api_page, definitions_data, removed_definitions
@@ -18,7 +19,7 @@ from shrinker.report.dependencies import dependencies
 from shrinker.report.distributions import distributions_data, extras_text
 from shrinker.report.effects import RuleEffect, rule_effects
 from shrinker.report.importers import dropped_importers, removed_importers
-from shrinker.report.interface import interface_data
+from shrinker.report.interface import interface_data, interface_groups
 from shrinker.report.lists import errors_list, keep_list, lines_list, remove_list, tuning_list, uncertain_list
 from shrinker.report.measure import Measured, Tally, measure, tally
 from shrinker.report.page import PAGE, index_page
@@ -38,7 +39,15 @@ from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence
 from shrinker.values.upstream import UpstreamTree
 
-GENERATED_ONLY = ("graph.json", "symbols.json", "symbol_edges.json", "run.json", "dependencies.svg", PAGE)
+GENERATED_ONLY = (
+    "graph.json",
+    "symbols.json",
+    "symbol_edges.json",
+    "run.json",
+    "dependencies.svg",
+    "questionable.txt",
+    PAGE,
+)
 """Files that git ignores: large, different from run to run, or dependent on what is installed."""
 
 _MOST_FOLDERS = 150
@@ -108,7 +117,13 @@ def begin_reports(folder: Path, made: Made) -> Begun:
     )
     data["gone"] = definitions_data(gone)
     data |= retained_data(data, {file.path: file.after for file in files if file.kept}, made.cache)
-    data |= {"tree": manifest.tree, "whys": {rule.id: rule.why for rule in made.rules.by_id().values()}}
+    absents = made.rules.absents
+    data |= {
+        "absents": {name: [r.id for r in absents if name in r.modules] for rule in absents for name in rule.modules},
+        "roots": root_costs(made.rules),
+        "tree": manifest.tree,
+        "whys": {rule.id: rule.why for rule in made.rules.by_id().values()},
+    }
     pairs = package_edges(graph)
     api = api_page(made.tree, graph, made.lost, gone, made.written, made.rules)
     texts: dict[str, str | bytes] = {
@@ -215,7 +230,7 @@ def _pages(
             "retained": sorted(retained.items(), key=lambda row: (-row[1][1], row[0]))[:_MOST_KEPT],
         },
         "api.md": {"page": api},
-        "interface.md": {"interface": made.interface, "flags": made.entries.flags},
+        "interface.md": interface_groups(made.interface, made.entries, made.rules),
         "rules.md": {
             "effects": effects,
             "unreachable": _total(unreachable),
@@ -233,8 +248,11 @@ def _rules_data(rules: Ruleset, effects: Sequence[RuleEffect]) -> dict[str, Any]
         for rule in rules.by_id().values()
     }
     did = {e.id: {name: count for name in _COUNTED if (count := getattr(e, name))} for e in effects if not e.idle}
-    wide = {e.id: e.wide for e in effects if e.wide and not e.idle}
-    return {"format": 1, "profile": rules.profile, "rules": rows, "effects": did, "wide": wide}
+    doubts = {
+        "idle": [e.id for e in effects if e.idle],
+        "wide": {e.id: e.wide for e in effects if e.wide and not e.idle},
+    }
+    return {"format": 1, "profile": rules.profile, "rules": rows, "effects": did, **doubts}
 
 
 def _total(files: Sequence[Measured]) -> Tally:

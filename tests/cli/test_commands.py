@@ -131,7 +131,7 @@ def test_why_not(generated: World) -> None:
     done = generated.run(["why-not", "sglang.srt.npu", "--out", str(generated.out)])
     assert (done.code, done.err) == (0, "")
     assert done.out.splitlines() == [
-        "python/sglang/srt/npu.py: remove-npu: Ascend NPU is removed",
+        "python/sglang/srt/npu.py: remove-npu: removed feature: Ascend NPU",
         "  python/sglang/srt/server.py:4: folded away by npu: `is_npu()` is false (line 3)",
     ]
     [answer] = generated.run(["why-not", "orphan", "--json", "--out", str(generated.out)]).document
@@ -142,8 +142,8 @@ def test_why_not(generated: World) -> None:
     ("name", "verdict", "says"),
     [
         ("cuda.py", "kept", "server.py:6"),
-        ("sglang.srt.npu", "removed", "remove-npu: Ascend NPU is removed"),
-        ("remove-npu", "rule", "1 files"),
+        ("sglang.srt.npu", "removed", "remove-npu: removed feature: Ascend NPU"),
+        ("remove-npu", "rule", "1 removed file"),
         ("srt", "partly kept", "1 removed: remove-npu"),
     ],
 )

@@ -80,6 +80,11 @@ RadixCache.match_prefx | unknown | RadixCache.match_prefix
 --enable-lorra | unknown | --enable-lora
 switch-aitre | unknown | switch-aiter
 DeepseekV3ForCausalML | unknown | DeepseekV3ForCausalLM
+DeepGemmRunnerCore.run | kept | deep_gemm.py
+torch.ops.sgl_kernel.rmsnorm | kept | sgl_kernel
+sgl_kernel::rmsnorm | kept | sgl_kernel
+removed_feature | removed | endpoint
+the endpoint POST /api/generate is not part of this server (Ollama, removed by rule remove-ollama) | removed | remove-ollama
 switch-aiter | rule | decisions
 platform-hip | rule | decisions
 remove-other-models | rule | files
@@ -134,6 +139,14 @@ def test_what_leaves_with_a_folder_a_file_a_rule_and_a_definition(explainer: Exp
     assert "SessionRadixCacheMixin" in "\n".join(symbol.because)
     with pytest.raises(InputError, match="not in the generated tree"):
         explainer.retained("sglang.srt.models.qwen3")
+
+
+@pytest.mark.parametrize("name", ["DeepGemmRunnerCore.run", "DeepGemmRunnerCore", "RadixCache.match_prefix"])
+def test_a_chain_begins_at_the_server_where_the_server_names_it(explainer: Explainer, name: str) -> None:
+    for answer in explainer.explain(name):
+        assert answer.because[0].startswith(
+            ("root:root-launch-server ", "root:root-models ", "root:root-command-line ")
+        )
 
 
 def test_both_line_numbers_are_told(explainer: Explainer, newest: Shrunk) -> None:

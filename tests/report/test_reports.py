@@ -127,7 +127,7 @@ def test_lists(reports: Path) -> None:
     assert "python/sglang/launch_server.py\t3\t2\troot from root:entry" in kept
     assert not any("NOTICE" in row for row in kept)
     removed = reports.joinpath("remove.txt").read_text().splitlines()
-    assert "python/sglang/srt/models/llama.py\t10\tmodels\tother models is removed" in removed
+    assert "python/sglang/srt/models/llama.py\t10\tmodels\tremoved feature: other models" in removed
     assert removed[1].startswith("docs/x.md\t1\tunreachable\tout of scope")
 
 

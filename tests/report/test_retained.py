@@ -79,7 +79,8 @@ def test_by_name_alone_and_rules_without_use_are_questionable() -> None:
         "rules": {"used": ["root", ""], "twice": ["api", ""], "idle": ["fact", ""], "wide": ["remove", ""]},
         "effects": {"used": {"kept": 1}, "twice": {"kept": 1}, "wide": {"lines": 7}},
         "wide": {"wide": ["sglang.gone"]},
+        "idle": ["idle"],
     }
     rows = questionable(symbols, rules)
-    assert [row[:2] for row in rows] == [("sglang.a.f", 9), ("wide", 7), ("idle", 0), ("twice", 0)]
-    assert "sglang.gone" in rows[1][2] and "did nothing" in rows[2][2] and "something else" in rows[3][2]
+    assert [row[:2] for row in rows] == [("wide", 7), ("idle", 0), ("twice", 0), ("sglang.a.f", 9)]
+    assert "sglang.gone" in rows[0][2] and "did nothing" in rows[1][2] and "something else" in rows[2][2]

@@ -60,11 +60,13 @@ def found_symbols(
     searched: Searched,
     tree: UpstreamTree,
     written: Written,
+    roots: Mapping[str, int],
 ) -> SymbolData:
     """What a search found.
 
     Args:
         searched: the search, after it ran.
+        roots: what a chain costs that begins at one of them.
         tree: upstream.
         written: imports of all of upstream.
     """
@@ -104,7 +106,7 @@ def found_symbols(
         "units": units,
         "others": others,
         "kinds": kinds,
-        "best": _best(rows, [bool(unit[6]) for unit in units], _classes(units), others, kinds),
+        "best": _best(rows, [bool(unit[6]) for unit in units], _classes(units), others, kinds, _ROOTS | dict(roots)),
         "gone": gone,
         "inner": {name: inner for name, (_, inner) in nested.items() if inner},
     }
@@ -135,7 +137,12 @@ def _classes(units: Sequence[Sequence[Any]]) -> list[int]:
 
 
 def _best(
-    rows: Sequence[int], live: Sequence[bool], classes: Sequence[int], others: Sequence[str], kinds: Sequence[str]
+    rows: Sequence[int],
+    live: Sequence[bool],
+    classes: Sequence[int],
+    others: Sequence[str],
+    kinds: Sequence[str],
+    roots: Mapping[str, int],
 ) -> list[int]:
     """Source, kind and line of the last edge of the best chain from a root to each node; -1 for a root or what is not live.
 
@@ -147,7 +154,7 @@ def _best(
         source, target, kind, line = rows[at : at + 4]
         if (source >= size or live[source]) and (target >= size or live[target]):
             out.setdefault(source, []).append((target, kind, line))
-    known = {size + n: _ROOTS.get(name, 0) for n, name in enumerate(others) if name.startswith("root:")}
+    known = {size + n: roots.get(name, 0) for n, name in enumerate(others) if name.startswith("root:")}
     queue = [(cost, node, -1, 0, 0) for node, cost in known.items()]
     heapify(queue)
     best = [-1, 0, 0] * (size + len(others))

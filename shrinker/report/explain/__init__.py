@@ -16,7 +16,7 @@ from pathlib import Path
 from shrinker.program import answers
 from shrinker.program.why import Chain, Step, Unreached
 from shrinker.report.explain import offered
-from shrinker.report.explain.generated import Answer, Generated, unknown, without
+from shrinker.report.explain.generated import Answer, Generated, several, unknown, without
 from shrinker.report.explain.leaving import leaving, leaving_rule
 from shrinker.syntax.walk import definitions
 from shrinker.values.errors import InputError
@@ -24,6 +24,7 @@ from shrinker.values.upstream import PACKAGE_PREFIX, module_name
 
 __all__ = ["Answer", "Explainer", "Generated"]
 
+_OPERATOR = re.compile(r"(?:torch\.ops\.(\w+)\.|(\w+)::)(\w+)(?:\.default)?")
 _MOST = 12
 """Lines of a reason."""
 
@@ -35,16 +36,18 @@ class Explainer:
         self._tree = tree
 
     def explain(self, name: str) -> list[Answer]:
-        """Answers to a name: a rule, flag, environment variable, endpoint, package, kernel, folder, file, module, class,
-        function or member, or a ``path:line`` of upstream or of the generated tree.
+        """Answers to a name: a rule, flag, environment variable, endpoint, package, kernel, operator, folder, file, module,
+        class, function or member, a ``path:line`` of upstream or of the generated tree, or the text of a named error.
 
         Raises:
             InputError: neither the tree nor upstream has that name; the message says which are near.
         """
         name = name.strip()
-        for look in (offered.rule, offered.flag, offered.variable, offered.endpoint):
+        for look in (offered.error, offered.rule, offered.flag, offered.variable, offered.endpoint):
             if found := look(self._tree, name):
                 return found
+        if operator := _OPERATOR.fullmatch(name):
+            return self._operator(operator[1] or operator[2], operator[3])
         if found := self._generated_line(name) or self._folder(name):
             return found
         return self._named(name)
@@ -87,6 +90,13 @@ class Explainer:
                 return other + line - start
         return 0
 
+    def _operator(self, library: str, name: str) -> list[Answer]:
+        """An operator of PyTorch: a name of a kernel library, or the function that is registered by that name."""
+        try:
+            return self._named(f"{library}.{name}")
+        except InputError:
+            return self._named(name)
+
     def _folder(self, name: str) -> list[Answer]:
         plain = name.rstrip("/").removeprefix(f"{self._tree.shown}/")
         roots = tuple(f"{root}/" for root in (plain, f"python/{plain}", f"{PACKAGE_PREFIX}{plain}"))
@@ -95,7 +105,7 @@ class Explainer:
         if not (kept or removed) or "." in plain.rpartition("/")[2]:
             return []
         rules = Counter(self._tree.data["removed"][path][0] for path in removed)
-        because = [f"{len(kept):,} files kept, {len(removed):,} removed"]
+        because = [f"{several(len(kept), 'file')} kept, {len(removed):,} removed"]
         because += [f"{count:,} removed: {rule}" for rule, count in rules.most_common(_MOST)]
         verdict = "partly kept" if kept and removed else "kept" if kept else "removed"
         path = next(root for root in roots if any(p.startswith(root) for p in (*kept, *removed)))
@@ -121,15 +131,12 @@ class Explainer:
         return [self._removed(one) for one in found[:_MOST]]
 
     def _absent(self, name: str) -> list[Answer]:
-        """A package that rules say is not installed. They are read last: that takes as long as all else."""
-        from shrinker.ruleset import load_profile
-
-        try:
-            rules = load_profile(self._tree.data["profile"]).absents
-        except InputError:
-            return []
-        said = [(rule, f"rule {rule.id}: it is not installed. {rule.why}") for rule in rules if name in rule.modules]
-        return [Answer(name, "removed", (text,), without(rule.id)) for rule, text in said]
+        """A package that rules say is not installed."""
+        rules, whys = self._tree.data["absents"].get(name, ()), self._tree.data["whys"]
+        return [
+            Answer(name, "removed", (f"rule {rule}: it is not installed. {whys[rule]}",), without(rule))
+            for rule in rules
+        ]
 
     def _kept(self, chain: Chain) -> Answer:
         steps = chain.steps
@@ -142,7 +149,9 @@ class Explainer:
         if chain.uncertain:
             because.append(f"uncertain: {chain.uncertain}")
         upstream, generated = self._places(chain.target)
-        change = f"it goes when {_cause(steps[-1])} does" if steps else "nothing names it: it stays with its file"
+        # What looks a name up is told, and not the name.
+        last = next((step for step in reversed(steps) if not step.src.startswith("name:")), None)
+        change = f"it goes when {_cause(last)} does" if last else "nothing names it: it stays with its file"
         subject = chain.target.removeprefix("symbol:")
         return Answer(subject, "kept", tuple(because) or ("it is kept with its file",), change, upstream, generated)
 

@@ -128,3 +128,8 @@ def unknown(name: str, known: Iterable[str]) -> InputError:
 def without(rule: str) -> str:
     """What undoes what a rule, or several, removed."""
     return f"take rule {rule.replace('+', ', ')} out of the profile; `shrinker ablate {rule.replace('+', ' ')}` says what comes back"
+
+
+def several(count: int, thing: str) -> str:
+    """``1 file``, ``2 files``."""
+    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shrinker.report.explain.generated import Answer, Generated, without
+from shrinker.report.explain.generated import Answer, Generated, several, without
 from shrinker.report.retained import Retained
 from shrinker.values.errors import InputError
 
@@ -46,7 +46,7 @@ def leaving(tree: Generated, kept: Answer) -> Answer:
 
 
 def _files(tree: Generated, paths: list[str]) -> Iterable[str]:
-    yield f"{len(paths):,} {'file' if len(paths) == 1 else 'files'}, {sum(tree.lines[path] for path in paths):,} lines"
+    yield f"{several(len(paths), 'file')}, {several(sum(tree.lines[path] for path in paths), 'line')}"
     largest = sorted(paths, key=lambda path: (-tree.lines[path], path))[:_MOST] if len(paths) > 1 else ()
     yield from (f"{tree.lines[path]:>7,}  {path}" for path in largest)
     if len(paths) > _MOST:
@@ -67,7 +67,7 @@ def _units(tree: Generated, cut: list[int], besides: Iterable[str]) -> Iterable[
     if found:
         where = "in files that stay, " if whole else ""
         lines = sum(count for count, _ in found)
-        yield f"{where}{lines:,} lines of upstream, {len(found):,} definitions and statements"
+        yield f"{where}{several(lines, 'line')} of upstream, {several(len(found), 'place')}"
         found.sort(key=lambda row: (-row[0], row[1]))
         yield from (f"{count:>7,}  {place}" for count, place in found[:_MOST])
         if len(found) > _MOST:

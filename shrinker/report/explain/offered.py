@@ -5,8 +5,17 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from shrinker.report.explain.generated import Answer, Generated, unknown, without
+from shrinker.report.explain.generated import Answer, Generated, several, unknown, without
 
+_DID = {
+    "decisions": "decision",
+    "folded_lines": "folded line",
+    "files": "removed file",
+    "lines": "line",
+    "kept": "kept node",
+}
+_ERROR = re.compile(r"(?:shrinker: )?(\S.*?) is not part of this server \((.*?)\)")
+_RULE = re.compile(r"removed by rule ([\w+-]+)")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
 
 
@@ -16,8 +25,24 @@ def rule(tree: Generated, name: str) -> list[Answer]:
     if name not in data["rules"]:
         return []
     did = data["effects"].get(name, {})
-    because = tuple(f"{count:,} {what.replace('_', ' ')}" for what, count in did.items()) or ("nothing in this tree",)
+    because = tuple(several(count, _DID[what]) for what, count in did.items()) or ("nothing in this tree",)
     return [Answer(f"{data['rules'][name][0]} {name}", "rule", because, without(name))]
+
+
+def error(tree: Generated, text: str) -> list[Answer]:
+    """A named error, in any part of its text, or the code of the answer of an endpoint that is gone."""
+    if text in ("404", "removed_feature"):
+        rows = dict.fromkeys(f"{row[1]}: rule {row[5]}" for row in tree.tables.get("ENDPOINTS", ()))
+        change = "; ".join(dict.fromkeys(without(row[5]) for row in tree.tables.get("ENDPOINTS", ())))
+        because = tuple(rows) or ("this server lost no endpoint",)
+        return [Answer("HTTP 404, removed_feature", "removed", because, change or "nothing")]
+    told = _ERROR.search(text)
+    if told is None:
+        return []
+    subject, why = told.groups()
+    named = _RULE.search(why)
+    because = (f"rule {named[1]}: {why.partition(',')[0]}" if named else why,)
+    return [Answer(subject, "removed", because, without(named[1]) if named else "a [[keep]] rule that names it")]
 
 
 def flag(tree: Generated, name: str) -> list[Answer]:

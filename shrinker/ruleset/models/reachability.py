@@ -52,6 +52,8 @@ class Root(Rule):
     """Modules that people run or import, by their whole names."""
     paths: tuple[str, ...] = ()
     """Native or data files and folders that are roots themselves (``sgl-kernel/**`` …)."""
+    aside: bool = False
+    """True: a client, or a program beside the server. `why` tells a chain from another root where there is one."""
 
 
 class Walk(Rule):
