@@ -197,6 +197,16 @@ class Table:
         return [rows[at : at + 4] for at in range(0, len(rows), 4)]
 
     @cached_property
+    def _from_removed(self) -> dict[int, list[list[int]]]:
+        """Edges that leave removed units, by their targets: few of all, which take as long to sort out as all else."""
+        rows, removed = self._read(), {number for number, unit in enumerate(self._units) if not unit[6]}
+        found: dict[int, list[list[int]]] = {}
+        for at in range(0, len(rows), 4):
+            if rows[at] in removed:
+                found.setdefault(rows[at + 1], []).append(rows[at : at + 4])
+        return found
+
+    @cached_property
     def _incoming(self) -> dict[int, list[list[int]]]:
         found: dict[int, list[list[int]]] = {}
         for edge in self._edges:

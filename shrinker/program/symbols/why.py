@@ -240,13 +240,12 @@ class Symbols(Table):
 
     def _dead_incoming(self, number: int) -> list[list[int]]:
         """Edges from removed units, directly or by the name of a member."""
-        found = list(self._incoming.get(number, ()))
+        found = list(self._from_removed.get(number, ()))
         unit = self._units[number]
         if unit[1] == "member":
             name = f"name:{unit[2].rpartition('.')[2]}"
-            found.extend(self._incoming.get(self._numbers.get(name, -1), ()))
-        size = len(self._units)
-        return [e for e in found if e[0] < size and e[0] != number and not self.is_live(e[0])]
+            found.extend(self._from_removed.get(self._numbers.get(name, -1), ()))
+        return [edge for edge in found if edge[0] != number]
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
