@@ -157,7 +157,7 @@ def _judge(index: RuleIndex | None, task: _Task) -> _Judged:
     if not entry.changed or task.upstream is None:
         # Symbols that were read of the same bytes are not read again.
         known = same and task.theirs is not None and entry.sha256 == task.upstream_sha256
-        return _Judged(pack(seen), None if known else pack(symbols_of(tree, path)))
+        return _Judged(pack(seen), None if known else pack(symbols_of(tree, path, data)))
     pair = FilePair(entry, data, tree, _bytes(task.upstream, task.upstream_sha256), task.replaced, index)
     if task.theirs is not None:
         pair.source_symbols = unpack(task.theirs)

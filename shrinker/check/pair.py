@@ -38,12 +38,12 @@ class FilePair:
     @cached_property
     def symbols(self) -> ModuleSymbols:
         """Of the generated file."""
-        return symbols_of(self.tree, self.path)
+        return symbols_of(self.tree, self.path, self.data)
 
     @cached_property
     def source_symbols(self) -> ModuleSymbols | None:
         """Of upstream's file; None for one that is not Python."""
-        return None if self.source_tree is None else symbols_of(self.source_tree, self.path)
+        return None if self.source_tree is None else symbols_of(self.source_tree, self.path, self.source)
 
     @cached_property
     def source_tree(self) -> ast.Module | None:

@@ -20,16 +20,16 @@ from shrinker.check.declarations import (
     registers_of,
     rows_of,
 )
-from shrinker.check.scopes import Aliases, Scope, look_up, stands_for
+from shrinker.check.scopes import look_up, stands_for
 from shrinker.check.symbols import Attribute, ClassSymbols, LookUp, ModuleSymbols
 from shrinker.check.uses import Uses, is_globals, is_name
 from shrinker.syntax.imports import absolute, bound_name, package_of
 from shrinker.syntax.names import first_name, last_name
+from shrinker.syntax.scopes import COMPREHENSIONS, Comprehension, Scope, arguments_of, scope_of
 from shrinker.values.upstream import PACKAGE, module_name
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def read_symbols(file: Path, path: str) -> ModuleSymbols:
@@ -37,15 +37,16 @@ def read_symbols(file: Path, path: str) -> ModuleSymbols:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(file.read_bytes(), path)
+            data = file.read_bytes()
+            tree = ast.parse(data, path)
     except (OSError, SyntaxError, ValueError, RecursionError) as error:
         return ModuleSymbols(path, module_name(path), error=str(error))
-    return symbols_of(tree, path)
+    return symbols_of(tree, path, data)
 
 
-def symbols_of(tree: ast.Module, path: str) -> ModuleSymbols:
+def symbols_of(tree: ast.Module, path: str, data: bytes) -> ModuleSymbols:
     """Symbols of a file that is parsed already; the tree is not changed."""
-    return _Reader(path).read(tree)
+    return _Reader(path).read(tree, b":=" in data)
 
 
 class _Reader(Uses):
@@ -63,13 +64,15 @@ class _Reader(Uses):
         self.decorated: list[tuple[str, int, tuple[str, ...]]] = []
         self.foreign: set[str] = set()
         self.named_classes: dict[str, str] = {}
-        self.aliases = Aliases()
+        self.lifted: set[str] = set()
+        """Names of the module that functions bind."""
 
-    def read(self, tree: ast.Module) -> ModuleSymbols:
-        self.children(tree, self.top)
-        if "__getattr__" in self.top.names:
-            self.dynamic = True
-        self.aliases.settle()
+    def read(self, tree: ast.Module, walrus: bool) -> ModuleSymbols:
+        package = package_of(self.module, self.is_package) if self.module is not None else ""
+        top = scope_of(tree, package, walrus=walrus)
+        self.children(tree, top)
+        bound = top.bindings.names.keys() | top.bindings.declared | self.lifted
+        self.dynamic = self.dynamic or "__getattr__" in bound
         attributes = []
         for scope, root, chain, line, stored in self.chains:
             for target in sorted(look_up(scope, root) or ()):
@@ -80,7 +83,11 @@ class _Reader(Uses):
                 made = how == "keyword" and name != "__init__"
                 self.lookups.setdefault((name, "made" if made else "class", owner), line)
             elif root not in self.foreign and how != "keyword":
-                for target in self.stands_for(scope, root) or [""]:
+                targets = stands_for(scope, root)
+                if targets == set() and self.stars and root not in bound:
+                    # One of the star imports may give it.
+                    targets = {f"{self.module}.{root}"}
+                for target in sorted(targets or {""}):
                     on, what = ("named", ".".join([target, *rest])) if target else ("any", "")
                     self.lookups.setdefault((name, on, what), line)
         return ModuleSymbols(
@@ -97,8 +104,10 @@ class _Reader(Uses):
             by_text=frozenset(name for root, name in self.by_text if root not in self.foreign),
             computed_files=frozenset(self.computed_files),
             lookups=tuple(LookUp(name, line, on, owner) for (name, on, owner), line in self.lookups.items()),
-            bound=frozenset(self.top.names),
-            named=tuple((name, tuple(sorted(found))) for name, found in self.top.stands.items() if found),
+            bound=frozenset(bound),
+            named=tuple(
+                (name, tuple(sorted(found))) for name in top.bindings.names if (found := stands_for(top, name))
+            ),
             stars=tuple(self.stars),
             dynamic=self.dynamic,
             open=self.open,
@@ -111,23 +120,10 @@ class _Reader(Uses):
             files=tuple(self.files),
         )
 
-    def stands_for(self, scope: Scope, name: str) -> list[str]:
-        """Dotted names of the package; none where the name may be anything."""
-        found = stands_for(scope, name)
-        if found == set() and self.stars and name not in self.top.names:
-            # One of the star imports may give it.
-            found = {f"{self.module}.{name}"}
-        return sorted(found or ())
-
-    def bind(self, scope: Scope, name: str, target: str | None) -> None:
-        if name in scope.lifted:
-            scope = self.top
-        scope.bind(name, target)
-
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: Scope) -> None:
-        inner = Scope("function", scope)
+        inner = scope.inside(node)
+        self.lifted |= inner.bindings.globals & inner.bindings.names.keys()
         if not isinstance(node, ast.Lambda):
-            self.bind(scope, node.name, None)
             self.decorators(node, scope)
             for decorator in node.decorator_list:
                 self.visit(decorator, scope)
@@ -137,30 +133,26 @@ class _Reader(Uses):
         for default in (*parameters.defaults, *parameters.kw_defaults):
             if default is not None:
                 self.visit(default, scope)
-        plain = (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs)
-        for each in (*plain, parameters.vararg, parameters.kwarg):
-            if each is not None:
-                inner.bind(each.arg, None)
-                if each.annotation is not None:
-                    self.visit(each.annotation, scope)
+        for each in arguments_of(parameters):
+            if each.annotation is not None:
+                self.visit(each.annotation, scope)
         for parameter in getattr(node, "type_params", []):
             self.visit(parameter, inner)
         for statement in node.body if isinstance(node.body, list) else [node.body]:
             self.visit(statement, inner)
 
     def decorators(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, scope: Scope) -> None:
-        if scope.kind in {"module", "class"}:
+        if isinstance(scope.node, ast.Module | ast.ClassDef):
             plain = (d.func if isinstance(d, ast.Call) else d for d in node.decorator_list)
             # A computed one (`a if flag else b`) is another one by right when its condition is decided.
             written = tuple(ast.unparse(d) for d in plain if isinstance(d, ast.Name | ast.Attribute))
             self.decorated.append((".".join([*self.around, node.name]), node.lineno, written))
 
     def class_(self, node: ast.ClassDef, scope: Scope) -> None:
-        self.bind(scope, node.name, None)
         self.decorators(node, scope)
         for outside in (*node.decorator_list, *node.bases, *node.keywords):
             self.visit(outside, scope)
-        inner = Scope("class", scope)
+        inner = scope.inside(node)
         for parameter in getattr(node, "type_params", []):
             self.visit(parameter, inner)
         self.named_classes[node.name] = node.name
@@ -180,24 +172,8 @@ class _Reader(Uses):
         stores = tuple(self.stored.get(name, {}).items())
         self.classes.append(ClassSymbols(name, bases, tuple(members.items()), fields, data, foreign, others, stores))
 
-    def comprehension(self, node: ast.AST, scope: Scope) -> None:
-        self.children(node, Scope("comprehension", scope))
-
-    def walrus(self, node: ast.NamedExpr, scope: Scope) -> None:
-        owner = scope
-        while owner.kind == "comprehension" and owner.parent is not None:
-            owner = owner.parent
-        self.bind(owner, node.target.id, None)
-        self.visit(node.value, scope)
-
-    def global_(self, node: ast.Global, scope: Scope) -> None:
-        scope.lifted.update(node.names)
-
-    def named(self, node: ast.AST, scope: Scope) -> None:
-        for name in (getattr(node, "name", None), getattr(node, "rest", None)):
-            if isinstance(name, str):
-                self.bind(scope, name, None)
-        self.children(node, scope)
+    def comprehension(self, node: Comprehension, scope: Scope) -> None:
+        self.children(node, scope.inside(node))
 
     def assign(self, node: ast.Assign | ast.AugAssign | ast.AnnAssign, scope: Scope) -> None:
         self.open = self.open or (node.value is not None and is_globals(node.value))
@@ -211,20 +187,12 @@ class _Reader(Uses):
         if isinstance(node, ast.AnnAssign) and node.value is None and isinstance(node.target, ast.Attribute):
             return self.visit(node.annotation, scope)
         for target in targets:
-            if is_name(target, "__all__") and scope is self.top:
+            if is_name(target, "__all__") and scope.outer is None:
                 if not isinstance(node, ast.AugAssign):
                     self.exports = None
                 self.extend_exports(node.value, False)
             elif isinstance(target, ast.Subscript) and (is_globals(target.value) or _is_own_entry(target)):
                 self.dynamic = True
-        target = targets[0]
-        if len(targets) == 1 and isinstance(target, ast.Name) and not isinstance(node, ast.AugAssign):
-            at = self.top if target.id in scope.lifted else scope
-            if self.aliases.add(at, target.id, node.value):
-                for part in (getattr(node, "annotation", None), node.value):
-                    if part is not None:
-                        self.visit(part, scope)
-                return
         self.children(node, scope)
 
     def extend_exports(self, value: ast.expr | None, single: bool) -> None:
@@ -241,11 +209,9 @@ class _Reader(Uses):
             first, name = alias.name.partition(".")[0], bound_name(node, alias)
             if first == PACKAGE:
                 self.imports.append((node.lineno, alias.name, None))
-                self.bind(scope, name, alias.name if alias.asname else first)
             else:
                 self.foreign.add(name)
                 self.outside.append((node.lineno, 0, alias.name, None))
-                self.bind(scope, name, None)
 
     def import_from(self, node: ast.ImportFrom, scope: Scope) -> None:
         module = node.module
@@ -266,7 +232,6 @@ class _Reader(Uses):
                 self.foreign.add(name)
             elif alias.name[:1].isupper() and not alias.name.isupper():
                 self.named_classes[name] = alias.name
-            self.bind(scope, name, f"{module}.{alias.name}" if ours else None)
 
 
 def _is_own_entry(node: ast.Subscript) -> bool:
@@ -282,12 +247,6 @@ _Reader.handlers = {
     ast.Attribute: _Reader.attribute,
     ast.Call: _Reader.call,
     ast.ClassDef: _Reader.class_,
-    ast.NamedExpr: _Reader.walrus,
-    ast.Global: _Reader.global_,
-    ast.ExceptHandler: _Reader.named,
-    ast.MatchAs: _Reader.named,
-    ast.MatchStar: _Reader.named,
-    ast.MatchMapping: _Reader.named,
     ast.Assign: _Reader.assign,
     ast.AugAssign: _Reader.assign,
     ast.AnnAssign: _Reader.assign,
@@ -295,5 +254,5 @@ _Reader.handlers = {
     ast.ImportFrom: _Reader.import_from,
     **dict.fromkeys(_DISPLAYS, _Reader.display),
     **dict.fromkeys(_FUNCTIONS, _Reader.function),
-    **dict.fromkeys(_COMPREHENSIONS, _Reader.comprehension),
+    **dict.fromkeys(COMPREHENSIONS, _Reader.comprehension),
 }

@@ -12,14 +12,24 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from shrinker.check.declarations import dispatch_of
-from shrinker.check.scopes import Scope
 from shrinker.check.symbols import Row
 from shrinker.syntax.names import first_name
+from shrinker.syntax.scopes import Scope
 
 _DOTTED = re.compile(r"sglang(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)?")
 _FILE = re.compile(r"[\w./+-]*[\w+-]\.\w{1,10}")
 _ENDING = re.compile(r"[^.]\.[a-z]{2,5}$|^\.[a-z]{2,5}$")
-_LEAVES = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop, ast.Pass, ast.Break, ast.Continue)
+_LEAVES = (
+    ast.Name,
+    ast.expr_context,
+    ast.operator,
+    ast.boolop,
+    ast.unaryop,
+    ast.cmpop,
+    ast.Pass,
+    ast.Break,
+    ast.Continue,
+)
 
 
 class Uses(ABC):
@@ -28,7 +38,6 @@ class Uses(ABC):
     handlers: ClassVar[Mapping[type[ast.AST], Callable[..., None]]] = {}
 
     def __init__(self) -> None:
-        self.top = Scope("module", None)
         self.around: list[str] = []
         """Names of the classes around a node."""
         self.dynamic = False
@@ -48,10 +57,6 @@ class Uses(ABC):
         self.on_names: list[tuple[Scope, str, tuple[str, ...], str, str, int]] = []
 
     @abstractmethod
-    def bind(self, scope: Scope, name: str, target: str | None) -> None:
-        """A name is bound to a module of the package, or to anything."""
-
-    @abstractmethod
     def extend_exports(self, value: ast.expr | None, single: bool) -> None:
         """A value is added to ``__all__``, as one element or as all of them."""
 
@@ -67,10 +72,6 @@ class Uses(ABC):
 
     def visit(self, node: ast.AST, scope: Scope) -> None:
         kind = type(node)
-        if kind is ast.Name:
-            if not isinstance(node.ctx, ast.Load):  # type: ignore[attr-defined]
-                self.bind(scope, node.id, None)  # type: ignore[attr-defined]
-            return
         handler = self.handlers.get(kind)
         if handler is not None:
             handler(self, node, scope)
@@ -172,7 +173,7 @@ class Uses(ABC):
         if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call):
             if is_globals(node.func.value) and node.func.attr in {"update", "setdefault", "__setitem__"}:
                 self.dynamic = True
-        elif isinstance(node.func, ast.Attribute) and is_name(node.func.value, "__all__") and scope is self.top:
+        elif isinstance(node.func, ast.Attribute) and is_name(node.func.value, "__all__") and scope.outer is None:
             self.extend_exports(args[0] if args else None, node.func.attr == "append")
         self.children(node, scope)
 

@@ -11,8 +11,8 @@ from shrinker.facts.decided import NOTHING_DECIDED, Decided
 from shrinker.facts.evaluate import truth
 from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, Value
 from shrinker.facts.world import ClosedWorld, ValueScope
-from shrinker.syntax.bindings import Bindings, collect
-from shrinker.syntax.scopes import parameters_of, rebound_in
+from shrinker.syntax.scopes import Scope, scope_of
+from shrinker.syntax.walk import Function
 
 CONSTRUCTS = (calls, operators)
 """Files that register what they evaluate: who has a scope has them."""
@@ -65,17 +65,15 @@ class ModuleScope:
 class LocalScope:
     """Names of a function or class body, then those around it."""
 
-    def __init__(
-        self, outer: ValueScope, bindings: Bindings, opaque: frozenset[str], *, is_class: bool = False
-    ) -> None:
+    def __init__(self, outer: ValueScope, names: Scope) -> None:
         self.environment = outer.environment
         self.module = outer.module
         self.decided = outer.decided
         self.outer = outer
-        self.bindings = bindings
-        self.opaque = opaque
+        self.bindings = names.bindings
+        self.opaque = names.parameters | names.rebound
         """Parameters and names assigned by nested functions."""
-        self.is_class = is_class
+        self.is_class = isinstance(names.node, ast.ClassDef)
         self._busy: set[str] = set()
         self._steps = 0
         self._memo: dict[str, Value] = {}
@@ -160,17 +158,11 @@ def around_function(scope: ValueScope) -> ValueScope:
     return scope
 
 
-def function_scope(
-    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, outer: ValueScope, package: str
-) -> LocalScope:
+def function_scope(node: Function, outer: ValueScope, package: str) -> LocalScope:
     """The scope of a function's body."""
-    parameters = parameters_of(node.args)
-    if isinstance(node, ast.Lambda):
-        return LocalScope(outer, Bindings(), parameters)
     outer = around_function(outer)
     if isinstance(outer, ModuleScope):
         # The body runs later than the code around it: all bindings of the module count.
         outer = ModuleScope(outer.environment, outer.module, outer.decided)
     known = outer.environment.outlines.get(outer.module)
-    bindings = collect(node.body, package, walrus=known is None or known.walrus)
-    return LocalScope(outer, bindings, parameters | rebound_in(node))
+    return LocalScope(outer, scope_of(node, package, walrus=known is None or known.walrus))

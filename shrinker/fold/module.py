@@ -68,7 +68,7 @@ def fold_source(
     literals = {e.span for e in context.edits if isinstance(e, Literal)}
     reading = Reading(tree)
     mentions = summarise(reading, module, package, context.lost, context.lost_own, literals)
-    units = collect_symbols(tree, package) if refinement.units else EMPTY_SYMBOLS
+    units = collect_symbols(tree, package, walrus=":=" in source) if refinement.units else EMPTY_SYMBOLS
     place_looks(tree, looks, context)
     return FoldedModule(
         path=path,

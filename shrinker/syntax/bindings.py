@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from shrinker.syntax.imports import absolute, bound_name
-from shrinker.syntax.walk import children
+from shrinker.syntax.walk import children, walk
 
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
@@ -109,6 +109,8 @@ def _block(body: Iterable[ast.stmt], package: str, guards: tuple[Branch, ...], f
 def _statement(node: ast.stmt, package: str, guards: tuple[Branch, ...], found: Bindings) -> None:
     line = node.lineno
     match node:
+        case ast.Expr() | ast.Return():
+            _walrus(node, line, guards, found)
         case ast.Import():
             for alias in node.names:
                 name = bound_name(node, alias)
@@ -179,7 +181,7 @@ def _statement(node: ast.stmt, package: str, guards: tuple[Branch, ...], found: 
             _walrus(node.subject, line, guards, found)
             for case in node.cases:
                 inner = (*guards, Branch("loop"), Branch("case", node.subject, pattern=case.pattern))
-                for part in ast.walk(case.pattern):
+                for part in walk(case.pattern):
                     captured = getattr(part, "name", None) or getattr(part, "rest", None)
                     if isinstance(captured, str):
                         found.add(captured, Binding("opaque", line, inner))
@@ -221,6 +223,9 @@ def _part(target: ast.expr, value: ast.expr | None, line: int, guards: tuple[Bra
 
 def _walrus(node: ast.AST, line: int, guards: tuple[Branch, ...], found: Bindings) -> None:
     if not found.walrus or isinstance(node, ast.Name | ast.Constant | ast.Attribute):
+        return
+    if not any(part.__class__ is ast.NamedExpr for part in walk(node)):
+        # Nearly all.
         return
     stack = [node]
     while stack:

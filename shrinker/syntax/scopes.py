@@ -1,6 +1,6 @@
 """Which scope a name belongs to: of a module, class, function, lambda or comprehension, by Python's rules.
 
-scope = module_scope(tree, package)           # frozen, like all scopes inside
+scope = scope_of(tree, package)               # frozen, like all scopes inside
 inner = scope.inside(function)                # of a definition, lambda or comprehension that stands in it
 owner = inner.owner("name")                   # the scope whose name that is; None for a builtin, or by a star import
 owner.values("name")                          # the places that bind it there, each with its branches
@@ -35,18 +35,7 @@ class Scope:
 
     def inside(self, node: Scoped) -> Scope:
         """The scope of a definition, lambda or comprehension that stands in this one."""
-        match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                bindings = collect(node.body, self.package, walrus=self.bindings.walrus)
-                return Scope(node, self, self.package, bindings, parameters_of(node.args), rebound_in(node))
-            case ast.Lambda():
-                return Scope(node, self, self.package, collect_named(node.body), parameters_of(node.args), frozenset())
-            case ast.ClassDef():
-                bindings = collect(node.body, self.package, walrus=self.bindings.walrus)
-                return Scope(node, self, self.package, bindings, frozenset(), frozenset())
-        generators: Sequence[ast.comprehension] = getattr(node, "generators", ())
-        targets = (n.id for g in generators for n in walk(g.target) if isinstance(n, ast.Name))
-        return Scope(node, self, self.package, Bindings(), frozenset(targets), frozenset())
+        return scope_of(node, self.package, self, walrus=self.bindings.walrus)
 
     def binds(self, name: str) -> bool:
         """True when the scope itself binds a name."""
@@ -79,16 +68,29 @@ class Scope:
         return self.bindings.names.get(name, ())
 
 
-def module_scope(tree: ast.Module, package: str, *, walrus: bool = True) -> Scope:
-    """The scope of a module.
+def scope_of(node: Scoped, package: str, outer: Scope | None = None, *, walrus: bool = True) -> Scope:
+    """The scope of a module or of what stands in one.
 
     Args:
-        tree: its syntax tree.
+        node: what has the scope.
         package: what relative imports start from.
-        walrus: False when its text holds no ``:=``.
+        outer: the scope around it; None for a module, and where nobody asks for what is outside.
+        walrus: False when the text holds no ``:=``.
     """
-    rebound = frozenset(n for s in statements(tree) if isinstance(s, ast.Global) for n in s.names)
-    return Scope(tree, None, package, collect(tree.body, package, walrus=walrus), frozenset(), rebound)
+    bindings, parameters, rebound = Bindings(), frozenset[str](), frozenset[str]()
+    match node:
+        case ast.Module() | ast.ClassDef():
+            bindings = collect(node.body, package, walrus=walrus)
+            if isinstance(node, ast.Module):
+                rebound = frozenset(n for s in statements(node) if isinstance(s, ast.Global) for n in s.names)
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            bindings, parameters = collect(node.body, package, walrus=walrus), parameters_of(node.args)
+            rebound = rebound_in(node)
+        case ast.Lambda():
+            bindings, parameters = collect_named(node.body), parameters_of(node.args)
+        case _:
+            parameters = frozenset(n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name))
+    return Scope(node, outer, package, bindings, parameters, rebound)
 
 
 def arguments_of(arguments: ast.arguments) -> list[ast.arg]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import symtable
 
-from shrinker.syntax.scopes import COMPREHENSIONS, Scope, module_scope
+from shrinker.syntax.scopes import COMPREHENSIONS, Scope, scope_of
 from shrinker.syntax.side_effects import bound_by
 from shrinker.syntax.walk import children
 
@@ -83,14 +83,14 @@ def _named(table: symtable.SymbolTable) -> str:
 
 
 def test_names_belong_where_python_says() -> None:
-    _same(module_scope(ast.parse(PROGRAM), "pkg"), symtable.symtable(PROGRAM, "p.py", "exec"))
+    _same(scope_of(ast.parse(PROGRAM), "pkg"), symtable.symtable(PROGRAM, "p.py", "exec"))
 
 
 def test_a_comprehension_binds_its_targets_and_a_named_expression_the_function_around_it() -> None:
     tree = ast.parse("def f(xs):\n    return [y for y, _ in xs if (last := y)]")
     function = tree.body[0]
     assert isinstance(function, ast.FunctionDef) and isinstance(function.body[0], ast.Return)
-    around = module_scope(tree, "").inside(function)
+    around = scope_of(tree, "").inside(function)
     inside = around.inside(function.body[0].value)  # type: ignore[arg-type]
     assert inside.owner("y") is inside and inside.owner("last") is around and around.owner("y") is None
 
@@ -99,7 +99,7 @@ def test_what_may_come_from_elsewhere_has_no_values() -> None:
     tree = ast.parse("def f(p):\n    a = p\n    b, c = 1, a\n    def g():\n        nonlocal a\n    def h(): pass")
     function = tree.body[0]
     assert isinstance(function, ast.FunctionDef)
-    scope = module_scope(tree, "").inside(function)
+    scope = scope_of(tree, "").inside(function)
     assert scope.values("p") is None and scope.values("a") is None
     (given,) = scope.values("c") or ()
     assert isinstance(given.value, ast.Name) and given.kind == "opaque"

@@ -75,7 +75,7 @@ def uses_of_file(source: bytes, path: str) -> list[Use]:
     tree = parsed(source, path)
     if tree is None:
         return []
-    symbols = symbols_of(tree, f"outside/{path}")
+    symbols = symbols_of(tree, f"outside/{path}", source)
     found = list(_Reader(path, tree).uses())
     for line, text in symbols.paths:
         module, _, name = text.partition(":")

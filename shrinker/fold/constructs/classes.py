@@ -9,8 +9,8 @@ from shrinker.facts.scopes import LocalScope
 from shrinker.fold.constructs.functions import LOCALS, definition_gone, fold_decorators, removed_definition
 from shrinker.fold.context import EvaluatesRemoved, filled
 from shrinker.fold.statements import Body, Folded, StatementFolder, folds
-from shrinker.syntax.bindings import collect
 from shrinker.syntax.control import is_counted
+from shrinker.syntax.scopes import scope_of
 
 
 @folds(ast.ClassDef)
@@ -44,7 +44,7 @@ def fold_class(folder: StatementFolder, node: ast.ClassDef) -> Folded:
         if poison.removed.missing:
             raise
         return definition_gone(folder, node, poison.removed)
-    scope = LocalScope(folder.scope, collect(node.body, folder.context.package), frozenset(), is_class=True)
+    scope = LocalScope(folder.scope, scope_of(node, folder.context.package))
     # A class of a function is none of the module's, whatever its name.
     around = folder.owner or folder.context.module + (f".{LOCALS}" if folder.kind == "function" else "")
     inside = folder.inside(scope, "class", f"{around}.{node.name}")

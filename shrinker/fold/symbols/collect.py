@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from shrinker.fold.exports import entries, is_export
 from shrinker.fold.harvest import exported
 from shrinker.fold.symbols.effects import acts, is_quiet, unpacks
-from shrinker.fold.symbols.paths import paths_of
-from shrinker.fold.symbols.scopes import Function, bound_by
 from shrinker.fold.symbols.uses import Uses
 from shrinker.syntax.control import is_main
 from shrinker.syntax.imports import absolute, is_type_checking
 from shrinker.syntax.names import dotted
 from shrinker.syntax.ranges import span
+from shrinker.syntax.scopes import Scope, scope_of
 from shrinker.syntax.side_effects import (
+    bound_by,
     class_calls,
     function_calls,
     is_pure_value,
@@ -25,19 +25,21 @@ from shrinker.syntax.side_effects import (
     open_calls,
     wrapping_calls,
 )
+from shrinker.syntax.walk import Function
 from shrinker.values.symbols import Symbol, SymbolTable
 
 _OWN_CLASS = frozenset({"classmethod", "__new__", "__init_subclass__", "__class_getitem__"})
 
 
-def collect_symbols(tree: ast.Module, package: str) -> SymbolTable:
+def collect_symbols(tree: ast.Module, package: str, *, walrus: bool = True) -> SymbolTable:
     """All units of a folded module.
 
     Args:
         tree: the folded syntax tree, with the positions of the original file.
         package: the package that relative imports start from.
+        walrus: False when its text holds no ``:=``.
     """
-    collector = _Collector(package)
+    collector = _Collector(scope_of(tree, package, walrus=walrus))
     collector.block(tree.body, -1, frozenset())
     exports = exported(tree)
     spelled = entries(tree)
@@ -46,8 +48,8 @@ def collect_symbols(tree: ast.Module, package: str) -> SymbolTable:
 
 
 class _Collector:
-    def __init__(self, package: str) -> None:
-        self.package = package
+    def __init__(self, module: Scope) -> None:
+        self.module = module
         self.units: list[Symbol] = []
 
     def block(self, body: Sequence[ast.stmt], parent: int, flags: frozenset[str]) -> None:
@@ -69,7 +71,7 @@ class _Collector:
             case ast.Expr(value=ast.Constant()) | ast.Pass():
                 pass
             case _:
-                uses = Uses(self.package)
+                uses = Uses(self.module)
                 uses.statement(node)
                 if is_export(node):
                     uses.texts.clear()
@@ -108,7 +110,7 @@ class _Collector:
                 attributes=tuple(sorted(uses.attributes)),
                 patches=tuple(sorted(uses.patches)),
                 value=tuple(sorted(value)),
-                imports=tuple(uses.imports),
+                imports=uses.imports,
                 bases=bases,
                 flags=flags,
                 classes=tuple(uses.classes),
@@ -119,7 +121,7 @@ class _Collector:
         return len(self.units) - 1
 
     def _function(self, node: Function, parent: int, flags: frozenset[str]) -> None:
-        uses = Uses(self.package)
+        uses = Uses(self.module)
         uses.function(node)
         calls = joined(wrapping_calls(d) for d in node.decorator_list)
         self._add(
@@ -135,8 +137,8 @@ class _Collector:
         )
 
     def _class(self, node: ast.ClassDef, parent: int, flags: frozenset[str]) -> None:
-        own = frozenset(name for statement in node.body for name in bound_by(statement))
-        uses = Uses(self.package, own)
+        own = bound_by(*node.body)
+        uses = Uses(self.module, own)
         members: list[Function] = []
         apart = [base for base in node.bases if dotted(base)]
         for part in (*node.decorator_list, *(base for base in node.bases if not dotted(base))):
@@ -164,14 +166,14 @@ class _Collector:
             parent,
             uses,
             runs=runs,
-            bases=tuple("|".join(paths_of(_unsubscripted(b), None)) for b in node.bases),
+            bases=tuple("|".join(uses.paths_of(_unsubscripted(b))) for b in node.bases),
             flags=flags | more,
             pure=class_calls(node),
         )
         for base in apart:
-            inherited = Uses(self.package)
+            inherited = Uses(self.module)
             inherited.expression(base)
-            self._add("base", (), base, index, inherited, value=paths_of(base, None))
+            self._add("base", (), base, index, inherited, value=inherited.paths_of(base))
         for member in members:
             self._member(member, index, own)
 
@@ -187,7 +189,7 @@ class _Collector:
             first = "@cls"
         if decorators & {"abstractmethod", "abstractproperty"}:
             flags.add("abstract")
-        uses = Uses(self.package, own)
+        uses = Uses(self.module, own)
         uses.function(node, first=first)
         quiet = all(only_wraps(d) or _belongs(d, own) for d in node.decorator_list)
         self._add(
@@ -205,7 +207,7 @@ class _Collector:
             return
         for alias in node.names:
             if isinstance(node, ast.ImportFrom):
-                imports = (absolute(node.module, node.level, self.package), alias.name, node.lineno)
+                imports = (absolute(node.module, node.level, self.module.package), alias.name, node.lineno)
                 bound = alias.asname or alias.name
             else:
                 imports = (alias.name, "", node.lineno)
@@ -224,11 +226,11 @@ class _Collector:
 
     def _if(self, node: ast.If, parent: int, flags: frozenset[str]) -> None:
         if is_main(node):
-            uses = Uses(self.package)
+            uses = Uses(self.module)
             uses.body(node.body)
             self._add("main", tuple(sorted(bound_by(node))), node, parent, uses, flags=flags)
             return
-        uses = Uses(self.package)
+        uses = Uses(self.module)
         if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
             # A chain goes or stays as one.
             uses.statement(node)
@@ -241,13 +243,13 @@ class _Collector:
         self.block(node.orelse, index, flags)
 
     def _assign(self, node: ast.Assign | ast.AnnAssign, parent: int, flags: frozenset[str]) -> None:
-        uses = Uses(self.package)
+        uses = Uses(self.module)
         uses.statement(node)
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         names = sorted(bound_by(node))
         plain = all(isinstance(t, ast.Name) for t in targets)
         calls = open_calls(node.value) if node.value is not None else frozenset()
-        value = paths_of(node.value, None) if plain and node.value is not None else ("?",)
+        value = uses.paths_of(node.value) if plain and node.value is not None else ("?",)
         if "__all__" in names:
             # Its texts name nothing by themselves.
             uses.texts.clear()

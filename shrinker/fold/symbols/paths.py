@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from shrinker.fold.symbols.scopes import Scope
+from shrinker.syntax.bindings import Binding
+from shrinker.syntax.scopes import Scope
 
 ANYTHING = "?"
 _MOST = 6
@@ -13,52 +14,82 @@ _MOST = 6
 _LONGEST = 160
 
 
-def paths_of(node: ast.expr, scope: Scope | None) -> tuple[str, ...]:
-    """Paths of an expression; `ANYTHING` among them when it may be something that no path tells."""
-    match node:
-        case ast.Name(id=name):
-            return _name(name, scope)
-        case ast.Attribute(value=value, attr=name):
-            bases = paths_of(value, scope)
-            if len(bases) == 1:
-                # Nearly all.
-                path = f"{bases[0]}.{name}"
-                return (path,) if len(path) <= _LONGEST else (ANYTHING,)
-            return _bounded(f"{p}.{name}" for p in bases)
-        case ast.Call(func=ast.Name(id="super")):
-            return ("@super",)
-        case ast.Call(func=ast.Name(id="getattr"), args=[target, ast.Constant(value=str() as name), *rest]) if (
-            name.isidentifier()
-        ):
-            found = [f"{p}.{name}" for p in paths_of(target, scope)]
-            return _bounded([*found, *(p for default in rest for p in paths_of(default, scope))])
-        case ast.IfExp(body=body, orelse=orelse):
-            return _bounded([*paths_of(body, scope), *paths_of(orelse, scope)])
-        case ast.BoolOp(values=values):
-            return _bounded(p for value in values for p in paths_of(value, scope))
-        case ast.NamedExpr(value=value):
-            return paths_of(value, scope)
-    return (ANYTHING,)
+class Paths:
+    """Paths of the expressions in one unit."""
 
+    def __init__(self, imported: Callable[[str, str, int], str]) -> None:
+        """
+        Args:
+            imported: the path of a name that a function imports: of a module, what is taken from it, and the line.
+        """
+        self._imported = imported
+        self._given: dict[tuple[Scope, str], str] = {}
+        self._known: dict[tuple[Scope, str], tuple[str, ...]] = {}
+        self._busy: set[tuple[Scope, str]] = set()
 
-def _name(name: str, scope: Scope | None) -> tuple[str, ...]:
-    holder = scope.find(name) if scope is not None else None
-    if holder is None:
-        return (name,)
-    if name in holder.paths:
-        return holder.paths[name]
-    values = holder.names[name]
-    if values is None or name in holder.resolving:
+    def give(self, scope: Scope, name: str, path: str) -> None:
+        """A parameter has a path: a method's own object."""
+        self._given[scope, name] = path
+
+    def of(self, node: ast.expr, scope: Scope) -> tuple[str, ...]:
+        """Paths of an expression; `ANYTHING` among them when it may be something that no path tells."""
+        match node:
+            case ast.Name(id=name):
+                return self._name(name, scope)
+            case ast.Attribute(value=value, attr=name):
+                bases = self.of(value, scope)
+                if len(bases) == 1:
+                    # Nearly all.
+                    path = f"{bases[0]}.{name}"
+                    return (path,) if len(path) <= _LONGEST else (ANYTHING,)
+                return _bounded(f"{p}.{name}" for p in bases)
+            case ast.Call(func=ast.Name(id="super")):
+                return ("@super",)
+            case ast.Call(func=ast.Name(id="getattr"), args=[target, ast.Constant(value=str() as name), *rest]) if (
+                name.isidentifier()
+            ):
+                found = [f"{p}.{name}" for p in self.of(target, scope)]
+                return _bounded([*found, *(p for default in rest for p in self.of(default, scope))])
+            case ast.IfExp(body=body, orelse=orelse):
+                return _bounded([*self.of(body, scope), *self.of(orelse, scope)])
+            case ast.BoolOp(values=values):
+                return _bounded(p for value in values for p in self.of(value, scope))
+            case ast.NamedExpr(value=value):
+                return self.of(value, scope)
         return (ANYTHING,)
-    holder.resolving.add(name)
-    found: list[str] = []
-    for value in values:
-        found.extend((value,) if isinstance(value, str) else paths_of(value, holder))
-    holder.resolving.discard(name)
-    result = _bounded(found) or (ANYTHING,)
-    if not holder.resolving:
-        holder.paths[name] = result
-    return result
+
+    def _name(self, name: str, scope: Scope) -> tuple[str, ...]:
+        owner = owner_of(name, scope)
+        if owner is None:
+            return (name,)
+        key = owner, name
+        known = self._known.get(key)
+        if known is not None:
+            return known
+        given = self._given.get(key)
+        bindings = owner.values(name) if given is None else owner.bindings.names.get(name, ())
+        if bindings is None or key in self._busy:
+            return (ANYTHING,)
+        self._busy.add(key)
+        found = [] if given is None else [given]
+        for binding in bindings:
+            found += self._bound(binding, owner)
+        self._busy.discard(key)
+        result = _bounded(found) or (ANYTHING,)
+        if not self._busy:
+            self._known[key] = result
+        return result
+
+    def _bound(self, binding: Binding, scope: Scope) -> tuple[str, ...]:
+        if binding.kind in ("module", "from"):
+            return (self._imported(binding.module, binding.name, binding.line),)
+        return (ANYTHING,) if binding.value is None else self.of(binding.value, scope)
+
+
+def owner_of(name: str, scope: Scope) -> Scope | None:
+    """The function, lambda or comprehension that binds a name; None for the module level and beyond."""
+    owner = scope.owner(name)
+    return None if owner is None or owner.outer is None else owner
 
 
 def _bounded(paths: Iterable[str]) -> tuple[str, ...]:

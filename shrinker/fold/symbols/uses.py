@@ -6,11 +6,11 @@ import ast
 import re
 
 from shrinker.fold.messages import is_message
-from shrinker.fold.symbols.paths import ANYTHING, paths_of
+from shrinker.fold.symbols.paths import ANYTHING, Paths, owner_of
 from shrinker.fold.symbols.patterns import pattern_of
-from shrinker.fold.symbols.scopes import Function, Scope, bind_body, bind_target
 from shrinker.syntax.imports import absolute
-from shrinker.syntax.walk import children, walk
+from shrinker.syntax.scopes import Comprehension, Scope, arguments_of
+from shrinker.syntax.walk import Function, children, walk
 
 _NAMES = re.compile(r"[A-Za-z_][\w.:\-,/|]*")
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -25,9 +25,8 @@ _LOOKUPS = frozenset({"getattr", "hasattr", "setattr", "delattr", "methodcaller"
 class Uses:
     """Collects what one unit names, each with the first line that does."""
 
-    def __init__(self, package: str, owner: frozenset[str] | None = None) -> None:
+    def __init__(self, module: Scope, owner: frozenset[str] | None = None) -> None:
         """`owner` are the names that the body of the unit's class binds; None outside a class."""
-        self._package = package
         self._owner = owner or frozenset()
         self._line = 0
         self.paths: dict[str, int] = {}
@@ -38,23 +37,35 @@ class Uses:
         self.stores: set[str] = set()
         self.attributes: set[str] = set()
         self.patches: set[str] = set()
-        self.imports: list[tuple[str, str, int]] = []
+        self._imports: dict[tuple[str, str, int], str] = {}
         self.classes: list[tuple[str, ...]] = []
-        self._scope: Scope | None = None
+        self._scope = module
+        self._follow = Paths(self._import)
+
+    @property
+    def imports(self) -> tuple[tuple[str, str, int], ...]:
+        """What the unit imports: module, name in it, line."""
+        return tuple(self._imports)
+
+    def _import(self, module: str, name: str, line: int) -> str:
+        return self._imports.setdefault((module, name, line), f"#{len(self._imports)}")
+
+    def paths_of(self, node: ast.expr) -> tuple[str, ...]:
+        """Paths of an expression where the unit is read now."""
+        return self._follow.of(node, self._scope)
 
     def function(self, node: Function, *, first: str = "") -> None:
         """A function with all that is evaluated where it is defined; `first` is the path of a method's first parameter."""
         for decorator in node.decorator_list:
             self.expression(decorator)
-        scope = self._enter(node.args, first)
+        scope = self._enter(node, first)
         if node.returns is not None:
             self.annotation(node.returns)
-        known = len(self.imports)
-        bind_body(scope, node.body, self.imported)
+        known = len(self._imports)
         before, self._scope = self._scope, scope
         self.body(node.body)
         self._scope = before
-        if len(self.imports) > known:
+        if len(self._imports) > known:
             self._read_before(scope)
 
     def _read_before(self, scope: Scope) -> None:
@@ -64,39 +75,35 @@ class Uses:
         for path, line in self.paths.items():
             if found := _OF_IMPORT.match(path):
                 read[found[0]] = min(line, read.get(found[0], line))
-        for name, values in scope.names.items():
-            imports = [v for v in values or () if isinstance(v, str) and _OF_IMPORT.fullmatch(v)]
-            first = min((read[v] for v in imports if v in read), default=None)
-            if first is not None and first < min(self.imports[int(v[1:])][2] for v in imports):
+        for name, bindings in scope.bindings.names.items():
+            imports = [b for b in bindings if b.kind in ("module", "from")]
+            places = (self._import(b.module, b.name, b.line) for b in imports)
+            first = min((read[place] for place in places if place in read), default=None)
+            if first is not None and first < min(b.line for b in imports):
                 self._line = first
                 self._name(name)
 
-    def _enter(self, args: ast.arguments, first: str = "") -> Scope:
-        scope = Scope(self._scope)
+    def _enter(self, node: Function | ast.Lambda, first: str = "") -> Scope:
+        scope, args = self._scope.inside(node), node.args
         for default in (*args.defaults, *args.kw_defaults):
             if default is not None:
                 self.expression(default)
-        positional = [*args.posonlyargs, *args.args]
-        rest = [arg for arg in (args.vararg, args.kwarg) if arg is not None]
-        for index, arg in enumerate([*positional, *args.kwonlyargs, *rest]):
-            scope.names[arg.arg] = [first] if index == 0 and first and positional else None
+        if first and (positional := [*args.posonlyargs, *args.args]):
+            self._follow.give(scope, positional[0].arg, first)
+        for arg in arguments_of(args):
             if arg.annotation is not None:
                 self.annotation(arg.annotation)
         return scope
 
-    def imported(self, node: ast.Import | ast.ImportFrom) -> list[str]:
-        """Paths of the names that a local import binds."""
-        found: list[str] = []
+    def _imported(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:
             if isinstance(node, ast.ImportFrom):
-                self.imports.append((absolute(node.module, node.level, self._package), alias.name, node.lineno))
+                self._import(absolute(node.module, node.level, self._scope.package), alias.name, node.lineno)
             else:
-                self.imports.append((alias.name, "", node.lineno))
-                if alias.asname is None and "." in alias.name:
+                self._import(alias.name, "", node.lineno)
+                if alias.asname is None:
                     # It binds the package around it.
-                    self.imports.append((alias.name.partition(".")[0], "", node.lineno))
-            found.append(f"#{len(self.imports) - 1}")
-        return found
+                    self._import(alias.name.partition(".")[0], "", node.lineno)
 
     def body(self, body: list[ast.stmt]) -> None:
         """Statements one after the other; texts that stand alone say nothing."""
@@ -114,8 +121,7 @@ class Uses:
                 self._class(node)
                 return
             case ast.Import() | ast.ImportFrom():
-                if self._scope is None:
-                    self.imported(node)
+                self._imported(node)
                 return
             case ast.Global():
                 self.stores.update(node.names)
@@ -139,12 +145,12 @@ class Uses:
             self.statement(part) if isinstance(part, ast.keyword) else self.expression(part)
         for base in node.bases:
             self.expression(base)
-        self.classes.append(tuple("|".join(paths_of(base, self._scope)) for base in node.bases))
+        self.classes.append(tuple("|".join(self.paths_of(base)) for base in node.bases))
         self.body(node.body)
 
     def _give(self, name: str, target: ast.expr) -> None:
         """An attribute is set."""
-        if paths_of(target, self._scope) == ("@self",):
+        if self.paths_of(target) == ("@self",):
             self.attributes.add(name)
         else:
             self.patches.add(name)
@@ -167,7 +173,7 @@ class Uses:
                 self._paths(part)
 
     def _paths(self, node: ast.expr) -> tuple[str, ...]:
-        found = paths_of(node, self._scope)
+        found = self.paths_of(node)
         for path in found:
             if path != ANYTHING:
                 self.paths.setdefault(path, self._line)
@@ -175,7 +181,7 @@ class Uses:
 
     def _name(self, name: str) -> None:
         self._paths(ast.Name(name, ast.Load()))
-        if name in self._owner and self._scope is None:
+        if name in self._owner and self._scope.outer is None:
             self.paths.setdefault(f"@cls.{name}", self._line)
 
     def expression(self, node: ast.AST) -> None:
@@ -183,12 +189,11 @@ class Uses:
         self._line = getattr(node, "lineno", self._line)
         match node:
             case ast.Name(id=name):
-                scope = self._scope
-                if scope is None or scope.find(name) is None:
+                if owner_of(name, self._scope) is None:
                     self._name(name)
                 else:
                     # Its value was looked at where it was given; a local import is one that is used here.
-                    for path in paths_of(node, scope):
+                    for path in self.paths_of(node):
                         if path[0] == "#":
                             self.paths.setdefault(path, self._line)
             case ast.Attribute():
@@ -199,7 +204,7 @@ class Uses:
             case ast.Call():
                 self._call(node)
             case ast.Lambda():
-                before, self._scope = self._scope, self._enter(node.args)
+                before, self._scope = self._scope, self._enter(node)
                 self.expression(node.body)
                 self._scope = before
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
@@ -225,7 +230,7 @@ class Uses:
         inner: ast.expr = node
         while isinstance(inner, ast.Attribute):
             if inner.attr == "__dict__":
-                for path in paths_of(inner.value, self._scope):
+                for path in self.paths_of(inner.value):
                     self.enumerates.setdefault(path, node.lineno)
             elif inner.attr == "modules" and getattr(inner.value, "id", "") == "sys":
                 self.enumerates.setdefault("", node.lineno)
@@ -233,15 +238,11 @@ class Uses:
         if not isinstance(inner, ast.Name) or any(p[0] == ANYTHING for p in found):
             self.expression(node.value)
 
-    def _comprehension(self, node: ast.AST) -> None:
-        scope = Scope(self._scope)
-        generators: list[ast.comprehension] = node.generators  # type: ignore[attr-defined]
-        first = generators[0]
+    def _comprehension(self, node: Comprehension) -> None:
+        first = node.generators[0]
         # What the first loop runs over is evaluated outside.
         self.expression(first.iter)
-        for generator in generators:
-            bind_target(scope, generator.target, None)
-        before, self._scope = self._scope, scope
+        before, self._scope = self._scope, self._scope.inside(node)
         for child in children(node):
             if child is first:
                 for part in (first.target, *first.ifs):
@@ -256,19 +257,19 @@ class Uses:
         if name in _LOOKUPS and len(arguments) > 1:
             target, asked = arguments[0], arguments[1]
             if isinstance(asked, ast.Constant) and isinstance(asked.value, str):
-                for path in paths_of(target, self._scope):
+                for path in self.paths_of(target):
                     self.paths.setdefault(f"{path}.{asked.value}", node.lineno)
                 if name == "setattr":
                     self._give(asked.value, target)
                 del arguments[1]
             elif not self._computed(asked, self.lookups):
                 # The name may come from anywhere.
-                for path in paths_of(target, self._scope):
+                for path in self.paths_of(target):
                     self.enumerates.setdefault(path, node.lineno)
         elif name == "type" and len(arguments) == 3 and isinstance(arguments[1], ast.Tuple):
-            self.classes.append(tuple("|".join(paths_of(b, self._scope)) for b in arguments[1].elts))
+            self.classes.append(tuple("|".join(self.paths_of(b)) for b in arguments[1].elts))
         elif name in _ENUMERATES:
-            for path in (p for a in arguments[:1] for p in paths_of(a, self._scope)):
+            for path in (p for a in arguments[:1] for p in self.paths_of(a)):
                 self.enumerates.setdefault(path, node.lineno)
             if not arguments:
                 self.enumerates.setdefault("", node.lineno)
