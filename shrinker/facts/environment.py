@@ -69,16 +69,8 @@ class Environment(ClosedWorld):
         open_texts = (rule for rule in self.rules.domains if rule.only)
         texts |= {p.rpartition(".")[2] for rule in open_texts for p in (*rule.names, *rule.lists, *rule.calls)}
         named = self._calls.words | self._names.words | self._definitions.words
-        return frozenset(named | set(self.variables) | absent | texts | self.removed_members.keys())
-
-    @cached_property
-    def removed_members(self) -> Mapping[str, frozenset[str]]:
-        """Members of enumerations that a rule removes, by their last name, to the last names of their classes."""
-        found: dict[str, set[str]] = {}
-        for qualified in self._members:
-            owner, _, member = qualified.rpartition(".")
-            found.setdefault(member, set()).add(owner.rpartition(".")[2])
-        return {member: frozenset(owners) for member, owners in found.items()}
+        members = {qualified.rpartition(".")[2] for qualified in self._members}
+        return frozenset(named | set(self.variables) | absent | texts | members)
 
     def removed_member(self, name: str) -> Removed | None:
         """A member of an enumeration that no value of the closed world equals."""

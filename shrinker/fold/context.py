@@ -89,8 +89,6 @@ class Context:
         """Attributes of `self`, `cls` and `super()` in that code."""
         self.unused: frozenset[str] = frozenset()
         """Module-level names that a refinement round found unused by all other kept modules."""
-        self.unnamed: frozenset[str] = frozenset()
-        """Members of the module's enumerations, by qualified name, that nothing produces and nothing names."""
         self.unloaded: frozenset[str] = frozenset()
         """Modules that imports here need not load."""
         self.needed: frozenset[str] = frozenset()

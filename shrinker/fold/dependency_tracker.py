@@ -29,7 +29,7 @@ ASKED = frozenset(
 )
 """Methods whose arguments and answer are noted."""
 
-LISTED = frozenset({"removed_members", "words"})
+LISTED = frozenset({"words"})
 """Values that are noted whole."""
 
 COMPOSED = frozenset({"bound", "is_hot", "named_by_string"})

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from shrinker.syntax.scopes import Comprehension
+from shrinker.syntax.scopes import Comprehension, arguments_of
 from shrinker.syntax.walk import HOLDERS
 
 _INSTANCE_TESTS = frozenset({"isinstance", "issubclass"})
@@ -28,7 +28,6 @@ class Expressions:
         self.joined: list[ast.JoinedStr] = []
         self.sums: list[ast.BinOp] = []
         """``+``, ``/`` and ``%``, which may compute a string."""
-        self.arguments: list[ast.arg] = []
         self.comprehensions: list[Comprehension] = []
 
 
@@ -39,19 +38,11 @@ class ExpressionReading:
         self.plain = Expressions()
         self.typing = Expressions()
         """What stands in annotations and in the second argument of `isinstance`: nothing of it is called."""
-        self.silent: list[ast.Constant] = []
-        """Strings that are said in named errors and in format specifications."""
         self.matched: list[ast.MatchClass] = []
         self._typed: list[ast.AST] = []
 
     def _arguments(self, node: ast.arguments, stack: list[ast.AST]) -> None:
-        found = [*node.posonlyargs, *node.args, *node.kwonlyargs]
-        if node.vararg is not None:
-            found.append(node.vararg)
-        if node.kwarg is not None:
-            found.append(node.kwarg)
-        self.plain.arguments += found
-        self._typed += [a.annotation for a in found if a.annotation is not None]
+        self._typed += [a.annotation for a in arguments_of(node) if a.annotation is not None]
         stack += node.defaults
         stack += [d for d in node.kw_defaults if d is not None]
 
@@ -114,13 +105,9 @@ class ExpressionReading:
             if isinstance(part, ast.FormattedValue):
                 push(part.value)
                 if isinstance(part.format_spec, ast.JoinedStr):
-                    self._specification(part.format_spec, push)
+                    # Its own texts name nothing.
+                    for inner in part.format_spec.values:
+                        if isinstance(inner, ast.FormattedValue):
+                            push(inner.value)
             elif isinstance(part, ast.Constant) and isinstance(part.value, str):
                 found.parts.append(part)
-
-    def _specification(self, node: ast.JoinedStr, push: Callable[[ast.AST], None]) -> None:
-        for part in node.values:
-            if isinstance(part, ast.FormattedValue):
-                push(part.value)
-            elif isinstance(part, ast.Constant) and isinstance(part.value, str):
-                self.silent.append(part)

@@ -75,7 +75,6 @@ def harvest(
         decided=words(decided),
         classes=words({s.name for s in tree.body if isinstance(s, ast.ClassDef)}),
         inert=is_inert(tree),
-        plain=words(_plain(reading)),
         lost=words(lost),
         lost_own=words(lost_own),
     )
@@ -172,26 +171,6 @@ class _Words:
                 for name in left.intersection(said(constant.value)):
                     judge(name, constant.lineno)
         return left
-
-
-def _plain(reading: Reading) -> set[str]:
-    """Keywords and parameters whose name the module reads in no other way."""
-    both = (reading.plain, reading.typing)
-    plain = {a.arg for found in both for a in found.arguments}
-    keywords = chain(reading.keywords, *(call.keywords for found in both for call in found.calls))
-    plain.update(k.arg for k in keywords if k.arg is not None)
-    firm = {name for name, _ in reading.augmented}
-    texts = {str(t.value) for t in (*reading.exported, *reading.silent)}
-    for found in both:
-        firm.update(a.attr for a in found.attributes if a.ctx.__class__ is not ast.Store)
-        texts.update(str(t.value) for t in (*found.texts, *found.parts))
-    for text in texts:
-        firm.update(said(text))
-    for node, _, _ in reading.imports:
-        firm.update(alias.name for alias in node.names)
-    for matched in reading.matched:
-        firm.update(matched.kwd_attrs)
-    return plain - firm
 
 
 def _subclassed(reading: Reading) -> set[str]:

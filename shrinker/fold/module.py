@@ -18,7 +18,6 @@ from shrinker.fold.imported_rows import drop_removed_rows
 from shrinker.fold.local_cleanup import drop_unused_locals
 from shrinker.fold.prefilter import heat
 from shrinker.fold.propagate.attributes import decide_attributes, drop_stores
-from shrinker.fold.propagate.members import member_names
 from shrinker.fold.propagate.orphans import drop_orphans
 from shrinker.fold.propagate.refinement import NOTHING, Refinement
 from shrinker.fold.propagate.tables import drop_tables
@@ -88,7 +87,6 @@ def fold_source(
         summary=replace(
             mentions.summary,
             unproven_imports=words(context.unproven_imports),
-            members=tuple(sorted(member_names(reading, context))),
         ),
         units=units,
     )
@@ -103,8 +101,6 @@ def _fold(tree: ast.Module, context: Context, source: str, refinement: Refinemen
     drop_removed_rows(tree, context)
     decide_attributes(tree, refinement.attributes, context.decided)
     derived = {name for _, name, _ in refinement.attributes}
-    context.unnamed = refinement.unnamed
-    derived.update(qualified.rpartition(".")[2] for qualified in refinement.unnamed)
     if heat(context, tree, source, derived):
         tree.body = StatementFolder(context, scope, "module").block(tree.body)
     drop_stores(tree, context, refinement.stores)

@@ -43,8 +43,6 @@ class Reading(ExpressionReading):
         self.augmented: list[tuple[str, int]] = []
         """Attributes that are changed in place, with their lines."""
         self.outer: list[ast.Global | ast.Nonlocal] = []
-        self.keywords: list[ast.keyword] = []
-        """Those of class definitions."""
         self.fors: list[ast.For] = []
         self._depth = 0
         self._open: list[ast.AST] = []
@@ -111,7 +109,6 @@ class Reading(ExpressionReading):
         self._body(node.body, kind, guarded)
         self._open += node.decorator_list
         self._open += node.bases
-        self.keywords += node.keywords
         self._open += [k.value for k in node.keywords]
 
     def _global(self, node: ast.Global | ast.Nonlocal, kind: str, guarded: bool) -> None:
@@ -119,8 +116,7 @@ class Reading(ExpressionReading):
 
     def _raise(self, node: ast.Raise, kind: str, guarded: bool) -> None:
         match node.exc:
-            case ast.Call(args=[ast.Constant(value=str() as text) as said]) if text.startswith(OWN_ERROR):
-                self.silent.append(said)
+            case ast.Call(args=[ast.Constant(value=str() as text)]) if text.startswith(OWN_ERROR):
                 return
         self._other(node, kind, guarded)
 

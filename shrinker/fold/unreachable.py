@@ -21,7 +21,7 @@ def drop_unreachable(tree: ast.Module, context: Context, dead: frozenset[Span]) 
     Args:
         tree: the folded tree.
         context: receives the edits.
-        dead: spans of statements, of the aliases of imports, of bases and of entries of ``__all__``.
+        dead: spans of statements, of the aliases of imports and of entries of ``__all__``.
     """
     if not dead:
         return
@@ -57,10 +57,6 @@ def _without(body: list[ast.stmt], context: Context, dead: frozenset[Span]) -> l
                         context.decide(alias, "import", {_RULE}, "removed", 0)
                 node.names = aliases
             case ast.ClassDef():
-                for base in node.bases:
-                    if span(base) in dead:
-                        context.drop_element(base, "ClassDef", "base", {_RULE})
-                node.bases = [base for base in node.bases if span(base) not in dead]
                 node.body = _without(node.body, context, dead) or [written_pass()]
             case ast.If():
                 whole = _goes_whole(node, context, dead)

@@ -20,7 +20,6 @@ from shrinker.program.native.cargo import cargo_cuts
 from shrinker.program.native.prune import prune_companions
 from shrinker.program.symbols.costs import root_costs
 from shrinker.program.symbols.dead import Searched, dead_spans, search_symbols
-from shrinker.program.symbols.result import leave_out
 from shrinker.program.symbols.saved import SymbolData, found_symbols
 from shrinker.program.written import Written, written_imports
 from shrinker.ruleset import Ruleset
@@ -187,6 +186,5 @@ class _Steps:
             kept = {module.module for module in folded.values()}
             missed = kept - found.loaded.keys() - stay
             if not missed:
-                leave_out(found, kept)
                 return graph, folded, Searched(found, units)
             stay |= missed

@@ -100,10 +100,6 @@ class ModuleSummary:
     unproven_imports: Words = ()
     """Modules of the tree of which folding dropped the import of flags and predicates, without a proof that they are
     loaded anyway."""
-    members: tuple[tuple[str, str], ...] = ()
-    """Last name of the class and name of the removed members of enumerations that it may name."""
-    plain: Words = ()
-    """Keywords and parameters whose name the module reads in no other way: not as an attribute, and in no string."""
     lost: Words = ()
     """Names and attributes in the code that folding dropped, and its strings that are an identifier."""
     lost_own: Words = ()

@@ -1,4 +1,4 @@
-"""Classes: bases, keywords, the body, and removed members of enumerations."""
+"""Classes: bases, keywords and the body."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from shrinker.facts.lattice import Removed
 from shrinker.facts.scopes import LocalScope
 from shrinker.fold.constructs.functions import LOCALS, definition_gone, fold_decorators, removed_definition
 from shrinker.fold.context import EvaluatesRemoved, filled
-from shrinker.fold.statements import Body, Folded, StatementFolder, folds
-from shrinker.syntax.control import is_counted
+from shrinker.fold.statements import Folded, StatementFolder, folds
 from shrinker.syntax.scopes import scope_of
 
 
@@ -48,27 +47,9 @@ def fold_class(folder: StatementFolder, node: ast.ClassDef) -> Folded:
     # A class of a function is none of the module's, whatever its name.
     around = folder.owner or folder.context.module + (f".{LOCALS}" if folder.kind == "function" else "")
     inside = folder.inside(scope, "class", f"{around}.{node.name}")
-    _drop_members(inside, node)
     folder.context.bodies.append(None)
     try:
         node.body = filled(inside.block(node.body))
     finally:
         folder.context.bodies.pop()
     return [node], False
-
-
-def _drop_members(folder: StatementFolder, node: ast.ClassDef) -> None:
-    """Removed members of an enumeration that nothing names go from its body."""
-    unnamed, environment = folder.context.unnamed, folder.context.environment
-    kept: Body = []
-    # `auto()` counts on from the member before it.
-    last = max((i for i, s in enumerate(node.body) if isinstance(s, ast.Assign) and is_counted(s.value)), default=-1)
-    for index, statement in enumerate(node.body):
-        match statement:
-            case ast.Assign(targets=[ast.Name(id=name)]) if f"{folder.owner}.{name}" in unnamed and index > last:
-                removed = environment.removed_member(f"{folder.owner}.{name}")
-                assert removed is not None, "only removed members are"
-                folder.drop(statement, {removed.rule}, "member")
-            case _:
-                kept.append(statement)
-    node.body = kept

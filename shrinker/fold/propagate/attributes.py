@@ -11,7 +11,6 @@ import ast
 from collections.abc import Iterator
 
 from shrinker.facts.decided import Decided
-from shrinker.facts.hierarchy import CALLED_BY_TORCH
 from shrinker.facts.lattice import Known
 from shrinker.fold.context import Context, written_pass
 from shrinker.fold.propagate.loading import Loading
@@ -23,14 +22,11 @@ from shrinker.values.folded import FoldedModule
 
 _RULE = "attribute-constant"
 _LITERALS: dict[str, bool | None] = {"True": True, "False": False, "None": None}
-_OWN_WORDS = 3
-"""A name of so many words that objects from outside the tree do not have it is the tree's own."""
 _KNOWN_TO_TORCH = frozenset({"training", "dump_patches", "call_super_init"})
 
 
 def find_attributes(world: World, loading: Loading, banned: frozenset[str]) -> Iterator[tuple[str, Refinement]]:
-    """Attributes with one value, where code of their class reads them, and attributes that are only set."""
-    yield from _find_unread(world)
+    """Attributes with one value, where code of their class reads them."""
     constant = {
         name: next(iter(values))
         for name, values in world.stores.items()
@@ -52,20 +48,6 @@ def find_attributes(world: World, loading: Loading, banned: frozenset[str]) -> I
                         yield module.path, Refinement(attributes=frozenset({(own, name, value)}))
 
 
-def _find_unread(world: World) -> Iterator[tuple[str, Refinement]]:
-    """Attributes, of whatever values, of which folding dropped a read and that nothing reads any more."""
-    # `self.flag = flag`: the attribute keeps the parameter whose reads folding dropped.
-    kept = world.plain & world.lost
-    candidates = {
-        n for n in world.stores if (n in world.lost_own or (n in kept and _is_own_name(n))) and _is_candidate(world, n)
-    }
-    candidates = {n for n in candidates if (owners := _owners(world, n)) and not world.reads_attribute(n, owners)}
-    for module in world.modules if candidates else ():
-        stored = _stored(module) & candidates
-        if stored:
-            yield module.path, Refinement(stores=frozenset(stored))
-
-
 def _stored(module: FoldedModule) -> set[str]:
     return {store.attribute for store in module.summary.stores}
 
@@ -78,12 +60,6 @@ def _is_candidate(world: World, name: str) -> bool:
         and name not in _KNOWN_TO_TORCH
         and not (name.startswith("__") and name.endswith("__"))
     )
-
-
-def _is_own_name(name: str) -> bool:
-    """True for a name so specific that objects from outside the tree do not have it."""
-    words = [word for word in name.split("_") if word]
-    return len(words) >= _OWN_WORDS and name not in CALLED_BY_TORCH and not name.startswith("__")
 
 
 def _owners(world: World, name: str) -> set[str]:
@@ -138,7 +114,7 @@ def _decide_in(
 
 
 def drop_stores(tree: ast.Module, context: Context, names: frozenset[str]) -> None:
-    """Delete the assignments of a constant or a name to these attributes."""
+    """Delete the assignments of a constant to these attributes."""
     if not names:
         return
     stack: list[ast.AST] = [tree]
@@ -177,5 +153,5 @@ def _is_store(node: ast.stmt, names: frozenset[str]) -> bool:
         and isinstance(target, ast.Attribute)
         and target.attr in names
         and isinstance(target.value, ast.Name)
-        and (isinstance(node.value, ast.Constant) or (isinstance(node.value, ast.Name) and target.value.id == "self"))
+        and isinstance(node.value, ast.Constant)
     )

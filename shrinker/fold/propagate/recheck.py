@@ -16,11 +16,10 @@ BROKEN = ""
 
 
 def find_broken(world: World, known: Mapping[str, Refinement]) -> frozenset[str]:
-    """Last names of definitions, members and imports that went and that kept code names after all."""
+    """Last names of definitions and imports that went and that kept code names after all."""
     found: set[str] = set()
     by_path = {module.path: module for module in world.modules}
     for path, facts in known.items():
-        found.update(q.rpartition(".")[2] for q in facts.unnamed if tuple(q.rsplit(".", 2)[1:]) in world.members)
         found.update(n for n in (q.rpartition(".")[2] for q in facts.orphans) if world.mentions(n))
         if path in by_path:
             found.update(n for n in facts.unused if world.uses_of(by_path[path].module, n))

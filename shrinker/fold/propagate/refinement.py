@@ -26,9 +26,6 @@ class Refinement:
     stores: frozenset[str] = frozenset()
     """Attributes that nobody reads any more, so that what sets them to a literal may go."""
 
-    unnamed: frozenset[str] = frozenset()
-    """Members of enumerations that a rule removes, that the module defines and that nothing names, by qualified name."""
-
     unwritable: frozenset[str] = frozenset()
     """Why emission cannot write what folding decides for the module, which then stays as upstream wrote it."""
     dead: frozenset[Span] = frozenset()

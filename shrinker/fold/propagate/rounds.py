@@ -8,7 +8,6 @@ from dataclasses import replace
 from shrinker.fold.propagate.attributes import find_attributes
 from shrinker.fold.propagate.imports import find_unused
 from shrinker.fold.propagate.loading import Loading
-from shrinker.fold.propagate.members import find_unnamed_members
 from shrinker.fold.propagate.orphans import find_orphans
 from shrinker.fold.propagate.recheck import BROKEN, find_broken
 from shrinker.fold.propagate.refinement import NOTHING, Refinement
@@ -16,7 +15,7 @@ from shrinker.fold.propagate.world import World
 
 Pass = Callable[[World, Loading, frozenset[str]], Iterator[tuple[str, Refinement]]]
 """Facts about a module, by its path, from what all kept modules say; never about names that may not be dropped."""
-PASSES: tuple[Pass, ...] = (find_unused, find_orphans, find_attributes, find_unnamed_members)
+PASSES: tuple[Pass, ...] = (find_unused, find_orphans, find_attributes)
 
 
 def derive(

@@ -67,14 +67,11 @@ class World:
         self.imported: set[tuple[str, str]] = set()
         self.subclassed: set[str] = set()
         self._own_stores: list[tuple[re.Pattern[str], str]] = []
-        self._own_reads: list[tuple[re.Pattern[str], str]] = []
         self.stores: dict[str, set[str]] = {}
         """Attributes to what they are set to: texts of literals, empty for anything else."""
         self.fields: dict[str, set[str]] = {}
         """Attributes to the qualified classes that set them for certain."""
         self.decided: set[str] = set()
-        self.members: set[tuple[str, ...]] = set()
-        """Class and name of removed members that a module may name."""
         self.defined: set[str] = set()
         """Last names of all functions, classes and methods."""
         self._starred_by: dict[str, set[str]] = {}
@@ -83,6 +80,7 @@ class World:
         self._forwarders: set[str] = set()
         self._bound: dict[str, frozenset[str]] = {}
         patterns: set[str] = set()
+        own: set[str] = set()
         attributes: set[str] = set()
         for module in self.modules:
             summary = module.summary
@@ -96,14 +94,9 @@ class World:
             self.lost_own.update(summary.lost_own)
             self.subclassed.update(summary.subclassed)
             for pattern, owner in summary.patterns:
-                if _is_label(environment, module.module, pattern):
-                    continue
-                if owner:
-                    self._own_reads.append((_any_of({pattern}), f"{module.module}.{owner}"))
-                else:
-                    patterns.add(pattern)
+                if not _is_label(environment, module.module, pattern):
+                    (own if owner else patterns).add(pattern)
             self.decided.update(summary.decided)
-            self.members.update(summary.members)
             self.defined.update(summary.fixed)
             self.defined.update(name.rpartition(".")[2] for name in summary.free)
             for name, value, owner in summary.stores:
@@ -123,6 +116,7 @@ class World:
             if any(name == "__getattr__" for name, _ in module.defines):
                 self._forwarders.add(module.module)
         self._pattern = _any_of(patterns)
+        self._own_pattern = _any_of(own)
         self._stored_pattern = _any_of({p for p in self.stores if "*" in p})
         self._loose_pattern = _any_of(
             {n.pattern for m in self.modules if m.summary.dynamic for n in m.summary.patterns}
@@ -165,34 +159,9 @@ class World:
         """True when kept code or another kept file writes the name."""
         return name in self._words or name in self.outside
 
-    def reads_attribute(self, name: str, owners: set[str]) -> bool:
-        """True when kept code or another kept file may read this attribute of an instance of one of these classes."""
-        return (
-            name in self._firm
-            or name in self.outside
-            or self.computes_text(name)
-            or self._means_own(self._own_reads, name, owners)
-        )
-
-    @cached_property
-    def _firm(self) -> set[str]:
-        found: set[str] = set()
-        for module in self.modules:
-            found |= set(module.summary.words).difference(module.summary.plain)
-        return found
-
-    @cached_property
-    def plain(self) -> set[str]:
-        """Keywords and parameters that a module mentions in no other way."""
-        return {name for module in self.modules for name in module.summary.plain}
-
     def computes(self, name: str) -> bool:
         """True when kept code may put the name together."""
-        return self.computes_text(name) or any(pattern.fullmatch(name) for pattern, _ in self._own_reads)
-
-    def computes_text(self, name: str) -> bool:
-        """The same, but for what code only reads from its own instance: no argument is named so."""
-        return self._pattern.fullmatch(name) is not None
+        return self._pattern.fullmatch(name) is not None or self._own_pattern.fullmatch(name) is not None
 
     def words_of(self, module: FoldedModule) -> frozenset[str]:
         """What one module mentions."""

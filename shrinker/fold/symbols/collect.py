@@ -140,8 +140,7 @@ class _Collector:
         own = bound_by(*node.body)
         uses = Uses(self.module, own)
         members: list[Function] = []
-        apart = [base for base in node.bases if dotted(base)]
-        for part in (*node.decorator_list, *(base for base in node.bases if not dotted(base))):
+        for part in (*node.decorator_list, *node.bases):
             uses.expression(part)
         for keyword in node.keywords:
             uses.expression(keyword.value)
@@ -170,10 +169,6 @@ class _Collector:
             flags=flags | more,
             pure=class_calls(node),
         )
-        for base in apart:
-            inherited = Uses(self.module)
-            inherited.expression(base)
-            self._add("base", (), base, index, inherited, value=inherited.paths_of(base))
         for member in members:
             self._member(member, index, own)
 

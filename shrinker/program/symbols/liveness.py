@@ -45,8 +45,6 @@ class Liveness:
         self._stack: list[Key] = []
         self._marked: dict[Key, Reason] = {}
         self._borrowed: set[Key] = set()
-        self.awaited: dict[Key, Key] = {}
-        """Bases of live classes that nothing needs so far, each with the unit that names it."""
         self._heirs: dict[str, list[Key]] = {}
         self._escaped: dict[str, Reason] = {}
         self._by_name: dict[str, list[Key]] = {}
@@ -59,8 +57,6 @@ class Liveness:
         self._patterns: set[str] = set()
         self.asked: dict[str, tuple[str, int] | None] = {}
         """Names of methods that nothing live looks up, and where any code of upstream does."""
-        self.settled: list[Key] = []
-        """Imports that are kept for what they load, in the order in which that was found."""
 
     # Loading
 
@@ -124,9 +120,6 @@ class Liveness:
         if key not in self.live:
             self.live[key] = reason
             self._stack.append(key)
-            if key in self.awaited:
-                # Who names the class may ask what inherits from it.
-                self.keep(self.awaited.pop(key), Reason(key, "base"))
 
     def _mark(self, key: Key, reason: Reason) -> None:
         """A member's name was looked up: it lives once its class does."""
@@ -139,8 +132,6 @@ class Liveness:
         owner = (key[0], unit.parent)
         if owner in self.live:
             self.keep(key, reason)
-        elif owner in self.awaited:
-            self.keep(self.awaited.pop(owner), Reason(key, "inherited"))
         if "abstract" in unit.flags:
             # A class that does not override it can no longer be instantiated.
             for heir in self.types.heirs(owner):

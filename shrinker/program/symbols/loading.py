@@ -10,16 +10,14 @@ from shrinker.program.symbols.program import Key, Program
 class Loading:
     """Answers for one state of a search."""
 
-    def __init__(self, program: Program, live: Collection[Key], *, settled: bool = False) -> None:
+    def __init__(self, program: Program, live: Collection[Key]) -> None:
         """
         Args:
             program: all kept modules.
             live: units that stay.
-            settled: True when no other import will stay: what is not live then loads nothing.
         """
         self._program = program
         self._live = live
-        self._settled = settled
         self._direct: dict[str, frozenset[str]] = {}
         self._reached: dict[frozenset[str], frozenset[str]] = {}
         self._cyclic: dict[str, bool] = {}
@@ -36,16 +34,6 @@ class Loading:
                 for target in targets
             )
         return known
-
-    def beside(self, key: Key) -> set[str]:
-        """What the other live imports of a module load."""
-        name, own = key
-        return {
-            target
-            for number, targets in self._program.importing(name)
-            if number != own and (name, number) in self._live
-            for target in targets
-        }
 
     def refresh(self) -> None:
         """More imports became live."""
@@ -88,23 +76,8 @@ class Loading:
                 continue
             if cyclic or name in self._program.acting:
                 return True
-            stack.extend(self._loads(name))
+            stack.extend(self._program.imports.get(name, ()))
         return False
-
-    def _loads(self, name: str) -> Iterable[str]:
-        """Modules of the tree that the module level of a module may load."""
-        targets = self._program.imports.get(name, ())
-        if not self._settled or not targets:
-            return targets
-        units = self._program.modules[name].units
-        loaded = {
-            target
-            for number, unit in enumerate(units)
-            if unit.kind in ("import", "effect") and (name, number) in self._live
-            for i in unit.imports
-            for target in self._program.loads(*i[:2])
-        }
-        return [target for target in targets if target in loaded]
 
     def _is_cyclic(self, name: str) -> bool:
         """True when a module that a module loads asks for it again.

@@ -34,19 +34,6 @@ def trace(search: Search) -> dict[tuple[Node, Node], Reason]:
     return found
 
 
-def leave_out(search: Search, kept: Collection[str]) -> None:
-    """Forget what was reached in modules that are not kept after all: an import that the search gave up in the end was what named them.
-
-    Args:
-        search: after it ran.
-        kept: dotted names of the kept modules.
-    """
-    for name in search.loaded.keys() - kept:
-        del search.loaded[name]
-        for number in range(len(search.program.modules[name].units)):
-            search.live.pop((name, number), None)
-
-
 def _target(touch: Touch) -> Node | None:
     match touch.kind:
         case "unit" | "member" | "borrowed":
@@ -67,7 +54,7 @@ def dead_units(search: Search) -> dict[str, list[int]]:
             for number, unit in enumerate(module.units)
             if (name, number) not in search.live
             and (unit.parent < 0 or (name, unit.parent) in search.live)
-            and (unit.names or unit.kind in ("if", "main", "base"))
+            and (unit.names or unit.kind in ("if", "main"))
         ]
         if found:
             out[name] = found

@@ -191,10 +191,7 @@ def _best(
 
 
 def qualified(module: Module, number: int) -> str:
-    """Name of a unit in its module, with the classes around it; its line where it binds nothing, ``Class(Base)`` for a base."""
-    base = module.units[number]
-    if base.kind == "base":
-        return f"{qualified(module, base.parent)}({','.join(base.value)})"
+    """Name of a unit in its module, with the classes around it; its line where it binds nothing."""
     parts: list[str] = []
     while number >= 0:
         unit = module.units[number]

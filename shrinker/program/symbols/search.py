@@ -7,10 +7,8 @@ from collections.abc import Iterator
 
 from shrinker.program.symbols.liveness import Liveness, is_special
 from shrinker.program.symbols.lookups import ordered
-from shrinker.program.symbols.mixins import Mixins
-from shrinker.program.symbols.program import Key, Module, Program
-from shrinker.program.symbols.reasons import Outside, Protocols, Reason
-from shrinker.program.symbols.types import Types
+from shrinker.program.symbols.program import Key, Module
+from shrinker.program.symbols.reasons import Reason
 from shrinker.program.symbols.unpickling import unpickles
 from shrinker.ruleset.models import Api
 from shrinker.values.symbols import Symbol
@@ -24,11 +22,6 @@ _FEWEST = 3
 
 class Search(Liveness):
     """From the roots, and from each unit that is live, to what they name."""
-
-    def __init__(self, program: Program, types: Types, outside: Outside, protocols: Protocols) -> None:
-        """See `Liveness`."""
-        super().__init__(program, types, outside, protocols)
-        self._mixins = Mixins(program, types)
 
     def start(self) -> None:
         """Make live what the roots and what stands beside the modules name."""
@@ -160,13 +153,11 @@ class Search(Liveness):
 
     def _uses(self, key: Key, unit: Symbol) -> None:
         owner = self.owner(key)
-        # In a chain, it is the class that names its bases.
-        source = (key[0], unit.parent) if unit.kind == "base" else key
         follow, module, number = self.types.follow, key[0], key[1]
         for path, line in unit.uses:
             found = follow(module, owner, path, number)
             if found.leads:
-                self._touch(found, Reason(source, "name", line))
+                self._touch(found, Reason(key, "name", line))
 
     def _enumerate(self, key: Key, unit: Symbol) -> None:
         """The unit may look up any name of something."""
@@ -192,14 +183,6 @@ class Search(Liveness):
                 self.keep((name, number), reason)
 
     def _class(self, key: Key, module: Module) -> None:
-        mixins = self._mixins.of(key)
-        for number in module.children.get(key[1], ()):
-            if module.units[number].kind == "base":
-                base = mixins.get(number)
-                if base is None or base in self.live or any(True for _ in self._needed(base)):
-                    self.keep((key[0], number), Reason(key, "base"))
-                else:
-                    self.awaited[base] = (key[0], number)
         for member, reason in self._needed(key):
             self.keep(member, reason)
         if unpickles(self.program, self.types, key):

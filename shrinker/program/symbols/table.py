@@ -99,8 +99,7 @@ class Table:
         """The innermost unit at a line of a file of upstream."""
         modules = {n for n, (name, file) in enumerate(self._modules) if file == path or file.endswith(f"/{path}")}
         around = [n for n, unit in enumerate(self._units) if unit[0] in modules and unit[3] <= line <= unit[4]]
-        # A base on the line of its class is meant only by its name.
-        return [n for n in around if self._units[n][1] != "base" or self.line(self.owner(n)) != line][-1:]
+        return around[-1:]
 
     def named(self, module: str, name: str) -> list[int]:
         """Symbols of a module that have a qualified name; several where branches bind it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -10,9 +9,7 @@ import pytest
 from shrinker.pipeline import analyse
 from shrinker.pipeline.analysis import Analysis
 from shrinker.program.symbols.program import Program
-from shrinker.program.symbols.result import leave_out
 from shrinker.program.symbols.saved import symbol_data
-from shrinker.program.symbols.search import Search
 from shrinker.program.symbols.why import Symbols
 from tests.fold.programs import make_tree, read_program
 from tests.program.symbols.support import ARCHIVES, Silent, small_rules
@@ -75,21 +72,8 @@ def test_live_symbols_are_of_kept_files_and_no_chain_goes_in_a_circle(archive: P
 
 def test_the_order_in_which_modules_were_folded_is_none_of_the_search(tmp_path: Path) -> None:
     """Workers are done in any order, and who names something first is who is said to name it."""
-    [archive] = [path for path in ARCHIVES if path.stem == "bases"]
+    [archive] = [path for path in ARCHIVES if path.stem == "reexports"]
     tree = make_tree(tmp_path / "up", {p: t for p, t in read_program(archive).files.items() if p.endswith(".py")})
     folded = analyse(tree, small_rules(tmp_path), 1, {}, Silent(), symbols=True).folded.values()
     orders = [list(Program(modules, ()).modules) for modules in (folded, reversed(list(folded)))]
     assert len(orders[0]) > 2 and orders[0] == orders[1]
-
-
-def test_what_is_not_kept_after_all_is_not_live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An import that is given up in the end may be what named a module."""
-
-    def without_one(search: Search, kept: Collection[str]) -> None:
-        assert kept == search.loaded.keys() and "sglang.far" in kept
-        leave_out(search, {name for name in kept if name != "sglang.far"})
-
-    monkeypatch.setattr("shrinker.pipeline.analysis.leave_out", without_one)
-    _, symbols = _saved(tmp_path, _CIRCLE)
-    live = {name for number, _, name, _ in symbols.units() if symbols.is_live(number)}
-    assert "sglang.made.Made" in live and not any(name.startswith("sglang.far.") for name in live)
