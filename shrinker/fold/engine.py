@@ -16,14 +16,10 @@ from shrinker.facts.lattice import Removed
 from shrinker.fold.companions import fold_companions
 from shrinker.fold.imported_rows import LOADED
 from shrinker.fold.memory import FoldMemory
-from shrinker.fold.propagate.recheck import BROKEN
-from shrinker.fold.propagate.refinement import NOTHING, Refinement
-from shrinker.fold.propagate.rounds import derive
-from shrinker.fold.propagate.surroundings import Surroundings
 from shrinker.fold.workers import FoldWorkers, Result, Wanted, World
 from shrinker.values.edits import Span
-from shrinker.values.errors import ShrinkerError
 from shrinker.values.folded import FoldedModule, LeakedUse
+from shrinker.values.refinement import NOTHING, Refinement
 from shrinker.values.upstream import UpstreamTree
 
 
@@ -63,15 +59,10 @@ class FoldEngine:
         self.rescued: dict[str, tuple[str, LeakedUse]] = {}
         """Module to the path and use that keep it."""
         self.refinements: dict[str, Refinement] = {}
-        """What the refinement rounds found out, by path."""
+        """What propagation and the search found out, by path."""
         self._unwritable = unwritable or {}
         self.folded_anew = 0
         """Modules that no earlier run folded, each counted once for every time."""
-        self.rounds: list[int] = []
-        """Modules folded again in each round."""
-        self._banned: frozenset[str] = frozenset()
-        """Names that the rounds may not drop."""
-        self._world_paths: frozenset[str] = frozenset()
         self._memory = FoldMemory(tree, environment.rules, cache or Cache.off())
 
     def __enter__(self) -> FoldEngine:
@@ -150,47 +141,12 @@ class FoldEngine:
             self.refinements[path] = replace(self.refinements.get(path, NOTHING), dead=spans)
             self.folded.pop(path, None)
 
-    def refine(self, folded: Mapping[str, FoldedModule], surroundings: Surroundings) -> bool:
-        """Fold again, in rounds, what the kept modules together say of each other; see `refine`.
-
-        Args:
-            folded: every kept module, by path.
-            surroundings: what is kept beside them.
-
-        Returns:
-            True when a module changed: the graph is to be built again.
-
-        Raises:
-            ShrinkerError: the graph reached a module that it did not reach before.
-        """
-        if self.refinements and not folded.keys() <= self._world_paths:
-            raise ShrinkerError(
-                f"a refinement round made {min(folded.keys() - self._world_paths)} reachable",
-                "report this as a defect of shrinker",
-            )
-        self._world_paths = frozenset(folded)
-        current = dict(folded)
-        changed = False
-        while True:
-            world = surroundings.world(current.values(), self.environment)
-            fresh = derive(world, self.refinements, self._banned)
-            if not fresh:
-                return changed
-            changed = True
-            if BROKEN in fresh:
-                # Once more without dropping these names.
-                self._banned |= fresh[BROKEN].orphans
-                again = [path for path in self.refinements if path in current]
-                self.refinements.clear()
-                for path in again:
-                    self.folded.pop(path, None)
-                current.update((m.path, m) for m in self.fold(sorted(again)))
-                continue
-            self.refinements.update(fresh)
-            self.rounds.append(len(fresh))
-            for path in fresh:
-                del self.folded[path]
-            current.update((m.path, m) for m in self.fold(sorted(fresh)))
+    def refold(self, facts: Mapping[str, Refinement]) -> Iterable[FoldedModule]:
+        """Modules folded with what propagation found out, by path."""
+        self.refinements.update(facts)
+        for path in facts:
+            self.folded.pop(path, None)
+        return self.fold(sorted(facts))
 
     def rescue(self, kept: Iterable[str]) -> bool:
         """Rescue the removed modules that the kept ones are seen to run.
@@ -215,7 +171,6 @@ class FoldEngine:
         for path in self.refinements:
             self.folded.pop(path, None)
         self.refinements.clear()
-        self._banned = frozenset()
         self._workers.close()
         before = self.environment
         self.environment = self.world_with(before.rescued | frozenset(fresh))

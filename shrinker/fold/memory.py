@@ -9,9 +9,9 @@ from shrinker.cache import Cache, pack, unpack
 from shrinker.facts.build import module_paths
 from shrinker.facts.environment import Environment
 from shrinker.fold.dependency_tracker import Answers, Question, canonical
-from shrinker.fold.propagate.refinement import Refinement
 from shrinker.ruleset.models import Ruleset
 from shrinker.values.folded import FoldedModule
+from shrinker.values.refinement import Refinement
 from shrinker.values.upstream import UpstreamTree
 
 _VARIANTS = 24

@@ -11,26 +11,26 @@ from dataclasses import replace
 from shrinker.facts.environment import Environment
 from shrinker.facts.scopes import ModuleScope
 from shrinker.fold import constructs
+from shrinker.fold.attributes import decide_attributes, drop_stores
 from shrinker.fold.cleanup import drop_unused
 from shrinker.fold.context import Context
 from shrinker.fold.defaults import replace_defaults
 from shrinker.fold.imported_rows import drop_removed_rows
 from shrinker.fold.local_cleanup import drop_unused_locals
+from shrinker.fold.orphans import drop_orphans
 from shrinker.fold.prefilter import heat
-from shrinker.fold.propagate.attributes import decide_attributes, drop_stores
-from shrinker.fold.propagate.orphans import drop_orphans
-from shrinker.fold.propagate.refinement import NOTHING, Refinement
-from shrinker.fold.propagate.tables import drop_tables
 from shrinker.fold.reading import Reading
 from shrinker.fold.refusals import Look, find_looks, place_looks
 from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
 from shrinker.fold.symbols import collect_symbols
+from shrinker.fold.tables import drop_tables
 from shrinker.fold.unreachable import drop_unreachable
 from shrinker.fold.unwritable import leave
 from shrinker.values.edits import Literal
 from shrinker.values.folded import FoldedModule
 from shrinker.values.form import digest
+from shrinker.values.refinement import NOTHING, Refinement
 from shrinker.values.summary import words
 from shrinker.values.symbols import EMPTY_SYMBOLS
 

@@ -15,9 +15,9 @@ from shrinker.facts.environment import Environment
 from shrinker.fold.dependency_tracker import Answers, RecordingEnvironment
 from shrinker.fold.memory import Recorded
 from shrinker.fold.module import fold_source
-from shrinker.fold.propagate.refinement import Refinement
 from shrinker.values.errors import InputError
 from shrinker.values.folded import FoldedModule
+from shrinker.values.refinement import Refinement
 from shrinker.values.upstream import UpstreamTree, module_name
 
 World = Answers | Environment

@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from shrinker.cache import Cache
 from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
-from shrinker.fold.propagate.refinement import Refinement
-from shrinker.fold.propagate.surroundings import Surroundings
 from shrinker.pipeline.analysis_cache import remember
 from shrinker.pipeline.progress import Progress, timed
 from shrinker.program.ahead import import_leads
@@ -18,6 +16,8 @@ from shrinker.program.build import build_graph
 from shrinker.program.distributions import decide_distributions, with_uncertain
 from shrinker.program.native.cargo import cargo_cuts
 from shrinker.program.native.prune import prune_companions
+from shrinker.program.propagate.rounds import Rounds
+from shrinker.program.propagate.surroundings import Surroundings
 from shrinker.program.symbols.costs import root_costs
 from shrinker.program.symbols.dead import Searched, dead_spans, search_symbols
 from shrinker.program.symbols.saved import SymbolData, found_symbols
@@ -27,6 +27,7 @@ from shrinker.values.distributions import Distributions
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.native import Cut
+from shrinker.values.refinement import Refinement
 from shrinker.values.symbols import EMPTY_SYMBOLS
 from shrinker.values.upstream import UpstreamTree, modules_of
 
@@ -158,15 +159,15 @@ class _Steps:
 
     def _refined(self, engine: FoldEngine) -> tuple[Graph, dict[str, FoldedModule]]:
         """The files that are kept, when no round finds out more about what they say of each other."""
-        surroundings: Surroundings | None = None
+        rounds: Rounds | None = None
         while True:
             graph, folded = self._graph(engine)
             if engine.rescue(graph.kept):
-                surroundings = None
+                rounds = None
                 continue
-            if surroundings is None:
-                surroundings = Surroundings(self._tree, self._rules, graph.kept, graph.ruled_out, self._cache)
-            if not engine.refine(folded, surroundings):
+            if rounds is None:
+                rounds = Rounds(Surroundings(self._tree, self._rules, graph.kept, graph.ruled_out, self._cache))
+            if not rounds.run(engine, folded):
                 return graph, folded
 
     def _shaken(

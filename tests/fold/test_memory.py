@@ -18,7 +18,8 @@ from shrinker.facts.stored import StoredOutline, restore, store
 from shrinker.fold import dependency_tracker as tracker
 from shrinker.fold.dependency_tracker import Answers, RecordingEnvironment, canonical
 from shrinker.fold.engine import FoldEngine
-from shrinker.fold.propagate.surroundings import Surroundings
+from shrinker.program.propagate.rounds import Rounds
+from shrinker.program.propagate.surroundings import Surroundings
 from shrinker.ruleset import Ruleset
 from shrinker.values.folded import FoldedModule
 from shrinker.values.upstream import UpstreamTree, module_name
@@ -46,7 +47,7 @@ def _folded(tree: UpstreamTree, rules: Ruleset, cache: Cache | None, rounds: boo
             return folded
         kept = [*paths, *(p for p in tree.by_path if not p.endswith(".py"))]
         gone = [p for p in tree.by_path if p.endswith(".py") and p not in folded]
-        engine.refine(folded, Surroundings(tree, rules, kept, gone))
+        Rounds(Surroundings(tree, rules, kept, gone)).run(engine, folded)
         return {m.path: m for m in engine.fold(paths)}
 
 

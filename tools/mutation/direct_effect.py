@@ -18,7 +18,7 @@ from shrinker.facts.build import build_environment, module_paths
 from shrinker.facts.environment import Environment, like
 from shrinker.facts.lattice import Value
 from shrinker.fold.engine import FoldEngine
-from shrinker.fold.propagate.refinement import NOTHING
+from shrinker.values.refinement import NOTHING
 from shrinker.fold.workers import fold_files
 from shrinker.pipeline.analysis import analyse
 from shrinker.pipeline.progress import Progress

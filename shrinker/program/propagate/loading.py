@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from shrinker.fold.propagate.cycles import Cycles
-from shrinker.fold.propagate.world import World
+from shrinker.program.propagate.cycles import Cycles
+from shrinker.program.propagate.world import World
 from shrinker.syntax.imports import CERTAIN, NEVER
 from shrinker.values.folded import FoldedModule
 from shrinker.values.summary import Loaded

@@ -8,8 +8,8 @@ from functools import cached_property
 
 from shrinker.cache import Cache
 from shrinker.facts.environment import Environment
-from shrinker.facts.hierarchy import ClassHierarchy
-from shrinker.fold.propagate.world import World
+from shrinker.program.propagate.hierarchy import ClassHierarchy
+from shrinker.program.propagate.world import World
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import name_matches
 from shrinker.syntax.imports import absolute

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from shrinker.facts.environment import Environment
-from shrinker.facts.hierarchy import ClassHierarchy
-from shrinker.fold.propagate.asked import Asked
+from shrinker.program.propagate.asked import Asked
+from shrinker.program.propagate.hierarchy import ClassHierarchy
 from shrinker.ruleset.match import name_matches
 from shrinker.values.folded import FoldedModule
 

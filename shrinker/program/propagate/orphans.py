@@ -5,20 +5,13 @@ By name: one mention anywhere, in a string or by a computed name, keeps all defi
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
-from shrinker.facts.hierarchy import CALLED_BY_TORCH
-from shrinker.fold.context import Context, written_pass
-from shrinker.fold.exports import Exports
-from shrinker.fold.propagate.loading import Loading
-from shrinker.fold.propagate.refinement import Refinement
-from shrinker.fold.propagate.world import World
-from shrinker.syntax.ranges import extent, span
-from shrinker.values.edits import DropStatement
+from shrinker.program.propagate.hierarchy import CALLED_BY_TORCH
+from shrinker.program.propagate.loading import Loading
+from shrinker.program.propagate.world import World
 from shrinker.values.folded import FoldedModule
-
-_RULE = "orphan"
+from shrinker.values.refinement import Refinement
 
 
 def find_orphans(world: World, loading: Loading, banned: frozenset[str]) -> Iterator[tuple[str, Refinement]]:
@@ -47,30 +40,3 @@ def _may_go(world: World, module: FoldedModule, qualified: str) -> bool:
         # Code of the tree called it on itself: a protocol of the tree's own.
         return True
     return name not in CALLED_BY_TORCH and not world.hierarchy.is_called_from_outside(f"{module.module}.{owner}")
-
-
-def drop_orphans(tree: ast.Module, context: Context, names: frozenset[str]) -> None:
-    """Delete these definitions from a module, before it is folded."""
-    if not names:
-        return
-    exports = Exports(tree, context)
-    names = frozenset(n for n in names if not exports.holds(n))
-    tree.body = _without(tree.body, "", context, names)
-    for name in names:
-        exports.drop(name)
-    exports.finish()
-    for node in tree.body:
-        if isinstance(node, ast.ClassDef):
-            node.body = _without(node.body, f"{node.name}.", context, names) or [written_pass()]
-
-
-def _without(body: list[ast.stmt], prefix: str, context: Context, names: frozenset[str]) -> list[ast.stmt]:
-    kept: list[ast.stmt] = []
-    for node in body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and f"{prefix}{node.name}" in names:
-            context.forget(node)
-            context.edits.append(DropStatement(span(node)))
-            context.decide(node, "definition", {_RULE}, "removed", extent([node]))
-        else:
-            kept.append(node)
-    return kept

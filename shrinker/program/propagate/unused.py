@@ -9,10 +9,10 @@ import ast
 from collections.abc import Iterator
 
 from shrinker.facts.lattice import Known, Ref
-from shrinker.fold.propagate.loading import Loading
-from shrinker.fold.propagate.refinement import Refinement
-from shrinker.fold.propagate.world import World
+from shrinker.program.propagate.loading import Loading
+from shrinker.program.propagate.world import World
 from shrinker.values.folded import FoldedModule
+from shrinker.values.refinement import Refinement
 
 
 def find_unused(world: World, loading: Loading, banned: frozenset[str]) -> Iterator[tuple[str, Refinement]]:
