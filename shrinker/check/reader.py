@@ -64,14 +64,12 @@ class _Reader(Uses):
         self.decorated: list[tuple[str, int, tuple[str, ...]]] = []
         self.foreign: set[str] = set()
         self.named_classes: dict[str, str] = {}
-        self.lifted: set[str] = set()
-        """Names of the module that functions bind."""
 
     def read(self, tree: ast.Module, walrus: bool) -> ModuleSymbols:
         package = package_of(self.module, self.is_package) if self.module is not None else ""
         top = scope_of(tree, package, walrus=walrus)
         self.children(tree, top)
-        bound = top.bindings.names.keys() | top.bindings.declared | self.lifted
+        bound = top.bindings.names.keys() | top.bindings.declared
         self.dynamic = self.dynamic or "__getattr__" in bound
         attributes = []
         for scope, root, chain, line, stored in self.chains:
@@ -122,7 +120,6 @@ class _Reader(Uses):
 
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: Scope) -> None:
         inner = scope.inside(node)
-        self.lifted |= inner.bindings.globals & inner.bindings.names.keys()
         if not isinstance(node, ast.Lambda):
             self.decorators(node, scope)
             for decorator in node.decorator_list:

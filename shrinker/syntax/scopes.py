@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shrinker.syntax.bindings import Binding, Bindings, collect, collect_named
+from shrinker.syntax.control import declares
 from shrinker.syntax.walk import Function, statements, walk
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -31,7 +32,7 @@ class Scope:
     bindings: Bindings
     parameters: frozenset[str]
     rebound: frozenset[str]
-    """Names that functions inside bind by `global` (of a module) or `nonlocal`."""
+    """Names that functions inside bind by `nonlocal`."""
 
     def inside(self, node: Scoped) -> Scope:
         """The scope of a definition, lambda or comprehension that stands in this one."""
@@ -82,7 +83,7 @@ def scope_of(node: Scoped, package: str, outer: Scope | None = None, *, walrus: 
         case ast.Module() | ast.ClassDef():
             bindings = collect(node.body, package, walrus=walrus)
             if isinstance(node, ast.Module):
-                rebound = frozenset(n for s in statements(node) if isinstance(s, ast.Global) for n in s.names)
+                _add_globals(node, package, bindings)
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             bindings, parameters = collect(node.body, package, walrus=walrus), parameters_of(node.args)
             rebound = rebound_in(node)
@@ -91,6 +92,17 @@ def scope_of(node: Scoped, package: str, outer: Scope | None = None, *, walrus: 
         case _:
             parameters = frozenset(n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name))
     return Scope(node, outer, package, bindings, parameters, rebound)
+
+
+def _add_globals(tree: ast.Module, package: str, found: Bindings) -> None:
+    """What functions bind by `global` is the module's, too."""
+    if not any(isinstance(s, ast.Global) for s in statements(tree)):
+        return
+    for function in statements(tree):
+        if isinstance(function, Function) and declares(function):
+            own = collect(function.body, package)
+            for name in own.globals & own.names.keys():
+                found.names.setdefault(name, []).extend(own.names[name])
 
 
 def arguments_of(arguments: ast.arguments) -> list[ast.arg]:

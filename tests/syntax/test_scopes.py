@@ -104,3 +104,10 @@ def test_what_may_come_from_elsewhere_has_no_values() -> None:
     (given,) = scope.values("c") or ()
     assert isinstance(given.value, ast.Name) and given.kind == "opaque"
     assert bound_by(*function.body) == {"a", "b", "c", "g", "h"}
+
+
+def test_what_functions_bind_for_all_is_the_modules() -> None:
+    tree = ast.parse("ops = None\ndef f():\n    global ops, made\n    import a as ops\n    made: int\n")
+    scope = scope_of(tree, "")
+    assert [each.kind for each in scope.values("ops") or ()] == ["value", "module"]
+    assert scope.owner("ops") is scope and scope.owner("made") is None
