@@ -31,9 +31,7 @@ def is_boolean(node: ast.expr, scope: ValueScope) -> bool:
             if isinstance(node.func, ast.Attribute) and scope.environment.is_boolean_on_any(node.func.attr):
                 return True
             function = evaluate(node.func, scope)
-            return isinstance(function, Ref) and (
-                function.name in _PREDICATES or scope.environment.boolean_function(function.name)
-            )
+            return isinstance(function, Ref) and function.name in _PREDICATES
         case _:
             value = evaluate(node, scope)
             return isinstance(value, Known) and value.exact and isinstance(value.value, bool)

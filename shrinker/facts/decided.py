@@ -18,7 +18,6 @@ class Decided:
     def __init__(self) -> None:
         # A node that is held here shares its number with no other one.
         self._values: dict[int, tuple[ast.expr, Value]] = {}
-        self._unread: dict[int, ast.NamedExpr] = {}
 
     def note(self, node: ast.expr, value: Value) -> None:
         """Say what a node is."""
@@ -37,18 +36,6 @@ class Decided:
             if found is not None and isinstance(other, ast.expr):
                 self.note(other, found[1])
         return made
-
-    def is_unread(self, node: ast.NamedExpr) -> bool:
-        """True for a named expression whose name nothing that still runs reads."""
-        return id(node) in self._unread
-
-    def set_unread(self, nodes: list[ast.NamedExpr], unread: bool) -> None:
-        """Say that nothing reads the names of these, or take it back."""
-        for node in nodes:
-            if unread:
-                self._unread[id(node)] = node
-            else:
-                self._unread.pop(id(node), None)
 
 
 NOTHING_DECIDED = Decided()

@@ -45,7 +45,7 @@ def is_pure(node: ast.expr, scope: ValueScope, depth: int = 0) -> bool:
         match part:
             case ast.Await() | ast.Yield() | ast.YieldFrom():
                 return False
-            case ast.NamedExpr() if not scope.decided.is_unread(part):
+            case ast.NamedExpr():
                 return False
             case ast.BoolOp():
                 stack.extend(_reached(part, scope, depth))

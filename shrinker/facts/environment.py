@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from shrinker.facts.bound import bound_value
-from shrinker.facts.interpret import interpret, returns_boolean
+from shrinker.facts.interpret import interpret
 from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, TextDomain, Value
 from shrinker.facts.outline import Outline
 from shrinker.facts.patterns import NamePatterns
@@ -47,7 +47,6 @@ class Environment(ClosedWorld):
         self._removed: dict[str, Removed | None] = {}
         self._taken: dict[str, Remove | None] = {}
         self._constant: dict[str, bool] = {}
-        self._boolean: dict[str, bool] = {}
         self._hot: dict[str, frozenset[str]] = {}
         self.imported: frozenset[tuple[str, str]] = frozenset(
             (m, n) for o in outlines.values() for m, n, _ in o.aliases
@@ -191,13 +190,6 @@ class Environment(ClosedWorld):
     def interpret(self, name: str, depth: int = 0) -> Value:
         """Constant result of a short function of the tree, UNKNOWN when it has none."""
         return interpret(name, self, depth)
-
-    def boolean_function(self, name: str) -> bool:
-        """True for a short function of the tree that returns `True` or `False`, whatever happens."""
-        if name not in self._boolean:
-            self._boolean[name] = False
-            self._boolean[name] = returns_boolean(name, self)
-        return self._boolean[name]
 
     def constant_function(self, name: str) -> bool:
         """True for a short function of the tree whose result the facts decide."""

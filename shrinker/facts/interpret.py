@@ -1,10 +1,9 @@
-"""Results of short functions of the tree, by interpreting their bodies: constants, and bools whichever."""
+"""Constant results of short functions of the tree, by interpreting their bodies."""
 
 from __future__ import annotations
 
 import ast
 
-from shrinker.facts.booleans import is_boolean
 from shrinker.facts.bound import failing_import, liveness
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import evaluate
@@ -96,41 +95,3 @@ def _run(body: list[ast.stmt], scope: ValueScope, depth: int, rules: frozenset[s
 
 def _with_rules(result: Value, rules: frozenset[str]) -> Value:
     return Known(result.value, result.exact, result.rules | rules) if isinstance(result, Known) else result
-
-
-def returns_boolean(function: str, environment: ClosedWorld) -> bool:
-    """True for a short function of the tree whose every way out returns a bool."""
-    module, _, name = function.rpartition(".")
-    found = environment.outlines.get(module)
-    bindings = found.names.get(name, []) if found is not None else []
-    if found is None or len(bindings) != 1 or not isinstance(bindings[0].node, ast.FunctionDef):
-        return False
-    definition = bindings[0].node
-    if any(not _is_cache(d) for d in definition.decorator_list):
-        return False
-    scope = function_scope(definition, ModuleScope(environment, module), found.package)
-    return _always_returns(definition.body, scope)
-
-
-def _always_returns(body: list[ast.stmt], scope: ValueScope) -> bool:
-    """Every `return` of the block is a bool, and the block does not end without one."""
-    for statement in body:
-        for part in ast.walk(statement):
-            if isinstance(part, ast.Return) and (part.value is None or not is_boolean(part.value, scope)):
-                return False
-            if isinstance(part, ast.Yield | ast.YieldFrom | ast.FunctionDef | ast.AsyncFunctionDef):
-                return False
-    return bool(body) and _ends(body[-1])
-
-
-def _ends(node: ast.stmt) -> bool:
-    match node:
-        case ast.Return() | ast.Raise():
-            return True
-        case ast.If():
-            return bool(node.orelse) and _ends(node.body[-1]) and _ends(node.orelse[-1])
-        case ast.Try():
-            blocks = [node.orelse or node.body, *(h.body for h in node.handlers)]
-            return all(_ends(b[-1]) for b in blocks)
-        case _:
-            return False

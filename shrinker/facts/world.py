@@ -156,10 +156,6 @@ class ClosedWorld(ABC, RuleFacts):
     def interpret(self, name: str, depth: int = 0) -> Value:
         """Constant result of a short function of the tree, UNKNOWN when it has none."""
 
-    @abstractmethod
-    def boolean_function(self, name: str) -> bool:
-        """True for a short function of the tree that returns `True` or `False`, whatever happens."""
-
 
 class ValueScope(Protocol):
     """Where a name is looked up."""

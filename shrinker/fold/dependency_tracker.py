@@ -23,10 +23,7 @@ RULES_ONLY = frozenset({"absent", "domain_words", "rules", "variables"}) | {
 }
 """The rules alone answer: they are part of every key, so the answer is not noted."""
 
-ASKED = frozenset(
-    {"boolean_function", "constant_function", "hot_names", "interpret", "removed_member", "removed_module"}
-    | {"resolve"}
-)
+ASKED = frozenset({"constant_function", "hot_names", "interpret", "removed_member", "removed_module"} | {"resolve"})
 """Methods whose arguments and answer are noted."""
 
 LISTED = frozenset({"words"})

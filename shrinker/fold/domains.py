@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
 
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import evaluate
-from shrinker.facts.lattice import Known, Ref, Removed, TextDomain, join
+from shrinker.facts.lattice import Known, Ref, Removed, TextDomain
 from shrinker.facts.world import ValueScope
 from shrinker.fold.context import Context
 from shrinker.syntax.names import written
-from shrinker.syntax.walk import statements, walk
 
 Display = ast.Tuple | ast.List | ast.Set
 
@@ -68,63 +66,6 @@ def asked_table(node: ast.expr, scope: ValueScope) -> tuple[ast.expr, TextDomain
         return None
     domain = evaluate(asked[1], scope)
     return (asked[0], domain) if isinstance(domain, TextDomain) and not domain.items else None
-
-
-def local_tables(body: list[ast.stmt], scope: ValueScope) -> dict[int, TextDomain]:
-    """Dictionaries of a function that are bound to one name once, and only asked for texts of a domain.
-
-    Returns:
-        id of each display to what it is asked for.
-    """
-    bound: dict[str, ast.Dict | None] = {}
-    for statement in statements(ast.Module(body, [])):
-        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-            (target,) = statement.targets
-            if isinstance(target, ast.Name):
-                value = statement.value
-                bound[target.id] = value if target.id not in bound and isinstance(value, ast.Dict) else None
-    tables = {name: table for name, table in bound.items() if table is not None}
-    if not tables:
-        return {}
-    found: dict[str, TextDomain] = {}
-    explained: set[int] = set()
-    inner = _inner_names(body)
-    for statement in body:
-        for node in walk(statement):
-            if isinstance(node, ast.Subscript | ast.Call | ast.Compare):
-                asked = asked_table(node, scope)
-                if asked is None or any(isinstance(n, ast.Name) and n.id in inner for n in walk(node)):
-                    # What a nested function or a comprehension calls so is another name.
-                    continue
-                if isinstance(asked[0], ast.Name) and asked[0].id in tables:
-                    name = asked[0].id
-                    before = join([found.get(name, asked[1]), asked[1]])
-                    found[name] = before if isinstance(before, TextDomain) else TextDomain(frozenset(), asked[1].rules)
-                    explained.add(id(asked[0]))
-    stores: Counter[str] = Counter()
-    for statement in body:
-        for node in walk(statement):
-            if not isinstance(node, ast.Name) or node.id not in tables or id(node) in explained:
-                continue
-            stores[node.id] += 1
-            if isinstance(node.ctx, ast.Load) or stores[node.id] > 1:
-                # Its definition is the one store; any other use may see the rows.
-                found.pop(node.id, None)
-    return {id(tables[name]): domain for name, domain in found.items()}
-
-
-def _inner_names(body: list[ast.stmt]) -> set[str]:
-    """Parameters, targets and assigned names of the functions and comprehensions within a body."""
-    found: set[str] = set()
-    for statement in body:
-        for node in walk(statement):
-            if isinstance(node, ast.arg):
-                found.add(node.arg)
-            elif isinstance(node, ast.comprehension):
-                found.update(n.id for n in walk(node.target) if isinstance(n, ast.Name))
-            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                found.update(n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
-    return found
 
 
 def _is_of_removed(node: ast.expr, scope: ValueScope) -> bool:

@@ -24,7 +24,6 @@ from shrinker.fold.refusals import Look, find_looks, place_looks
 from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
 from shrinker.fold.symbols import collect_symbols
-from shrinker.fold.tables import drop_tables
 from shrinker.fold.unreachable import drop_unreachable
 from shrinker.fold.unwritable import leave
 from shrinker.values.edits import Literal
@@ -104,7 +103,6 @@ def _fold(tree: ast.Module, context: Context, source: str, refinement: Refinemen
     if heat(context, tree, source, derived):
         tree.body = StatementFolder(context, scope, "module").block(tree.body)
     drop_stores(tree, context, refinement.stores)
-    drop_tables(tree, context)
     if context.edits or refinement.unused or refinement.unloaded:
         drop_unused(tree, context)
         drop_unused_locals(tree, context)

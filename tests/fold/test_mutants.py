@@ -18,8 +18,8 @@ MUTANTS = (
     Mutant("an operand before the one that decides has no effect", "values[: index + 1]", "values[index : index + 1]"),
     Mutant(
         "an assignment expression has no effect",
-        "case ast.NamedExpr() if not scope.decided.is_unread(part):",
-        "case ast.NamedExpr() if False:",
+        "            case ast.NamedExpr():\n                return False\n",
+        "",
     ),
     Mutant("`x or True` is True", "            same = all_known or (", "            same = True or ("),
     Mutant(

@@ -1,4 +1,4 @@
-"""`try`: around absent imports the handler takes its place; what cannot fail any more needs no handlers."""
+"""`try`: around absent imports the handler takes its place; errors that are gone are not caught."""
 
 from __future__ import annotations
 
@@ -18,12 +18,9 @@ from shrinker.fold.statements import Body, Folded, StatementFolder, folds
 from shrinker.syntax.imports import catches_import_error
 from shrinker.syntax.ranges import extent, last_line, span
 from shrinker.syntax.side_effects import bound_by
-from shrinker.syntax.walk import statements, walk
 from shrinker.values.edits import DropBlock, DropStatement, TakeBlock
 from shrinker.values.folded import Uncertain
 
-_RULE = "cannot-fail"
-_LEAVES = (ast.Return, ast.Break, ast.Continue)
 _ONE_OF_THEM = frozenset({"NameError", "UnboundLocalError", "RuntimeError"})
 """Classes that catch only one of what upstream raises for an unbound name and the named error."""
 
@@ -49,7 +46,6 @@ def fold_try(folder: StatementFolder, node: ast.Try) -> Folded:
         else:
             reason = "import of a removed module fails, but its handler uses the exception"
             context.uncertain.append(Uncertain(context.path, node.lineno, reason))
-    edits = len(context.edits)
     catches, watches = any(map(catches_import_error, node.handlers)), any(_tells(folder, h) for h in node.handlers)
     context.catching += catches
     context.watching += watches
@@ -58,8 +54,8 @@ def fold_try(folder: StatementFolder, node: ast.Try) -> Folded:
     finally:
         context.catching -= catches
         context.watching -= watches
-    if len(context.edits) > edits and _needs_no_handlers(folder, node, body):
-        return _without_handlers(folder, node, body), True
+    if not (body or node.orelse or node.finalbody) and not any(bound_by(*handler.body) for handler in node.handlers):
+        return folder.drop(node, {"emptied"}, "try")
     node.body = filled(body)
     folder.orelse(node)
     node.handlers = _fold_handlers(folder, node)
@@ -172,76 +168,3 @@ def _body_alone(folder: StatementFolder, node: ast.Try, body: Body) -> Body:
     context.edits.append(taken if live else DropStatement(taken.span))
     context.taken.append((taken, list(live)))
     return live
-
-
-# A `try` that cannot fail any more
-
-
-def _needs_no_handlers(folder: StatementFolder, node: ast.Try, body: Body) -> bool:
-    """True when nothing in the folded body raises, so that what is left of the `try` is what follows its header.
-
-    Two blocks of it cannot both take its place, but for those of which one is empty.
-    """
-    if folder.kind == "class" or not all(map(_cannot_raise, body)):
-        return False
-    ends = any(isinstance(s, _LEAVES) for s in body)
-    blocks = [any(not isinstance(s, ast.Pass) for s in body), bool(node.orelse) and not ends, bool(node.finalbody)]
-    if sum(blocks) > 1:
-        return False
-    # What a handler alone binds is bound nowhere, once it is gone: whoever reads it would lose its name.
-    bound = bound_by(*body)
-    return all(n in bound for h in node.handlers for n in _binds(h))
-
-
-def _without_handlers(folder: StatementFolder, node: ast.Try, body: Body) -> Body:
-    context = folder.context
-    for handler in node.handlers:
-        folder.forget(handler)
-    live = body if any(not isinstance(s, ast.Pass) for s in body) else []
-    name = "body"
-    if any(isinstance(s, _LEAVES) for s in body):
-        for statement in node.orelse:
-            folder.forget(statement)
-    elif node.orelse:
-        name, live = "orelse", folder.block(node.orelse)
-    elif node.finalbody:
-        name, live = "finalbody", folder.block(node.finalbody)
-    gone = sum(extent(h.body) + 1 for h in node.handlers)
-    rows = (last_line(node.body) + 1, last_line(node.handlers[-1].body)) if node.handlers else (0, 0)
-    context.decide(node, "try", {_RULE}, "removed", gone, node.body[0], rows)
-    context.take(node, name, live)
-    return live
-
-
-def _cannot_raise(node: ast.stmt) -> bool:
-    """True for what surely runs through: `pass`, a literal given to a plain name, a function that evaluates nothing."""
-    match node:
-        case ast.Pass() | ast.Break() | ast.Continue() | ast.Expr(value=ast.Constant()):
-            return True
-        case ast.Return(value=None | ast.Constant()):
-            return True
-        case ast.Assign(targets=targets, value=ast.Constant()):
-            return all(isinstance(t, ast.Name) for t in targets)
-        case (
-            ast.FunctionDef(args=arguments, decorator_list=[], returns=None)
-            | ast.AsyncFunctionDef(args=arguments, decorator_list=[], returns=None)
-        ):
-            defaults = (*arguments.defaults, *(d for d in arguments.kw_defaults if d is not None))
-            noted = any(isinstance(a, ast.arg) and a.annotation is not None for a in walk(arguments))
-            return not noted and all(isinstance(d, ast.Constant) for d in defaults)
-    return False
-
-
-def _binds(node: ast.AST) -> set[str]:
-    """Names that a statement or clause may bind, whatever scope they belong to."""
-    found: set[str] = set()
-    for part in walk(node):
-        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
-            found.add(part.id)
-        elif isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found.add(part.name)
-        elif isinstance(part, ast.alias):
-            found.add(part.asname or part.name.partition(".")[0])
-    if any(isinstance(s, ast.Global | ast.Nonlocal) for s in statements(node)):
-        found.add("global")
-    return found

@@ -8,7 +8,6 @@ from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import truth
 from shrinker.facts.lattice import Known
 from shrinker.fold.context import Context, filled
-from shrinker.fold.named import has_no_effect
 from shrinker.fold.statements import Body, Folded, StatementFolder, folds
 from shrinker.syntax.ranges import extent, first_line, last_line, span
 from shrinker.values.edits import DropBlock, DropStatement, DropTail, TakeBlock
@@ -20,7 +19,7 @@ def fold_if(folder: StatementFolder, node: ast.If) -> Folded:
     context = folder.context
     elif_arm = context.is_elif(node)
     known = value = _decided_test(folder, node)
-    if value is None or not has_no_effect(node.test, folder.scope, context):
+    if value is None or not is_pure(node.test, folder.scope):
         value = None
         edits, decisions = len(context.edits), len(context.decisions)
         test = folder.expressions.fold(node.test, condition=True)
@@ -149,7 +148,7 @@ def fold_while(folder: StatementFolder, node: ast.While) -> Folded:
     """A loop that never runs goes."""
     known = _decided_test(folder, node)
     skipped = known is not None and not known.truth and not node.orelse
-    if known is not None and skipped and has_no_effect(node.test, folder.scope, folder.context):
+    if known is not None and skipped and is_pure(node.test, folder.scope):
         return folder.drop(node, known.rules, "while")
     node.test = folder.expressions.fold(node.test, condition=True)
     value = _decided_beside(folder, node.test) or known

@@ -15,7 +15,6 @@ from shrinker.facts.lattice import Known
 from shrinker.fold.context import EvaluatesRemoved
 from shrinker.fold.expressions import ExpressionFolder, folds_expression
 from shrinker.fold.literals import without_removed
-from shrinker.fold.named import has_no_effect
 from shrinker.syntax.ranges import span
 from shrinker.values.edits import DropElement, TakeOperand
 
@@ -27,7 +26,7 @@ def fold_not(folder: ExpressionFolder, node: ast.UnaryOp, condition: bool) -> as
         node.operand = folder.operand(node.operand)
         return node
     value = folder.truth(node)
-    if value is not None and value.rules and has_no_effect(node, folder.scope, folder.context):
+    if value is not None and value.rules and is_pure(node, folder.scope):
         return folder.literal(node, Known(value.truth, True, value.rules)) or node
     original = node.operand
     node.operand = folder.fold(node.operand, condition=True)
@@ -44,7 +43,7 @@ def fold_not(folder: ExpressionFolder, node: ast.UnaryOp, condition: bool) -> as
 def fold_ternary(folder: ExpressionFolder, node: ast.IfExp, condition: bool) -> ast.expr:
     """`a if test else b`."""
     value = folder.truth(node.test)
-    if value is not None and value.rules and has_no_effect(node.test, folder.scope, folder.context):
+    if value is not None and value.rules and is_pure(node.test, folder.scope):
         return _take_arm(folder, node, value.truth, "ternary", value.rules, condition)
     test = folder.fold(node.test, condition=True)
     if isinstance(test, ast.Constant) and test is not node.test:
@@ -89,7 +88,7 @@ def fold_chain(folder: ExpressionFolder, node: ast.BoolOp, condition: bool) -> a
     is_and = isinstance(node.op, ast.And)
     if condition:
         whole = folder.truth(node)
-        if whole is not None and whole.rules and has_no_effect(node, folder.scope, folder.context):
+        if whole is not None and whole.rules and is_pure(node, folder.scope):
             return folder.literal(node, Known(whole.truth, True, whole.rules)) or node
     else:
         folded = folder.literal(node, without_removed(evaluate(node, folder.scope)))

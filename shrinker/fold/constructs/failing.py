@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from shrinker.facts.lattice import Removed
+from shrinker.fold.live_code import running
 from shrinker.fold.messages import message
-from shrinker.fold.named import running
 from shrinker.fold.statements import Body, StatementFolder
 from shrinker.syntax.control import asks_for_exception, leaves
 from shrinker.syntax.imports import catches_import_error

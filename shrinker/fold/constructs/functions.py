@@ -8,7 +8,7 @@ from shrinker.facts.lattice import Removed
 from shrinker.facts.scopes import LATER, LocalScope, ModuleScope, around_function, function_scope, shadowed
 from shrinker.fold.constructs.annotations import fold_annotation, fold_parameter
 from shrinker.fold.context import EvaluatesRemoved, KeepsWhole, filled
-from shrinker.fold.domains import local_tables, registration
+from shrinker.fold.domains import registration
 from shrinker.fold.statements import Folded, StatementFolder, folds
 from shrinker.fold.whole import function_needs
 from shrinker.syntax.control import declares, is_generator, rebinds
@@ -58,7 +58,6 @@ def fold_function(folder: StatementFolder, node: Function) -> Folded:
     if scope is None:
         scope = function_scope(node, folder.scope, context.package)
     before = frozenset(scope.bindings.names)
-    folder.context.tables.update(local_tables(node.body, scope))
     context.functions.append(before)
     context.bodies.append(node)
     watching, context.watching = context.watching, 0

@@ -11,9 +11,9 @@ from shrinker.facts.lattice import Value
 from shrinker.facts.world import ValueScope
 from shrinker.fold.constructs.branches import never_run
 from shrinker.fold.context import Context, filled
-from shrinker.fold.named import has_no_effect, is_read
 from shrinker.fold.statements import Folded, StatementFolder, folds
 from shrinker.syntax.ranges import extent, first_line, last_line, span
+from shrinker.syntax.walk import walk
 from shrinker.values.edits import DropBlock, DropElement, DropStatement, TakeBlock
 
 
@@ -57,9 +57,9 @@ def _sorted(folder: StatementFolder, node: ast.Match, subject: Value) -> tuple[l
         guard = None
         if rules is None and case.guard is not None:
             guard = truth(case.guard, scope)
-            if guard is None or not guard.rules or not has_no_effect(case.guard, scope, context):
+            if guard is None or not guard.rules or not is_pure(case.guard, scope):
                 guard = None
-            elif not guard.truth and not is_read(_captured(case.pattern), case, scope, context):
+            elif not guard.truth and not _captures(case.pattern):
                 # What a pattern captures is bound before the guard is asked.
                 rules = guard.rules
         if rules is not None:
@@ -107,10 +107,9 @@ def _stands_alone(node: ast.expr) -> bool:
     return not any(isinstance(part, ast.NamedExpr) for part in parts)
 
 
-def _captured(pattern: ast.pattern) -> set[str]:
-    """Names that a pattern binds."""
-    names = (getattr(p, "rest", None) or getattr(p, "name", None) for p in ast.walk(pattern))
-    return {name for name in names if isinstance(name, str)}
+def _captures(pattern: ast.pattern) -> bool:
+    """True for a pattern that binds a name."""
+    return any(getattr(part, "rest", None) or getattr(part, "name", None) for part in walk(pattern))
 
 
 def _matches_all(pattern: ast.pattern) -> bool:
