@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from shrinker.syntax.bindings import Binding
 from shrinker.syntax.scopes import Scope
@@ -17,15 +17,20 @@ _LONGEST = 160
 class Paths:
     """Paths of the expressions in one unit."""
 
-    def __init__(self, imported: Callable[[str, str, int], str]) -> None:
-        """
-        Args:
-            imported: the path of a name that a function imports: of a module, what is taken from it, and the line.
-        """
-        self._imported = imported
+    def __init__(self) -> None:
+        self._imports: dict[tuple[str, str, int], str] = {}
         self._given: dict[tuple[Scope, str], str] = {}
         self._known: dict[tuple[Scope, str], tuple[str, ...]] = {}
         self._busy: set[tuple[Scope, str]] = set()
+
+    @property
+    def imports(self) -> tuple[tuple[str, str, int], ...]:
+        """What the unit imports: module, name in it, line."""
+        return tuple(self._imports)
+
+    def imported(self, module: str, name: str, line: int) -> str:
+        """The path of what an import gives, which the unit then imports."""
+        return self._imports.setdefault((module, name, line), f"#{len(self._imports)}")
 
     def give(self, scope: Scope, name: str, path: str) -> None:
         """A parameter has a path: a method's own object."""
@@ -82,7 +87,7 @@ class Paths:
 
     def _bound(self, binding: Binding, scope: Scope) -> tuple[str, ...]:
         if binding.kind in ("module", "from"):
-            return (self._imported(binding.module, binding.name, binding.line),)
+            return (self.imported(binding.module, binding.name, binding.line),)
         return (ANYTHING,) if binding.value is None else self.of(binding.value, scope)
 
 

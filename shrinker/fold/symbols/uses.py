@@ -37,18 +37,14 @@ class Uses:
         self.stores: set[str] = set()
         self.attributes: set[str] = set()
         self.patches: set[str] = set()
-        self._imports: dict[tuple[str, str, int], str] = {}
         self.classes: list[tuple[str, ...]] = []
         self._scope = module
-        self._follow = Paths(self._import)
+        self._follow = Paths()
 
     @property
     def imports(self) -> tuple[tuple[str, str, int], ...]:
         """What the unit imports: module, name in it, line."""
-        return tuple(self._imports)
-
-    def _import(self, module: str, name: str, line: int) -> str:
-        return self._imports.setdefault((module, name, line), f"#{len(self._imports)}")
+        return self._follow.imports
 
     def paths_of(self, node: ast.expr) -> tuple[str, ...]:
         """Paths of an expression where the unit is read now."""
@@ -61,11 +57,11 @@ class Uses:
         scope = self._enter(node, first)
         if node.returns is not None:
             self.annotation(node.returns)
-        known = len(self._imports)
+        known = len(self.imports)
         before, self._scope = self._scope, scope
         self.body(node.body)
         self._scope = before
-        if len(self._imports) > known:
+        if len(self.imports) > known:
             self._read_before(scope)
 
     def _read_before(self, scope: Scope) -> None:
@@ -77,7 +73,7 @@ class Uses:
                 read[found[0]] = min(line, read.get(found[0], line))
         for name, bindings in scope.bindings.names.items():
             imports = [b for b in bindings if b.kind in ("module", "from")]
-            places = (self._import(b.module, b.name, b.line) for b in imports)
+            places = (self._follow.imported(b.module, b.name, b.line) for b in imports)
             first = min((read[place] for place in places if place in read), default=None)
             if first is not None and first < min(b.line for b in imports):
                 self._line = first
@@ -98,12 +94,12 @@ class Uses:
     def _imported(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:
             if isinstance(node, ast.ImportFrom):
-                self._import(absolute(node.module, node.level, self._scope.package), alias.name, node.lineno)
+                self._follow.imported(absolute(node.module, node.level, self._scope.package), alias.name, node.lineno)
             else:
-                self._import(alias.name, "", node.lineno)
+                self._follow.imported(alias.name, "", node.lineno)
                 if alias.asname is None:
                     # It binds the package around it.
-                    self._import(alias.name.partition(".")[0], "", node.lineno)
+                    self._follow.imported(alias.name.partition(".")[0], "", node.lineno)
 
     def body(self, body: list[ast.stmt]) -> None:
         """Statements one after the other; texts that stand alone say nothing."""
