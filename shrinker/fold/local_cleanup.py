@@ -1,4 +1,4 @@
-"""After folding: imports of predicates, and flags that became a literal, in functions that read them no more."""
+"""After folding: imports of predicates, and names of constants, in functions that read them no more."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shrinker.values.edits import Literal, Span
 
 
 def drop_unused_locals(tree: ast.Module, context: Context) -> None:
-    """In functions, too: imports of predicates, and flags that became a literal, when nothing reads them any more."""
+    """In functions, too: imports of predicates, and names of constants, when nothing reads them any more."""
     literals = {e.span for e in context.edits if isinstance(e, Literal)}
     lines = sorted(e.span.line for e in context.edits)
     stack: list[ast.AST] = [tree]
@@ -40,7 +40,11 @@ class _LocalReads:
     def __contains__(self, name: str) -> bool:
         if self._names is None:
             self._names = reads_in(self._function)
-            self._names |= {n for s in statements(self._function) if isinstance(s, ast.Nonlocal) for n in s.names}
+            for statement in statements(self._function):
+                if isinstance(statement, ast.Nonlocal):
+                    self._names.update(statement.names)
+                elif isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
+                    self._names.add(statement.target.id)
         return name in self._names or not READ_ALL_LOCALS.isdisjoint(self._names)
 
 
@@ -55,7 +59,8 @@ def _clean_function(function: ast.FunctionDef | ast.AsyncFunctionDef, context: C
         ):
             return False
         name = node.targets[0].id
-        if name not in context.touched or span(node.value) not in literals or name in reads:
+        is_constant = isinstance(node.value, ast.Constant) or span(node.value) in literals
+        if name not in context.touched or not is_constant or name in reads:
             return False
         context.sweep(node)
         context.decide(node, "flag", {"unused"}, "removed", extent([node]))
