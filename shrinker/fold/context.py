@@ -203,8 +203,7 @@ class Context:
             return True
         if node.name in self.environment.read:
             return True
-        first = min(n.lineno for n in (node, *node.decorator_list))
-        around = self.lines[: first - 1] + self.lines[node.end_lineno :]
+        around = self.lines[: first_line(node) - 1] + self.lines[node.end_lineno :]
         return any(node.name in _WORDS.findall(line) for line in around if node.name in line)
 
     def text(self, node: Placed) -> str:

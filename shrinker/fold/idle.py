@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from shrinker.syntax.imports import CERTAIN, bound_name, loads, module_imports
 from shrinker.syntax.names import reads_in
-from shrinker.syntax.walk import statements
+from shrinker.syntax.walk import functions, statements
 from shrinker.values.summary import ImportStatement, Loaded
 
 
@@ -24,12 +24,7 @@ def idle_locals(tree: ast.Module, package: str, lost: set[str]) -> set[tuple[Loa
     found: set[tuple[Loaded, ...]] = set()
     if not lost:
         return found
-    stack: list[ast.AST] = list(tree.body)
-    while stack:
-        node = stack.pop()
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            stack.extend(c for c in ast.iter_child_nodes(node) if isinstance(c, ast.stmt | ast.ExceptHandler))
-            continue
+    for node in functions(tree):
         imports = [s for s in statements(node) if isinstance(s, ast.Import | ast.ImportFrom)]
         imports = [s for s in imports if not lost.isdisjoint(bound_name(s, a) for a in s.names)]
         reads = reads_in(node) if imports else set()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import bisect
 
 from shrinker.fold.cleanup import keep_import
 from shrinker.fold.context import Context
@@ -11,23 +10,16 @@ from shrinker.syntax.control import READ_ALL_LOCALS
 from shrinker.syntax.imports import catches_import_error
 from shrinker.syntax.names import reads_in
 from shrinker.syntax.ranges import extent, span
-from shrinker.syntax.walk import BLOCKS, statements
+from shrinker.syntax.walk import BLOCKS, functions, statements
 from shrinker.values.edits import Literal, Span
 
 
 def drop_unused_locals(tree: ast.Module, context: Context) -> None:
     """In functions, too: imports of predicates, and names of constants, when nothing reads them any more."""
     literals = {e.span for e in context.edits if isinstance(e, Literal)}
-    lines = sorted(e.span.line for e in context.edits)
-    stack: list[ast.AST] = [tree]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            first = bisect.bisect_left(lines, node.lineno)
-            if first < len(lines) and lines[first] <= (node.end_lineno or node.lineno):
-                _clean_function(node, context, literals)
-        else:
-            stack.extend(c for c in ast.iter_child_nodes(node) if isinstance(c, ast.stmt | ast.ExceptHandler))
+    for node in functions(tree):
+        if context.is_edited(node):
+            _clean_function(node, context, literals)
 
 
 class _LocalReads:

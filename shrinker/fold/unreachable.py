@@ -8,7 +8,7 @@ from shrinker.fold.context import Context, written_pass
 from shrinker.fold.exports import Exports, entries
 from shrinker.fold.messages import no_program
 from shrinker.syntax.control import is_main
-from shrinker.syntax.ranges import extent, span
+from shrinker.syntax.ranges import extent, first_line, span
 from shrinker.syntax.side_effects import bound_by
 from shrinker.values.edits import DropAlias, DropBlock, Raise, Span
 
@@ -103,8 +103,7 @@ def _drop(node: ast.stmt, context: Context) -> None:
 
 def _forget(node: ast.stmt, context: Context) -> None:
     """What folding did inside a statement that goes needs not be done."""
-    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
-    whole = span(node)
+    first, whole = first_line(node), span(node)
     start, end = Span(first, 0, first, 0), Span(whole.end_line, whole.end_col, whole.end_line, whole.end_col)
     # A block that took the place of its statement is around it.
     context.edits = [e for e in context.edits if not (start <= e.span < end and _within(e.span, whole))]

@@ -235,8 +235,10 @@ def bound_by(*body: ast.stmt) -> frozenset[str]:
 
 
 def is_inert(tree: ast.Module) -> bool:
-    """True when importing a module does nothing but import, define, and make values."""
-    return not any(map(acts, tree.body))
+    """True when importing a module does nothing but import, define, and make values, whatever is decided in it."""
+    return not any(
+        isinstance(s, ast.Try) or (isinstance(s, ast.If) and not _typing_only(s)) or acts(s) for s in tree.body
+    )
 
 
 def acts(node: ast.stmt) -> bool:
@@ -255,12 +257,25 @@ def acts(node: ast.stmt) -> bool:
             plain = all(dotted(k.value).rpartition(".")[2] == "ABCMeta" for k in node.keywords)
             return not (quiet and plain) or any(map(acts, node.body))
         case ast.Assign(targets=targets, value=value):
-            return not (all(isinstance(t, ast.Name) for t in targets) and is_pure_value(value))
+            return not (all(map(unpacks, targets)) and is_pure_value(value))
         case ast.AnnAssign(target=ast.Name(), value=value):
             return value is not None and not is_pure_value(value)
-        case ast.If(test=test, orelse=[]) if is_type_checking(test):
-            return False
+        case ast.If():
+            inside = (*node.body, *node.orelse)
+            return not _typing_only(node) and (not is_pure_value(node.test) or any(map(acts, inside)))
+        case ast.Try():
+            handled = (s for handler in node.handlers for s in handler.body)
+            return any(map(acts, (*node.body, *handled, *node.orelse, *node.finalbody)))
     return True
+
+
+def unpacks(target: ast.expr) -> bool:
+    """True for a target that is a name, or a tuple of names."""
+    return all(isinstance(part, ast.Name) for part in (target.elts if isinstance(target, ast.Tuple) else (target,)))
+
+
+def _typing_only(node: ast.If) -> bool:
+    return not node.orelse and is_type_checking(node.test)
 
 
 def _is_accessor(decorator: ast.expr) -> bool:

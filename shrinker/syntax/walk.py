@@ -106,6 +106,18 @@ def statements(node: ast.AST) -> Iterator[ast.stmt]:
                     stack.append(item)
 
 
+def functions(node: ast.AST) -> Iterator[Function]:
+    """Functions below a module or class, on any branch but not within functions."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield current
+        else:
+            for name in _BLOCKS_OF[current.__class__]:
+                stack.extend(getattr(current, name))
+
+
 def definitions(node: ast.AST, around: str = "") -> Iterator[tuple[str, Definition]]:
     """Functions and classes below a module or class, on any branch but not within functions, by their names with those `around`."""
     for child in children(node):

@@ -18,12 +18,12 @@ from shrinker.facts.build import build_environment, module_paths
 from shrinker.facts.environment import Environment, like
 from shrinker.facts.lattice import Value
 from shrinker.fold.engine import FoldEngine
-from shrinker.values.refinement import NOTHING
 from shrinker.fold.workers import fold_files
 from shrinker.pipeline.analysis import analyse
 from shrinker.pipeline.progress import Progress
 from shrinker.ruleset import Ruleset
 from shrinker.values.folded import FoldedModule
+from shrinker.values.refinement import NOTHING
 from shrinker.values.upstream import UpstreamTree, module_name
 
 _WORD = re.compile(r"[^\W\d]\w*")

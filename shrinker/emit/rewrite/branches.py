@@ -61,7 +61,7 @@ def taken(node: cst.BaseCompoundStatement, block: str, sites: Sites) -> tuple[li
     The block's own comments stay, and so do those above the statement and above the clause; the
     comment on the header's line goes with the header.
     """
-    part = clause_after(node, block)
+    part = clause(node, block, sites)
     if part is None:
         return [], ()
     above: Sequence[cst.EmptyLine] = node.leading_lines
@@ -82,15 +82,6 @@ def taken(node: cst.BaseCompoundStatement, block: str, sites: Sites) -> tuple[li
     lines = (*above, *without_leading_blanks(first.leading_lines))  # type: ignore[attr-defined]
     statements: list[Statement] = [first.with_changes(leading_lines=lines), *others]  # type: ignore[list-item]
     return statements, without_trailing_blanks(suite.footer)
-
-
-def clause_after(node: cst.CSTNode, block: str) -> cst.CSTNode | None:
-    """`clause` for a node whose blocks are known to be there."""
-    name, _, number = block.partition(":")
-    if number:
-        found: cst.CSTNode = getattr(node, _LISTS[name])[int(number)]
-        return found
-    return getattr(node, name)  # type: ignore[no-any-return]
 
 
 def find_clauses(node: cst.CSTNode, sites: Sites) -> Action | None:

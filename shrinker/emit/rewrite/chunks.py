@@ -17,6 +17,7 @@ from itertools import pairwise
 
 from shrinker.emit.rewrite.hollow import Hollow, hollowed
 from shrinker.emit.rewrite.positions import Source, indent_of, is_elif, preamble, start, sub_blocks
+from shrinker.syntax.ranges import first_line
 from shrinker.values.edits import DropBlock, DropStatement, DropTail, Edit, Raise, TakeBlock
 
 _STATEMENT_EDITS = (DropStatement, DropTail, TakeBlock, DropBlock, Raise)
@@ -59,12 +60,6 @@ def plan(tree: ast.Module, source: Source, edits: list[Edit]) -> tuple[list[Chun
         chunks[index] = replace(after, first=max(after.first, before.last + 1))
     taken = {e for chunk in chunks for e in chunk.edits}
     return chunks, [e for e in edits if e not in taken]
-
-
-def first_line(node: ast.stmt) -> int:
-    """First line of a statement, decorators included."""
-    decorators = getattr(node, "decorator_list", None)
-    return min(node.lineno, decorators[0].lineno) if decorators else node.lineno
 
 
 def last_line(node: ast.stmt) -> int:

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 from shrinker.fold.exports import entries, is_export
 from shrinker.fold.harvest import exported
-from shrinker.fold.symbols.effects import acts, is_quiet, unpacks
 from shrinker.fold.symbols.uses import Uses
 from shrinker.syntax.control import is_main
 from shrinker.syntax.imports import absolute, is_type_checking
 from shrinker.syntax.names import dotted
-from shrinker.syntax.ranges import span
+from shrinker.syntax.ranges import first_line, span
 from shrinker.syntax.scopes import Scope, scope_of
 from shrinker.syntax.side_effects import (
+    acts,
     bound_by,
     class_calls,
     function_calls,
@@ -23,6 +23,7 @@ from shrinker.syntax.side_effects import (
     joined,
     only_wraps,
     open_calls,
+    unpacks,
     wrapping_calls,
 )
 from shrinker.syntax.walk import Function
@@ -92,13 +93,12 @@ class _Collector:
         unproven: frozenset[str] | None = None,
         pure: tuple[str, ...] | None = None,
     ) -> int:
-        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
         self.units.append(
             Symbol(
                 kind=kind,
                 names=names,
                 span=span(node),
-                lines=(node.end_lineno or node.lineno) - first + 1,
+                lines=(node.end_lineno or node.lineno) - first_line(node) + 1,
                 parent=parent,
                 runs=runs,
                 uses=tuple(sorted(uses.paths.items())),
@@ -153,7 +153,7 @@ class _Collector:
             if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
                 continue
             uses.statement(statement)
-            runs = runs or not is_quiet(statement)
+            runs = runs or acts(statement)
             uses.attributes |= bound_by(statement)
         more = {"replaced"} if replaced else set()
         if any(k.arg != "metaclass" or "ABCMeta" not in dotted(k.value) for k in node.keywords):
@@ -248,7 +248,7 @@ class _Collector:
         if "__all__" in names:
             # Its texts name nothing by themselves.
             uses.texts.clear()
-        quiet = calls == frozenset() and (plain or unpacks(targets))
+        quiet = calls == frozenset() and (plain or all(map(unpacks, targets)))
         special = any(n.startswith("__") for n in names)
         self._add(
             "assign",
