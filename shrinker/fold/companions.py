@@ -13,9 +13,9 @@ from collections.abc import Collection, Mapping
 from shrinker.facts.environment import Environment
 from shrinker.facts.outline import Outline, outline
 from shrinker.fold.module import fold_source
-from shrinker.values.refinement import Refinement
 from shrinker.values.edits import Span
 from shrinker.values.folded import FoldedModule
+from shrinker.values.refinement import Refinement
 from shrinker.values.upstream import UpstreamTree, module_name
 
 

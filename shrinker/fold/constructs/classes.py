@@ -33,8 +33,8 @@ def fold_class(folder: StatementFolder, node: ast.ClassDef) -> Folded:
             return folder.drop(node, {gone[0][1].rule}, "definition")
         for base, removed in gone:
             folder.context.drop_element(base, "ClassDef", "base", {removed.rule})
-            # What the base defines may run for every instance: only a fact can say that it does not.
-            if removed.module:
+            # What the base defines may run for every instance: only a rule can say that it does not.
+            if removed.module and not folder.context.environment.only_when_asked(removed.name):
                 folder.context.escape(node, removed)
         node.bases = bases
         for keyword in node.keywords:

@@ -42,7 +42,8 @@ class Remove(Rule):
     them has it under any split, and one whose name says none does."""
     only_when_asked: tuple[str, ...] = ()
     """Qualified names that every run imports but that only run when the feature itself is asked for, checked
-    by a person: a use becomes the named error. Without an entry here such a module is kept and listed."""
+    by a person: a use becomes the named error, and a base leaves its class. Without an entry here such a module is
+    kept and listed."""
 
 
 class Root(Rule):
