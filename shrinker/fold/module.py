@@ -25,7 +25,7 @@ from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
 from shrinker.fold.symbols import collect_symbols
 from shrinker.fold.unreachable import drop_unreachable
-from shrinker.fold.unwritable import leave
+from shrinker.fold.whole import leave_module
 from shrinker.values.edits import Literal
 from shrinker.values.folded import FoldedModule
 from shrinker.values.form import digest
@@ -58,7 +58,7 @@ def fold_source(
     context = Context(path, module, package, source, environment)
     looks: list[Look] = []
     if refinement.unwritable:
-        leave(tree, context, refinement.unwritable)
+        leave_module(tree, context, refinement.unwritable)
     else:
         looks = find_looks(tree, context)
         replace_defaults(tree, context)

@@ -11,6 +11,10 @@ from shrinker.facts.world import ValueScope
 from shrinker.fold.context import Context
 from shrinker.syntax.imports import absolute
 from shrinker.syntax.walk import walk
+from shrinker.values.folded import Uncertain
+
+UNWRITABLE = "folding decided an edit that cannot be written"
+"""How the reason starts for a module that is left whole."""
 
 
 def function_needs(
@@ -39,7 +43,7 @@ def _names(parts: Iterable[ast.AST], scope: ValueScope, context: Context) -> Non
                     context.escape(node, value)
 
 
-def import_needs(node: ast.Import | ast.ImportFrom, context: Context) -> None:
+def _import_needs(node: ast.Import | ast.ImportFrom, context: Context) -> None:
     """Record what an import needs that is left as it is."""
     environment = context.environment
     source = absolute(node.module, node.level, context.package) if isinstance(node, ast.ImportFrom) else ""
@@ -52,3 +56,17 @@ def import_needs(node: ast.Import | ast.ImportFrom, context: Context) -> None:
         for removed in found:
             if removed is not None and removed.module:
                 context.escape(alias, removed)
+
+
+def leave_module(tree: ast.Module, context: Context, reasons: Iterable[str]) -> None:
+    """Record that a module is left whole, since emission cannot write what folding decides, and which removed modules it needs.
+
+    Args:
+        tree: the module as upstream wrote it.
+        context: of the module.
+        reasons: what emission said.
+    """
+    context.uncertain.extend(Uncertain(context.path, 0, f"{UNWRITABLE}: {reason}") for reason in sorted(reasons))
+    for node in walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            _import_needs(node, context)

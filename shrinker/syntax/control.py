@@ -74,8 +74,3 @@ def declares(node: Function) -> set[str]:
 def rebinds(node: Function, names: set[str]) -> bool:
     """True when the function itself still mentions one of the names."""
     return bool(names) and any(isinstance(part, ast.Name) and part.id in names for part in own_nodes(node))
-
-
-def is_counted(value: ast.expr) -> bool:
-    """True for `auto()`: without such a member, the ones after it would get other numbers."""
-    return isinstance(value, ast.Call) and getattr(value.func, "attr", getattr(value.func, "id", "")) == "auto"

@@ -17,7 +17,6 @@ from shrinker.check.leftovers.places import (
     raised,
 )
 from shrinker.check.leftovers.vocabulary import Vocabulary, is_constant
-from shrinker.syntax.control import is_counted
 from shrinker.syntax.imports import absolute
 from shrinker.values.leftovers import Leftover
 
@@ -128,7 +127,7 @@ class Scanner(Expressions):
 
     def assignment(self, targets: list[ast.expr], value: ast.expr | None) -> None:
         # A call declares a variable; `auto()` counts a member of an enumeration.
-        declares = self._in_class and isinstance(value, ast.Call) and not is_counted(value)
+        declares = self._in_class and isinstance(value, ast.Call) and not _is_counted(value)
         for target in targets:
             if declares and isinstance(target, ast.Name) and is_constant(target.id):
                 if self.words.is_foreign(target.id) or target.id in self.words.variables:
@@ -165,3 +164,8 @@ def _imported(body: Iterable[ast.stmt]) -> Iterable[str]:
         elif isinstance(statement, ast.If | ast.Try):
             yield from _imported(statement.body)
             yield from _imported(statement.orelse)
+
+
+def _is_counted(value: ast.expr) -> bool:
+    """True for `auto()`: without such a member, the ones after it would get other numbers."""
+    return isinstance(value, ast.Call) and getattr(value.func, "attr", getattr(value.func, "id", "")) == "auto"
