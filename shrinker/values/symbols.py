@@ -20,8 +20,7 @@ class Symbol:
     """A statement, definition, class member or imported name that may go on its own."""
 
     kind: str
-    """``function``, ``class``, ``member``, ``base`` (a class that a class inherits from, where it is written), ``assign``, ``import``,
-    ``if`` (a block whose parts are units), ``main`` (what runs only when the module is the program) or ``effect``."""
+    """``function``, ``class``, ``member``, ``assign``, ``import``, ``if`` (a block whose parts are units), ``main`` (what runs only when the module is the program) or ``effect``."""
     names: tuple[str, ...]
     """What it binds in its module or class."""
     span: Span

@@ -82,7 +82,7 @@ def _searched(rules: Ruleset, folded: Mapping[str, FoldedModule], outside: Outsi
 
 
 def dead_spans(search: Search, modules: Collection[str]) -> dict[str, frozenset[Span]]:
-    """What nothing names, by path of its module: statements, imported names, bases, entries of ``__all__``.
+    """What nothing names, by path of its module: statements, imported names, entries of ``__all__``.
 
     Args:
         search: after it ran.

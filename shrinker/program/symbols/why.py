@@ -200,13 +200,11 @@ class Symbols(Table):
         """
         unit = self._units[number]
         name = self.name(number)
-        owner = number - self._place(number) + unit[5] if unit[5] >= 0 else -1
+        owner = self.owner(number)
         if unit[1] == "member" and not self.is_live(owner):
             reason = f"its class goes: nothing kept names {self.name(owner)}"
         elif unit[1] == "member":
             reason = "nothing kept looks up its name on an object that may be of its class"
-        elif unit[1] == "base":
-            reason = "nothing kept looks up what the base defines, nor names the base"
         elif unit[1] == "main":
             reason = "no root runs the module as a program; a named error stands in its place"
         else:

@@ -200,11 +200,7 @@ class Explainer:
     def _names(self, asked: str) -> Iterator[str]:
         """Names that may have been meant: of the same length, about, and with one part that begins alike."""
         last = re.split(r"[./:]", asked)[-1]
-        units = (
-            (name for _, kind, name, _ in self._tree.symbols.units() if kind != "base")
-            if self._tree.symbols is not None
-            else ()
-        )
+        units = (name for _, _, name, _ in self._tree.symbols.units()) if self._tree.symbols is not None else ()
         nodes = (node.partition(":")[2] for node in self._tree.data["nodes"])
         rules = self._tree.report("rules.json")["rules"]
         removed = (module_name(path) or path for path in self._tree.data["removed"])
