@@ -110,6 +110,12 @@ ROWS = (
         "a folder that is here",
         says="embedders: passed",
     ),
+    Row(
+        "shrinker verify --level native",
+        ".venv/bin/shrinker verify --level native",
+        "in the environment; a release has no kernel library",
+        says="sgl-kernel is not in the tree",
+    ),
     Row(".venv/bin/shrinker verify --all", slow=True, says="trace: passed", writes=REPORTS),
     Row(
         ".venv/bin/shrinker mutate --count 200 --seed 0 --seed 1",

@@ -41,7 +41,7 @@ def verify(
     level: Annotated[
         list[str] | None,
         typer.Option(
-            help="form, references, capabilities, embedders, imports, model, server, trace; may be given again; or gpu alone. "
+            help="form, references, capabilities, embedders, imports, model, server, trace, native; may be given again; or gpu alone. "
             "Default: form, references and capabilities.",
             autocompletion=level_names,
         ),

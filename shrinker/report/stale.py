@@ -11,7 +11,7 @@ from typing import Any
 
 from shrinker.values.manifest import Manifest
 
-EVIDENCE = ("verify", "mutation", "breakages", "gpu")
+EVIDENCE = ("verify", "mutation", "mutation-rules", "breakages", "gpu")
 """Pairs of a page and a JSON document that no run of `shrink` writes."""
 _MARK = "> **Stale.** "
 

@@ -19,6 +19,7 @@ from tools.crosscheck.gone import Gone
 _CONDITIONS = frozenset({"redundant if-condition", "unsatisfiable 'if' condition", "unsatisfiable 'while' condition"})
 _INFERRED = frozenset({"bad-assignment"})
 """Findings about a type that was inferred from what a name is given."""
+_QUOTED = re.compile(r"`(\w+)`")
 _TYPES = re.compile(r"\b[A-Z]\w+\b")
 
 
@@ -80,6 +81,8 @@ def _reason(item: Finding, out: Path, gone: Gone, set_in_tree: Mapping[str, str]
     if item.tool in ("ruff", "vulture"):
         use = gone.use(name, item.path) if name else ""
         return f"last used at {use}" if use else ""
+    if item.kind == "unbound-name":
+        return _never_taken(out / item.path, next(iter(_QUOTED.findall(item.text)), ""))
     if item.kind == "missing-attribute" and name:
         place = set_in_tree.get(name)
         if place is not None:
@@ -87,6 +90,18 @@ def _reason(item: Finding, out: Path, gone: Gone, set_in_tree: Mapping[str, str]
         setting = gone.setting(name, item.path)
         return f"set only at {setting}: the read is not reached" if setting else _narrowed(item, gone)
     return _narrowed(item, gone) or _given_less(item, out, gone)
+
+
+def _never_taken(file: Path, name: str) -> str:
+    """An arm that binds no name, and never runs: a name bound there is `None`, and that is asked."""
+    for node in ast.walk(ast.parse(file.read_bytes(), str(file))):
+        test = node.test if isinstance(node, ast.If) else None
+        if isinstance(test, ast.NamedExpr) and isinstance(test.value, ast.Constant) and not test.value.value:
+            assert isinstance(node, ast.If)
+            bound = {part.id for other in node.orelse for part in ast.walk(other) if isinstance(part, ast.Name)}
+            if name in bound:
+                return f"`{ast.unparse(test)}` is false, so that the other arm, which binds `{name}`, always runs"
+    return ""
 
 
 def _given_less(item: Finding, out: Path, gone: Gone) -> str:
