@@ -8,7 +8,7 @@ from shrinker.facts.decided import Decided
 from shrinker.facts.lattice import Known
 from shrinker.fold.context import Context, written_pass
 from shrinker.syntax.ranges import extent
-from shrinker.syntax.walk import BLOCKS, walk
+from shrinker.syntax.walk import BLOCKS_OF, walk
 
 _RULE = "attribute-constant"
 _LITERALS: dict[str, bool | None] = {"True": True, "False": False, "None": None}
@@ -61,10 +61,8 @@ def drop_stores(tree: ast.Module, context: Context, names: frozenset[str]) -> No
     stack: list[ast.AST] = [tree]
     while stack:
         node = stack.pop()
-        for field in BLOCKS:
-            body = getattr(node, field, None)
-            if body.__class__ is not list:
-                continue
+        for field in BLOCKS_OF[node.__class__]:
+            body = getattr(node, field)
             stack.extend(body)
             if field in ("handlers", "cases"):
                 continue

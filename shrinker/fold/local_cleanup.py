@@ -10,7 +10,7 @@ from shrinker.syntax.control import READ_ALL_LOCALS
 from shrinker.syntax.imports import catches_import_error
 from shrinker.syntax.names import reads_in
 from shrinker.syntax.ranges import extent, span
-from shrinker.syntax.walk import BLOCKS, functions, statements
+from shrinker.syntax.walk import BLOCKS_OF, functions, statements
 from shrinker.values.edits import Literal, Span
 
 
@@ -61,10 +61,8 @@ def _clean_function(function: ast.FunctionDef | ast.AsyncFunctionDef, context: C
     stack: list[ast.AST] = [function]
     while stack:
         node = stack.pop()
-        for field in BLOCKS:
-            body = getattr(node, field, None)
-            if body.__class__ is not list:
-                continue
+        for field in BLOCKS_OF[node.__class__]:
+            body = getattr(node, field)
             if isinstance(node, ast.Try) and field == "body" and any(catches_import_error(h) for h in node.handlers):
                 # The handler tells whether the import works.
                 continue

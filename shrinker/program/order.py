@@ -1,8 +1,8 @@
-"""The first reason of every node, sure edges before weak ones."""
+"""Orders of a graph: the first reason of every node, and each node after those that it leads to."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from shrinker.values.graph import Edge
 
@@ -48,3 +48,25 @@ def first_reasons(edges: Mapping[Edge, str]) -> tuple[dict[str, Edge], dict[str,
             return first, doubtful
         frontier.sort()
         reached, guess = list(frontier), True
+
+
+def postorder(starts: Iterable[str], successors: Callable[[str], Iterable[str]]) -> list[str]:
+    """Every node that the starts reach, each after those that it leads to, as far as there is no cycle.
+
+    Args:
+        starts: where the search begins, one after the other.
+        successors: of a node; the last one is entered first.
+    """
+    order: list[str] = []
+    seen: set[str] = set()
+    for start in starts:
+        stack = [(start, False)]
+        while stack:
+            node, done = stack.pop()
+            if done:
+                order.append(node)
+            elif node not in seen:
+                seen.add(node)
+                stack.append((node, True))
+                stack.extend((other, False) for other in successors(node) if other not in seen)
+    return order

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import TypeGuard
 
-from shrinker.syntax.walk import BLOCKS, Function, own_nodes, walk
+from shrinker.syntax.walk import BLOCKS_OF, Function, own_nodes, walk
 
 READ_ALL_LOCALS = frozenset({"locals", "vars", "eval", "exec"})
 """Builtins that may read any local name."""
@@ -66,8 +66,8 @@ def declares(node: Function) -> set[str]:
         if isinstance(part, ast.Global | ast.Nonlocal):
             found.update(part.names)
         elif not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            for name in BLOCKS:
-                stack.extend(getattr(part, name, ()))
+            for name in BLOCKS_OF[part.__class__]:
+                stack.extend(getattr(part, name))
     return found
 
 

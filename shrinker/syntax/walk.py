@@ -88,14 +88,14 @@ class _Blocks(dict[type, tuple[str, ...]]):
         return found
 
 
-_BLOCKS_OF = _Blocks()
+BLOCKS_OF = _Blocks()
 """Those of each class: most statements have none."""
 
 
 def statements(node: ast.AST) -> Iterator[ast.stmt]:
     """Every statement below a node, nested functions and classes included; expressions are not entered."""
     stack: list[ast.AST] = [node]
-    known = _BLOCKS_OF
+    known = BLOCKS_OF
     while stack:
         current = stack.pop()
         for name in known[current.__class__]:
@@ -114,7 +114,7 @@ def functions(node: ast.AST) -> Iterator[Function]:
         if isinstance(current, ast.FunctionDef | ast.AsyncFunctionDef):
             yield current
         else:
-            for name in _BLOCKS_OF[current.__class__]:
+            for name in BLOCKS_OF[current.__class__]:
                 stack.extend(getattr(current, name))
 
 

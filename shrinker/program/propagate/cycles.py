@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from shrinker.program.order import postorder
 from shrinker.values.folded import FoldedModule
 
 
@@ -56,18 +57,7 @@ def _has_one_way_in(group: frozenset[str]) -> bool:
 def _components(edges: Mapping[str, frozenset[str]]) -> Iterable[frozenset[str]]:
     """Strongly connected components, by Kosaraju's two searches: the graph is small, and a library would be loaded for it
     in every run."""
-    order: list[str] = []
-    seen: set[str] = set()
-    for start in sorted(edges):
-        stack = [(start, False)]
-        while stack:
-            node, done = stack.pop()
-            if done:
-                order.append(node)
-            elif node not in seen:
-                seen.add(node)
-                stack.append((node, True))
-                stack.extend((other, False) for other in sorted(edges[node] - seen))
+    order = postorder(sorted(edges), lambda node: sorted(edges[node]))
     backwards: dict[str, list[str]] = {name: [] for name in edges}
     for name, others in edges.items():
         for other in others:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 
+from shrinker.program.order import postorder
 from shrinker.values.folded import FoldedModule
 from shrinker.values.symbols import Symbol
 
@@ -189,18 +190,7 @@ class Program:
     @cached_property
     def order(self) -> tuple[str, ...]:
         """All modules, each after those that it imports, as far as there is no cycle."""
-        out: list[str] = []
-        seen: set[str] = set()
-        stack = [(name, False) for name in sorted(self.modules, reverse=True)]
-        while stack:
-            name, done = stack.pop()
-            if done:
-                out.append(name)
-            elif name not in seen:
-                seen.add(name)
-                stack.append((name, True))
-                stack.extend((target, False) for target in self.imports[name] if target not in seen)
-        return tuple(out)
+        return tuple(postorder(sorted(self.modules), self.imports.__getitem__))
 
     def is_quiet(self, module: str) -> bool:
         """True for what is outside the tree and does nothing that other code sees when it is imported."""
