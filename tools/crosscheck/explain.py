@@ -19,7 +19,6 @@ from tools.crosscheck.gone import Gone
 _CONDITIONS = frozenset({"redundant if-condition", "unsatisfiable 'if' condition", "unsatisfiable 'while' condition"})
 _INFERRED = frozenset({"bad-assignment"})
 """Findings about a type that was inferred from what a name is given."""
-_QUOTED = re.compile(r"`(\w+)`")
 _TYPES = re.compile(r"\b[A-Z]\w+\b")
 
 
@@ -82,7 +81,7 @@ def _reason(item: Finding, out: Path, gone: Gone, set_in_tree: Mapping[str, str]
         use = gone.use(name, item.path) if name else ""
         return f"last used at {use}" if use else ""
     if item.kind == "unbound-name":
-        return _never_taken(out / item.path, next(iter(_QUOTED.findall(item.text)), ""))
+        return _never_taken(out / item.path, name)
     if item.kind == "missing-attribute" and name:
         place = set_in_tree.get(name)
         if place is not None:

@@ -22,7 +22,7 @@ _TIMEOUT = 900
 """Seconds: the slowest tool takes less than a minute for a whole upstream."""
 _VULTURE = re.compile(r"^(?P<path>.*?):(?P<line>\d+): (?P<text>.+) \(\d+% confidence\)$")
 _QUOTED = re.compile(r"[`'](?P<name>[^`']+)[`']")
-_ATTRIBUTE = re.compile(r"has no attribute `(?P<name>\w+)`")
+_SUBJECT = re.compile(r"(?:has no attribute |^(?=`\w+` (?:may be|is) uninitialized))`(?P<name>\w+)`")
 _LINE = re.compile(r"\bline \d+")
 _PYTHON = "3.12"
 """The Python that serves: pyrefly judges by its grammar and library."""
@@ -75,8 +75,8 @@ def pyrefly(root: Path) -> list[Finding]:
     for row in json.loads(output or '{"errors": []}')["errors"]:
         text = row["description"].split("\n")[0]
         if row["name"] != "missing-import":
-            attribute = _ATTRIBUTE.search(text)
-            name = attribute["name"] if attribute else ""
+            subject = _SUBJECT.search(text)
+            name = subject["name"] if subject else ""
             found.append(Finding("pyrefly", _below(root, row["path"]), row["line"], row["name"], text, name))
     return found
 

@@ -137,6 +137,19 @@ def test_a_type_that_was_inferred_from_more_values(tmp_path: Path) -> None:
     assert reasons == [f"`text` is given less: {path}:4 of upstream, gone by platform-npu (if `args.npu`: false)", ""]
 
 
+@pytest.mark.parametrize(("asked", "reason"), [("None", "`(found := None)` is false"), ("ask()", "")])
+def test_a_name_that_only_one_arm_binds(tmp_path: Path, asked: str, reason: str) -> None:
+    text = (
+        f"def f(ask):\n    if found := {asked}:\n        pass\n    else:\n        width = 1\n    return width, found\n"
+    )
+    out = _write(tmp_path / "out", {"main.py": text})
+    path = "python/sglang/main.py"
+    found = [item for item in pyrefly(out) if item.kind == "unbound-name"]
+    gone = Gone(out, out, {"kept": [path], "removed": {}, "decisions": {}}, [path], names_of(found, out))
+    [item] = explain_all(found, out, [path], gone, {}, [path])
+    assert item.finding.subject == "width" and item.reason.startswith(reason) and bool(item.reason) is bool(reason)
+
+
 def test_a_name_that_upstream_never_wrote_has_no_reason(trees: tuple[Path, Path]) -> None:
     item = Finding("ruff", "python/sglang/main.py", 1, "F821", "Undefined name `nowhere`", "nowhere")
     assert _reasons(trees, [item]) == {"ruff nowhere": ""}
