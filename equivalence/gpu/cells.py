@@ -36,6 +36,8 @@ class Cell:
         roles: further arguments of each server process, where these divide the work and a router stands before them.
         other: name of a second checkpoint of the same shape, whose weights are loaded and taken back.
         needs: modules without which it cannot run.
+        only: names of the requests that are sent, where it is not all.
+        passes: how often each server is asked, where it is not as often as the plan says.
         tokens: tokens a generating request makes.
         kind: `answers`: both trees are asked the script. The others are times, taken by turns: `serving` of servers
             under load (`load`), `one_batch` and `offline` of upstream's benchmarks of these names, `startup` of starting a
@@ -53,6 +55,8 @@ class Cell:
     roles: tuple[str, ...] = ()
     other: str = ""
     needs: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    passes: int = 0
     tokens: int = 32
     kind: Literal["answers", "serving", "one_batch", "offline", "startup", "import"] = "answers"
     why: str = ""

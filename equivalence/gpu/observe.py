@@ -1,4 +1,4 @@
-"""One server of one cell: started, asked twice, profiled, ended; everything seen of it as plain JSON."""
+"""One server of one cell: started, asked, profiled, ended; everything seen of it as plain JSON."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def observe(
     ready: Callable[[], None],
     progress: Callable[[str], None],
 ) -> dict[str, Any]:
-    """Serve the cell with one tree and ask the script twice.
+    """Serve the cell with one tree and ask the script, several times.
 
     Args:
         name: of the server's files.
@@ -131,7 +131,7 @@ def observe(
         ready: called once the server is.
 
     Returns:
-        A document: `ready_seconds`, `classes`, `choices`, `settings`, `passes` (two records), `kernels`,
+        A document: `ready_seconds`, `classes`, `choices`, `settings`, `passes` (records), `kernels`,
         `peak_host_bytes`; with `error` and `tail` where the server did not get ready.
     """
     log = where.out / "logs" / f"{name}.log"
@@ -142,7 +142,7 @@ def observe(
     scale = Scale(
         tokens=cell.tokens,
         features=cell.features,
-        # The script is asked twice, and the version would stay.
+        # The script is asked more than once, and the version would stay.
         leave_out=frozenset({"weight_version"}),
         checkpoint=str(checkpoints / cell.checkpoint),
         other=str(checkpoints / cell.other) if cell.other else "",
@@ -166,10 +166,11 @@ def observe(
             progress(f"{name}: ready after {seen['ready_seconds']} s")
             flush = Request("flush", "/flush_cache")
             passes = []
-            for _ in range(where.passes):
+            asked = [request for request in script(scale) if not cell.only or request.name in cell.only]
+            for _ in range(cell.passes or where.passes):
                 # What the server asked itself while starting, and the pass before, must not be in its cache.
                 send(address, flush, 30)
-                record = perform(address, script(scale), seconds=max(0.0, limit - time.monotonic() - 5), each=120)
+                record = perform(address, asked, seconds=max(0.0, limit - time.monotonic() - 5), each=120)
                 passes.append(record.document())
             seen["passes"] = passes
             info = send(address, Request("info", "/server_info", None, "GET"), 30)

@@ -78,6 +78,7 @@ class _Run:
             "tokens": cell.tokens,
             "features": sorted(cell.features),
             "nodes": cell.nodes,
+            **({"only": list(cell.only)} if cell.only else {}),
         }
 
     def one(self, cell: Cell, tree: Tree, number: int) -> None:

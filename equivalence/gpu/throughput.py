@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,17 @@ ROUNDS = 5
 """Rounds of each block of servers, after one that warms up."""
 BLOCKS = 10
 """Blocks at most: of servers half as many are enough, since each has rounds."""
+AT_ONCE = {"import": 4, "startup": 3}
+"""Blocks that are measured at once: what these kinds do is the host's work, and both trees of a block see the same load."""
+_LONGEST = {"import": 30.0}
+"""Seconds below which no block is started any more, where it is not 75."""
+Taken = tuple[Block, Mapping[str, Numbers]]
 
 PART = 1.0
 """Of the requests of each round."""
 
-_ONE_BATCH = "--batch-size 1 8 --input-len 256 --output-len 64"
+_ONE_BATCH = "--batch-size 1 8 1 8 1 8 1 8 1 8 --input-len 256 --output-len 64"
+_ONE_BATCH_NAMES = ("overall_throughput", "median_decode_throughput", "prefill_latency")
 _OFFLINE = (
     "--dataset-name generated-shared-prefix --gsp-num-groups 8 --gsp-prompts-per-group 16 "
     "--gsp-system-prompt-len 128 --gsp-question-len 64 --gsp-output-len 64"
@@ -46,29 +53,35 @@ os._exit(0)
 
 
 def measure(setting: Setting, upstream: Tree, others: Sequence[Tree]) -> dict[str, Any]:
-    """The row of a timed cell: as many blocks as the time allows, `BLOCKS` at most."""
-    taken: list[tuple[Block, Mapping[str, Numbers]]] = []
-    serving = setting.cell.kind == "serving"
+    """The row of a timed cell: as many blocks as the time allows, `BLOCKS` at most, after some that warm up."""
+    kind, taken = setting.cell.kind, list[Taken]()
+    at_once, most = (AT_ONCE.get(kind, 1), BLOCKS) if kind != "serving" else (1, BLOCKS // 2 - 1)
+    turn = blocks(setting, upstream, others)
     try:
-        for block in blocks(setting, upstream, others):
-            warms = not serving and block.number < len(others)
-            longest = 30.0 if setting.cell.kind == "import" else 75.0
-            if block.number >= (BLOCKS // 2 if serving else BLOCKS + len(others)) or setting.left() < longest:
+        for start in range(0, most + at_once, at_once):
+            if setting.left() < _LONGEST.get(kind, 75.0):
                 break
-            if serving:
-                taken += _serve(setting, block)
-                continue
-            pair = both(setting, block, partial(_one, setting, block.number))
-            setting.progress(f"{setting.cell.name} ({block.number}): {_told(pair)}{' (warms up)' if warms else ''}")
-            if not warms and all(pair.values()):
-                taken.append((block, pair))
+            group = list(islice(turn, at_once))
+            with ThreadPoolExecutor(at_once) as pool:
+                found = list(pool.map(partial(_serve if kind == "serving" else _pair, setting), group))
+            if start or kind == "serving":
+                taken += [pair for pairs in found for pair in pairs]
     except Broken as error:
         return {"result": str(error), "tail": error.tail}
-    return document(setting, taken, "at once, no GPU" if setting.cell.kind == "import" else "")
+    return document(setting, taken, f"{2 * at_once} at once" + ", no GPU" * (kind == "import") if at_once > 1 else "")
 
 
-def _one(setting: Setting, turn: int, tree: Tree, gpus: Sequence[int]) -> Numbers:
-    """One run that has no server under load; empty where the time ended it."""
+def _pair(setting: Setting, block: Block) -> list[Taken]:
+    """Upstream and the other tree, once each; a pair for each row of a benchmark that measures more than once."""
+    runs = both(setting, block, partial(_one, setting, block.number))
+    pairs = [dict(zip(runs, numbers, strict=True)) for numbers in zip(*runs.values(), strict=False)]
+    for pair in pairs:
+        setting.progress(f"{setting.cell.name} ({block.number}): {_told(pair)}")
+    return [(block, pair) for pair in pairs]
+
+
+def _one(setting: Setting, turn: int, tree: Tree, gpus: Sequence[int]) -> list[Numbers]:
+    """One run that has no server under load: what it measured, once or more often; empty where the time ended it."""
     cell, environment = setting.cell, setting.environment
     log = setting.out / "logs" / f"{cell.name}.{tree.name}.{turn}.log"
     if cell.kind == "startup":
@@ -77,7 +90,7 @@ def _one(setting: Setting, turn: int, tree: Tree, gpus: Sequence[int]) -> Number
         )[0]
         with Server(start) as server:
             seconds = _ready(setting, tree, server)
-        return {"ready_seconds": round(seconds, 2), "peak_host_bytes": server.peak} if seconds else {}
+        return [{"ready_seconds": round(seconds, 2), "peak_host_bytes": server.peak}] if seconds else []
     result = setting.out / "bench" / f"{cell.name}.{tree.name}.{turn}.jsonl"
     result.parent.mkdir(parents=True, exist_ok=True)
     result.unlink(missing_ok=True)
@@ -92,9 +105,9 @@ def _one(setting: Setting, turn: int, tree: Tree, gpus: Sequence[int]) -> Number
         overlay = {**environment.overlay(tree, gpus), **cell.environment}
     done = run(command, variables=process_environment(overlay), output=log, limit=max(1.0, setting.left()))
     if done.code is None:
-        return {}
-    numbers = _printed(done.text()) if cell.kind == "import" else _read(cell.kind, result)
-    if done.code != 0 or not numbers:
+        return []
+    numbers = [_printed(done.text())] if cell.kind == "import" else _read(cell.kind, result)
+    if done.code != 0 or not all(numbers) or not numbers:
         raise Broken(tree.name, done.text().splitlines()[-15:])
     return numbers
 
@@ -109,7 +122,7 @@ def _ready(setting: Setting, tree: Tree, server: Server) -> float:
         raise Broken(tree.name, error.tail.splitlines()[-15:]) from error
 
 
-def _serve(setting: Setting, block: Block) -> list[tuple[Block, Mapping[str, Numbers]]]:
+def _serve(setting: Setting, block: Block) -> list[Taken]:
     """One block of two servers: how long they took to start, then rounds of load, the first of which is dropped."""
     cell, taken = setting.cell, []
     ports = [free_port() for _ in block.trees]
@@ -165,7 +178,7 @@ def _load(setting: Setting, tree: Tree, port: int, seed: int, turn: str) -> Numb
     return numbers
 
 
-def _printed(text: str) -> dict[str, float]:
+def _printed(text: str) -> Numbers:
     lines = [line for line in text.splitlines() if line.startswith("@{")]
     return {name: float(value) for name, value in json.loads(lines[-1][1:]).items()} if lines else {}
 
@@ -177,20 +190,21 @@ def _told(pair: Mapping[str, Numbers]) -> str:
     )
 
 
-def _read(kind: str, result: Path) -> dict[str, float]:
-    """The numbers of one run of upstream's benchmark, by name; empty when it left none."""
+def _read(kind: str, result: Path) -> list[Numbers]:
+    """The numbers of one run of upstream's benchmark, by name, as often as it measured; empty when it left none."""
     try:
         rows = [json.loads(line) for line in result.read_text("utf-8").splitlines() if line.strip()]
     except (OSError, ValueError):
-        return {}
-    if not rows:
-        return {}
-    if kind == "one_batch":
-        return {
-            f"{name}@batch{row['batch_size']}": float(row[name])
-            for row in rows
-            for name in ("overall_throughput", "median_decode_throughput", "prefill_latency")
-            if name in row
-        }
-    found = {name: value for name, value in rows[-1].items() if re.search("throughput", name)}
-    return {name: float(value) for name, value in found.items() if isinstance(value, (int, float))}
+        return []
+    if kind == "offline":
+        return [{name: float(value) for name, value in row.items() if _is_rate(name, value)} for row in rows[-1:]]
+    found: dict[int, list[Numbers]] = {}
+    for row in rows:
+        found.setdefault(row["batch_size"], []).append(
+            {f"{name}@batch{row['batch_size']}": float(row[name]) for name in _ONE_BATCH_NAMES if name in row}
+        )
+    return [dict(ChainMap(*map(dict, some))) for some in zip(*found.values(), strict=False)]
+
+
+def _is_rate(name: str, value: object) -> bool:
+    return "throughput" in name and isinstance(value, int | float)

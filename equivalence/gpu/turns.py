@@ -102,7 +102,9 @@ def blocks(setting: Setting, upstream: Tree, others: Sequence[Tree]) -> Iterator
             number += 1
 
 
-def both(setting: Setting, block: Block, run: Callable[[Tree, Sequence[int]], Numbers]) -> dict[str, Numbers]:
+def both(
+    setting: Setting, block: Block, run: Callable[[Tree, Sequence[int]], list[Numbers]]
+) -> dict[str, list[Numbers]]:
     """A run of each tree of a block: at once where they have GPUs of their own or need none, else one after the other.
 
     Raises:

@@ -66,6 +66,15 @@ with open(arguments["--result-filename"], "a") as file:
     json.dump({{"last_throughput": {throughput}, "accept_length": None}}, file)
 """
 
+_ONE_BATCH = """
+import json, sys
+arguments = dict(zip(sys.argv[1:], sys.argv[2:]))
+sizes = sys.argv[sys.argv.index("--batch-size") + 1 : sys.argv.index("--input-len")]
+with open(arguments["--result-filename"], "a") as file:
+    for size in sizes:
+        print(json.dumps({"batch_size": int(size), "median_decode_throughput": 10.0}), file=file)
+"""
+
 
 def write_tree(
     root: Path,
@@ -85,4 +94,5 @@ def write_tree(
     (entry / "http_server.py").write_text(f"import json, time\ntime.sleep({imports_for})\n")
     (package / "launch_server.py").write_text(_SERVER.format(token=token, kernels=kernels, fails=fails, pause=pause))
     (package / "bench_offline_throughput.py").write_text(_BENCH.format(throughput=throughput))
+    (package / "bench_one_batch.py").write_text(_ONE_BATCH)
     return root

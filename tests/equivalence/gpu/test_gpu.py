@@ -137,7 +137,20 @@ def test_imports_are_measured(tmp_path, monkeypatch):
     monkeypatch.setattr(throughput, "BLOCKS", 2)
     (row,) = run(plan(tmp_path, Cell("import", "v3-bf16", kind="import")))
     assert row["result"] == "measured" and row["measured"]["own_modules"]["generated"]["ratio"] == 1.0
-    assert row["measured"]["seconds"]["control"]["pairs"] == 1
+    assert row["measured"]["seconds"]["control"]["pairs"] == 2, "four pairs at once, after four that warm up"
+    assert row["how"] == "8 at once, no GPU"
+
+
+def test_a_benchmark_that_measures_several_times_gives_a_pair_each_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(throughput, "BLOCKS", 2)
+    (row,) = run(plan(tmp_path, Cell("batch", "v3-bf16", kind="one_batch")))
+    found = row["measured"]["median_decode_throughput@batch8"]
+    assert found["generated"]["pairs"] == found["control"]["pairs"] == 5, "one block each, after one that warms up"
+
+
+def test_a_cell_may_ask_some_requests_often(tmp_path):
+    (row,) = run(plan(tmp_path, Cell("long", "v3-bf16", only=("prompt_long",), passes=3)))
+    assert row["requests"] == {"identical": 1} and row["runs"] == [6, 6]
 
 
 def test_nodes_share_the_gpus_and_join_one_address(tmp_path):
