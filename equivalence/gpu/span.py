@@ -4,7 +4,9 @@ A run is one pass of one server. Upstream's runs differ among themselves whereve
 happen to finish; what is asked is whether the generated tree's runs can be told from upstream's. Whether a request's runs
 differ is looked up first (equality, then set membership). Only where upstream differs from itself and no answer is met again
 an exact permutation test decides: if the trees were the same program, each assignment of the labels to the runs of one pass
-would be as likely as the one that was made.
+would be as likely as the one that was made. Runs of one server have its memory in common and may stray together, which this
+test takes for the tree's: where it tells the trees apart, and their answers are no further from each other than upstream's own,
+the labels of whole servers are permuted instead.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import accumulate, combinations, product
 from math import comb, prod
 from statistics import fmean, pstdev
 from typing import Literal
@@ -42,7 +44,7 @@ class Judgement:
         result: `identical`: every run of both trees; `unanswered` by all; `member`: each of the generated tree's answers is
             one that upstream gave, too; `span`: upstream differs from itself, and the permutation test does not tell the
             trees apart; `lone`: all of upstream's runs agree, and so do some of the generated tree's with them, but not all;
-            `open`: there are too few runs to say; `outside`: none of these.
+            `open`: there are too few runs, or servers, to say; `outside`: none of these.
         own: the most fields in which two of upstream's runs differ.
         probability: of the permutation test, adjusted for all requests of the cell; None where it was not asked.
         differences: between the generated run that is furthest and the run of upstream's that is nearest to it.
@@ -70,7 +72,12 @@ def judge_spans(upstream: Sequence[Sequence[Record]], generated: Sequence[Sequen
     names = dict.fromkeys(name for run in runs for name in run.answers)
     tables = {name: _distances([run.answers.get(name) for run in runs], name) for name in names}
     varied = {name: table for name, table in tables.items() if any(map(any, table.fields))}
-    adjusted = _adjusted(varied, labels, first) if len(labels) * LEVEL >= 1 else {}
+    adjusted = dict[str, float | None](_tested(varied, labels, first))
+    if any(value is not None and value < LEVEL for value in adjusted.values()):
+        whole = _tested(varied, _of_servers([*groups[0], *groups[1]], len(groups[0])), first)
+        for name, value in adjusted.items():
+            if value is not None and value < LEVEL and not _far(varied[name], first):
+                adjusted[name] = whole.get(name)
     return tuple(_judge(name, runs, table, first, adjusted.get(name)) for name, table in tables.items())
 
 
@@ -105,6 +112,30 @@ def _labellings(passes: Sequence[int], first: int) -> Iterator[frozenset[int]]:
     draw = random.Random(0)
     for _ in range(MOST - 1):
         yield frozenset(run for stratum in strata for run in draw.sample(stratum, sum(run < first for run in stratum)))
+
+
+def _of_servers(sizes: Sequence[int], first: int) -> list[frozenset[int]]:
+    """All sets of runs that could have been upstream's if servers were drawn whole. The true one comes first.
+
+    Args:
+        sizes: how many runs each server has, upstream's servers first.
+        first: how many servers are upstream's.
+    """
+    ends = list(accumulate(sizes, initial=0))
+    return [
+        frozenset(run for server in chosen for run in range(*ends[server : server + 2]))
+        for chosen in _labellings([0] * len(sizes), first)
+    ]
+
+
+def _far(table: _Table, first: int) -> bool:
+    """Whether each of the generated tree's runs is further from each of upstream's than upstream's are from each other."""
+    size = len(table.fields)
+    return any(
+        min((matrix[a][b] for a in range(first) for b in range(first, size)), default=0.0)
+        > max((matrix[a][b] for a, b in combinations(range(first), 2)), default=0.0)
+        for matrix in (table.fields, table.numbers)
+    )
 
 
 @dataclass(frozen=True)
@@ -149,12 +180,15 @@ def _text(answer: Answer | None) -> str:
     return json.dumps([answer.status, answer.content_type, answer.error, answer.body], sort_keys=True)
 
 
-def _adjusted(tables: dict[str, _Table], labels: Sequence[frozenset[int]], first: int) -> dict[str, float]:
-    """Name → probability that some request of the cell stands out as much under a labelling drawn at random.
+def _tested(tables: dict[str, _Table], labels: Sequence[frozenset[int]], first: int) -> dict[str, float]:
+    """Name → probability that some request of the cell stands out as much under a labelling drawn at random; empty where there
+    are too few labellings for `LEVEL` to be reached.
 
     The maximum over all requests (Westfall and Young) keeps the chance of one false alarm in a cell at `LEVEL`, however many
     requests vary and however they depend on each other.
     """
+    if len(labels) * LEVEL < 1:
+        return {}
     true = frozenset(range(first))
     rows: list[tuple[str, list[float]]] = []
     for name, table in tables.items():

@@ -48,6 +48,17 @@ def test_numbers_that_are_further_away_than_upstream_strays_are_outside():
     assert result(upstream, numbers([9.0, 9.01], [9.02, 9.03])) == "outside"
 
 
+def test_servers_that_stray_as_a_whole_are_told_apart_as_servers():
+    # Three passes of one server are near each other in both trees: the runs are told apart, their servers are not.
+    upstream = [[1.0, 1.001, 1.002], [2.0, 2.001, 2.002], [3.0, 3.001, 3.002], [1.5, 1.501, 1.502]]
+    generated = [[2.5, 2.501, 2.502], [3.5, 3.501, 3.502], [4.0, 4.001, 4.002], [2.9, 2.901, 2.902]]
+    (found,) = judge_spans(numbers(*upstream), numbers(*generated))
+    assert found.result == "span" and found.probability == pytest.approx(6 / 70)
+    assert result(numbers(*upstream[:2]), numbers(*generated[:2])) == "open", "six ways to draw two servers of four"
+    (found,) = judge_spans(numbers(*upstream), numbers(*[[x + 2 for x in server] for server in generated]))
+    assert found.result == "outside" and found.probability == pytest.approx(2 / 70)
+
+
 def test_too_few_runs_decide_nothing():
     assert result(numbers([1.0, 1.1]), numbers([9.0, 9.1])) == "open", "four labellings cannot reach one in twenty"
 
