@@ -75,6 +75,7 @@ ROWS = (
     ),
     Row("make upstream", "make --dry-run upstream", _GITHUB, says="submodule update"),
     Row(".venv/bin/shrinker explain RadixCache.match_prefix", says="kept: sglang.srt.mem_cache.radix_cache"),
+    Row(".venv/bin/shrinker explain sglang.srt.utils.get_device_count", says="imports it from sglang.srt.utils.common"),
     Row(".venv/bin/shrinker explain --retained srt/lora/", says="leaves: python/sglang/srt/lora/"),
     Row(".venv/bin/shrinker explain --attention-backend", says="refuse-attention-backends"),
     Row(".venv/bin/shrinker why sglang.srt.layers.moe.topk", says="module:sglang.srt.layers.moe.topk"),

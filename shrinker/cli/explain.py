@@ -12,6 +12,7 @@ from shrinker.cli.options import DEFAULT_OUT, Json, Out, Reports, Sample, Seed, 
 from shrinker.values.errors import InputError
 
 if TYPE_CHECKING:
+    from shrinker.program.answers import SavedRun
     from shrinker.program.why import Step
 
 
@@ -71,8 +72,8 @@ def why(
 
     from shrinker.program import answers
 
-    graph = _graph(out, reports)
-    chains = [c for each in _asked(name, sample, seed, graph, live=True) for c in answers.why(graph, each, every=every)]
+    run = answers.SavedRun(_graph(out, reports))
+    chains = [c for each in _asked(name, sample, seed, run, live=True) for c in answers.why(run, each, every=every)]
     if as_json:
         print_json([asdict(chain) for chain in chains])
         return
@@ -97,9 +98,9 @@ def why_not(
 
     from shrinker.program import answers
 
-    graph = _graph(out, reports)
-    asked = _asked(name, sample, seed, graph, live=False)
-    found = [answer for each in asked for answer in answers.why_not(graph, each, alive=why_live)]
+    run = answers.SavedRun(_graph(out, reports))
+    asked = _asked(name, sample, seed, run, live=False)
+    found = [answer for each in asked for answer in answers.why_not(run, each, alive=why_live)]
     if as_json:
         print_json([asdict(answer) for answer in found])
         return
@@ -125,12 +126,12 @@ def print_steps(steps: Iterable[Step]) -> None:
         print(f"  {step.src} --{step.kind}--> {step.dst}{place}")
 
 
-def _asked(name: str | None, sample: int | None, seed: int, graph: Path, *, live: bool) -> list[str]:
+def _asked(name: str | None, sample: int | None, seed: int, run: SavedRun, *, live: bool) -> list[str]:
     from shrinker.program import answers
 
     if (name is None) == (sample is None):
         raise InputError("one name or --sample is needed", "ask `shrinker why NAME` or `shrinker why --sample 20`")
-    return [name] if name is not None else answers.sample(graph, sample or 0, seed, live=live)
+    return [name] if name is not None else answers.sample(run, sample or 0, seed, live=live)
 
 
 def _graph(out: Path, reports: Path | None) -> Path:

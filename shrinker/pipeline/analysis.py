@@ -144,7 +144,11 @@ class _Steps:
             written = written_imports(tree, self._cache)
             distributions = decide_distributions(tree, rules, graph, folded, written)
         with self._timed("symbols"):
-            found = found_symbols(searched, tree, written, root_costs(rules)) if searched is not None else None
+            found = (
+                found_symbols(searched, tree, written, root_costs(rules), environment.outlines)
+                if searched is not None
+                else None
+            )
         graph = with_uncertain(graph, distributions)
         refinements = dict(engine.refinements)
         return Analysis(graph, folded, rescued, written, distributions, found, refinements, cuts), self._kept

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +20,29 @@ SYMBOLS = "symbols.json"
 """Beside the saved graph."""
 
 
-def why(graph: Path, query: str, *, every: bool = False) -> list[Chain]:
+@dataclass
+class SavedRun:
+    """What a run saved, each part read once."""
+
+    graph: Path
+    """The saved graph; the search of the same run is beside it."""
+
+    @cached_property
+    def data(self) -> dict[str, Any]:
+        """The saved graph."""
+        return load_graph(self.graph)
+
+    @cached_property
+    def symbols(self) -> Symbols | None:
+        """The saved search; None where the run looked at modules only."""
+        return load_symbols(self.graph.with_name(SYMBOLS))
+
+
+def why(run: SavedRun, query: str, *, every: bool = False) -> list[Chain]:
     """Chains from a root to what is kept.
 
     Args:
-        graph: a saved graph; the search of the same run is beside it.
+        run: that is asked.
         query: a module, path, file name, distribution or kernel; or a symbol: ``module.Class.method``, an ending of it, or
             ``path:line`` of upstream.
         every: a chain for each place that names it, not only the shortest.
@@ -30,8 +50,8 @@ def why(graph: Path, query: str, *, every: bool = False) -> list[Chain]:
     Raises:
         InputError: nothing kept has that name.
     """
-    data = load_graph(graph)
-    symbols = None if names_file(data, query) else load_symbols(graph.with_name(SYMBOLS))
+    data = run.data
+    symbols = None if names_file(data, query) else run.symbols
     if symbols is None:
         return explain(data, query, every=every)
     found = symbols.find(query)
@@ -45,19 +65,19 @@ def why(graph: Path, query: str, *, every: bool = False) -> list[Chain]:
     return explain(data, query, every=every)
 
 
-def why_not(graph: Path, query: str, *, alive: bool = False) -> list[Unreached | Dropped]:
+def why_not(run: SavedRun, query: str, *, alive: bool = False) -> list[Unreached | Dropped]:
     """What removed something.
 
     Args:
-        graph: a saved graph; the search of the same run is beside it.
+        run: that is asked.
         query: as of `why`.
         alive: say what would have kept a symbol.
 
     Raises:
         InputError: nothing removed has that name.
     """
-    data = load_graph(graph)
-    symbols = None if names_file(data, query) else load_symbols(graph.with_name(SYMBOLS))
+    data = run.data
+    symbols = None if names_file(data, query) else run.symbols
     if symbols is None:
         return [*explain_removed(data, query)]
     found = symbols.find(query)
@@ -72,11 +92,11 @@ def why_not(graph: Path, query: str, *, alive: bool = False) -> list[Unreached |
     return [*explain_removed(data, _removed_module(data, query) or query)]
 
 
-def sample(graph: Path, count: int, seed: int, *, live: bool) -> list[str]:
+def sample(run: SavedRun, count: int, seed: int, *, live: bool) -> list[str]:
     """Names of symbols drawn at random, for a spot check: each a question for `why` or `why_not`.
 
     Args:
-        graph: a saved graph; the search of the same run is beside it.
+        run: that is asked.
         count: how many; all where there are fewer.
         seed: the same one draws the same names from the same tree.
         live: True for symbols that are kept, False for those of kept modules that are not.
@@ -84,10 +104,10 @@ def sample(graph: Path, count: int, seed: int, *, live: bool) -> list[str]:
     Raises:
         InputError: the run looked at modules only.
     """
-    symbols = load_symbols(graph.with_name(SYMBOLS))
+    symbols = run.symbols
     if symbols is None:
         raise InputError(
-            f"{graph.with_name(SYMBOLS)} is not there: its run looked at modules only", "run `make shrink`"
+            f"{run.graph.with_name(SYMBOLS)} is not there: its run looked at modules only", "run `make shrink`"
         )
     names = symbols.named_units(live=live)
     return random.Random(seed).sample(names, min(count, len(names)))
@@ -152,4 +172,4 @@ def _defined_in_removed(data: Mapping[str, Any], query: str) -> list[Dropped]:
     return found
 
 
-__all__ = ["Dropped", "Symbols", "sample", "why", "why_not"]
+__all__ = ["Dropped", "SavedRun", "Symbols", "sample", "why", "why_not"]

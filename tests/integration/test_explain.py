@@ -1,4 +1,4 @@
-"""Sixty questions that people ask of the pinned release's tree, and what they are told."""
+"""Seventy questions that people ask of the pinned release's tree, and what they are told."""
 
 from __future__ import annotations
 
@@ -85,6 +85,16 @@ torch.ops.sgl_kernel.rmsnorm | kept | sgl_kernel
 sgl_kernel::rmsnorm | kept | sgl_kernel
 removed_feature | removed | endpoint
 the endpoint POST /api/generate is not part of this server (Ollama, removed by rule remove-ollama) | removed | remove-ollama
+sglang.srt.layers.moe.topk.fused_topk_deepseek | kept | moe/topk.py
+sglang.srt.layers.moe.topk.topk_softmax | kept, removed | imports it from sgl_kernel.topk_softmax
+sglang.srt.layers.moe.topk.is_cuda | kept, removed | platform-cuda: `is_cuda` is removed
+sglang.srt.layers.moe.topk.get_bool_env_var | kept, removed | unused: `get_bool_env_var` is removed
+sglang.srt.layers.moe.topk.logging | removed | imports it from logging, outside of the tree
+sglang.srt.utils.get_device_count | kept | sglang.srt.utils.common.get_device_count
+sglang.srt.utils.is_npu | kept, removed | sglang.srt.utils.common.is_npu
+sglang.srt.managers.scheduler.is_cuda | kept | scheduler.py:249 imports it from sglang.srt.utils.is_cuda
+managers.scheduler.Req.finished | kept | sglang.srt.managers.schedule_batch.Req.finished
+sglang.srt.utils.get_devise_count | unknown | sglang.srt.utils.common.get_device_count
 switch-aiter | rule | decisions
 platform-hip | rule | decisions
 remove-other-models | rule | files
@@ -117,13 +127,13 @@ def wrong(explainer: Explainer) -> list[str]:
             )
             if not all(answer.change for answer in answers):
                 found.append(f"{name}: nothing says what would change it")
-        if told != {verdict} or says not in text:
+        if told != set(verdict.split(", ")) or says not in text:
             found.append(f"{row}: {told}: {text}")
     return found
 
 
-def test_sixty_questions(explainer: Explainer) -> None:
-    assert len(QUESTIONS.strip().splitlines()) >= 60
+def test_seventy_questions(explainer: Explainer) -> None:
+    assert len(QUESTIONS.strip().splitlines()) >= 70
     assert wrong(explainer) == []
 
 
@@ -168,6 +178,8 @@ def test_an_answer_takes_half_a_second(newest: Shrunk, explainer: Explainer) -> 
         "--enable-lora",
         "SGLANG_USE_AITER",
         "srt/layers/moe",
+        "sglang.srt.layers.moe.topk.is_cuda",
+        "sglang.srt.managers.scheduler.is_cuda",
     ):
         start = time.process_time()
         Explainer(Generated(newest.out, newest.reports / "graph.json", Path("tree"), lambda path: "")).explain(name)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import Any
 
+from shrinker.facts.outline import Outline
 from shrinker.program.symbols.costs import cost_of
 from shrinker.program.symbols.dead import Searched
 from shrinker.program.symbols.program import Key, Module
@@ -20,7 +21,7 @@ from shrinker.program.written import Written
 from shrinker.values.graph import Graph
 from shrinker.values.upstream import UpstreamTree
 
-FORMAT = 2
+FORMAT = 3
 LIVE, DEAD = 1, 0
 
 
@@ -61,6 +62,7 @@ def found_symbols(
     tree: UpstreamTree,
     written: Written,
     roots: Mapping[str, int],
+    outlines: Mapping[str, Outline],
 ) -> SymbolData:
     """What a search found.
 
@@ -69,6 +71,7 @@ def found_symbols(
         roots: what a chain costs that begins at one of them.
         tree: upstream.
         written: imports of all of upstream.
+        outlines: of the modules that no rule removes.
     """
     search, folded = searched.search, searched.folded
     modules = sorted(search.program.modules)
@@ -108,6 +111,7 @@ def found_symbols(
         "kinds": kinds,
         "best": _best(rows, [bool(unit[6]) for unit in units], _classes(units), others, kinds, _ROOTS | dict(roots)),
         "gone": gone,
+        "imports": {name: _imports(outlines[name]) for name in modules if name in outlines},
         "inner": {name: inner for name, (_, inner) in nested.items() if inner},
     }
     words = {name for key in dead for name in search.program.unit(key).names}
@@ -122,6 +126,14 @@ def found_symbols(
         for word, site in module_sites(tree, module, live, folded[module.path], words, written):
             sites.setdefault(word, []).append(site)
     return SymbolData(data, rows, sites, targets, dict(search.asked))
+
+
+def _imports(outline: Outline) -> list[list[Any]]:
+    """Name, line and dotted origin of what a module of upstream imports for itself, in whichever branch; ``*`` for a star."""
+    origins = ("", "__future__")
+    bound = [(name, b) for name, found in outline.names.items() for b in found if b.module not in origins]
+    bound += [("*", star) for star in outline.stars]
+    return [[name, b.line, ".".join(filter(None, (b.module, b.name.strip("*"))))] for name, b in bound]
 
 
 def _classes(units: Sequence[Sequence[Any]]) -> list[int]:

@@ -5,6 +5,7 @@ Only the standard library is imported here: an answer takes less time than loadi
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -46,6 +47,22 @@ class Dropped:
     symbol would have."""
 
 
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """An import of upstream by which a module has a name."""
+
+    path: str
+    line: int
+    name: str
+    """As it was asked for, with the whole module."""
+    bound: str
+    """By the import; ``*`` for a star."""
+    target: str
+    """Dotted name where the module has it from."""
+    unit: int | None
+    """Number of the import; None when it went with what was decided."""
+
+
 class Table:
     """What `symbol_data` made, to be looked up."""
 
@@ -72,7 +89,9 @@ class Table:
         if path and line.isdigit():
             return self._at(path, int(line))
         exact = [n for n in range(len(self._units)) if self.name(n) == query]
-        if exact:
+        # A statement may bind a name beside others: a function in a `try`.
+        modules = (module for module, _ in self._modules if query.startswith(f"{module}."))
+        if exact := exact or [n for module in modules for n in self.named(module, query.removeprefix(f"{module}."))]:
             return exact
         found = [n for n, unit in enumerate(self._units) if unit[1] != "import" and self.name(n).endswith(f".{query}")]
         if not found and (around := self._unit_around(query)):
@@ -82,6 +101,37 @@ class Table:
             some = ", ".join(different[:_SHOWN]) + (" …" if len(different) > _SHOWN else "")
             raise InputError(f"{len(different)} symbols are named {query!r}: {some}", "give the module, too")
         return found
+
+    def imported(self, query: str) -> list[Imported]:
+        """What a module of upstream that stays imports by a name, in whichever branch; of a name that it does not have, its stars.
+
+        Args:
+            query: ``module.name`` or ``module.Class.method``; an ending of the module's name will do.
+        """
+        parts = query.strip().removeprefix("symbol:").split(".")
+        for size in range(len(parts) - 1, 0, -1):
+            asked, name, rest = ".".join(parts[:size]), parts[size], "".join(f".{part}" for part in parts[size + 1 :])
+            known = self._data["imports"]
+            modules = [asked] if asked in known else [module for module in known if module.endswith(f".{asked}")]
+            if len(modules) == 1:
+                [module] = modules
+                rows = sorted((row for row in known[module] if row[0] in (name, "*")), key=lambda row: row[1])
+                own = [row for row in rows if row[0] == name]
+                return [
+                    self._import(module, row, name, rest, (own or rows)[at + 1 :]) for at, row in enumerate(own or rows)
+                ]
+        return []
+
+    def _import(self, module: str, row: list[Any], name: str, rest: str, later: list[list[Any]]) -> Imported:
+        bound, line, target = row
+        end = later[0][1] if later else sys.maxsize
+        numbers = self.named(module, str(line) if bound == "*" else name)
+        path = self._files[module]
+        known = [n for n in numbers if self._units[n][1] == "import" and line <= self.line(n) < end]
+        # A statement around it stays or goes as a whole.
+        known = known or [n for n in self._at(path, line) if self._units[n][1] != "import"]
+        origin = f"{target}.{name}{rest}" if bound == "*" else f"{target}{rest}"
+        return Imported(path, line, f"{module}.{name}{rest}", bound, origin, known[0] if known else None)
 
     def _unit_around(self, query: str) -> str:
         """The unit that a definition below it stays or goes with; empty where no such definition has this name."""

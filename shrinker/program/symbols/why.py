@@ -17,7 +17,7 @@ from shrinker.program.symbols.table import Dropped, Site, Table
 from shrinker.program.why import Chain, Step
 from shrinker.values.errors import InputError
 
-FORMAT = 2
+FORMAT = 3
 EDGES = "symbol_edges.json"
 """Beside the saved search."""
 _DEFINITIONS = frozenset({"function", "class", "member", "assign"})

@@ -14,10 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from shrinker.program import answers
-from shrinker.program.why import Chain, Step, Unreached
+from shrinker.program.symbols.table import Imported
+from shrinker.program.why import Chain, Step, Unreached, names_file
 from shrinker.report.explain import offered
 from shrinker.report.explain.generated import Answer, Generated, several, unknown, without
 from shrinker.report.explain.leaving import leaving, leaving_rule
+from shrinker.syntax.bindings import collect
 from shrinker.syntax.walk import definitions
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE_PREFIX, module_name
@@ -113,15 +115,63 @@ class Explainer:
         return [Answer(path, verdict, tuple(because), change, path, f"{self._tree.shown / path}/" if kept else "")]
 
     def _named(self, name: str) -> list[Answer]:
-        """Files, modules, packages, kernels and symbols."""
+        """Files, modules, packages, kernels and symbols; of what a module imports also where that leads."""
+        return self._imported(name, frozenset()) or self._alone(name)
+
+    def _imported(self, name: str, seen: frozenset[str]) -> list[Answer]:
+        """What became of the imports by which a module has a name, each with what it names; empty for any other name."""
+        symbols, found = self._tree.symbols, []
+        if symbols is None or name in seen or names_file(self._tree.data, name):
+            return []
+        for one in (each for each in symbols.imported(name) if each.path not in self._tree.data["removed"]):
+            try:
+                defined = self._imported(one.target, seen | {name}) or self._alone(one.target)
+            except InputError:
+                if one.bound == "*":
+                    continue
+                defined = []
+            found += [self._import(one, outside=not defined), *defined]
+        return list(dict.fromkeys(found))
+
+    def _import(self, one: Imported, *, outside: bool) -> Answer:
+        """One import: whether it stays."""
+        symbols = self._tree.symbols
+        if symbols is None or one.unit is None:
+            answer = self._decided_import(one)
+        elif symbols.is_live(one.unit):
+            answer = self._kept(symbols.explain(one.unit)[0])
+            # What it names has a chain of its own.
+            answer = replace(answer, because=answer.because[-1:])
+        else:
+            answer = self._removed(symbols.explain_removed(one.unit, alive=True))
+        says = f"{one.path}:{one.line} imports it from {one.target}" + (", outside of the tree" if outside else "")
+        return replace(answer, subject=one.name, because=(says, *answer.because))
+
+    def _decided_import(self, one: Imported) -> Answer:
+        """An import that went with what was decided."""
+        bound = re.compile(rf"(?<!\w){re.escape(one.bound)}(?!\w)")
+        rows = self._tree.data["decisions"].get(one.path, ())
+        near = [row for row in rows if row[6] <= one.line <= row[7]]
+        near = near or [row for row in rows if row[2] == "import" and row[0] >= one.line and bound.search(row[3])]
+        line, rule, _, text, outcome, *_ = min(near, key=lambda row: (row[7] - row[6], row[0]))
+        because = f"{rule}: `{text}` is {outcome} (line {line})"
+        return Answer(one.name, "removed", (because,), self._undone(rule), f"{one.path}:{one.line}")
+
+    def _undone(self, rule: str) -> str:
+        """What undoes what a rule removed, or what no kept code named any more."""
+        known = self._tree.data["whys"]
+        return without(rule) if any(each in known for each in rule.split("+")) else "a [[keep]] rule that names it"
+
+    def _alone(self, name: str) -> list[Answer]:
+        """What has a name by itself."""
         paths = [*self._tree.data["kept"], *self._tree.data["removed"]] if "/" in name else []
         ending = [path for path in paths if path.endswith(f"/{name}")]
         name = ending[0] if len(ending) == 1 else name
         try:
-            return [self._kept(chain) for chain in answers.why(self._tree.graph, name)]
+            return [self._kept(chain) for chain in answers.why(self._tree.run, name)]
         except InputError as kept:
             try:
-                found = answers.why_not(self._tree.graph, name, alive=True)
+                found = answers.why_not(self._tree.run, name, alive=True)
             except InputError as error:
                 if "belongs to no statement" in error.message or "files are named" in kept.message:
                     raise kept from None
@@ -163,7 +213,7 @@ class Explainer:
         )
         because = (f"{one.rule}: {one.reason}", *sites[:_MOST])
         alive = one.alive[:1] if isinstance(one, answers.Dropped) else ()
-        change = without(one.rule) if one.rule != "unreachable" else "a [[keep]] rule that names it"
+        change = self._undone(one.rule)
         if alive:
             change += f"; it would live with {_cause(alive[0])}"
         subject = one.symbol if isinstance(one, answers.Dropped) else one.path
@@ -221,5 +271,9 @@ def _node(node: str) -> str:
 
 
 def _line_of(data: bytes, name: str) -> int:
-    """Line of a definition in a module; 0 when it is no function or class."""
-    return next((node.lineno for each, node in definitions(ast.parse(data)) if each == name), 0)
+    """Line in a module of a definition, or of what first binds a name; 0 when there is none."""
+    tree = ast.parse(data)
+    defined = next((node.lineno for each, node in definitions(tree) if each == name), 0)
+    return defined or min(
+        (each.line for each in collect(tree.body, "").names.get(name.partition(",")[0], ())), default=0
+    )

@@ -12,9 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from shrinker.program.answers import SYMBOLS
-from shrinker.program.saved import load_graph
-from shrinker.program.symbols.why import Symbols, load_symbols
+from shrinker.program.answers import SavedRun, Symbols
 from shrinker.values.errors import InputError
 from shrinker.values.refusals import FILE
 from shrinker.values.upstream import PACKAGE_PREFIX
@@ -50,14 +48,19 @@ class Generated:
     """Text of upstream's file with a path; empty where it cannot be read."""
 
     @cached_property
+    def run(self) -> SavedRun:
+        """What the run saved."""
+        return SavedRun(self.graph)
+
+    @property
     def data(self) -> dict[str, Any]:
         """The saved graph."""
-        return load_graph(self.graph)
+        return self.run.data
 
-    @cached_property
+    @property
     def symbols(self) -> Symbols | None:
         """The saved search; None where the run looked at modules only."""
-        return load_symbols(self.graph.with_name(SYMBOLS))
+        return self.run.symbols
 
     @cached_property
     def lines(self) -> dict[str, int]:

@@ -9,6 +9,7 @@ import pytest
 
 from shrinker.pipeline import analyse
 from shrinker.program import answers
+from shrinker.program.answers import SavedRun
 from shrinker.program.saved import graph_data
 from shrinker.program.symbols.costs import cost_of
 from shrinker.program.symbols.saved import NO_SYMBOLS, symbol_data
@@ -189,12 +190,36 @@ from sglang.srt.utils import is_hip
 _hip = is_hip()
 if _hip:
     print("twin")
+import sglang.branches
 """,
+    "python/sglang/branches.py": """\
+from sglang.srt.utils import is_hip
+from sglang.names import taken, unasked
+from sglang.names import left as other
+from sglang.stars import *
+
+if is_hip():
+    from sglang.names import both
+else:
+    from sglang.plain import both
+
+try:
+    from elsewhere import one
+
+    def inside():
+        return one
+except ImportError:
+    inside = None
+print(taken, by_star, both, inside)
+""",
+    "python/sglang/names.py": "taken, unasked, left, both = 1, 2, 3, 4\n",
+    "python/sglang/plain.py": "both = 5\n",
+    "python/sglang/stars.py": "by_star = 6\n",
 }
 
 
 @pytest.fixture(scope="module")
-def graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def graph(tmp_path_factory: pytest.TempPathFactory) -> SavedRun:
     folder = tmp_path_factory.mktemp("why")
     tree = make_tree(folder / "upstream", FILES)
     (folder / "rules.toml").write_text(ROOT + PLATFORM)
@@ -206,14 +231,14 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
     symbols, edges = symbol_data(decided.symbols, decided.graph, decided.written)
     saved.with_name("symbols.json").write_text(json.dumps(symbols))
     saved.with_name("symbol_edges.json").write_text(json.dumps(edges))
-    return saved
+    return SavedRun(saved)
 
 
-def _steps(graph: Path, query: str) -> list[str]:
+def _steps(graph: SavedRun, query: str) -> list[str]:
     return [f"{s.kind} {s.dst.removeprefix('symbol:')} {s.line}" for s in answers.why(graph, query)[0].steps]
 
 
-def test_a_chain_has_every_edge_with_its_line(graph: Path) -> None:
+def test_a_chain_has_every_edge_with_its_line(graph: SavedRun) -> None:
     assert _steps(graph, "sglang.parts.Engine._inner") == [
         "root module:sglang.launch_server 0",
         "effect sglang.launch_server.13 13",
@@ -224,12 +249,12 @@ def test_a_chain_has_every_edge_with_its_line(graph: Path) -> None:
     ]
 
 
-def test_a_member_that_is_found_by_its_name_has_a_chain_to_its_class_too(graph: Path) -> None:
+def test_a_member_that_is_found_by_its_name_has_a_chain_to_its_class_too(graph: SavedRun) -> None:
     targets = [chain.target for chain in answers.why(graph, "Engine.run")]
     assert targets == ["symbol:sglang.parts.Engine.run", "symbol:sglang.parts.Engine"]
 
 
-def test_a_name_that_many_share_explains_less(graph: Path) -> None:
+def test_a_name_that_many_share_explains_less(graph: SavedRun) -> None:
     def way(query: str) -> list[str]:
         return [step.rsplit(" ", 1)[0].replace("sglang.shared.", "") for step in _steps(graph, query)][3:]
 
@@ -250,7 +275,7 @@ def test_a_name_that_objects_of_python_have_too_explains_less() -> None:
     assert cost_of("by name", "name:decode", 1) > cost_of("by name", "name:prefill", 1) > cost_of("name", "", 1)
 
 
-def test_all_gives_a_chain_for_each_place(graph: Path) -> None:
+def test_all_gives_a_chain_for_each_place(graph: SavedRun) -> None:
     shortest, every = answers.why(graph, "start"), answers.why(graph, "start", every=True)
     assert len(shortest) == 1
     assert len(every) > 1
@@ -258,24 +283,24 @@ def test_all_gives_a_chain_for_each_place(graph: Path) -> None:
     assert every[0].steps[0].src.startswith("root:")
 
 
-def test_a_statement_is_asked_for_by_its_line(graph: Path) -> None:
+def test_a_statement_is_asked_for_by_its_line(graph: SavedRun) -> None:
     (chain,) = answers.why(graph, "python/sglang/parts.py:39")
     assert chain.target == "symbol:sglang.parts.39"
     assert chain.steps[-1].kind == "effect"
 
 
-def test_a_module_is_answered_by_the_graph_of_files(graph: Path) -> None:
+def test_a_module_is_answered_by_the_graph_of_files(graph: SavedRun) -> None:
     (chain,) = answers.why(graph, "sglang.parts")
     assert chain.target == "module:sglang.parts"
 
 
-def _dropped(graph: Path, query: str, *, alive: bool = False) -> Dropped:
+def _dropped(graph: SavedRun, query: str, *, alive: bool = False) -> Dropped:
     (found,) = answers.why_not(graph, query, alive=alive)
     assert isinstance(found, Dropped)
     return found
 
 
-def test_a_removed_symbol_says_who_named_it_and_what_would_keep_it(graph: Path) -> None:
+def test_a_removed_symbol_says_who_named_it_and_what_would_keep_it(graph: SavedRun) -> None:
     found = _dropped(graph, "sglang.parts.inner_one", alive=True)
     assert (found.path, found.line, found.rule) == ("python/sglang/parts.py", 34, "unreachable")
     assert [(s.path, s.line, s.source, s.fate) for s in found.named_by] == [
@@ -287,13 +312,13 @@ def test_a_removed_symbol_says_who_named_it_and_what_would_keep_it(graph: Path) 
     ]
 
 
-def test_what_nobody_names_has_nothing_that_would_keep_it(graph: Path) -> None:
+def test_what_nobody_names_has_nothing_that_would_keep_it(graph: SavedRun) -> None:
     found = _dropped(graph, "sglang.parts.unheard", alive=True)
     assert found.reason == "nothing kept names it"
     assert found.named_by == () and found.alive == ()
 
 
-def test_what_folding_removed_names_its_rule(graph: Path) -> None:
+def test_what_folding_removed_names_its_rule(graph: SavedRun) -> None:
     # The rounds of folding go before the search: they found that only a dead branch named it.
     found = _dropped(graph, "Engine.only_hip", alive=True)
     assert found.rule != "unreachable"
@@ -306,7 +331,7 @@ def test_what_folding_removed_names_its_rule(graph: Path) -> None:
     assert (step.src, step.dst) == ("symbol:sglang.launch_server.main", f"symbol:{found.symbol}")
 
 
-def test_what_was_assigned_and_is_gone_is_answered(graph: Path) -> None:
+def test_what_was_assigned_and_is_gone_is_answered(graph: SavedRun) -> None:
     found = _dropped(graph, "sglang.lines._hip", alive=True)
     assert (found.line, found.rule) == (3, "fact-hip")
     assert [(site.path, site.line) for site in found.named_by] == [("python/sglang/lines.py", 4)]
@@ -318,7 +343,7 @@ def test_what_was_assigned_and_is_gone_is_answered(graph: Path) -> None:
 
 
 @pytest.mark.parametrize("line", [8, 10, 15, 16, 23])
-def test_a_line_that_stays_is_kept(graph: Path, line: int) -> None:
+def test_a_line_that_stays_is_kept(graph: SavedRun, line: int) -> None:
     assert answers.why(graph, f"lines.py:{line}")
     with pytest.raises(InputError, match="is kept"):
         answers.why_not(graph, f"lines.py:{line}")
@@ -335,7 +360,7 @@ def test_a_line_that_stays_is_kept(graph: Path, line: int) -> None:
         (19, 15, "`not is_hip()` is true"),
     ],
 )
-def test_a_line_that_went_has_what_was_decided_there(graph: Path, line: int, at: int, text: str) -> None:
+def test_a_line_that_went_has_what_was_decided_there(graph: SavedRun, line: int, at: int, text: str) -> None:
     found = _dropped(graph, f"sglang/lines.py:{line}")
     assert (found.path, found.line, found.rule) == ("python/sglang/lines.py", line, "fact-hip")
     assert found.reason == f"{text} (line {at})"
@@ -344,25 +369,25 @@ def test_a_line_that_went_has_what_was_decided_there(graph: Path, line: int, at:
 
 
 @pytest.mark.parametrize("line", [26, 27])
-def test_what_only_a_program_runs_says_that_no_root_does(graph: Path, line: int) -> None:
+def test_what_only_a_program_runs_says_that_no_root_does(graph: SavedRun, line: int) -> None:
     found = _dropped(graph, f"sglang/lines.py:{line}")
     assert (found.line, found.rule) == (26, "unreachable")
     assert found.reason == "no root runs the module as a program; a named error stands in its place"
 
 
-def test_a_line_of_no_statement_is_said(graph: Path) -> None:
+def test_a_line_of_no_statement_is_said(graph: SavedRun) -> None:
     for ask in (answers.why, answers.why_not):
         with pytest.raises(InputError, match=r"line 2 of sglang/lines\.py belongs to no statement"):
             ask(graph, "sglang/lines.py:2")
 
 
-def test_a_line_of_a_removed_file_is_answered_by_the_file(graph: Path) -> None:
+def test_a_line_of_a_removed_file_is_answered_by_the_file(graph: SavedRun) -> None:
     (found,) = answers.why_not(graph, "sglang/gone.py:4")
     assert not isinstance(found, Dropped)
     assert (found.path, found.rule) == ("python/sglang/gone.py", "remove-gone")
 
 
-def test_a_symbol_of_a_removed_file_is_answered_by_its_file(graph: Path) -> None:
+def test_a_symbol_of_a_removed_file_is_answered_by_its_file(graph: SavedRun) -> None:
     (found,) = answers.why_not(graph, "sglang.gone.Kernel")
     assert not isinstance(found, Dropped)
     assert (found.path, found.rule) == ("python/sglang/gone.py", "remove-gone")
@@ -371,17 +396,17 @@ def test_a_symbol_of_a_removed_file_is_answered_by_its_file(graph: Path) -> None
 @pytest.mark.parametrize(
     "query", ["sglang.parts.inner_one", "sglang.parts.lost", "Engine.forgotten", "sglang.gone.Kernel"]
 )
-def test_why_of_what_is_removed_points_at_why_not(graph: Path, query: str) -> None:
+def test_why_of_what_is_removed_points_at_why_not(graph: SavedRun, query: str) -> None:
     with pytest.raises(InputError, match="is not in the generated tree"):
         answers.why(graph, query)
 
 
-def test_why_not_of_what_is_kept_points_at_why(graph: Path) -> None:
+def test_why_not_of_what_is_kept_points_at_why(graph: SavedRun) -> None:
     with pytest.raises(InputError, match="is kept"):
         answers.why_not(graph, "sglang.parts.start")
 
 
-def test_a_class_in_a_class_is_answered_by_that_class(graph: Path) -> None:
+def test_a_class_in_a_class_is_answered_by_that_class(graph: SavedRun) -> None:
     for query in ("sglang.parts.Holder.State", "State", "sglang.parts.Holder.State.size"):
         assert [chain.target for chain in answers.why(graph, query)] == ["symbol:sglang.parts.Holder"]
         with pytest.raises(InputError, match="is kept"):
@@ -389,27 +414,50 @@ def test_a_class_in_a_class_is_answered_by_that_class(graph: Path) -> None:
     assert _dropped(graph, "sglang.parts.Unheld.State2").symbol == "sglang.parts.Unheld"
 
 
-def test_nonsense_is_refused(graph: Path) -> None:
+def test_nonsense_is_refused(graph: SavedRun) -> None:
     with pytest.raises(InputError, match="nothing kept is named"):
         answers.why(graph, "sglang.parts.nonsense")
     with pytest.raises(InputError, match="no file named"):
         answers.why_not(graph, "sglang.parts.nonsense")
 
 
-def test_without_a_search_answers_are_of_files(graph: Path, tmp_path: Path) -> None:
+def test_without_a_search_answers_are_of_files(graph: SavedRun, tmp_path: Path) -> None:
     other = tmp_path / "graph.json"
-    other.write_bytes(graph.read_bytes())
+    other.write_bytes(graph.graph.read_bytes())
     for text in (None, json.dumps(NO_SYMBOLS[0])):
         if text is not None:
             other.with_name("symbols.json").write_text(text)
-        (chain,) = answers.why(other, "start")
+        (chain,) = answers.why(SavedRun(other), "start")
         assert chain.target == "module:sglang.parts"
 
 
-def test_a_damaged_search_is_refused(graph: Path, tmp_path: Path) -> None:
+def test_a_damaged_search_is_refused(graph: SavedRun, tmp_path: Path) -> None:
     other = tmp_path / "graph.json"
-    other.write_bytes(graph.read_bytes())
+    other.write_bytes(graph.graph.read_bytes())
     for text in ("{", "[]"):
         other.with_name("symbols.json").write_text(text)
         with pytest.raises(InputError, match="search"):
-            answers.why(other, "Engine._inner")
+            answers.why(SavedRun(other), "Engine._inner")
+
+
+def test_an_import_leads_to_its_place_and_what_became_of_it(graph: SavedRun) -> None:
+    symbols = graph.symbols
+    assert symbols is not None
+
+    def asked(name: str) -> list[tuple[int, str, bool | None]]:
+        return [
+            (one.line, one.target, None if one.unit is None else symbols.is_live(one.unit))
+            for one in symbols.imported(name)
+        ]
+
+    assert asked("sglang.branches.taken") == asked("branches.taken") == [(2, "sglang.names.taken", True)]
+    assert asked("branches.unasked.size") == [(2, "sglang.names.unasked.size", False)]
+    assert asked("branches.other") == [(3, "sglang.names.left", False)]
+    assert asked("branches.by_star") == [(4, "sglang.stars.by_star", True)]
+    assert asked("branches.both") == [(7, "sglang.names.both", None), (9, "sglang.plain.both", True)]
+    # What the statement around it decides for all that it binds.
+    assert asked("branches.one") == [(12, "elsewhere.one", True)]
+    assert asked("parts.Engine") == asked("Engine.run") == asked("taken") == []
+    assert [chain.target for chain in answers.why(graph, "sglang.branches.inside")] == [
+        "symbol:sglang.branches.inside,one"
+    ]
