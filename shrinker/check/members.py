@@ -23,7 +23,7 @@ def lost_members(trees: Trees, seen: Seen) -> None:
                 if name in there[each.name]:
                     continue
                 seen.look()
-                if index is not None and index.removes_member(symbols.module or "", values.get(name, "")):
+                if index is not None and index.removes_member(values.get(name, "")):
                     # It names a member of an enumeration that goes.
                     continue
                 why = "" if name.startswith("__") and name.endswith("__") else None

@@ -18,7 +18,7 @@ _BUILTINS = frozenset(dir(builtins))
 def is_let_go(registration: Registration, module: str, index: RuleIndex) -> bool:
     """True when a rule says that nothing asks for what is filed, or when something in the statement is gone."""
     return index.unregistered(f"{module}.{registration.function}", registration.key) or any(
-        index.removes_member(module, said) or index.removes_module(said) for said in registration.says
+        index.removes_member(said) or index.removes_module(said) for said in registration.says
     )
 
 

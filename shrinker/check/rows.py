@@ -37,7 +37,7 @@ def lost_rows(trees: Trees, seen: Seen) -> None:
             seen.look()
             if there[where, key, value] > 0:
                 there[where, key, value] -= 1
-            elif index is not None and any(index.removes_member(symbols.module or "", text) for text in (key, value)):
+            elif index is not None and any(index.removes_member(text) for text in (key, value)):
                 continue
             elif (
                 value.partition(".")[0] in symbols.bound

@@ -104,11 +104,10 @@ class RuleIndex:
         """True when a rule says that nothing is asked for which this function files under this text."""
         return any(isinstance(said, Texts) and said.excludes(text) for said in self._registers.find(function))
 
-    def removes_member(self, module: str, written: str) -> bool:
-        """True when a rule names a member of an enumeration, by its class as a module writes it, as a removed one."""
-        package = module.partition(".")[0]
-        # Where the class is does not matter: rules name it below any module.
-        return written.count(".") == 1 and bool(self._members.find(f"{package}.any.{written}"))
+    def removes_member(self, written: str) -> bool:
+        """True when a rule names a member of an enumeration, by its class as modules write it, as a removed one."""
+        # Where the class is does not matter: a module may have it from anywhere.
+        return written.count(".") == 1 and bool(self._members.find(written))
 
     def removes_module(self, dotted: str) -> bool:
         """True when a rule names this module, or one that it would be in, as a removed one."""
@@ -142,7 +141,7 @@ def index_rules(rules: Ruleset) -> RuleIndex:
         _environment={name: value for fact, value in facts for name in fact.environment},
         _domains=_Patterns.of((p, texts[d.id]) for d in rules.domains for p in d.names),
         _registers=_Patterns.of((p, texts[d.id]) for d in rules.domains for p in d.registers),
-        _members=_Patterns.of((p, True) for rule in rules.removes for p in rule.members),
+        _members=_Patterns.of((".".join(p.split(".")[-2:]), True) for rule in rules.removes for p in rule.members),
         _walks=rules.walked(),
         _modules=tuple((rule.modules, rule.unless) for rule in rules.removes if rule.modules),
         _paths=tuple(p for rule in rules.removes for p in rule.paths),

@@ -115,6 +115,8 @@ class StatementFolder:
         if removed.eager and (self.kind == "function" or runs_something(node)):
             self.context.escape(node, removed)
             return [node]
+        if removed.member and self.kind != "function" and self._makes_something(node):
+            return [node]
         if removed.missing and (self.kind != "function" or not fails_first(node, self.scope)):
             return [node]
         self.forget(node)
@@ -129,6 +131,17 @@ class StatementFolder:
             return []
         self.context.decide(node, "use", {removed.rule}, "raises", lines)
         return self.raises(node, removed)
+
+    def _makes_something(self, node: ast.stmt) -> bool:
+        """True for `x = make(Kind.GONE)`, which runs whenever the module is loaded, and whose `x` others read; of
+        `x = Kind.GONE` they read the member."""
+        match node:
+            case (
+                ast.Assign(targets=[ast.Name()], value=value)
+                | ast.AnnAssign(target=ast.Name(), value=ast.expr() as value)
+            ):
+                return not isinstance(evaluate(value, self.scope), Removed)
+        return False
 
     def _adds_row(self, node: ast.stmt) -> bool:
         """True for `kinds.append(Gone)` where the function binds `kinds` to a list or set display: a row of it, written apart."""

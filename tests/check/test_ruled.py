@@ -52,7 +52,7 @@ paths = ["python/sglang/**/*device=npu*"]
 id = "remove-members"
 why = "A rule of the test."
 feature = "other kernels"
-members = ["sglang.**.*.AITER"]
+members = ["sglang.**.*.AITER", "sglang.kernels.**.Kernel.METAL"]
 
 [[remove]]
 id = "remove-stores"
@@ -351,13 +351,13 @@ def test_without_the_rules_nothing_is_looked_for_and_said_so(case: Build) -> Non
     assert dict(trees.evidence("references").checks)["tables"] == 0
 
 
-KERNELS = "class Kernel:\n    AITER = 1\n    CUDA = 2\n    CPU = 3\n"
-ORDERS = "from sglang.kernels import Kernel\nORDER = (Kernel.AITER, Kernel.CUDA, Kernel.CPU)\nBY = {Kernel.AITER: Kernel, Kernel.CUDA: Kernel}\n"
+KERNELS = "class Kernel:\n    AITER = 1\n    CUDA = 2\n    CPU = 3\n    METAL = 4\n"
+ORDERS = "from sglang.kernels import Kernel\nORDER = (Kernel.AITER, Kernel.CUDA, Kernel.METAL, Kernel.CPU)\nBY = {Kernel.AITER: Kernel, Kernel.CUDA: Kernel}\n"
 
 
 def test_rows_of_a_removed_member_may_go_and_no_others(case: Build, rules: Ruleset) -> None:
     before = {"kernels.py": KERNELS, "orders.py": ORDERS}
-    less = ORDERS.replace("Kernel.AITER, ", "").replace("Kernel.AITER: Kernel, ", "")
+    less = ORDERS.replace("Kernel.AITER, ", "").replace("Kernel.AITER: Kernel, ", "").replace("Kernel.METAL, ", "")
     assert found(case, rules, before, {"kernels.py": "=", "orders.py": less}) == []
     fewer = less.replace(", Kernel.CPU)", ",)")
     lost = found(case, rules, before, {"kernels.py": "=", "orders.py": fewer})

@@ -6,6 +6,7 @@ import ast
 
 from shrinker.facts.evaluate import evaluate
 from shrinker.fold.constructs.comparisons import fold_instance_test
+from shrinker.fold.constructs.displays import fold_display
 from shrinker.fold.context import EvaluatesRemoved
 from shrinker.fold.domains import registration
 from shrinker.fold.expressions import ExpressionFolder, folds_expression
@@ -13,6 +14,7 @@ from shrinker.fold.literals import without_removed
 from shrinker.fold.statements import Folded, StatementFolder, folds
 
 _INSTANCE_TESTS = frozenset({"isinstance", "issubclass"})
+_SETS = frozenset({"set", "frozenset"})
 
 
 @folds(ast.Expr)
@@ -53,7 +55,12 @@ def fold_call(folder: ExpressionFolder, node: ast.Call, condition: bool) -> ast.
         )
         if named is not None:
             raise EvaluatesRemoved(named)
-    node.args = [folder.fold(a) for a in node.args]
+    match node:
+        case ast.Call(ast.Name(name), [ast.Tuple() as rows], []) if name in _SETS:
+            # Nobody counts the places of a set.
+            fold_display(folder, rows, "Tuple")
+        case _:
+            node.args = [folder.fold(a) for a in node.args]
     for keyword in node.keywords:
         keyword.value = folder.fold(keyword.value)
     return node
