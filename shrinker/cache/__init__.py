@@ -5,5 +5,6 @@ nothing is ever out of date, an entry is found or it is not. What is read is che
 """
 
 from shrinker.cache.layer import Cache, Layer, hash_of, pack, unpack
+from shrinker.cache.variants import Question, Recorded, Variants, digest_of
 
-__all__ = ["Cache", "Layer", "hash_of", "pack", "unpack"]
+__all__ = ["Cache", "Layer", "Question", "Recorded", "Variants", "digest_of", "hash_of", "pack", "unpack"]

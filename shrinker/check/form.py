@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from shrinker.cache import pack, unpack
+from shrinker.cache import Question, Recorded, Variants, digest_of, pack, unpack
 from shrinker.check import allowances
 from shrinker.check.arms import standing_arms
 from shrinker.check.constant_functions import constant_functions
@@ -18,7 +18,7 @@ from shrinker.check.pair import FilePair
 from shrinker.check.reader import symbols_of
 from shrinker.check.registrations import lost_registrations
 from shrinker.check.registry import Check, Seen
-from shrinker.check.rule_index import RuleIndex
+from shrinker.check.rule_index import AskedIndex, RuleIndex
 from shrinker.check.subsequence import only_deleted
 from shrinker.check.symbols import SYMBOLS
 from shrinker.check.trees import Trees
@@ -71,6 +71,8 @@ class _Judged:
     """Of a Python file that parses."""
     theirs: bytes | None = None
     """Of upstream's file, where it was read now, too."""
+    questions: tuple[Question, ...] = ()
+    """What was asked of the rules."""
 
 
 def changed_files(trees: Trees, seen: Seen) -> None:
@@ -110,16 +112,15 @@ def changed_files(trees: Trees, seen: Seen) -> None:
 
 def _judge_all(trees: Trees, tasks: dict[str, _Task], index: RuleIndex | None) -> list[Seen]:
     """What is in the cache was found for the same bytes on both sides."""
-    layer, symbols = trees.cache.layer("form"), trees.cache.layer(SYMBOLS)
-    digest = index.digest if index else ""
-    keys = {
-        path: layer.key(
-            path, t.entry.sha256, repr((t.entry.changed, t.entry.digest, t.replaced, digest)), t.upstream_sha256
+    results, symbols = Variants(trees.cache, "form"), trees.cache.layer(SYMBOLS)
+    inputs = {
+        path: repr(
+            (path, t.entry.sha256, t.entry.changed, t.entry.digest, t.replaced, index is None, t.upstream_sha256)
         )
         for path, t in tasks.items()
     }
-    packed = layer.load(keys)
-    before = {path: symbols.key(path, tasks[path].upstream_sha256) for path in keys if path not in packed}
+    packed = results.recall(inputs, partial(_said, index))
+    before = {path: symbols.key(path, tasks[path].upstream_sha256) for path in inputs if path not in packed}
     theirs = symbols.load(before)
     missing = [replace(tasks[path], theirs=theirs.get(path)) for path in before]
     weights = [(8 if t.entry.changed else 1) * t.entry.lines_after for t in missing]
@@ -130,12 +131,17 @@ def _judge_all(trees: Trees, tasks: dict[str, _Task], index: RuleIndex | None) -
             strict=True,
         )
     )
-    fresh = {path: each.seen for path, each in judged.items()}
-    layer.save(keys, fresh)
+    for path, each in judged.items():
+        results.learn(inputs[path], Recorded(each.questions, _said(index, each.questions), each.seen))
+    results.save()
     read = {path: each.symbols for path, each in judged.items() if each.symbols is not None}
     symbols.save({path: symbols.key(path, tasks[path].entry.sha256) for path in read}, read)
     symbols.save(before, {path: each.theirs for path, each in judged.items() if each.theirs is not None})
-    return [unpack(data) for data in (packed | fresh).values()]
+    return [unpack(packed[path] if path in packed else judged[path].seen) for path in inputs]
+
+
+def _said(index: RuleIndex | None, questions: tuple[Question, ...]) -> bytes:
+    return index.said(questions) if index else digest_of(())
 
 
 def _judge(index: RuleIndex | None, task: _Task) -> _Judged:
@@ -158,7 +164,9 @@ def _judge(index: RuleIndex | None, task: _Task) -> _Judged:
         # Symbols that were read of the same bytes are not read again.
         known = same and task.theirs is not None and entry.sha256 == task.upstream_sha256
         return _Judged(pack(seen), None if known else pack(symbols_of(tree, path, data)))
-    pair = FilePair(entry, data, tree, _bytes(task.upstream, task.upstream_sha256), task.replaced, index)
+    asked = AskedIndex(index) if index is not None else None
+    source = _bytes(task.upstream, task.upstream_sha256)
+    pair = FilePair(entry, data, tree, source, task.replaced, asked.as_index() if asked else None)
     if task.theirs is not None:
         pair.source_symbols = unpack(task.theirs)
     try:
@@ -170,7 +178,8 @@ def _judge(index: RuleIndex | None, task: _Task) -> _Judged:
         seen.look(check="subsequence files")
         seen.find(path, 0, f"cannot be split into tokens: {error}", check="subsequence")
     read = pair.__dict__.get("source_symbols") if task.theirs is None else None
-    return _Judged(pack(seen), pack(pair.symbols), pack(read) if read else None)
+    questions = asked.questions if asked else ()
+    return _Judged(pack(seen), pack(pair.symbols), pack(read) if read else None, questions)
 
 
 def _bytes(file: Path, sha256: str) -> bytes:

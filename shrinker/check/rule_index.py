@@ -5,12 +5,13 @@ Only what a name by itself can tell is read: it is less than the folding knows, 
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import cast
 
+from shrinker.cache import Question, digest_of
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import any_module_matches, any_path_matches, name_matches
 
@@ -53,8 +54,6 @@ class _Patterns:
 class RuleIndex:
     """The rules of a profile, as far as a judge asks them. Can be sent to another process."""
 
-    digest: str
-    """Of the rules: equal ones say the same."""
     _calls: _Patterns
     _names: _Patterns
     _methods: dict[str, bool]
@@ -70,10 +69,13 @@ class RuleIndex:
     _paths: tuple[str, ...] = field(default=())
     _functions: dict[str, bool] = field(default_factory=dict)
 
+    def said(self, questions: Iterable[Question]) -> bytes:
+        """One hash over questions, each a method's name with its arguments, and their answers."""
+        return digest_of(f"{question} {getattr(self, question[0])(*question[1:])}" for question in questions)
+
     def with_functions(self, functions: Mapping[str, bool]) -> RuleIndex:
         """These, and what functions give that the rules do not name, by their full names."""
-        digest = hashlib.sha256(repr((self.digest, sorted(functions.items()))).encode()).hexdigest()
-        return replace(self, digest=digest, _functions=dict(functions))
+        return replace(self, _functions=dict(functions))
 
     def call(self, dotted: str) -> bool | None:
         """Truth of what a function gives, by its full name."""
@@ -128,12 +130,38 @@ class RuleIndex:
         return any_path_matches(self._paths, path)
 
 
+class AskedIndex:
+    """Stands in the place of an index while one file is judged, and notes what is asked: the result is used again where the answers are
+    the same."""
+
+    def __init__(self, index: RuleIndex) -> None:
+        self._index = index
+        self._asked: dict[Question, None] = {}
+
+    def as_index(self) -> RuleIndex:
+        """Itself, for code that asks an index."""
+        return cast(RuleIndex, self)
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """What was asked, in order, each question once."""
+        return tuple(self._asked)
+
+    def __getattr__(self, name: str) -> Callable[..., object]:
+        method = getattr(self._index, name)
+
+        def ask(*arguments: str) -> object:
+            self._asked[name, *arguments] = None
+            return method(*arguments)
+
+        return ask
+
+
 def index_rules(rules: Ruleset) -> RuleIndex:
     """Of the rules of a profile."""
     facts = [(fact, bool(fact.value)) for fact in rules.facts]
     texts = {domain.id: Texts(frozenset(domain.never), frozenset(domain.only)) for domain in rules.domains}
     return RuleIndex(
-        digest=rules.digest,
         _calls=_Patterns.of((p, value) for fact, value in facts for p in fact.calls if not p.startswith(".")),
         _names=_Patterns.of((p, value) for fact, value in facts for p in fact.names),
         _methods=_of_any((p, value) for fact, value in facts for p in fact.calls),

@@ -125,8 +125,6 @@ def _asked_attribute(node: ast.Call, function: str, scope: ValueScope, depth: in
 def environment_variable(node: ast.Call, scope: ValueScope) -> Value | None:
     """Value of ``os.getenv("X")``, ``get_bool_env_var("X")``, ``envs.X.get()`` … for a variable that a fact fixes."""
     environment = scope.environment
-    if not environment.variables:
-        return None
     if isinstance(node.func, ast.Attribute) and node.func.attr == "get" and isinstance(node.func.value, ast.Attribute):
         name = node.func.value.attr
         if name in environment.variables and not node.args:

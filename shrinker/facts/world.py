@@ -12,8 +12,8 @@ from shrinker.facts.decided import Decided
 from shrinker.facts.lattice import Known, Removed, TextDomain, Value
 from shrinker.facts.outline import Outline
 from shrinker.facts.patterns import NamePatterns
-from shrinker.ruleset.match import any_module_matches, name_matches
-from shrinker.ruleset.models import Fact, Pure, Remove, Ruleset
+from shrinker.ruleset.match import any_module_matches, name_matches, overlap
+from shrinker.ruleset.models import Answer, Default, Fact, Guard, Pure, Refusal, Remove, Ruleset
 from shrinker.syntax.bindings import Binding
 
 
@@ -119,6 +119,19 @@ class RuleFacts:
             if any_module_matches(rule.modules, module) and not any_module_matches(rule.unless, module):
                 return rule
         return None
+
+    def defaults_in(self, module: str) -> tuple[Default, ...]:
+        """The rules that say what takes over from a default of a module."""
+        return tuple(r for r in self.rules.defaults if any(overlap(p, f"{module}.**") for p in r.where))
+
+    def refusals_in(self, module: str) -> tuple[Refusal | Answer, ...]:
+        """The rules that have functions of a module look at an argument."""
+        asked: tuple[Refusal | Answer, ...] = (*self.rules.refusals, *self.rules.answers)
+        return tuple(r for r in asked if any(overlap(f, f"{module}.**") for f in r.functions))
+
+    def guards_of(self, module: str) -> tuple[Guard, ...]:
+        """The rules that guard what is imported in a module."""
+        return tuple(rule for rule in self.rules.guards if rule.module == module)
 
     def only_when_asked(self, name: str) -> bool:
         """True when a rule says that uses of this removed name only run when its feature is asked for."""

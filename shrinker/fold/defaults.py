@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from shrinker.fold.context import Context
-from shrinker.ruleset.match import any_name_matches, overlap
+from shrinker.ruleset.match import any_name_matches
 from shrinker.ruleset.models import Default
 from shrinker.syntax.ranges import span
 from shrinker.values.edits import Literal
@@ -17,12 +17,11 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 def replace_defaults(tree: ast.Module, context: Context) -> None:
     """Replace the texts in the tree, before it is folded, with the edits that write them."""
-    rules = [r for r in context.environment.rules.defaults if any(overlap(p, f"{context.module}.**") for p in r.where)]
-    if rules:
+    if rules := context.environment.defaults_in(context.module):
         _visit(tree.body, context.module, rules, context)
 
 
-def _visit(body: Iterable[ast.stmt], prefix: str, rules: list[Default], context: Context) -> None:
+def _visit(body: Iterable[ast.stmt], prefix: str, rules: Sequence[Default], context: Context) -> None:
     for node in body:
         if not isinstance(node, Definition):
             continue

@@ -1,6 +1,6 @@
 """What folding a module asked of the closed world, so that its result can be used again where the answers are the same.
 
-A module's result depends on its own text, on the rules, and on the answers it got. `RecordingEnvironment` stands
+A module's result depends on its own text and on the answers it got, those of the rules among them. `RecordingEnvironment` stands
 in the place of the `Environment` while a module is folded and notes each question with its answer.
 Subtle: it is no `Environment` and inherits nothing. An attribute that is not declared below cannot be read through it,
 so that no answer goes unnoticed when the environment learns to answer more.
@@ -8,69 +8,83 @@ so that no answer goes unnoticed when the environment learns to answer more.
 
 from __future__ import annotations
 
-import hashlib
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from dataclasses import fields, is_dataclass
 from typing import Any, cast
 
+from shrinker.cache import Question, digest_of
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Ref
 from shrinker.facts.world import RuleFacts
+from shrinker.ruleset.models import Rule
 
-RULES_ONLY = frozenset({"absent", "domain_words", "rules", "variables"}) | {
+ASKED = frozenset({"constant_function", "hot_names", "interpret", "removed_member", "removed_module"} | {"resolve"}) | {
     name for name in vars(RuleFacts) if not name.startswith("_")
 }
-"""The rules alone answer: they are part of every key, so the answer is not noted."""
-
-ASKED = frozenset({"constant_function", "hot_names", "interpret", "removed_member", "removed_module"} | {"resolve"})
 """Methods whose arguments and answer are noted."""
 
-LISTED = frozenset({"words"})
-"""Values that are noted whole."""
+AMONG = frozenset({"domain_words", "words"})
+"""Sets of words of which those that stand in the module's text are noted."""
+
+UNASKED = frozenset({"absent", "rules"})
+"""What folding has methods for that ask for less of it."""
 
 COMPOSED = frozenset({"bound", "is_hot", "named_by_string"})
 """Methods that only ask others: they run on the recorder, which notes what they ask."""
 
-TABLES = frozenset({"imported", "modules", "outlines", "packages", "read", "rescued", "shown", "starred", "stored"})
+TABLES = frozenset(
+    {"imported", "modules", "outlines", "packages", "read", "rescued", "shown", "starred", "stored", "variables"}
+)
 """Collections that may only be asked for one item at a time; the answer is noted."""
-
-Question = tuple[Any, ...]
-"""Name of the attribute, then its arguments."""
 
 
 class Answers:
     """The answers of one environment as texts, each found once."""
 
-    def __init__(self, environment: Environment, sha256_of: Callable[[str], str | None]) -> None:
+    def __init__(
+        self,
+        environment: Environment,
+        sha256_of: Callable[[str], str | None],
+        words_of: Callable[[str], Set[str]] = lambda module: frozenset(),
+    ) -> None:
         """
         Args:
             environment: the closed world.
             sha256_of: hash of a module's file by dotted name.
+            words_of: every word of a module's text, by dotted name.
         """
         self.environment = environment
         self._sha256_of = sha256_of
+        self._read_words = words_of
+        self._words: tuple[str, Set[str]] = "", frozenset()
         self._known: dict[Question, str] = {}
 
+    def words_of(self, module: str) -> Set[str]:
+        """Every word of a module's text; those of the last one are at hand, since questions about them follow each other."""
+        if self._words[0] != module:
+            self._words = module, self._read_words(module)
+        return self._words[1]
+
     def text(self, question: Question) -> str:
-        """The answer to a question, equal for equal answers in every process."""
+        """A question and its answer, equal for equal ones in every process."""
         found = self._known.get(question)
         if found is None:
-            found = self._known[question] = self._ask(question)
+            found = self._known[question] = f"{canonical(question)} {self._ask(question)}"
         return found
 
     def note(self, question: Question, answer: object) -> None:
         """An answer that is known already."""
         if question not in self._known:
-            self._known[question] = canonical(answer)
+            self._known[question] = f"{canonical(question)} {canonical(answer)}"
 
     def outline(self, module: str) -> str:
         """An outline is a function of the module's text."""
         return str(self._sha256_of(module)) if module in self.environment.outlines else "none"
 
     def digest(self, questions: Iterable[Question]) -> bytes:
-        """One hash over the answers to all questions, in their order."""
-        return hashlib.sha256("\0".join(map(self.text, questions)).encode("utf-8", "surrogatepass")).digest()
+        """One hash over all questions, in their order, and their answers."""
+        return digest_of(map(self.text, questions))
 
     def _ask(self, question: Question) -> str:
         name, *arguments = question
@@ -79,7 +93,7 @@ class Answers:
         value = getattr(self.environment, name)
         if name in ASKED:
             return canonical(value(*arguments))
-        return canonical(value if name in LISTED else arguments[0] in value)
+        return canonical(value & self.words_of(arguments[0]) if name in AMONG else arguments[0] in value)
 
 
 class RecordingEnvironment:
@@ -110,17 +124,16 @@ class RecordingEnvironment:
         value: Any
         if name in COMPOSED:
             value = types.MethodType(getattr(Environment, name), self)
-        elif name in RULES_ONLY:
-            value = getattr(environment, name)
         elif name in ASKED:
             value = self._recorded(name, getattr(environment, name))
         elif name == "outlines":
             value = _Outlines(self)
         elif name in TABLES:
             value = _Members(self, name)
-        elif name in LISTED:
-            value = getattr(environment, name)
-            self._note((name,), value)
+        elif name in AMONG:
+            question = (name, self._module)
+            value = getattr(environment, name) & self._answers.words_of(self._module)
+            self._note(question, value)
         else:
             raise AttributeError(f"fold/dependency_tracker.py does not say how Environment.{name} is recorded")
         self.__dict__[name] = value
@@ -204,4 +217,6 @@ def canonical(value: object) -> str:
     if is_dataclass(value) and not isinstance(value, type):
         inner = ",".join(f"{field.name}={canonical(getattr(value, field.name))}" for field in fields(value))
         return f"{type(value).__name__}({inner})"
+    if isinstance(value, Rule):
+        return f"{type(value).__name__}({value.model_dump_json()})"
     raise TypeError(f"no canonical text for {type(value).__name__}")

@@ -63,7 +63,7 @@ class FoldEngine:
         self._unwritable = unwritable or {}
         self.folded_anew = 0
         """Modules that no earlier run folded, each counted once for every time."""
-        self._memory = FoldMemory(tree, environment.rules, cache or Cache.off())
+        self._memory = FoldMemory(tree, cache or Cache.off())
 
     def __enter__(self) -> FoldEngine:
         return self

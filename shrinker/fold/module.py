@@ -53,7 +53,7 @@ def fold_source(
         SyntaxError: the file does not parse (with its line).
     """
     tree = ast.parse(data, path)
-    source = _decode(data)
+    source = decode(data)
     package = module if is_package else module.rpartition(".")[0]
     context = Context(path, module, package, source, environment)
     looks: list[Look] = []
@@ -110,6 +110,7 @@ def _fold(tree: ast.Module, context: Context, source: str, refinement: Refinemen
     drop_unreachable(tree, context, refinement.dead)
 
 
-def _decode(data: bytes) -> str:
+def decode(data: bytes) -> str:
+    """The text of a file of Python."""
     encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     return data.decode(encoding)

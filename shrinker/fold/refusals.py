@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from shrinker.fold.context import Context
-from shrinker.ruleset.match import any_name_matches, overlap
-from shrinker.ruleset.models import Answer, Refusal
+from shrinker.ruleset.match import any_name_matches
 from shrinker.values.edits import Guard, Refuse, Span
 from shrinker.values.folded import Decision, Uncertain
 from shrinker.values.refusals import GUARD_LINE, refusal_line
@@ -39,8 +38,7 @@ def find_looks(tree: ast.Module, context: Context) -> list[Look]:
     A function that has no such parameter, or is written on one line, is listed as uncertain; an optional rule that names
     another parameter speaks of another release. A module in which nothing stands has nothing to guard.
     """
-    asked: tuple[Refusal | Answer, ...] = (*context.environment.rules.refusals, *context.environment.rules.answers)
-    rules = [r for r in asked if any(overlap(f, f"{context.module}.**") for f in r.functions)]
+    rules = context.environment.refusals_in(context.module)
     found: list[Look] = list(_guards(tree, context))
     for name, node in _functions(tree.body, "") if rules else ():
         wanted = [
@@ -109,7 +107,7 @@ def _place(node: Function, argument: str, context: Context) -> Span | None:
 
 
 def _guards(tree: ast.Module, context: Context) -> Iterator[Look]:
-    rules = [rule for rule in context.environment.rules.guards if rule.module == context.module]
+    rules = context.environment.guards_of(context.module)
     index = _head(tree)
     if not rules or index >= len(tree.body):
         return

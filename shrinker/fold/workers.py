@@ -8,12 +8,11 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
-from shrinker.cache import pack, unpack
+from shrinker.cache import Recorded, pack, unpack
 from shrinker.cache.workers import WorkerPool, worker_context
 from shrinker.facts.build import CHUNK_BYTES, chunks
 from shrinker.facts.environment import Environment
 from shrinker.fold.dependency_tracker import Answers, RecordingEnvironment
-from shrinker.fold.memory import Recorded
 from shrinker.fold.module import fold_source
 from shrinker.values.errors import InputError
 from shrinker.values.folded import FoldedModule

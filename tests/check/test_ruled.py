@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.ruleset import Ruleset
+from shrinker.cache import Cache
+from shrinker.check.levels import judge
+from shrinker.ruleset import Ruleset, without
 from shrinker.ruleset.load import load_rules
 from tests.check.trees import Case, Files
 
@@ -132,6 +134,23 @@ def test_the_arm_that_never_runs_may_not_stand(case: Build, rules: Ruleset, test
     before = f"{FLAGS}{FUNCTION}    if {test}:\n        return on_npu(self)\n    else:\n        return on_gpu(self)\n"
     wrong = f"{FLAGS}{FUNCTION}    return on_npu(self)\n"
     assert arms(case, rules, before, wrong) != []
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_what_other_rules_answer_otherwise_is_judged_anew(
+    case: Build, rules: Ruleset, test: str, tmp_path: Path
+) -> None:
+    before = f"{FLAGS}{FUNCTION}    if {test}:\n        return on_npu(self)\n    else:\n        return on_gpu(self)\n"
+    files = {"kinds.py": KINDS, "a.py": HEAD + before, "b.py": HEAD + "print(1)\nprint(2)\n"}
+    trees = case(files, {"kinds.py": "=", "a.py": f"{HEAD}{FLAGS}{FUNCTION}    return on_npu(self)\n", "b.py": HEAD})
+    found: list[int] = []
+    for ids in ((), ("cuda",), ("npu",), ("device",), ("family",), ()):
+        other, cache = without(rules, ids), Cache(tmp_path / "cache")
+        warm, cold = (judge("form", trees.trees(other, cache=each), print) for each in (cache, None))
+        assert warm == cold, ids
+        found.append(cache.counts["form"].found)
+    # The file that asks nothing is judged once, the other one by each rule that it asks for.
+    assert found[0] == 0 and found[-1] == 3 and sorted(found[1:-1]) in ([2, 3, 3, 3], [2, 2, 3, 3])
 
 
 @pytest.mark.parametrize("test", TESTS)
