@@ -30,6 +30,14 @@ def set_mla_kv_buffer(buffer: Tensor, slots: Tensor, nope: Tensor, rope: Tensor,
     buffer[slots.long()] = torch.cat([nope, rope], -1)
 
 
+@jit("kvcache", "store_cache", source="elementwise/kvcache.cuh")
+def store_cache(k: Tensor, v: Tensor, k_cache: Tensor, v_cache: Tensor, slots: Tensor, split: int, limit: int) -> None:
+    """Write the key and the value of each token to its slot, of which there are `limit`."""
+    assert bool(((slots >= 0) & (slots < limit)).all())
+    k_cache[slots.long()] = k
+    v_cache[slots.long()] = v
+
+
 @jit("clamp_position", "clamp_position", source="elementwise/clamp_position.cuh")
 def clamp_position(out: Tensor, lengths: Tensor) -> None:
     """Position of the last token, never negative."""

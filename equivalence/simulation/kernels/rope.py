@@ -39,6 +39,23 @@ def run_rope_pairs(q: Tensor, k: Tensor, cache: Tensor, positions: Tensor) -> No
     _both(q, k, cache, positions, neox=False)
 
 
+@jit("fused_rope_true", "run_rope_store", source=_SOURCE)
+def run_rope_store(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    k_cache: Tensor,
+    v_cache: Tensor,
+    cache: Tensor,
+    positions: Tensor,
+    slots: Tensor,
+) -> None:
+    """The same in halves, and both caches' rows of each token are written: its turned key, its value."""
+    _both(q, k, cache, positions, neox=True)
+    k_cache[slots.long()] = k.flatten(1)
+    v_cache[slots.long()] = v.flatten(1)
+
+
 @kernel("sgl_kernel", source="sgl-kernel/csrc/elementwise/rope.cu")
 def apply_rope_with_cos_sin_cache_inplace(
     positions: Tensor,

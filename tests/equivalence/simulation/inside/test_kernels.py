@@ -80,6 +80,22 @@ def test_rope_on_rows_of_all_heads() -> None:
     assert torch.equal(rows[0].view(3, 2, 8), q) and torch.equal(rows[1].view(3, 1, 8), k)
 
 
+def test_rope_that_writes_both_caches() -> None:
+    cache = torch.randn(16, 8)
+    q, k, v, positions = torch.randn(3, 2, 8), torch.randn(3, 1, 8), torch.randn(3, 1, 8), torch.tensor([0, 7, 15])
+    turned = q.clone(), k.clone()
+    rope.run_rope_neox(*turned, cache, positions)
+    keys, values, slots = torch.zeros(5, 8), torch.zeros(5, 8), torch.tensor([4, 1, 2])
+    rope.run_rope_store(q, k, v, keys, values, cache, positions, slots)
+    assert torch.equal(q, turned[0]) and torch.equal(keys[slots], turned[1].view(3, 8)) and torch.equal(k, turned[1])
+    assert torch.equal(values[slots], v.view(3, 8)) and not keys[[0, 3]].any() and not values[[0, 3]].any()
+    again = torch.zeros(5, 8), torch.zeros(5, 8)
+    memory.store_cache(k.flatten(1), v.flatten(1), *again, slots, 1, 5)
+    assert torch.equal(again[0], keys) and torch.equal(again[1], values)
+    with pytest.raises(AssertionError):
+        memory.store_cache(k.flatten(1), v.flatten(1), *again, slots, 1, 4)
+
+
 def full(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float, causal: bool) -> torch.Tensor:
     """Attention of one sequence, in float64, token by token."""
     groups = q.shape[1] // k.shape[1]
