@@ -23,11 +23,9 @@ from shrinker.report.write import finish_reports
 from shrinker.ruleset import load_profile, without
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
+from shrinker.values.errors import EvidenceError
 from shrinker.values.leftovers import Leftovers
 from shrinker.values.outcome import Finding
-
-_SHOWN_STRICT = 100
-"""A strict run leaves no tree to look at, so it says nearly everything at once."""
 
 
 def shrink(request: Request, progress: Progress) -> Result:
@@ -35,7 +33,7 @@ def shrink(request: Request, progress: Progress) -> Result:
 
     Raises:
         InputError: anything wrong with what was asked for; nothing was replaced.
-        EvidenceError: the generated tree failed its evidence; nothing was replaced.
+        EvidenceError: the generated tree failed its evidence; nothing was replaced, and it lies in `OUT.rejected`.
     """
     timings: dict[str, float] = {}
     jobs = request.jobs
@@ -67,21 +65,25 @@ def shrink(request: Request, progress: Progress) -> Result:
 
             with timed("leftovers", timings, progress):
                 refused, left = find_refused(tree, places.tree, rules, analysis, emitted, jobs)
-        if request.strict:
-            refuse(refused, "strict mode", _SHOWN_STRICT)
         evidence = verify_tree(tree, places.tree, manifest, EVIDENCE_LEVELS, jobs, timings, progress, cache, rules)
         with timed(f"verify {EMBEDDERS}", timings, progress):
             outside = embedders_evidence(
                 tree, places.tree, manifest, jobs, progress, cache, rules, folder=request.cache
             )
-        for item in (*evidence, outside.evidence):
-            refuse((item.held() if request.strict else item).findings, f"evidence level {item.level!r}")
         with timed("report", timings, progress):
-            if request.frozen:
-                refuse(lock_findings(places.reports_out / LOCK, manifest), "the lock")
             begun = reports_before_evidence(places.reports, tree, places.tree, rules, analysis, emitted, cache)
             peak = peak_memory(jobs)
             summary = finish_reports(begun, evidence, timings, peak, places.reports_out)
+            try:
+                if request.strict:
+                    refuse(refused, "strict mode")
+                for item in (*evidence, outside.evidence):
+                    refuse((item.held() if request.strict else item).findings, f"evidence level {item.level!r}")
+                if request.frozen:
+                    refuse(lock_findings(places.reports_out / LOCK, manifest), "the lock")
+            except EvidenceError as error:
+                error.next_step = f"{places.reject(manifest)}; {error.next_step}"
+                raise
             aside = places.install(manifest)
             stale = tuple(mark_stale(places.reports_out, manifest))
     return Result(

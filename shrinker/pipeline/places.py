@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shrinker.emit.lock import write_lock
 from shrinker.emit.staging import install, refuse_foreign, scratch_folder, staging_folder
 from shrinker.pipeline.request import Request
-from shrinker.report.place import LOCK, foreign_reports, new_reports
+from shrinker.report.place import LOCK, foreign_reports, new_reports, reports_beside
 from shrinker.ruleset import Ruleset
+from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import UpstreamTree
 
@@ -46,6 +47,19 @@ class Places:
             refuse_foreign(reports, [path.name for path in owned])
         staged = stack.enter_context(scratch_folder(reports, "choose another folder for the reports"))
         return Places(staging, staged, request.out, reports, request.force, tuple(owned))
+
+    def reject(self, manifest: Manifest) -> str:
+        """Put tree, reports and lock beside `out`, where questions can be asked of them; in place of what was rejected before.
+
+        Returns:
+            Where they are, or why they are not there.
+        """
+        out = self.out.with_name(f"{self.out.name}.rejected")
+        try:
+            replace(self, out=out, reports_out=reports_beside(out), force=False, owned=()).install(manifest)
+        except InputError as error:
+            return f"nothing was replaced, and nothing is left to look at ({error.message})"
+        return f"nothing was replaced; ask what was made: `shrinker explain NAME --out {out}`"
 
     def install(self, manifest: Manifest) -> tuple[Path, ...]:
         """Put tree, reports and lock in their places, all or nothing.

@@ -74,17 +74,17 @@ def lock_findings(lock: Path, manifest: Manifest) -> Sequence[Finding]:
     return compare(recorded, manifest)
 
 
-def refuse(findings: Sequence[Finding], what: str, most: int = _SHOWN) -> None:
+def refuse(findings: Sequence[Finding], what: str) -> None:
     """End the run where there are findings.
 
     Raises:
-        EvidenceError: names `most` of them, and `what` found them.
+        EvidenceError: names the first of them, and `what` found them.
     """
     if not findings:
         return
-    shown = "\n".join(f"  {f.path}:{f.line}: [{f.check}] {f.message}" for f in findings[:most])
-    more = f"\n  … and {len(findings) - most} more" if len(findings) > most else ""
+    shown = "\n".join(f"  {f.path}:{f.line}: [{f.check}] {f.message}" for f in findings[:_SHOWN])
+    more = f"\n  … and {len(findings) - _SHOWN} more" if len(findings) > _SHOWN else ""
     raise EvidenceError(
         f"{what} found {len(findings)} thing(s) wrong:\n{shown}{more}",
-        "nothing was replaced; add or mend a rule, or report the finding as a fault of shrinker",
+        "add or mend a rule, or report the finding as a fault of shrinker",
     )

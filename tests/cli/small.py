@@ -206,9 +206,10 @@ class World:
         raise AssertionError("never paused:\n" + "".join(seen))
 
     def left(self) -> dict[str, bytes]:
-        """Every file below the output's parent: the tree, its reports, and what should not be there."""
+        """Every file below the output's parent: the tree, its reports, and what should not be there; not what was rejected."""
         parent = self.out.parent
-        return {p.relative_to(parent).as_posix(): p.read_bytes() for p in parent.rglob("*") if p.is_file()}
+        files = {p.relative_to(parent).as_posix(): p for p in parent.rglob("*") if p.is_file()}
+        return {name: p.read_bytes() for name, p in files.items() if not name.startswith(f"{self.out.name}.rejected")}
 
     def hidden(self) -> list[str]:
         """Temporary folders beside the output."""

@@ -75,6 +75,14 @@ def test_failed_evidence_keeps_the_previous_output(generated: World) -> None:
     assert "undefined_name" not in done.err
     assert "next: nothing was replaced" in done.err
     assert (generated.left(), generated.hidden()) == (before, [])
+    rejected = generated.out.with_name(f"{generated.out.name}.rejected")
+    assert f"--out {rejected}" in done.err
+    asked = generated.run(["explain", "python/sglang/srt/table.json", "--out", str(rejected)])
+    assert asked.code == 0 and "too-much" in asked.out, "what was rejected can be asked"
+    (rejected / "mine.txt").write_text("of the owner")
+    done = generated.shrink()
+    assert done.code == 1 and "nothing is left to look at" in done.err and "mine.txt" in done.err
+    assert (rejected / "mine.txt").read_text() == "of the owner"
 
 
 def test_strict_names_a_rule_without_a_match(generated: World) -> None:
