@@ -37,7 +37,7 @@ def show_both(
         return found
     setting.progress(f"{name}: both trees")
     silent = replace(setting, progress=lambda line: None)
-    with run_in_child(lambda: show(GENERATED, silent)) as generated:
+    with run_in_child(lambda _: show(GENERATED, silent)) as generated:
         try:
             return {UPSTREAM: show(UPSTREAM, setting), GENERATED: generated()}
         except BrokenProcessPool as error:

@@ -20,7 +20,8 @@ from contextlib import contextmanager, suppress
 from multiprocessing import get_all_start_methods, get_context
 from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
-from typing import Any, ParamSpec, TypeVar, cast
+from multiprocessing.process import BaseProcess
+from typing import Any, Generic, ParamSpec, TypeVar
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -100,8 +101,54 @@ def starting_workers() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+Tell = Callable[[object], None]
+"""Hands a message to the process that started this one."""
+_LISTEN_SECONDS = 1.0
+
+
+class Child(Generic[Result]):
+    """A call in a process of its own, seen from the one that made it."""
+
+    def __init__(
+        self, call: Callable[[Tell], Result], receiver: Connection | None, process: BaseProcess | None
+    ) -> None:
+        self._call = call
+        self._receiver = receiver
+        self._process = process
+        self._done: tuple[Result, Exception | None] | None = None
+
+    def hear(self) -> Iterator[object]:
+        """What it tells, until it is done."""
+        if self._receiver is None or self._process is None:
+            return
+        with suppress(EOFError):
+            while self._done is None:
+                # Subtle: who it started holds the same pipe, which does not end where it alone is killed.
+                while not self._receiver.poll(_LISTEN_SECONDS):
+                    if not self._process.is_alive() and not self._receiver.poll(0):
+                        return
+                message = self._receiver.recv()
+                if len(message) == 1:
+                    yield message[0]
+                else:
+                    self._done = message
+
+    def __call__(self) -> Result:
+        """Wait for the result, once, or raise what the call raised; BrokenProcessPool where the process was killed."""
+        if self._receiver is None:
+            return self._call(lambda message: None)
+        for _ in self.hear():
+            pass
+        if self._done is None:
+            raise BrokenProcessPool("the process was killed")
+        found, error = self._done
+        if error is not None:
+            raise error
+        return found
+
+
 @contextmanager
-def run_in_child(call: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
+def run_in_child(call: Callable[[Tell], Result]) -> Iterator[Child[Result]]:
     """Call something in a process of its own while this one goes on.
 
     That process has all that this one has at the time, and what it changes in memory stays there. Where processes do not
@@ -110,44 +157,34 @@ def run_in_child(call: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
     started is ended by whoever started it.
 
     Args:
-        call: what to call; only its result has to be picklable.
+        call: what to call, with what tells this process something; messages and its result have to be picklable.
 
     Yields:
-        What waits for the result, once, or raises what the call raised; BrokenProcessPool where the process was killed.
+        What hears the messages and waits for the result.
     """
     context = worker_context()
     if context.get_start_method() != "fork":
-        yield call
+        yield Child(call, None, None)
         return
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_call_and_send, args=(call, sender))  # type: ignore[attr-defined]
     with starting_workers():
         process.start()
     sender.close()
-
-    def result() -> Result:
-        try:
-            found, error = receiver.recv()
-        except EOFError as killed:
-            raise BrokenProcessPool("the process was killed") from killed
-        if error is not None:
-            raise error
-        return cast(Result, found)
-
     try:
-        yield result
+        yield Child(call, receiver, process)
     finally:
         receiver.close()
         process.terminate()
         process.join()
 
 
-def _call_and_send(call: Callable[[], object], sender: Connection) -> None:
+def _call_and_send(call: Callable[[Tell], object], sender: Connection) -> None:
     start_worker()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     found: tuple[object, Exception | None]
     try:
-        found = call(), None
+        found = call(lambda message: sender.send((message,))), None
     except Exception as error:
         found = None, error
     with suppress(BrokenPipeError):

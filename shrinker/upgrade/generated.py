@@ -8,15 +8,16 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import subprocess
-import sys
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from shrinker.cache import hash_of
 from shrinker.cache.identity import tool_identity
+from shrinker.cache.workers import Child, Tell, run_in_child
 from shrinker.pipeline import Progress, Request, shrink
-from shrinker.project import PACKAGE, project_folder
+from shrinker.project import project_folder
 from shrinker.report.place import LOCK, reports_beside
 from shrinker.ruleset import load_profile
 from shrinker.source import open_upstream
@@ -81,7 +82,7 @@ def generate(trees: list[Wanted], jobs: int, progress: Progress) -> None:
     """
     missing = [tree for tree in {tree.place: tree for tree in trees}.values() if not tree.ready]
     if len(missing) == 2 and jobs > 1:
-        _two(missing, jobs // 2, progress)
+        _two(missing, jobs, progress)
     else:
         for tree in missing:
             progress.note(f"generating {tree.name}")
@@ -102,47 +103,48 @@ def _one(tree: Wanted, jobs: int, progress: Progress) -> None:
 
 
 def _two(trees: list[Wanted], jobs: int, progress: Progress) -> None:
-    """In processes of their own: each has its own workers and its own memory."""
+    """In processes of their own: each has its own workers and its own memory. The second begins when the first has decided: most files are
+    the same, and what was found of them is found again."""
     progress.note(f"generating {trees[0].name} and {trees[1].name}")
-    runs: list[tuple[Wanted, subprocess.Popen[str]]] = []
     with contextlib.ExitStack() as stack:
         # In one order, so that two runs that want the same trees never wait for each other.
         for tree in sorted(trees, key=lambda tree: str(tree.place)):
             stack.enter_context(locked(tree.place.parent))
-            if tree.ready:
-                continue
-            rules = ["--rules", str(tree.rules)] if tree.rules is not None else []
-            places = ["--out", str(tree.place), "--reports", str(tree.reports)]
-            words = [
-                "shrink",
-                *(["--upstream", tree.spec] if tree.spec else []),
-                "--profile",
-                tree.profile,
-                *places,
-                *rules,
-                "--jobs",
-                str(jobs),
-            ]
-            run = subprocess.Popen(
-                [sys.executable, "-m", "shrinker.cli", *words],
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                text=True,
-                env=os.environ
-                | {"PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")])},
-            )
-            stack.callback(_end, run)
-            runs.append((tree, run))
-        for tree, run in runs:
-            _, said = run.communicate()
-            if run.returncode:
-                raise InputError(f"{tree.name} cannot be generated:\n{said.strip()[-2000:]}", "see its own message")
+        runs: list[tuple[Wanted, Child[None]]] = []
+        for tree in (tree for tree in trees if not tree.ready):
+            runs.append((tree, stack.enter_context(run_in_child(partial(_one_apart, tree, jobs)))))
+            if len(runs) == 1:
+                next(runs[0][1].hear(), None)
+        for tree, result in runs:
+            try:
+                result()
+            except BrokenProcessPool as error:
+                raise InputError(
+                    f"{tree.name} cannot be generated: its process was killed (often: out of memory)",
+                    "run again with JOBS=1",
+                ) from error
 
 
-def _end(run: subprocess.Popen[str]) -> None:
-    if run.poll() is None:
-        run.terminate()
-        run.wait()
+def _one_apart(tree: Wanted, jobs: int, tell: Tell) -> None:
+    _one(tree, jobs, _Decided(tell))
+
+
+class _Decided(Progress):
+    """Tells the other process when the tree is decided, and what was found of its files is kept."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+
+    def phase(self, name: str) -> None:
+        """It is written when it is decided."""
+        if name == "emit":
+            self._tell(name)
+
+    def note(self, line: str) -> None:
+        """Nobody listens."""
+
+    def advance(self, done: int, total: int | None) -> None:
+        """Nobody listens."""
 
 
 def _forget(used: set[Path]) -> None:

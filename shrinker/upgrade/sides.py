@@ -156,7 +156,7 @@ def compare_sides(
         return review(*sides, told, notes=notes)
     # Most of it waits for nothing of the other: half of a page's time.
     look = partial(unknown_predicates, sides, rules, max(1, jobs - 1))
-    with run_in_child(look) if jobs > 1 else nullcontext(look) as looked:
+    with run_in_child(lambda _: look()) if jobs > 1 else nullcontext(look) as looked:
         found = review(*sides, told, notes=notes)
         try:
             unknown, missing = looked()
