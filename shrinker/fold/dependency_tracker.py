@@ -25,7 +25,7 @@ ASKED = frozenset({"constant_function", "hot_names", "interpret", "removed_membe
 """Methods whose arguments and answer are noted."""
 
 AMONG = frozenset({"domain_words", "words"})
-"""Sets of words of which those that stand in the module's text are noted."""
+"""Sets of words of which those that stand in the module's text are noted; while the set is the same, the text need not be read for that."""
 
 UNASKED = frozenset({"absent", "rules"})
 """What folding has methods for that ask for less of it."""
@@ -59,12 +59,19 @@ class Answers:
         self._read_words = words_of
         self._words: tuple[str, Set[str]] = "", frozenset()
         self._known: dict[Question, str] = {}
+        self._whole: dict[str, str] = {}
 
     def words_of(self, module: str) -> Set[str]:
         """Every word of a module's text; those of the last one are at hand, since questions about them follow each other."""
         if self._words[0] != module:
             self._words = module, self._read_words(module)
         return self._words[1]
+
+    def whole(self, name: str) -> str:
+        """Stands for all words of a set."""
+        if name not in self._whole:
+            self._whole[name] = digest_of([canonical(getattr(self.environment, name))]).hex()
+        return self._whole[name]
 
     def text(self, question: Question) -> str:
         """A question and its answer, equal for equal ones in every process."""
@@ -93,7 +100,10 @@ class Answers:
         value = getattr(self.environment, name)
         if name in ASKED:
             return canonical(value(*arguments))
-        return canonical(value & self.words_of(arguments[0]) if name in AMONG else arguments[0] in value)
+        if name in AMONG:
+            module, whole, among = arguments
+            return among if whole == self.whole(name) else canonical(value & self.words_of(module))
+        return canonical(arguments[0] in value)
 
 
 class RecordingEnvironment:
@@ -131,9 +141,8 @@ class RecordingEnvironment:
         elif name in TABLES:
             value = _Members(self, name)
         elif name in AMONG:
-            question = (name, self._module)
             value = getattr(environment, name) & self._answers.words_of(self._module)
-            self._note(question, value)
+            self._note((name, self._module, self._answers.whole(name), canonical(value)), value)
         else:
             raise AttributeError(f"fold/dependency_tracker.py does not say how Environment.{name} is recorded")
         self.__dict__[name] = value
