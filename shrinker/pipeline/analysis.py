@@ -80,10 +80,10 @@ def analyse(
     cache = cache or Cache.off()
     stay = unwritable or {}
 
-    def fresh() -> tuple[Analysis, set[str]]:
-        return _Steps(tree, rules, jobs, timings, progress, cache, stay).run(symbols=symbols)
+    def fresh(took: dict[str, float], told: Progress) -> tuple[Analysis, set[str]]:
+        return _Steps(tree, rules, jobs, took, told, cache, stay).run(symbols=symbols)
 
-    return remember(cache, tree, rules, f"{symbols} {sorted(stay.items())}", fresh)
+    return remember(cache, tree, rules, f"{symbols} {sorted(stay.items())}", fresh, timings, progress)
 
 
 class _Steps:
