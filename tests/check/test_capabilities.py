@@ -305,7 +305,7 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("a.b", ({flag!r},), (), (), "x", "refuse-flag", "Leave it out."),
     Refusal("a.b", ("kinds",), (), ("one", "two"), "x", "refuse-others", "Leave it out."),
 )
-SWITCHES: tuple[tuple[str, str], ...] = (({variable!r}, "fact-off"),)
+SWITCHES: tuple[tuple[str, str], ...] = (("fact-off", "USE_TPU_TOO {variable} "),)
 """
 
 
@@ -324,4 +324,4 @@ def test_what_is_refused_is_explained(
     table = TABLE.format(flag=flag, value=value, variable=variable)
     judged = evidence({"srt/a.py": "x = 1\n"}, {"srt/a.py": "x = 1\n", "removed_features.py": table})
     assert [finding.message for finding in judged.open] == found
-    assert dict(judged.checks)["refused"] == 4
+    assert dict(judged.checks)["refused"] == 5

@@ -57,8 +57,9 @@ def _refused(table: ast.Module) -> Iterator[tuple[int, str, tuple[str, ...]]]:
         match node:
             case ast.AnnAssign(target=ast.Name(id="SWITCHES"), value=ast.Tuple(elts=switches)):
                 for switch in switches:
-                    name, rule = ast.literal_eval(switch)
-                    yield switch.lineno, rule, (name.rstrip("="),)
+                    rule, names = ast.literal_eval(switch)
+                    for name in names.split():
+                        yield switch.lineno, rule, (name.rstrip("="),)
 
 
 def _losses(trees: Trees, vocabulary: Vocabulary) -> Iterator[tuple[str, Loss]]:
