@@ -193,7 +193,8 @@ def _tested(tables: dict[str, _Table], labels: Sequence[frozenset[int]], first: 
     rows: list[tuple[str, list[float]]] = []
     for name, table in tables.items():
         for matrix in (table.fields, table.numbers):
-            raw = [_apart(matrix, chosen) for chosen in labels]
+            sums = [sum(row) for row in matrix]
+            raw = [_apart(matrix, sums, chosen) for chosen in labels]
             middle, width = fmean(raw), pstdev(raw)
             if width > 0:
                 rows.append((name, [(value - middle) / width for value in raw]))
@@ -209,13 +210,20 @@ def _tested(tables: dict[str, _Table], labels: Sequence[frozenset[int]], first: 
     return found
 
 
-def _apart(matrix: Sequence[Sequence[float]], chosen: frozenset[int]) -> float:
-    """How much further the two sides are from each other than from themselves."""
-    inside: list[float] = []
-    across: list[float] = []
-    for a, b in combinations(range(len(matrix)), 2):
-        (inside if (a in chosen) == (b in chosen) else across).append(matrix[a][b])
-    return (fmean(across) if across else 0.0) - (fmean(inside) if inside else 0.0)
+def _apart(matrix: Sequence[Sequence[float]], sums: Sequence[float], chosen: frozenset[int]) -> float:
+    """How much further the two sides are from each other than from themselves.
+
+    Args:
+        matrix: how far each two runs are from each other.
+        sums: of its rows.
+        chosen: the runs of one side.
+    """
+    size, mine = len(matrix), len(chosen)
+    within = sum(sum(map(matrix[run].__getitem__, chosen)) for run in chosen)
+    across = sum(sums[run] for run in chosen) - within
+    inside = sum(sums) / 2 - across
+    pairs = mine * (size - mine)
+    return across / (pairs or 1) - inside / ((comb(size, 2) - pairs) or 1)
 
 
 def _judge(name: str, runs: Sequence[Record], table: _Table, first: int, probability: float | None) -> Judgement:
