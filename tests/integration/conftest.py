@@ -45,3 +45,9 @@ def older(shared: Path) -> Shrunk:
 def narrower(shared: Path) -> Shrunk:
     """The default release in the profile of the production build."""
     return shrunk(shared, "0.5.15.post1", "deepseek-r1-nvfp4")
+
+
+@pytest.fixture(scope="session")
+def smallest(shared: Path) -> Shrunk:
+    """The default release in the profile of one cluster."""
+    return shrunk(shared, "0.5.15.post1", "deepseek-r1-minimal")

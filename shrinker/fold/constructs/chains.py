@@ -7,6 +7,9 @@ is the same object in every case.
 from __future__ import annotations
 
 import ast
+from collections import Counter
+from copy import deepcopy
+from dataclasses import replace
 
 from shrinker.facts.booleans import is_boolean
 from shrinker.facts.effects import is_pure
@@ -16,6 +19,7 @@ from shrinker.fold.context import EvaluatesRemoved
 from shrinker.fold.expressions import ExpressionFolder, folds_expression
 from shrinker.fold.literals import without_removed
 from shrinker.syntax.ranges import span
+from shrinker.syntax.walk import walk
 from shrinker.values.edits import DropElement, TakeOperand
 
 
@@ -42,8 +46,9 @@ def fold_not(folder: ExpressionFolder, node: ast.UnaryOp, condition: bool) -> as
 @folds_expression(ast.IfExp)
 def fold_ternary(folder: ExpressionFolder, node: ast.IfExp, condition: bool) -> ast.expr:
     """`a if test else b`."""
-    value = folder.truth(node.test)
-    if value is not None and value.rules and is_pure(node.test, folder.scope):
+    bare = _without_bindings(folder, node)
+    value = folder.truth(bare)
+    if value is not None and value.rules and is_pure(bare, folder.scope):
         return _take_arm(folder, node, value.truth, "ternary", value.rules, condition)
     test = folder.fold(node.test, condition=True)
     if isinstance(test, ast.Constant) and test is not node.test:
@@ -60,8 +65,11 @@ def fold_ternary(folder: ExpressionFolder, node: ast.IfExp, condition: bool) -> 
         except EvaluatesRemoved as caught:
             poison = caught
     if poison is not None:
-        if not arms or poison.removed.eager or not is_pure(node.test, folder.scope):
+        if not arms or poison.removed.eager:
             raise poison
+        if not is_pure(node.test, folder.scope):
+            # The test is asked all the same, and may well decide for the arm that is there.
+            raise EvaluatesRemoved(replace(poison.removed, eager=True)) from poison
         (taken,) = arms
         folder.context.edits.append(TakeOperand(span(node), taken))
         folder.context.decide(node, "ternary", {poison.removed.rule}, "removed", 0)
@@ -69,6 +77,25 @@ def fold_ternary(folder: ExpressionFolder, node: ast.IfExp, condition: bool) -> 
         return arms[taken]
     node.body, node.orelse = arms["body"], arms["orelse"]
     return node
+
+
+def _without_bindings(folder: ExpressionFolder, node: ast.IfExp) -> ast.expr:
+    """The test, with the value in the place of each `name := value` whose name nothing else of the function has."""
+    function = folder.context.bodies[-1] if folder.context.bodies else None
+    bound = {part.target.id for part in walk(node.test) if isinstance(part, ast.NamedExpr)}
+    if function is None or not bound:
+        return node.test
+    named = [Counter(part.id for part in walk(where) if isinstance(part, ast.Name)) for where in (function, node)]
+    declared = {name for part in walk(function) if isinstance(part, ast.Global | ast.Nonlocal) for name in part.names}
+    own = {name for name in bound - declared if named[0][name] == named[1][name]}
+
+    class Values(ast.NodeTransformer):
+        def visit_NamedExpr(self, part: ast.NamedExpr) -> ast.AST:
+            self.generic_visit(part)
+            return part.value if part.target.id in own else part
+
+    test: ast.expr = Values().visit(deepcopy(node.test))
+    return test
 
 
 def _take_arm(
