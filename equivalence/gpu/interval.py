@@ -33,7 +33,8 @@ class Estimate:
         upstream, other: medians of all runs.
         ratio: the median of the pairs' ratios in each place, and of these the geometric mean, so that what a place does to
             both trees goes out.
-        low, high: 95 in 100 resamplings lie between; None where there are fewer than `SMALLEST` pairs.
+        low, high: 95 in 100 resamplings lie between; None where there are fewer than `SMALLEST` pairs, or where all of them
+            are of one place: the pairs then say nothing of what the place does.
         pairs: how many.
     """
 
@@ -58,7 +59,7 @@ def estimate(samples: Sequence[Sample], seed: int = 0) -> Estimate | None:
     if not good:
         return None
     low = high = None
-    if len(good) >= SMALLEST:
+    if len(good) >= SMALLEST and len(places) > 1:
         draw = random.Random(seed)
         drawn = sorted(_middle([draw.choices(found, k=len(found)) for found in places.values()]) for _ in range(DRAWS))
         low, high = drawn[int(0.025 * DRAWS)], drawn[int(0.975 * DRAWS)]

@@ -232,6 +232,9 @@ def _row(state: _Run, cell: Cell) -> dict[str, Any]:
     if cell.kind != "answers":
         seen = state.kept(cell.name, state.key(cell, list(state.digests)))
         row |= {"result": "not run"} if seen is None else {k: v for k, v in seen.items() if k != "key"}
+        if "pairs" in row:
+            # By today's statistics, whatever they were when the pairs were taken.
+            row["measured"] = turns.measured(row["pairs"])
     else:
         sides = []
         for tree in state.plan.trees:

@@ -97,7 +97,7 @@ def _pairs(rows: Sequence[dict[str, Any]]) -> list[str]:
         "",
         "Pairs of runs, upstream beside the generated tree and beside a copy of itself (*copy*), on GPUs of their own where there",
         "are enough, places and order alternating. *ratio*: to upstream, in brackets between which 95 in 100 resamplings of the",
-        "pairs lie (of five pairs and more). A speed below 0.99 of upstream's whose interval excludes 1, and which the copy does not",
+        "pairs lie (of five pairs and more, in both places). A speed below 0.99 of upstream's whose interval excludes 1, and which the copy does not",
         "reach, is a **finding**.",
         "",
         "| cell | quantity | upstream | generated | ratio | pairs | ratio of the copy | pairs | |",
@@ -165,7 +165,9 @@ def _odd(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 def _remark(row: dict[str, Any]) -> str:
     if row["result"] == "measured":
-        return ", ".join(f"{name} {_ratio(found.get('generated'))}" for name, found in row["measured"].items())
+        return ", ".join(
+            f"{name} {_ratio(found['generated'])}" for name, found in row["measured"].items() if "generated" in found
+        )
     if "requests" in row:
         counts = ", ".join(f"{count} {name}" for name, count in row["requests"].items())
         return f"{row['class']}: {counts}; {row['tokens']} tokens; kernels {row['kernels']} ({row['kernel_names']})"

@@ -116,26 +116,31 @@ def both(
 
 
 def document(setting: Setting, taken: Sequence[tuple[Block, Mapping[str, Numbers]]], unmeasured: str) -> dict[str, Any]:
-    """The row of a cell: for each quantity and each other tree the estimate, and every pair of numbers it comes from."""
+    """The row of a cell: every pair of numbers, and what they say."""
     if not taken:
         return {"result": "not run"}
-    higher = {name for _, pair in taken for numbers in pair.values() for name in numbers if more_is_better(name)}
-    samples: dict[str, dict[str, list[Sample]]] = {}
-    for block, pair in taken:
-        for name in pair["upstream"].keys() & pair[block.other.name].keys():
-            found = Sample(block.place, pair["upstream"][name], pair[block.other.name][name])
-            samples.setdefault(name, {}).setdefault(block.other.name, []).append(found)
-    measured: dict[str, Any] = {}
-    for name in sorted(samples):
-        rows: dict[str, Any] = {
-            other: result.document() for other, pairs in samples[name].items() if (result := estimate(pairs))
-        }
-        if "generated" in rows:
-            rows["finding"] = finding(rows["generated"], rows.get(CONTROL), higher=name in higher)
-        measured[name] = rows
     pairs = [{"place": block.place, **{name: dict(numbers) for name, numbers in pair.items()}} for block, pair in taken]
     apart = "a GPU each" if setting.apart else "one GPU for both, one after the other"
-    return {"result": "measured", "how": unmeasured or apart, "measured": measured, "pairs": pairs}
+    return {"result": "measured", "how": unmeasured or apart, "measured": measured(pairs), "pairs": pairs}
+
+
+def measured(pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """For each quantity and each other tree the estimate of all pairs, each of which has a place and the numbers of two trees."""
+    samples: dict[str, dict[str, list[Sample]]] = {}
+    for pair in pairs:
+        (other,) = pair.keys() - {"place", "upstream"}
+        for name in pair["upstream"].keys() & pair[other].keys():
+            sample = Sample(pair["place"], pair["upstream"][name], pair[other][name])
+            samples.setdefault(name, {}).setdefault(other, []).append(sample)
+    result: dict[str, Any] = {}
+    for name in sorted(samples):
+        rows: dict[str, Any] = {
+            other: found.document() for other, some in samples[name].items() if (found := estimate(some))
+        }
+        if "generated" in rows:
+            rows["finding"] = finding(rows["generated"], rows.get(CONTROL), higher=more_is_better(name))
+        result[name] = rows
+    return result
 
 
 def more_is_better(quantity: str) -> bool:
