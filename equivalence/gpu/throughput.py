@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -68,7 +67,8 @@ def measure(setting: Setting, upstream: Tree, others: Sequence[Tree]) -> dict[st
                 taken += [pair for pairs in found for pair in pairs]
     except Broken as error:
         return {"result": str(error), "tail": error.tail}
-    return document(setting, taken, f"{2 * at_once} at once" + ", no GPU" * (kind == "import") if at_once > 1 else "")
+    how = f"{2 * at_once} at once{', no GPU' if kind == 'import' else ''}" if at_once > 1 else ""
+    return document(setting, taken, how)
 
 
 def _pair(setting: Setting, block: Block) -> list[Taken]:
@@ -203,7 +203,9 @@ def _read(kind: str, result: Path) -> list[Numbers]:
         found.setdefault(row["batch_size"], []).append(
             {f"{name}@batch{row['batch_size']}": float(row[name]) for name in _ONE_BATCH_NAMES if name in row}
         )
-    return [dict(ChainMap(*map(dict, some))) for some in zip(*found.values(), strict=False)]
+    return [
+        {name: value for each in some for name, value in each.items()} for some in zip(*found.values(), strict=False)
+    ]
 
 
 def _is_rate(name: str, value: object) -> bool:

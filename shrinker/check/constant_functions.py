@@ -32,9 +32,8 @@ def constant_functions(
     root: Path, hashes: Mapping[str, str], index: RuleIndex, *, jobs: int, cache: Cache
 ) -> dict[str, bool]:
     """Truth of what functions give, by their full names."""
-    layer = cache.layer("constant functions")
-    rules = repr(index)
-    keys = {path: layer.key(path, sha256, rules) for path, sha256 in hashes.items()}
+    layer = cache.layer("constant functions", repr(index))
+    keys = {path: layer.key(path, sha256) for path, sha256 in hashes.items()}
     found: dict[str, bool] = {}
     call = partial(_of_file, root, index)
     for one in map_cached(call, layer, keys, lambda path: (root / path).stat().st_size, jobs=jobs).values():

@@ -20,8 +20,8 @@ from shrinker.ruleset.match import any_module_matches, any_path_matches, name_ma
 class Texts:
     """What a text may be, or never is, by one rule."""
 
-    never: frozenset[str] = frozenset()
-    only: frozenset[str] = frozenset()
+    never: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
 
     def excludes(self, text: str) -> bool:
         """True when it is never this text."""
@@ -52,7 +52,7 @@ class _Patterns:
 
 @dataclass(frozen=True, slots=True)
 class RuleIndex:
-    """The rules of a profile, as far as a judge asks them. Can be sent to another process."""
+    """The rules of a profile, as far as a judge asks them. Can be sent to another process; its text is the same in each."""
 
     _calls: _Patterns
     _names: _Patterns
@@ -160,7 +160,7 @@ class AskedIndex:
 def index_rules(rules: Ruleset) -> RuleIndex:
     """Of the rules of a profile."""
     facts = [(fact, bool(fact.value)) for fact in rules.facts]
-    texts = {domain.id: Texts(frozenset(domain.never), frozenset(domain.only)) for domain in rules.domains}
+    texts = {domain.id: Texts(tuple(domain.never), tuple(domain.only)) for domain in rules.domains}
     return RuleIndex(
         _calls=_Patterns.of((p, value) for fact, value in facts for p in fact.calls if not p.startswith(".")),
         _names=_Patterns.of((p, value) for fact, value in facts for p in fact.names),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -433,3 +436,15 @@ def test_a_loop_imports_all_but_what_a_rule_removes(case: Build, rules: Ruleset,
     evidence = trees.evidence("references")
     assert [f.check for f in evidence.findings] == ["imports of loops"] * findings
     assert dict(evidence.checks)["imports of loops"] == 2
+
+
+def test_what_is_kept_by_the_rules_is_found_again_by_another_process() -> None:
+    """Texts are hashed otherwise in each process, and a set of them is written down in another order."""
+    program = "from shrinker.check.rule_index import index_rules as i; from shrinker.ruleset import load_profile as l; print(repr(i(l('deepseek'))))"
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", program], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(said) == 1 and len(said.pop()) > 1000
