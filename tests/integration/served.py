@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -14,7 +15,8 @@ import pytest
 
 from equivalence.checkpoints.weights import small
 from equivalence.levels import Setting
-from equivalence.serving import Launch, Server, free_port
+from equivalence.serving import Launch, Request, Server, free_port
+from equivalence.serving.client import send
 from equivalence.simulation.environment import has_triton, simulation
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
@@ -37,6 +39,14 @@ class Served:
     python: Path
     model: Path
     port: int
+
+    def address(self) -> str:
+        """Where it answers over HTTP: without a first request of its own it says that it is ready a moment before it listens."""
+        found, limit = f"http://127.0.0.1:{self.port}", time.monotonic() + 120
+        while send(found, Request("ready", "/health", method="GET"), 60).status == 0:
+            assert time.monotonic() < limit, self.server.text()[-3000:]
+            time.sleep(0.2)
+        return found
 
 
 def of_both(newest: Shrunk, folder: Path, ask: Callable[[Path, Path], Answer]) -> dict[str, Answer]:

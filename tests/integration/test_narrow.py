@@ -25,7 +25,7 @@ ASKED = {
 def answer(tree: Path, folder: Path) -> tuple[int, Any, Any]:
     """Status, tokens and their logprobs of one request."""
     with serving(tree, folder) as served:
-        found = send(f"http://127.0.0.1:{served.port}", Request("ask", "/generate", ASKED), 300)
+        found = send(served.address(), Request("ask", "/generate", ASKED), 300)
         return found.status, found.body["output_ids"], found.body["meta_info"]["output_token_logprobs"]
 
 
