@@ -89,6 +89,10 @@ class Families:
             return name in around and (look.on == "class" or self._initialised.isdisjoint(around))
         return name in self._of_self(look.owner)
 
+    def around(self, owner: str, *, below: bool) -> frozenset[str]:
+        """Last names of the class and all that it may inherit from; of those `below` it, too, which a `self` may be."""
+        return self._of_self(owner) if below else frozenset(_closure(owner, self._bases))
+
     def _of_self(self, owner: str) -> frozenset[str]:
         """Classes around a method's `self`: it may be of any class below the method's, and those have other bases."""
         if owner not in self._known:

@@ -13,6 +13,7 @@ from shrinker.check.decorators import lost_decorators
 from shrinker.check.entries import judge_entries
 from shrinker.check.form import COUNTS, changed_files
 from shrinker.check.imports import exported_names, imports, module_attributes
+from shrinker.check.inevitable import inevitable_errors
 from shrinker.check.lines import changed_lines
 from shrinker.check.listing import extra_files, files, own_files, unchanged_files
 from shrinker.check.loop_imports import lost_imports_of_loops
@@ -65,6 +66,7 @@ CHECKS: tuple[Check[Trees], ...] = (
     Check("crate targets", REFERENCES, lost_targets),
     Check("imports of loops", REFERENCES, lost_imports_of_loops),
     Check("commands", REFERENCES, lost_commands),
+    Check("ways through", REFERENCES, inevitable_errors),
     Check("companions", REFERENCES, lost_imports),
     Check("entries", REFERENCES, _entries, ("claims enforced", "effects of flags")),
     Check("losses", CAPABILITIES, unexplained_losses, ()),

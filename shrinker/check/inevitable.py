@@ -1,0 +1,194 @@
+"""Programs and modules that come to a named error in every run: a rule took what each of these asks for.
+
+A named error may stand where a feature is asked for that is not there. On the straight way through a program nothing was asked for, and a
+rule that says so (`only_when_asked`) is wrong. A function ends when the way through it, suites of tests left out, meets a named error or a
+call of one that ends; classes are told apart by their last names, as in `hierarchy`. What a decorator of the package files without a key is
+run by whoever runs all that was filed.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from shrinker.check.allowances import ERROR_PREFIX, is_named_error
+from shrinker.check.registry import Seen
+from shrinker.check.symbols import ModuleSymbols
+from shrinker.check.trees import Trees
+from shrinker.syntax.control import is_main
+from shrinker.syntax.names import dotted
+from shrinker.syntax.parsing import parsed
+from shrinker.syntax.walk import Function, children, definitions
+
+_MADE_BY = ("__init__", "__post_init__", "__new__")
+_REEXPORTS = 8
+"""Most modules that a name is followed through."""
+_APART = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def inevitable_errors(trees: Trees, seen: Seen) -> None:
+    """Modules and programs of the generated tree that cannot run to their end."""
+    search = _Search(trees)
+    search.run()
+    seen.look(len(trees.python))
+    for path, line, what, why in sorted(search.found):
+        seen.find(path, line, f"{what} comes to a named error in every run that reaches its end: {why}")
+
+
+class _Search:
+    def __init__(self, trees: Trees) -> None:
+        self._trees = trees
+        self._symbols = {symbols.path: symbols for symbols in trees.kept}
+        self._modules = {symbols.module: symbols for symbols in trees.kept if symbols.module}
+        self._texts = {path: (trees.out / path).read_bytes() for path in trees.python}
+        self._files: dict[str, ast.Module | None] = {}
+        self._ends: dict[str, str] = {}
+        """Why a function ends, by its dotted name."""
+        self._members: dict[str, set[str]] = defaultdict(set)
+        """Last names of the classes whose method of this name ends."""
+        self._defined: dict[str, set[str]] = defaultdict(set)
+        """Last names of the classes that have a method of this name."""
+        for symbols in trees.kept:
+            for each in symbols.classes:
+                for member, _ in each.members:
+                    self._defined[member].add(each.name.rpartition(".")[2])
+        self.found: set[tuple[str, int, str, str]] = set()
+
+    def run(self) -> None:
+        """Go from the named errors to who meets them, until nobody else does."""
+        wanted = [ERROR_PREFIX.encode()]
+        while wanted:
+            mentions = re.compile(b"|".join(map(re.escape, wanted)))
+            before = len(self._ends)
+            for path, text in self._texts.items():
+                if mentions.search(text):
+                    self._file(path)
+            names = [*self._ends][before:]
+            # A class is made by its own name.
+            parts = {part for name in names for part in name.split(".")[-2 if name.endswith(_MADE_BY) else -1 :]}
+            wanted = [part.encode() for part in parts]
+
+    def _file(self, path: str) -> None:
+        if path not in self._files:
+            self._files[path] = parsed(self._texts[path], path)
+        tree, symbols = self._files[path], self._symbols[path]
+        if tree is None:
+            return
+        self._ending(path, "the module", tree.body, symbols, "")
+        for node in filter(is_main, tree.body):
+            # A program that no root runs is a named error and nothing else.
+            if not is_named_error(node.body[0]):
+                self._ending(path, "the program", node.body, symbols, "")
+        module = symbols.module or path
+        defined: dict[str, list[Function]] = defaultdict(list)
+        for name, part in definitions(tree):
+            if not isinstance(part, ast.ClassDef):
+                defined[name].append(part)
+        for name, each in defined.items():
+            around, _, last = name.rpartition(".")
+            owner = around.rpartition(".")[2]
+            whys = (
+                [self._reason(one.body, symbols, owner) for one in each] if f"{module}.{name}" not in self._ends else []
+            )
+            if whys and all(whys):
+                self._ends[f"{module}.{name}"] = whys[0]
+                for decorator in each[0].decorator_list:
+                    if self._resolved(symbols, dotted(decorator)):
+                        self.found.add((path, each[0].lineno, f"{name}, filed by `{dotted(decorator)}`,", whys[0]))
+                if owner:
+                    self._members[last].add(owner)
+
+    def _ending(self, path: str, what: str, body: Sequence[ast.stmt], symbols: ModuleSymbols, owner: str) -> None:
+        why = self._reason(body, symbols, owner)
+        if why:
+            self.found.add((path, body[0].lineno, what, why))
+
+    def _reason(self, body: Sequence[ast.stmt], symbols: ModuleSymbols, owner: str) -> str:
+        for node in _straight(body):
+            if isinstance(node, ast.Raise):
+                return f"line {node.lineno}" if is_named_error(node) else ""
+            called = self._called(node, symbols, owner)
+            if called:
+                return called
+        return ""
+
+    def _called(self, call: ast.Call, symbols: ModuleSymbols, owner: str) -> str:
+        name = dotted(call.func)
+        first, _, rest = name.partition(".")
+        if owner and first in ("self", "cls"):
+            members = (rest,) if rest else _MADE_BY
+            return self._member(owner, members, first == "self")
+        target = self._resolved(symbols, name)
+        if target in self._ends:
+            return f"{target}, {self._ends[target]}"
+        holder, _, last = target.rpartition(".")
+        return self._member(last, _MADE_BY, False) or self._member(holder.rpartition(".")[2], (last,), False)
+
+    def _member(self, owner: str, members: Sequence[str], below: bool) -> str:
+        for member in members:
+            around = self._trees.families.around(owner, below=below) & self._defined.get(member, set())
+            if around and around <= self._members.get(member, set()):
+                return f"{owner}.{member}"
+        return ""
+
+    def _resolved(self, symbols: ModuleSymbols, name: str) -> str:
+        """The dotted name that a name of a module stands for, imports followed."""
+        for _ in range(_REEXPORTS):
+            first, _, rest = name.partition(".")
+            targets = dict(symbols.named).get(first, ())
+            if len(targets) != 1:
+                return f"{symbols.module}.{name}" if first in symbols.bound else ""
+            whole = module = f"{targets[0]}.{rest}".rstrip(".")
+            while module not in self._modules and module:
+                module = module.rpartition(".")[0]
+            if module in ("", whole):
+                return whole
+            symbols, name = self._modules[module], whole[len(module) + 1 :]
+        return ""
+
+
+def _straight(body: Sequence[ast.stmt]) -> Iterator[ast.Call | ast.Raise]:
+    """What runs of a block whatever its tests say, in order; what may leave it early is taken for a test like any other."""
+    for node in body:
+        if isinstance(node, ast.Raise):
+            yield node
+            return
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                continue
+            case ast.With() | ast.AsyncWith():
+                for item in node.items:
+                    yield from _calls(item.context_expr)
+                yield from _straight(node.body)
+            case ast.If() | ast.While():
+                yield from _calls(node.test)
+            case ast.For() | ast.AsyncFor():
+                yield from _calls(node.iter)
+            case ast.Match():
+                yield from _calls(node.subject)
+            case ast.Try():
+                # An error in it may be caught.
+                yield from _straight([] if node.handlers else node.body)
+            case _:
+                yield from _calls(node)
+        if isinstance(node, ast.Return):
+            return
+
+
+def _calls(node: ast.AST) -> Iterator[ast.Call]:
+    """Calls that an expression makes whatever its parts give."""
+    match node:
+        case ast.IfExp():
+            parts: Iterator[ast.AST] = iter((node.test,))
+        case ast.BoolOp():
+            parts = iter(node.values[:1])
+        case _ if isinstance(node, _APART):
+            return
+        case _:
+            parts = children(node)
+    for part in parts:
+        yield from _calls(part)
+    if isinstance(node, ast.Call):
+        yield node
