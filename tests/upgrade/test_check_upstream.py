@@ -218,22 +218,9 @@ def test_a_backend_folder_of_a_platform_that_no_rule_names(world: World) -> None
 
 
 def test_a_new_kind_of_registry(world: World) -> None:
-    _change(
-        world,
-        SERVER,
-        (
-            "print(",
-            "GADGETS = {}\n\n\ndef register_gadget(name):\n    return lambda f: GADGETS.setdefault(name, f)\n\n\n",
-        ),
-    )
-    _change(
-        world,
-        SERVER,
-        (
-            'start(), WAVES, platforms.find("cuda"))',
-            "@register_gadget('hip')\ndef gadget():\n    return start(), WAVES, platforms.find('cuda')\n\n\nprint(GADGETS)",
-        ),
-    )
+    maker = "GADGETS = {}\n\n\ndef register_gadget(name):\n    return lambda f: GADGETS.setdefault(name, f)\n\n\n"
+    gadget = "@register_gadget('hip')\ndef gadget():\n    return start(), WAVES, platforms.find('cuda')\n\n\n"
+    _change(world, SERVER, ("print(", maker), ('start(), WAVES, platforms.find("cuda"))', f"{gadget}print(GADGETS)"))
     (row,) = _check(world)["registries"]
     assert row["name"] == "register_gadget" and row["sites"] == [f"{SERVER}:17"] and "registers" in row["rule"]
     assert "@register_gadget('hip')" in _kept(world, SERVER)
