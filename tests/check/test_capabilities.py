@@ -14,6 +14,7 @@ from shrinker.values.outcome import Evidence
 from tests.check.trees import Case, Files
 
 Build = Callable[[Files, Files], Case]
+Compare = Callable[[Files, Files], Evidence]
 Judge = Callable[..., list[str]]
 
 RULES = r"""
@@ -45,7 +46,7 @@ def rules(tmp_path: Path) -> Ruleset:
 
 
 @pytest.fixture
-def evidence(case: Build, rules: Ruleset) -> Callable[[Files, Files], Evidence]:
+def evidence(case: Build, rules: Ruleset) -> Compare:
     def judged(upstream: Files, generated: Files) -> Evidence:
         made = case(upstream, generated)
         return levels.judge(levels.CAPABILITIES, made.trees(rules), lambda line: None)
@@ -54,7 +55,7 @@ def evidence(case: Build, rules: Ruleset) -> Callable[[Files, Files], Evidence]:
 
 
 @pytest.fixture
-def judge(evidence: Callable[[Files, Files], Evidence]) -> Judge:
+def judge(evidence: Compare) -> Judge:
     def said(upstream: str, generated: str) -> list[str]:
         found = evidence({"srt/a.py": upstream}, {"srt/a.py": generated})
         assert found.passed and not found.findings, "nobody answers for this upstream"
@@ -65,11 +66,9 @@ def judge(evidence: Callable[[Files, Files], Evidence]) -> Judge:
     return said
 
 
+GO = "def f(x):\n    x.go()\n"
 EXPLAINED = {
-    "an arm under a word": (
-        "def f(x):\n    if is_tpu():\n        x.slow()\n    else:\n        x.go()\n",
-        "def f(x):\n    x.go()\n",
-    ),
+    "an arm under a word": ("def f(x):\n    if is_tpu():\n        x.slow()\n    else:\n        x.go()\n", GO),
     "an arm of a chain": (
         "def f(x):\n    if x.a:\n        x.one()\n    elif x.tpu and x.b:\n        x.two()\n    else:\n        x.three()\n",
         "def f(x):\n    if x.a:\n        x.one()\n    else:\n        x.three()\n",
@@ -82,10 +81,7 @@ EXPLAINED = {
         "def f(x):\n    if not x.is_fast:\n        raise ValueError(x)\n    return x.two()\n",
         "def f(x):\n    return x.two()\n",
     ),
-    "one of several texts": (
-        "def f(x):\n    if x.kind in ('tpu', 'tpu2'):\n        x.slow()\n    x.go()\n",
-        "def f(x):\n    x.go()\n",
-    ),
+    "one of several texts": ("def f(x):\n    if x.kind in ('tpu', 'tpu2'):\n        x.slow()\n    x.go()\n", GO),
     "an operand": ("def f(x):\n    return x.a or x.tpu\n", "def f(x):\n    return x.a\n"),
     "an operand that another one decides": (
         "def f(x):\n    return x.is_fast or x.a\n",
@@ -98,16 +94,10 @@ EXPLAINED = {
     "a word between others": ('T = ["a", "north wind"]\n', 'T = ["a"]\n'),
     "a suite that speaks of nothing else": (
         "def f(x):\n    if x.a:\n        from b import TpuBackend\n        x.add(TpuBackend)\n    x.go()\n",
-        "def f(x):\n    x.go()\n",
+        GO,
     ),
-    "names that nothing reads": (
-        "def f(x):\n    if x.a:\n        y = x.b\n    x.go()\n",
-        "def f(x):\n    x.go()\n",
-    ),
-    "what nothing names any more": (
-        "def f(x):\n    x.go()\n\ndef g(x):\n    return x\n",
-        "def f(x):\n    x.go()\n",
-    ),
+    "names that nothing reads": ("def f(x):\n    if x.a:\n        y = x.b\n    x.go()\n", GO),
+    "what nothing names any more": ("def f(x):\n    x.go()\n\ndef g(x):\n    return x\n", GO),
     "a named error": (
         "def f(x):\n    x.go()\n    load_tpu(x)\n    return x.a if x.b else x.c\n",
         'def f(x):\n    x.go()\n    raise RuntimeError("shrinker: TPU is not part of this server")\n',
@@ -120,14 +110,8 @@ EXPLAINED = {
         "class Old:\n    def f(x):\n        if x.a:\n            x.one()\n        x.two()\n",
         "class Old:\n    def f(x):\n        x.two()\n",
     ),
-    "a word that begins within another one": (
-        "def f(x):\n    if x.isTPUKind:\n        x.slow()\n    x.go()\n",
-        "def f(x):\n    x.go()\n",
-    ),
-    "what is asked about a word": (
-        "def f(x):\n    if isinstance(x, TpuBackend):\n        x.slow()\n    x.go()\n",
-        "def f(x):\n    x.go()\n",
-    ),
+    "a word that begins within another one": ("def f(x):\n    if x.isTPUKind:\n        x.slow()\n    x.go()\n", GO),
+    "what is asked about a word": ("def f(x):\n    if isinstance(x, TpuBackend):\n        x.slow()\n    x.go()\n", GO),
     "two suites that say the same": (
         "def f(x):\n    if x.tpu:\n        return x.one()\n    if x.a:\n        return x.one()\n    return x.two()\n",
         "def f(x):\n    if x.a:\n        return x.one()\n    return x.two()\n",
@@ -136,17 +120,14 @@ EXPLAINED = {
         "if is_tpu():\n    def f(x):\n        return x.slow()\nelse:\n    def f(x):\n        return x.go()\n",
         "def f(x):\n    return x.go()\n",
     ),
-    "a statement": ("def f(x):\n    x.start_tpu()\n    x.go()\n", "def f(x):\n    x.go()\n"),
-    "a check": ("def f(x):\n    assert x.fast\n    x.go()\n", "def f(x):\n    x.go()\n"),
-    "a name that is bound and not read": ("def f(x):\n    y = x.b\n    x.go()\n", "def f(x):\n    x.go()\n"),
+    "a statement": ("def f(x):\n    x.start_tpu()\n    x.go()\n", GO),
+    "a check": ("def f(x):\n    assert x.fast\n    x.go()\n", GO),
+    "a name that is bound and not read": ("def f(x):\n    y = x.b\n    x.go()\n", GO),
     "what stands behind the end": (
         "def f(x):\n    if x.fast:\n        return x.go()\n    x.slow()\n    return x.stop()\n",
         "def f(x):\n    return x.go()\n",
     ),
-    "a handler": (
-        "def f(x):\n    try:\n        x.go()\n    except TpuError:\n        x.stop()\n",
-        "def f(x):\n    x.go()\n",
-    ),
+    "a handler": ("def f(x):\n    try:\n        x.go()\n    except TpuError:\n        x.stop()\n", GO),
     "a program that no root runs": (
         'x = 1\nif __name__ == "__main__":\n    main()\n',
         'x = 1\nif __name__ == "__main__":\n    raise RuntimeError("shrinker: it is not part of this server")\n',
@@ -155,12 +136,12 @@ EXPLAINED = {
 UNEXPLAINED = {
     "what only holds the letters of a word": (
         "def f(x):\n    if x.output:\n        x.slow()\n    x.go()\n",
-        "def f(x):\n    x.go()\n",
+        GO,
         "f: what runs if `x.output`",
     ),
     "a question in whose arguments a word is": (
         "def f(x):\n    if x.check(tpu, 1):\n        x.slow()\n    x.go()\n",
-        "def f(x):\n    x.go()\n",
+        GO,
         "f: what runs if `x.check(tpu, 1)`",
     ),
     "what is within a function that a word names": (
@@ -175,17 +156,17 @@ UNEXPLAINED = {
     ),
     "an arm": (
         "def f(x):\n    if x.cache:\n        x.slow()\n    else:\n        x.go()\n",
-        "def f(x):\n    x.go()\n",
+        GO,
         "f: what runs if `x.cache`",
     ),
     "an arm that only one of two operands explains": (
         "def f(x):\n    if x.cache or x.tpu:\n        x.slow()\n    x.go()\n",
-        "def f(x):\n    x.go()\n",
+        GO,
         "f: what runs if `x.cache or x.tpu`",
     ),
     "one of several texts that is not": (
         "def f(x):\n    if x.kind in ('tpu', 'gpu'):\n        x.slow()\n    x.go()\n",
-        "def f(x):\n    x.go()\n",
+        GO,
         "f: what runs if `x.kind in ('tpu', 'gpu')`",
     ),
     "the wrong arm": (
@@ -220,12 +201,8 @@ UNEXPLAINED = {
         'def f(x):\n    x.go()\n    raise RuntimeError("shrinker: loading is not part of this server")\n',
         "f: the named error stands for `load(x)`",
     ),
-    "a statement": (
-        "def f(x):\n    x.flush()\n    x.go()\n",
-        "def f(x):\n    x.go()\n",
-        "f: the statement `x.flush()`",
-    ),
-    "a check": ("def f(x):\n    assert x.b, x\n    x.go()\n", "def f(x):\n    x.go()\n", "f: the check `x.b`"),
+    "a statement": ("def f(x):\n    x.flush()\n    x.go()\n", GO, "f: the statement `x.flush()`"),
+    "a check": ("def f(x):\n    assert x.b, x\n    x.go()\n", GO, "f: the check `x.b`"),
     "a function that was taken away, though it speaks of something dropped, too": (
         "def f(x):\n    x.flush()\n    if x.tpu:\n        x.slow()\n",
         'def f(x):\n    raise RuntimeError("shrinker: flushing is not part of this server")\n',
@@ -258,21 +235,19 @@ WHOLE = {
 }
 
 
-def test_evidence_counts_what_rests_on_each_row(evidence: Callable[[Files, Files], Evidence]) -> None:
+def test_evidence_counts_what_rests_on_each_row(evidence: Compare) -> None:
     before = "def f(x):\n    if x.tpu:\n        x.slow()\n    if x.is_fast:\n        x.go()\n    if x.cache:\n        x.keep()\n"
     found = evidence({"srt/a.py": before}, {"srt/a.py": "def f(x):\n    x.go()\n"})
     rows = {name: count for name, count in found.checks if name not in {"modules", "definitions", "names", "refused"}}
     assert rows == {"explained by dropped-tpu": 1, "explained by fast-holds": 1, "losses that no word explains": 1}
 
 
-def test_what_carries_a_capability_stands(evidence: Callable[[Files, Files], Evidence]) -> None:
-    found = evidence(WHOLE, WHOLE)
-    assert found.passed and dict(found.checks) == {"modules": 1, "definitions": 2, "names": 2, "refused": 0}
-
-
-def test_what_upstream_lacks_is_not_asked_for(evidence: Callable[[Files, Files], Evidence]) -> None:
-    found = evidence({"srt/b.py": "x = 1\n"}, {"srt/b.py": "x = 1\n"})
-    assert found.passed and dict(found.checks) == {"modules": 0, "definitions": 0, "names": 0, "refused": 0}
+# What upstream lacks is not asked for.
+@pytest.mark.parametrize(("files", "counts"), [(WHOLE, (1, 2, 2)), ({"srt/b.py": "x = 1\n"}, (0, 0, 0))])
+def test_what_carries_a_capability_stands(evidence: Compare, files: Files, counts: tuple[int, ...]) -> None:
+    found = evidence(files, files)
+    names = ("modules", "definitions", "names", "refused")
+    assert found.passed and dict(found.checks) == dict(zip(names, (*counts, 0), strict=True))
 
 
 @pytest.mark.parametrize(
@@ -283,18 +258,16 @@ def test_what_upstream_lacks_is_not_asked_for(evidence: Callable[[Files, Files],
         ("srt/a.py", "def flush(args):\n    return args.enable_cache\n", ["'/flush' asks for keeps-cache"]),
     ],
 )
-def test_a_capability_that_is_gone(
-    evidence: Callable[[Files, Files], Evidence], path: str, text: str | None, messages: list[str]
-) -> None:
-    left = {name: other for name, other in WHOLE.items() if name != path}
-    found = evidence(WHOLE, left if text is None else {**left, path: text})
+def test_a_capability_that_is_gone(evidence: Compare, path: str, text: str | None, messages: list[str]) -> None:
+    left = {name: other for name, other in {**WHOLE, path: text}.items() if other is not None}
+    found = evidence(WHOLE, left)
     said = [finding.message for finding in found.held().findings]
     assert len(said) == len(messages) and all(any(m in line for line in said) for m in messages), said
 
 
 def test_without_words_nothing_is_looked_at(case: Build) -> None:
-    made = case({"srt/a.py": "x = 1\n"}, {"srt/a.py": "x = 1\n"})
-    found = levels.judge(levels.CAPABILITIES, made.trees(Ruleset()), lambda line: None)
+    made = case(WHOLE, WHOLE).trees(Ruleset())
+    found = levels.judge(levels.CAPABILITIES, made, lambda line: None)
     assert found.checks == () and found.passed
 
 
@@ -319,7 +292,7 @@ SWITCHES: tuple[tuple[str, str], ...] = (("fact-off", "USE_TPU_TOO {variable} ")
     ],
 )
 def test_what_is_refused_is_explained(
-    evidence: Callable[[Files, Files], Evidence], flag: str, value: str, variable: str, found: list[str]
+    evidence: Compare, flag: str, value: str, variable: str, found: list[str]
 ) -> None:
     table = TABLE.format(flag=flag, value=value, variable=variable)
     judged = evidence({"srt/a.py": "x = 1\n"}, {"srt/a.py": "x = 1\n", "removed_features.py": table})
