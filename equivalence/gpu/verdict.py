@@ -9,7 +9,7 @@ from typing import Any
 
 from equivalence.gpu import logs
 from equivalence.gpu.span import Judgement, alone, judge_spans
-from equivalence.serving import Record, mask
+from equivalence.serving import INTERFACE, Record, mask
 
 _SHOWN = 10
 _WITHIN = ("member", "span", "lone")
@@ -73,9 +73,9 @@ def in_doubt(row: dict[str, Any]) -> bool:
 
 
 def _record(document: dict[str, Any]) -> Record:
-    """A pass, with the list of volatile fields of today, whatever it was when the pass was written down."""
-    record = Record.of(document)
-    return Record({name: replace(answer, body=mask(answer.body)) for name, answer in record.answers.items()})
+    """What is judged of a pass, with the list of volatile fields of today, whatever it was when the pass was written down."""
+    answers = {name: answer for name, answer in Record.of(document).answers.items() if name not in INTERFACE}
+    return Record({name: replace(answer, body=mask(answer.body)) for name, answer in answers.items()})
 
 
 def _shown(judgement: Judgement) -> dict[str, Any]:

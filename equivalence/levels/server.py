@@ -34,7 +34,7 @@ from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import SCENARIOS, Scenario
 from equivalence.levels.setting import PROGRAMS, Setting, slug
 from equivalence.processes import run as run_command
-from equivalence.serving import Launch, NotReady, Request, Scale, Server, free_port, perform, script
+from equivalence.serving import INTERFACE, Launch, NotReady, Request, Scale, Server, free_port, perform, script
 from equivalence.simulation import calls
 from equivalence.simulation.environment import has_triton
 from shrinker.values.outcome import LevelResult
@@ -51,8 +51,6 @@ _TOKENS = 4
 _MOST = 8
 _WHOLE = frozenset({"json_schema", "tools_required"})
 """Requests whose answer says something only when it is whole."""
-# The document is the level *imports*' own check, which knows what is listed as removed.
-_LEFT_OUT = frozenset({"openapi"})
 _NUMBERS = frozenset({"model_info", "generate_0", "generate_1", "generate_repeated", "generate_stream", "chat"})
 """Requests of a scenario that asks whether the numbers are the same: ids and logprobs, more than once, streamed."""
 
@@ -120,7 +118,7 @@ def _script(scenario: Scenario, setting: Setting, model: str = "") -> list[Reque
     """The requests of a scenario; none for what the profile removes or refuses, which is asked apart."""
     removed = removed_endpoints(setting.expected.endpoints)
     features = _FEATURES | scenario.features
-    scale = Scale(_TOKENS, 80, features, leave_out=_LEFT_OUT, checkpoint=model or "the served one")
+    scale = Scale(_TOKENS, 80, features, leave_out=INTERFACE, checkpoint=model or "the served one")
     return [
         _shorter(request)
         for request in script(scale)

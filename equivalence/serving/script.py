@@ -59,6 +59,10 @@ class Scale:
     adapter: str = ""
 
 
+INTERFACE = frozenset({"openapi"})
+"""Requests for the document of the interface: the level *imports* judges it, which knows what a profile removes."""
+
+
 def script(scale: Scale) -> tuple[Request, ...]:
     """The requests that a server of these features is asked, in order: requests for one thing leave nothing in the
     caches that later ones do not expect, since all servers get the same ones."""

@@ -117,6 +117,14 @@ def test_who_served_a_request_is_no_difference():
     assert judge_cell([upstream], [seen([answers("a")] * 2)])["result"] == "differs", "the field itself must be there"
 
 
+def test_the_document_of_the_interface_is_judged_where_the_removed_endpoints_are_known():
+    document = answers("whole")["ask"]
+    upstream = seen([answers("a") | {"openapi": document}])
+    row = judge_cell([upstream], [seen([answers("a") | {"openapi": document | {"body": {}}}])])
+    assert row["result"] == "same" and row["requests"] == {"identical": 1}
+    assert judge_cell([upstream], [seen([answers("b")])])["result"] != "same", "all other answers are"
+
+
 def test_a_cell_by_all_its_servers():
     first, other = seen([answers("a"), answers("b")]), seen([answers("b"), answers("a")])
     row = judge_cell([first, other], [other, first])
