@@ -9,8 +9,6 @@ from functools import cache
 from pathlib import Path
 
 _CHECKOUT = Path(__file__).resolve().parents[2]
-_PACKAGES = ("shrinker", "equivalence", "tools")
-"""Those of this project that are there: an installed one may lack the last."""
 _DATA = frozenset({"rules", "upstream.toml", "embedders.toml"})
 """What lies in the package and is input: results that depend on it say so themselves."""
 
@@ -33,7 +31,11 @@ def content_digest(folder: Path, without: Container[str] = ()) -> str:
 
 
 @cache
-def tool_identity() -> str:
-    """Changes with every change of the project's own files and with the Python version, to the build."""
-    code = "\0".join(content_digest(_CHECKOUT / name, _DATA) for name in _PACKAGES)
+def tool_identity(package: str = "shrinker") -> str:
+    """Changes with every change of a package of this project and with the Python version, to the build.
+
+    Args:
+        package: by default the one that generates; it imports no other to do so. What others compute says that it depends on them, too.
+    """
+    code = content_digest(_CHECKOUT / package, _DATA)
     return hashlib.sha256(f"{code}\0{sys.implementation.name}\0{sys.version}".encode()).hexdigest()

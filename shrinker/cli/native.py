@@ -25,6 +25,7 @@ def verify_native(tree: UpstreamTree, out: Path, manifest: Manifest, jobs: int, 
     from equivalence.native.frontend import Compiler, find_nvcc
     from equivalence.native.headers import torch_headers
     from shrinker.cache import Cache
+    from shrinker.cache.identity import tool_identity
     from shrinker.cli.places import recorded_rules
     from shrinker.source.cache import default_folder
     from shrinker.values.errors import InputError
@@ -37,5 +38,5 @@ def verify_native(tree: UpstreamTree, out: Path, manifest: Manifest, jobs: int, 
     with tempfile.TemporaryDirectory(prefix="shrinker-native-") as scratch:
         compiler = Compiler(nvcc, torch_headers(), Path(scratch))
         compiler.write_stubs()
-        layer = Cache(default_folder().absolute()).layer("native")
+        layer = Cache(default_folder().absolute()).layer("native", tool_identity("equivalence"))
         return run(tree.root, out.absolute(), NativeSetting(compiler, folders, layer, progress.note, jobs))

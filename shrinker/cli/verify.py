@@ -193,6 +193,7 @@ def _following(tree: UpstreamTree, out: Path, manifest: Manifest, expected: Expe
     from equivalence.levels import Following
     from equivalence.trace import Stated
     from shrinker.cache import Cache, hash_of
+    from shrinker.cache.identity import tool_identity
     from shrinker.check.allowances import default_tokens
     from shrinker.check.rule_index import index_rules
     from shrinker.ruleset import load_profile
@@ -208,7 +209,9 @@ def _following(tree: UpstreamTree, out: Path, manifest: Manifest, expected: Expe
         index,
     )
     content = hash_of(*(f"{file.path} {file.sha256}" for file in tree.files)).hex()
-    return Following(work, stated, Cache(default_folder().absolute()).layer("executed"), content)
+    return Following(
+        work, stated, Cache(default_folder().absolute()).layer("executed", tool_identity("equivalence")), content
+    )
 
 
 def _static(

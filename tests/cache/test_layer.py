@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from shrinker.cache import Cache, hash_of, pack, unpack
-from shrinker.cache.identity import content_digest
+from shrinker.cache.identity import content_digest, tool_identity
 from shrinker.values.edits import Literal, Span
 from shrinker.values.folded import Decision
 
@@ -79,6 +79,11 @@ def test_values_come_back_equal_and_of_their_type() -> None:
 def test_syntax_trees_come_back_with_their_positions() -> None:
     tree = ast.parse("if x:\n    y = [1, 'a']\n")
     assert ast.dump(unpack(pack(tree)), include_attributes=True) == ast.dump(tree, include_attributes=True)
+
+
+def test_what_generates_depends_on_no_package_beside_it() -> None:
+    # A wheel without `tools` finds what a checkout kept; that no layer below imports another package is a contract of the linter.
+    assert tool_identity() == tool_identity("shrinker") != tool_identity("equivalence")
 
 
 def test_the_identity_of_a_tool_covers_every_file(tmp_path: Path) -> None:
