@@ -11,6 +11,7 @@ Checks:
 
 Limits: modules are imported one after the other in one process, in both trees in the same order, so that a module that
 imports only because another was there before is not noticed; the server is started from nothing by the level *server*.
+Commands are asked for help in children of a process that has loaded PyTorch, and nothing of the tree.
 """
 
 from __future__ import annotations
@@ -18,12 +19,11 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from equivalence.levels import helptext, openapi
-from equivalence.levels.both import both, show_both
+from equivalence.levels.both import both
 from equivalence.levels.replay import GENERATED, SIDES, UPSTREAM
 from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import ARCHITECTURE
@@ -34,7 +34,7 @@ from shrinker.values.outcome import LevelResult
 SUBJECTS = Path(__file__).resolve().parent / "subjects.toml"
 _RUNS = 2
 _SECONDS = 120
-"""For the import of one module."""
+"""For the import of one module, and for the help of one command."""
 
 _REQUIRED = ("modules", "help", "openapi", "registry rows", "architectures", "loaded modules")
 
@@ -135,10 +135,14 @@ def _registries(before: Mapping[str, Any], after: Mapping[str, Any], ledger: Led
 
 
 def _help(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Setting, ledger: Ledger) -> None:
-    expected = setting.expected
-    for command in _commands(trees[GENERATED], subjects):
-        texts = show_both(setting, f"--help of {command.name}", partial(_told, trees, command))
-        path = command.path
+    expected, commands = setting.expected, list(_commands(trees[GENERATED], subjects))
+    given = {"commands": {command.name: command.start for command in commands}, "seconds": _SECONDS}
+    call = Call("usage", dict.fromkeys(SIDES, given), 900)
+    found = both(trees, setting, ledger, call)
+    if found is None:
+        return
+    for command in commands:
+        texts, path = {side: found[side].data[command.name] for side in SIDES}, command.path
         if texts[UPSTREAM][0] != 0:
             same = texts[UPSTREAM][0] == texts[GENERATED][0]
             note = f"{command.name} --help ends with {texts[UPSTREAM][0]} in upstream, with {texts[GENERATED][0]} here"
@@ -180,15 +184,6 @@ def _commands(tree: Path, subjects: Mapping[str, Any]) -> Iterator[_Command]:
         module, _, called = target.partition(":")
         start = f"import sys; sys.argv[0] = {name!r}; import {module}; sys.exit({module}.{called}())"
         yield _Command(name, file_of(module, tree), ("-c", start))
-
-
-def _told(trees: Mapping[str, Path], command: _Command, side: str, setting: Setting) -> tuple[int | None, str]:
-    """How a command ends that is asked for help, and what it says."""
-    name = f"help-{command.name.rpartition('.')[2]}"
-    # A width at which no entry is broken by the length of its choices alone.
-    extra = {"COLUMNS": "200"}
-    finished, _ = setting.python(side, trees[side], name, [*command.start, "--help"], limit=180, extra=extra)
-    return finished.code, finished.output.read_text("utf-8", errors="replace")
 
 
 def _usage(text: str) -> str:
