@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -39,6 +39,8 @@ class Served:
     python: Path
     model: Path
     port: int
+    variables: Mapping[str, str]
+    """Of the simulation, for another program of the same tree."""
 
     def address(self) -> str:
         """Where it answers over HTTP: without a first request of its own it says that it is ready a moment before it listens."""
@@ -90,4 +92,4 @@ def serving(tree: Path, folder: Path, options: str = "", *, counted: Path | None
     launch = Launch(tree.name, arguments, variables, folder / "log.txt", folder, ready_seconds=1500)
     with Server(launch) as server:
         server.wait_ready()
-        yield Served(server, Path(made.python), model, port)
+        yield Served(server, Path(made.python), model, port, made.variables(tree))
