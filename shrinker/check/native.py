@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 
+from shrinker.check.definitions import lost_definitions
 from shrinker.check.operators import lost_operators
 from shrinker.check.registry import Seen
 from shrinker.check.trees import Trees
@@ -17,7 +18,7 @@ _LISTED = re.compile(rb"(?<![\w./}-])([\w./-]+\.(?:c|cc|cpp|cu))(?![\w./-])")
 _BUILD_LISTS = ("CMakeLists.txt", ".cmake")
 
 
-NATIVE = ("includes", "build lists", "operators", "links", "callers")
+NATIVE = ("includes", "build lists", "operators", "links", "callers", "definitions")
 
 
 def lost_sources(trees: Trees, seen: Seen) -> None:
@@ -40,6 +41,7 @@ def lost_sources(trees: Trees, seen: Seen) -> None:
         for named in sorted((theirs.keys() - listed.keys()) & kept):
             seen.find(path, 0, f"no longer lists {named}, which is in this tree", check="build lists")
     lost_operators(trees, seen, upstream, texts)
+    lost_definitions(trees, seen, texts)
 
 
 def _listed(data: bytes, folders: Collection[str]) -> dict[str, int]:

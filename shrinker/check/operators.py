@@ -37,11 +37,11 @@ def lost_operators(trees: Trees, seen: Seen, upstream: Collection[str], texts: M
     """
     index = trees.index
     removed = {
-        path: _plain(path, (trees.source.root / path).read_bytes())
+        path: plain_text(path, (trees.source.root / path).read_bytes())
         for path in sorted(upstream)
         if path not in texts and not (index and index.removes(path))
     }
-    plain = {path: _plain(path, data) for path, data in texts.items()}
+    plain = {path: plain_text(path, data) for path, data in texts.items()}
     compiled = {path: data for path, data in plain.items() if _kind(path) in COMPILED}
     lost = {path: data for path, data in removed.items() if _kind(path) in COMPILED}
     _definitions(seen, compiled, lost)
@@ -134,7 +134,7 @@ def _bodies(data: bytes) -> set[bytes]:
     return found
 
 
-def _plain(path: str, data: bytes) -> bytes:
+def plain_text(path: str, data: bytes) -> bytes:
     """Without texts and comments, line for line."""
     return _UNREAD.sub(lambda match: b'""' + b"\n" * match.group(0).count(b"\n"), data)
 

@@ -42,6 +42,7 @@ def reports_before_evidence(
         analysis.distributions,
         emitted.interface,
         emitted.lost,
+        analysis.cuts,
         judge_entries(Trees(tree, out, emitted.manifest, rules, cache=cache)),
         cache,
     )

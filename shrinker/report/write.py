@@ -36,6 +36,7 @@ from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import UNREACHABLE, Graph
 from shrinker.values.interface import Interface
 from shrinker.values.manifest import Manifest
+from shrinker.values.native import Cut
 from shrinker.values.outcome import Evidence
 from shrinker.values.upstream import UpstreamTree
 
@@ -52,6 +53,7 @@ GENERATED_ONLY = (
 
 _MOST_FOLDERS = 150
 _MOST_KEPT = 20
+_NEEDED = "needed by nothing that is kept"
 _COUNTED = ("decisions", "folded_lines", "files", "lines", "kept")
 
 
@@ -73,6 +75,8 @@ class Made:
     """What the command lines and servers take and answer otherwise than upstream's."""
     lost: Lost = field(default_factory=dict)
     """Public names that kept modules have lost."""
+    cuts: Mapping[str, Sequence[Cut]] = field(default_factory=dict)
+    """Lines that went of files that are no Python, by path."""
     entries: Entries = field(default_factory=Entries)
     """Where the claims of the rules come in, and what became of flags."""
     cache: Cache = field(default_factory=Cache.off)
@@ -116,6 +120,10 @@ def begin_reports(folder: Path, made: Made) -> Begun:
         dropped=dropped_importers(made.distributions, graph, folded),
     )
     data["gone"] = definitions_data(gone)
+    data["decisions"] |= {
+        path: [[c.first, UNREACHABLE, "lines", c.what, _NEEDED, c.last - c.first + 1, c.first, c.last] for c in cuts]
+        for path, cuts in made.cuts.items()
+    }
     data |= retained_data(data, {file.path: file.after for file in files if file.kept}, made.cache)
     absents = made.rules.absents
     data |= {

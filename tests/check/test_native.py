@@ -125,3 +125,50 @@ def test_targets_go(case: Build) -> None:
     cut = f'# {NOTE}[package]\nname = "g"\n\n'
     made = case(upstream, {"//g/Cargo.toml": cut, "//g/src/main.rs": "="})
     assert made.findings("references") == made.findings("form") == []
+
+
+LOSES = """\
+// f is fast
+template <typename T>
+T f(T a, T (*g)(T)) {
+  if (a) { return g(a); }
+  return a;
+}
+
+template <typename T>
+T h(T a) {
+  return k(a);
+}
+template <typename T>
+struct Shape : Base<T> {
+  Shape() { k(1); }
+};
+static constexpr int EDGE = k(1);
+"""
+LOST = {
+    "nothing names it": ('int x = 1; // f(1)\nconst char* t = "h";\n', []),
+    "a call": ("int x = f(1);\n", ["f"]),
+    "a mention": ("int x = call<h>();\n", ["h"]),
+    "a class": ("Shape<int> x;\n", ["Shape"]),
+    "a constant": ("int x = EDGE;\n", ["EDGE"]),
+    "what was only called there": ("int x = k(1);\n", []),
+}
+
+
+@pytest.mark.parametrize(("other", "names"), LOST.values(), ids=LOST)
+def test_what_went_is_named_nowhere(case: Build, other: str, names: list[str]) -> None:
+    upstream = {"//kernels/csrc/shared.cuh": LOSES + "int kept = 1;\n", "//kernels/csrc/other.cuh": other}
+    found = case(upstream, {"//kernels/csrc/shared.cuh": f"// {NOTE}int kept = 1;\n", "//kernels/csrc/other.cuh": "="})
+    said = [(f.path, f.message.partition(",")[0]) for f in found.evidence("references").findings]
+    assert said == [("kernels/csrc/shared.cuh", f"no longer defines {name}") for name in names]
+    assert found.findings("form") == []
+
+
+def test_a_body_that_a_kept_line_divides(case: Build) -> None:
+    """What stands in it is no definition: the brace that closes the namespace looks like the one that closes the function."""
+    gone = "int f(int a) {\n  if (a) { return 1; }\n}\nint g(int a) {\n  if (a) { return 1; }\n}\n"
+    upstream = {"//kernels/a.cuh": "namespace {\n" + gone + "}\n", "//kernels/b.cuh": "void h() { if (1) { } }\n"}
+    ours = {"//kernels/a.cuh": f"// {NOTE}namespace {{\n}}\n", "//kernels/b.cuh": "="}
+    assert case(upstream, ours).findings("references") == []
+    named = case({**upstream, "//kernels/b.cuh": "int x = f(1);\n"}, ours)
+    assert named.findings("references") == [("definitions", "kernels/a.cuh")]

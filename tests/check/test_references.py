@@ -270,6 +270,8 @@ def test_the_checks_say_what_they_saw(case: Build) -> None:
         "operators": 0,
         "links": 0,
         "callers": 0,
+        "definitions": 0,
+        "ways through": 2,
         "crate targets": 0,
         "imports of loops": 0,
         "commands": 0,

@@ -190,3 +190,73 @@ def test_a_target_that_something_names_stays(tmp_path: Path, changes: dict[str, 
     made = Generated(tmp_path, {"main.py": source}, LIBRARY | TWO | changes)
     assert "csrc/more.cc" not in made.gone
     assert "Python_add_library(more_ops" in made.text("CMakeLists.txt") if made.analysis.cuts else True
+
+
+SHARED = """\
+inline Tensor twice(Tensor a) { return a; }
+
+// Once.
+template <typename T>
+inline T once(T a) { return only_once(a); }
+
+inline Tensor only_once(Tensor a) { return a; }
+"""
+BY_OTHERS = {
+    "Python": ({"main.py": SUMS + "print('once')\n"}, {}),
+    "a build list": ({}, {"/kernels/more.cmake": "set(KERNEL once)\n"}),
+    "a source outside of the library": (
+        {"main.py": SUMS + "print('csrc/x.cuh')\n", "csrc/x.cuh": "int a = once(1);\n"},
+        {},
+    ),
+    "a source": ({}, {"/kernels/csrc/add.cu": "Tensor add(Tensor a) { return twice(once(a)); }\n"}),
+    "a text of a source": ({}, {"/kernels/csrc/add.cu": 'Tensor add(Tensor a) { return twice(find("once")); }\n'}),
+    "a macro": ({}, {"/kernels/csrc/add.cu": "#define F once\nTensor add(Tensor a) { return twice(F(a)); }\n"}),
+    "a macro that puts it together": (
+        {},
+        {"/kernels/csrc/add.cu": "#define P(x, y) x##y\nTensor add(Tensor a) { return P(on, ce)(a); }\n"},
+    ),
+    "a specialisation": (
+        {},
+        {"/kernels/csrc/add.cu": "template <>\nint once(int a) { return 1; }\nTensor add(Tensor a) { return a; }\n"},
+    ),
+    "a call of an overload": (
+        {},
+        {
+            "/kernels/csrc/add.cu": "Tensor once(int a, int b) { return a; }\nTensor add(Tensor a) { return once(1, 2); }\n"
+        },
+    ),
+    "linkage of C": (
+        {},
+        {"/kernels/csrc/add.cu": 'extern "C" int once(int a) { return 1; }\nTensor add(Tensor a) { return a; }\n'},
+    ),
+    "a member": ({}, {"/kernels/csrc/add.cu": "struct S {\n  int once();\n};\nTensor add(Tensor a) { return a; }\n"}),
+}
+
+
+@pytest.mark.parametrize(("package", "library"), BY_OTHERS.values(), ids=BY_OTHERS)
+def test_what_something_names_stays(tmp_path: Path, package: dict[str, str], library: dict[str, str]) -> None:
+    shared = {"/kernels/csrc/shared.cuh": SHARED}
+    add = library.get("/kernels/csrc/add.cu", "Tensor add(Tensor a) { return a; }\n")
+    shared["/kernels/csrc/add.cu"] = f'#include "shared.cuh"\n{add}'
+    made = Generated(tmp_path, {"main.py": SUMS} | package, LIBRARY | library | shared)
+    assert "once(T a)" in made.text("csrc/shared.cuh")
+    assert "Tensor only_once(" in made.text("csrc/shared.cuh")
+
+
+def test_definitions_that_nothing_names_go(tmp_path: Path) -> None:
+    """Those that only such definitions name, too; and what an operator offered that is not reached."""
+    changes = {
+        "/kernels/csrc/shared.cuh": SHARED,
+        "/kernels/csrc/add.cu": LIBRARY["/kernels/csrc/add.cu"]
+        + "\nTensor mul_entry(Tensor a) {\n  return once(a);\n}\n",
+        "/kernels/include/ops.h": LIBRARY["/kernels/include/ops.h"] + "Tensor once(Tensor a);\n",
+    }
+    made = Generated(tmp_path, {"main.py": SUMS}, LIBRARY | changes)
+    note = "// Modified by shrinker: parts not used by this profile were removed. See NOTICE and SHRINK.json.\n"
+    assert made.text("csrc/shared.cuh") == f"{note}inline Tensor twice(Tensor a) {{ return a; }}\n\n"
+    assert made.text("csrc/add.cu") == f"{note}{LIBRARY['/kernels/csrc/add.cu']}\n"
+    assert made.text("include/ops.h") == f"{note}Tensor add(Tensor a);\n\n"
+    assert [cut.what for cut in made.analysis.cuts["kernels/csrc/shared.cuh"]] == [
+        "definition once",
+        "definition only_once",
+    ]

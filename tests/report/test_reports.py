@@ -13,6 +13,7 @@ from rich.console import Console
 
 from shrinker.program.build import build_graph
 from shrinker.program.distributions import decide_distributions
+from shrinker.program.saved import load_graph
 from shrinker.program.written import written_imports
 from shrinker.report.importers import removed_importers
 from shrinker.report.measure import area, count_lines, language
@@ -24,6 +25,7 @@ from shrinker.values.errors import InputError
 from shrinker.values.folded import Decision, FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.manifest import Manifest
+from shrinker.values.native import Cut
 from shrinker.values.outcome import EmittedFile, Evidence, Finding
 from shrinker.values.upstream import UpstreamTree
 from tests.program.small_tree import plain_fold, write_tree
@@ -81,7 +83,9 @@ def run(
     manifest = Manifest("0", "deepseek", "hash", tree.identity, tuple(sorted(files, key=lambda file: file.path)))
     written = written_imports(tree)
     distributions = decide_distributions(tree, RULES, graph, folded, written)
-    begun = begin_reports(out, Made(tree, RULES, graph, folded, manifest, written, distributions, entries=ENTRIES))
+    cuts = {"docs/x.md": (Cut(2, 4, "definition f"),)}
+    made = Made(tree, RULES, graph, folded, manifest, written, distributions, cuts=cuts, entries=ENTRIES)
+    begun = begin_reports(out, made)
     write_symbols(out, None, graph, written)
     summary = finish_reports(begun, EVIDENCE, {"fold": seconds}, 1024, folder)
     return summary, tree, graph, folded
@@ -119,6 +123,11 @@ def test_files_written(reports: Path) -> None:
         "run.json",
         "index.html",
     }
+
+
+def test_lines_of_other_files_that_went_are_decisions(reports: Path) -> None:
+    saved = load_graph(reports / "graph.json")["decisions"]["docs/x.md"]
+    assert saved == [[2, "unreachable", "lines", "definition f", "needed by nothing that is kept", 3, 2, 4]]
 
 
 def test_lists(reports: Path) -> None:

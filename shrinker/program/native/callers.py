@@ -78,6 +78,15 @@ def said_by(module: FoldedModule, package: str) -> frozenset[str]:
     return frozenset((*module.summary.words, *module.summary.within, *parts))
 
 
+def said_outside(
+    tree: UpstreamTree, paths: Collection[str], folded: Mapping[str, FoldedModule], package: str
+) -> frozenset[str]:
+    """All words of some kept files: of modules by path, `folded`, those that are left, and of all others what is written."""
+    texts = ((path, tree.read(path).decode("utf-8", "replace")) for path in paths if path not in folded)
+    others = (words_of(path, without_comments(path, text)) for path, text in texts)
+    return frozenset().union(*(said_by(module, package) for module in folded.values()), *others)
+
+
 def _nodes(tree: UpstreamTree, path: str) -> Iterator[ast.AST]:
     try:
         yield from ast.walk(ast.parse(tree.read(path), path))

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
-from shrinker.program.native.reach import NativeReach
+from shrinker.program.native.reach import NativeReach, pasted_names
 from shrinker.values.native import Cut
 
 
-def cuts(reach: NativeReach) -> dict[str, tuple[Cut, ...]]:
+def cuts(reach: NativeReach, said: Collection[str]) -> dict[str, tuple[Cut, ...]]:
     """By path of a kept file, sorted.
 
     Args:
         reach: after it ran.
+        said: words of all kept files that are no sources of the library.
     """
     found: dict[str, list[Cut]] = {}
-    for path, cut in (*_registrations(reach), *_declarations(reach), *_entries(reach)):
+    offered = [*_registrations(reach), *_declarations(reach)]
+    definitions = _definitions(reach, said, {(path, cut.first) for path, cut in offered})
+    for path, cut in (*offered, *definitions, *_entries(reach)):
         found.setdefault(path, []).append(cut)
     return {path: tuple(sorted(set(each))) for path, each in sorted(found.items())}
 
@@ -42,6 +45,30 @@ def _declarations(reach: NativeReach) -> Iterator[tuple[str, Cut]]:
         for each in reach.library.sources[path].declarations:
             if each.name in gone - stay and each.lines.first:
                 yield path, Cut(each.lines.first, each.lines.last, f"function {each.name}")
+
+
+def _definitions(
+    reach: NativeReach, said: Collection[str], gone: Collection[tuple[str, int]]
+) -> Iterator[tuple[str, Cut]]:
+    """Definitions that nothing names but such definitions: all that have one name, or none of them."""
+    sources = {path: reach.library.sources[path] for path in sorted(reach.kept)}
+    live = {*said}.union(*(source.outside for source in sources.values()))
+    for path, source in sources.items():
+        for offer in source.registrations:
+            if (path, offer.lines.first) not in gone:
+                live.update((offer.name, *offer.functions))
+    left = [(path, each) for path, source in sources.items() for each in source.definitions]
+    words = frozenset().union(*(source.words for source in sources.values()))
+    patterns = {pair for source in sources.values() for pair in source.pasted}
+    live |= pasted_names({each.name for _, each in left}, patterns, words)
+    named = {each.name for _, each in left} & live
+    while named:
+        live |= {word for _, each in left if each.name in named for word in each.words}
+        left = [(path, each) for path, each in left if each.name not in named]
+        named = {each.name for _, each in left} & live
+    for path, each in left:
+        if (path, each.lines.first) not in gone:
+            yield path, Cut(each.lines.first, each.lines.last, f"definition {each.name}")
 
 
 def _entries(reach: NativeReach) -> Iterator[tuple[str, Cut]]:

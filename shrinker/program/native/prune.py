@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
 from shrinker.cache import Cache
-from shrinker.program.native.callers import Callers, find_callers, said_by
+from shrinker.program.native.callers import Callers, find_callers, said_by, said_outside
 from shrinker.program.native.cuts import cuts
 from shrinker.program.native.edges import library_edges, wrapper_edges
 from shrinker.program.native.library import Library, read_library
@@ -96,7 +96,9 @@ def prune_companions(
         words = callers.words.union(*said)
         reach, of_targets = _reached(library, words, by_hand)
         gone |= dict.fromkeys(library.sources.keys() - reach.kept, _NO_OPERATOR)
-        for path, more in (*cuts(reach).items(), *of_targets.items()):
+        outside = {path for path in graph.kept if path not in gone and path not in library.sources}
+        said_there = said_outside(tree, outside, {**folded, **companions}, package)
+        for path, more in (*cuts(reach, said_there).items(), *of_targets.items()):
             cut[path] = tuple(sorted({*cut.get(path, ()), *more}))
         edges += wrapper_edges(tree, graph, search, callers, wrappers, reach.operators)
         edges += library_edges(tree, reach)

@@ -6,7 +6,7 @@ two sources call alike keeps both.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -210,24 +210,29 @@ class NativeReach:
     def _pasted(self, path: str, words: frozenset[str]) -> set[str]:
         """Names that macros of a source may put together."""
         patterns = {pair for each in self.library.closure(path) for pair in self.library.sources[each].pasted}
-        if not patterns:
-            return set()
-        fixed = [(before, after) for before, after in patterns if len(before) + len(after) >= _FEWEST]
-        found = {
-            name
-            for name in self._defining
-            if any(
-                name.startswith(before) and name.endswith(after) and name != before + after for before, after in fixed
-            )
-        }
-        if len(fixed) < len(patterns):
-            # Two parameters side by side: both parts stand somewhere.
-            found |= {
-                name
-                for name in self._defining
-                if any(name[:n] in words and name[n:] in words for n in range(1, len(name)))
-            }
-        return found
+        return pasted_names(self._defining, patterns, words)
+
+
+def pasted_names(names: Collection[str], patterns: Collection[tuple[str, str]], words: Collection[str]) -> set[str]:
+    """Those of some names that macros may put together.
+
+    Args:
+        names: of functions.
+        patterns: see `NativeSource.pasted`.
+        words: all that the sources of these macros say.
+    """
+    if not patterns:
+        return set()
+    fixed = [(before, after) for before, after in patterns if len(before) + len(after) >= _FEWEST]
+    found = {
+        name
+        for name in names
+        if any(name.startswith(before) and name.endswith(after) and name != before + after for before, after in fixed)
+    }
+    if len(fixed) < len(patterns):
+        # Two parameters side by side: both parts stand somewhere.
+        found |= {name for name in names if any(name[:n] in words and name[n:] in words for n in range(1, len(name)))}
+    return found
 
 
 def _by_name(pairs: Iterable[tuple[str, frozenset[str]]]) -> dict[str, list[str]]:

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from shrinker.syntax.native.reader import read_native
-from shrinker.syntax.native.source import Declaration, Lines, NativeSource, Registration
+from shrinker.syntax.native.source import Declaration, Definition, Lines, NativeSource, Registration
 
-__all__ = ["Declaration", "Lines", "NativeSource", "Registration", "read_native"]
+__all__ = ["Declaration", "Definition", "Lines", "NativeSource", "Registration", "read_native"]

@@ -12,6 +12,7 @@ from functools import cache
 import tree_sitter
 import tree_sitter_cuda
 
+from shrinker.syntax.native.definitions import definitions_of
 from shrinker.syntax.native.source import Declaration, Lines, NativeSource, Registration
 from shrinker.syntax.native.tokens import NAMES, declared_names, defined_names, extern_names, leaves, text_of
 
@@ -56,6 +57,7 @@ class _Reader:
         self._root = _parser().parse(data).root_node
         self._registrations: list[Registration] = []
         self._declarations: list[Declaration] = []
+        self._registering: set[int] = set()
         self._templates: set[str] = set()
         self._acts = False
 
@@ -63,9 +65,9 @@ class _Reader:
         apart: set[int] = set()
         for node in self._statements(self._root):
             if node.type == "function_definition":
-                self._block(node, apart)
+                self._block(node)
             elif node.type == "expression_statement":
-                self._export(node, apart)
+                self._export(node)
             elif node.type == "template_declaration":
                 found = [name for child in node.children if (name := _declared(child)) is not None]
                 self._templates.update(map(text_of, found))
@@ -73,7 +75,8 @@ class _Reader:
             elif (name := _declared(node)) is not None:
                 self._declarations.append(Declaration(text_of(name), self._whole(node)))
                 apart.add(name.id)
-        words, pasted, spoken = self._mentions(apart)
+        definitions, outside = definitions_of(self._root, self._registering, self._whole)
+        words, pasted, spoken = self._mentions(apart | self._registering)
         tokens = [*leaves(self._root)]
         defined, methods = defined_names(tokens)
         declared = {name for node in _unread(self._root) for name in declared_names([*leaves(node)])}
@@ -88,6 +91,8 @@ class _Reader:
             spoken=frozenset(spoken),
             registrations=tuple(self._registrations),
             declarations=tuple(self._declarations),
+            definitions=definitions,
+            outside=outside,
             acts=self._acts,
         )
 
@@ -99,7 +104,7 @@ class _Reader:
             else:
                 yield child
 
-    def _block(self, node: tree_sitter.Node, apart: set[int]) -> None:
+    def _block(self, node: tree_sitter.Node) -> None:
         declarator = node.child_by_field_name("declarator")
         name = declarator.child_by_field_name("declarator") if declarator is not None else None
         body = node.child_by_field_name("body")
@@ -110,9 +115,9 @@ class _Reader:
             found = _registration(statement)
             if found is not None:
                 self._registrations.append(Registration(*found, statement.start_point[0] + 1, self._whole(statement)))
-                apart.add(statement.id)
+                self._registering.add(statement.id)
 
-    def _export(self, node: tree_sitter.Node, apart: set[int]) -> None:
+    def _export(self, node: tree_sitter.Node) -> None:
         call = node.named_children[0] if node.named_children else None
         function = call.child_by_field_name("function") if call is not None and call.type == "call_expression" else None
         arguments = call.child_by_field_name("arguments") if call is not None and function is not None else None
@@ -124,7 +129,7 @@ class _Reader:
             self._registrations.append(
                 Registration(names[0], tuple(names[1:]), node.start_point[0] + 1, self._whole(node))
             )
-            apart.add(node.id)
+            self._registering.add(node.id)
 
     def _whole(self, node: tree_sitter.Node) -> Lines:
         """The lines of a node, where nothing but a comment stands beside it and the parser understood all of it."""

@@ -33,6 +33,17 @@ class Declaration:
 
 
 @dataclass(frozen=True, slots=True)
+class Definition:
+    """What may go as a whole when nothing names it; a declaration of a function, too."""
+
+    name: str
+    lines: Lines
+    """With the comment directly above a definition."""
+    words: frozenset[str]
+    """All that it says."""
+
+
+@dataclass(frozen=True, slots=True)
 class NativeSource:
     """One file."""
 
@@ -54,5 +65,8 @@ class NativeSource:
     """Names in its texts after a namespace: ``sgl::name``."""
     registrations: tuple[Registration, ...]
     declarations: tuple[Declaration, ...]
+    definitions: tuple[Definition, ...]
+    outside: frozenset[str]
+    """All words outside of these and of registrations, those of texts, too."""
     acts: bool
     """True when the library may need it for what happens when it is loaded."""
