@@ -2,8 +2,8 @@
 
 A named error may stand where a feature is asked for that is not there. On the straight way through a program nothing was asked for, and a
 rule that says so (`only_when_asked`) is wrong. A function ends when the way through it, suites of tests left out, meets a named error or a
-call of one that ends; classes are told apart by their last names, as in `hierarchy`. What a decorator of the package files without a key is
-run by whoever runs all that was filed.
+call of one that ends: a question, since a test before it may have left. Classes are told apart by their last names, as in `hierarchy`. What
+a decorator of the package files without a key is run by whoever runs all that was filed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def inevitable_errors(trees: Trees, seen: Seen) -> None:
     search.run()
     seen.look(len(trees.python))
     for path, line, what, why in sorted(search.found):
-        seen.find(path, line, f"{what} comes to a named error in every run that reaches its end: {why}")
+        seen.ask(path, line, f"{what} comes to a named error in every run that reaches its end: {why}")
 
 
 class _Search:

@@ -72,7 +72,7 @@ FAULTS: dict[str, tuple[Files, str]] = {
 
 def found(case: Callable[[Files, Files], Case], files: Files) -> list[str]:
     made = case(files, files)
-    return [finding.message for finding in made.evidence("references").findings if finding.check == "ways through"]
+    return [finding.message for finding in made.evidence("references").open if finding.check == "ways through"]
 
 
 @pytest.mark.parametrize("name", ASKED)
