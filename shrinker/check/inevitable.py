@@ -43,7 +43,6 @@ class _Search:
         self._symbols = {symbols.path: symbols for symbols in trees.kept}
         self._modules = {symbols.module: symbols for symbols in trees.kept if symbols.module}
         self._texts = {path: (trees.out / path).read_bytes() for path in trees.python}
-        self._files: dict[str, ast.Module | None] = {}
         self._ends: dict[str, str] = {}
         """Why a function ends, by its dotted name."""
         self._members: dict[str, set[str]] = defaultdict(set)
@@ -58,24 +57,21 @@ class _Search:
 
     def run(self) -> None:
         """Go from the named errors to who meets them, until nobody else does."""
-        wanted = [ERROR_PREFIX.encode()]
+        wanted = {re.escape(ERROR_PREFIX)}
         while wanted:
-            mentions = re.compile(b"|".join(map(re.escape, wanted)))
+            mentions = re.compile("|".join(sorted(wanted)).encode())
             before = len(self._ends)
             for path, text in self._texts.items():
-                if mentions.search(text):
-                    self._file(path)
-            names = [*self._ends][before:]
-            # A class is made by its own name.
-            parts = {part for name in names for part in name.split(".")[-2 if name.endswith(_MADE_BY) else -1 :]}
-            wanted = [part.encode() for part in parts]
+                if mentions.search(text) and (tree := parsed(text, path)) is not None:
+                    self._file(path, tree)
+            # A class is made by its own name, or by that of its methods' `cls`.
+            wanted = {
+                rf"\b{name.split('.')[-2]}\b" if name.endswith(_MADE_BY) else rf"\b{name.rpartition('.')[2]}\s*\("
+                for name in [*self._ends][before:]
+            }
 
-    def _file(self, path: str) -> None:
-        if path not in self._files:
-            self._files[path] = parsed(self._texts[path], path)
-        tree, symbols = self._files[path], self._symbols[path]
-        if tree is None:
-            return
+    def _file(self, path: str, tree: ast.Module) -> None:
+        symbols = self._symbols[path]
         self._ending(path, "the module", tree.body, symbols, "")
         for node in filter(is_main, tree.body):
             # A program that no root runs is a named error and nothing else.
