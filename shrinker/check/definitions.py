@@ -22,23 +22,24 @@ _DEFINED = re.compile(
 """A function with its parameters and body, a class with its body, a constant; what is in parentheses and braces is one sign."""
 
 
-def lost_definitions(trees: Trees, seen: Seen, texts: Mapping[str, bytes]) -> None:
+def lost_definitions(trees: Trees, seen: Seen, texts: Mapping[str, bytes], plain: Mapping[str, bytes]) -> None:
     """Look for what changed files no longer define in all that is kept.
 
     Args:
         trees: both.
         seen: gets what is found.
         texts: of the native sources that are kept, by path.
+        plain: the same, see `plain_text`.
     """
     changed = [e.path for e in trees.manifest.files if e.changed and e.path in texts and e.path in trees.source.by_path]
     if not changed:
         return
     named: dict[bytes, str] = {}
-    for path, data in texts.items():
-        named |= dict.fromkeys(_WORD.findall(plain_text(path, data)), path)
+    for path, data in plain.items():
+        named |= dict.fromkeys(_WORD.findall(data), path)
     for path in changed:
         theirs = (trees.source.root / path).read_bytes()
-        for name in sorted(_lost(theirs.split(b"\n"), plain_text(path, theirs).split(b"\n"), texts[path].split(b"\n"))):
+        for name in sorted(_lost(theirs.split(b"\n"), plain_text(theirs).split(b"\n"), texts[path].split(b"\n"))):
             seen.look(check="definitions")
             if name in named:
                 message = f"no longer defines {name.decode()}, which {named[name]} names"

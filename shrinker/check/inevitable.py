@@ -41,7 +41,6 @@ class _Search:
     def __init__(self, trees: Trees) -> None:
         self._trees = trees
         self._symbols = {symbols.path: symbols for symbols in trees.kept}
-        self._modules = {symbols.module: symbols for symbols in trees.kept if symbols.module}
         self._texts = {path: (trees.out / path).read_bytes() for path in trees.python}
         self._ends: dict[str, str] = {}
         """Why a function ends, by its dotted name."""
@@ -85,10 +84,10 @@ class _Search:
         for name, each in defined.items():
             around, _, last = name.rpartition(".")
             owner = around.rpartition(".")[2]
-            whys = (
-                [self._reason(one.body, symbols, owner) for one in each] if f"{module}.{name}" not in self._ends else []
-            )
-            if whys and all(whys):
+            if f"{module}.{name}" in self._ends:
+                continue
+            whys = [self._reason(one.body, symbols, owner) for one in each]
+            if all(whys):
                 self._ends[f"{module}.{name}"] = whys[0]
                 for decorator in each[0].decorator_list:
                     if self._resolved(symbols, dotted(decorator)):
@@ -137,11 +136,13 @@ class _Search:
             if len(targets) != 1:
                 return f"{symbols.module}.{name}" if first in symbols.bound else ""
             whole = module = f"{targets[0]}.{rest}".rstrip(".")
-            while module not in self._modules and module:
+            while (found := self._trees.modules.symbols(module)) is None:
                 module = module.rpartition(".")[0]
-            if module in ("", whole):
+                if not module:
+                    return whole
+            if module == whole:
                 return whole
-            symbols, name = self._modules[module], whole[len(module) + 1 :]
+            symbols, name = found, whole[len(module) + 1 :]
         return ""
 
 
@@ -164,9 +165,10 @@ def _straight(body: Sequence[ast.stmt]) -> Iterator[ast.Call | ast.Raise]:
                 yield from _calls(node.iter)
             case ast.Match():
                 yield from _calls(node.subject)
+            case ast.Try(handlers=[]):
+                yield from _straight(node.body)
             case ast.Try():
-                # An error in it may be caught.
-                yield from _straight([] if node.handlers else node.body)
+                pass  # An error in it may be caught.
             case _:
                 yield from _calls(node)
         if isinstance(node, ast.Return):

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 
 from shrinker.check.definitions import lost_definitions
-from shrinker.check.operators import lost_operators
+from shrinker.check.operators import lost_operators, plain_text
 from shrinker.check.registry import Seen
 from shrinker.check.trees import Trees
 
@@ -40,8 +40,9 @@ def lost_sources(trees: Trees, seen: Seen) -> None:
         theirs = _listed((trees.source.root / path).read_bytes(), folders) if path in trees.source.by_path else {}
         for named in sorted((theirs.keys() - listed.keys()) & kept):
             seen.find(path, 0, f"no longer lists {named}, which is in this tree", check="build lists")
-    lost_operators(trees, seen, upstream, texts)
-    lost_definitions(trees, seen, texts)
+    plain = {path: plain_text(data) for path, data in texts.items()}
+    lost_operators(trees, seen, upstream, texts, plain)
+    lost_definitions(trees, seen, texts, plain)
 
 
 def _listed(data: bytes, folders: Collection[str]) -> dict[str, int]:

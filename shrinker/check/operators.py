@@ -26,7 +26,9 @@ _OPERATORS = "torch.ops."
 COMPILED = frozenset({"c", "cc", "cpp", "cu"})
 
 
-def lost_operators(trees: Trees, seen: Seen, upstream: Collection[str], texts: Mapping[str, bytes]) -> None:
+def lost_operators(
+    trees: Trees, seen: Seen, upstream: Collection[str], texts: Mapping[str, bytes], plain: Mapping[str, bytes]
+) -> None:
     """Look at both ends of each registration.
 
     Args:
@@ -34,14 +36,14 @@ def lost_operators(trees: Trees, seen: Seen, upstream: Collection[str], texts: M
         seen: gets what is found.
         upstream: paths of upstream's native sources.
         texts: those that are kept.
+        plain: the same, see `plain_text`.
     """
     index = trees.index
     removed = {
-        path: plain_text(path, (trees.source.root / path).read_bytes())
+        path: plain_text((trees.source.root / path).read_bytes())
         for path in sorted(upstream)
         if path not in texts and not (index and index.removes(path))
     }
-    plain = {path: plain_text(path, data) for path, data in texts.items()}
     compiled = {path: data for path, data in plain.items() if _kind(path) in COMPILED}
     lost = {path: data for path, data in removed.items() if _kind(path) in COMPILED}
     _definitions(seen, compiled, lost)
@@ -134,7 +136,7 @@ def _bodies(data: bytes) -> set[bytes]:
     return found
 
 
-def plain_text(path: str, data: bytes) -> bytes:
+def plain_text(data: bytes) -> bytes:
     """Without texts and comments, line for line."""
     return _UNREAD.sub(lambda match: b'""' + b"\n" * match.group(0).count(b"\n"), data)
 

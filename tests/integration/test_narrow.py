@@ -46,18 +46,10 @@ def measured(tree: Path, folder: Path) -> tuple[int, Any, Any]:
     with serving(tree, folder) as served:
         first = asked(served)
         (folder / "talks.json").write_text(json.dumps(TALKS))
-        named = [
-            "--model-path",
-            str(served.model),
-            "--tokenizer-path",
-            str(served.model),
-            "--base-url",
-            served.address(),
-        ]
-        words = [str(served.python), "-m", "sglang.bench_one_batch_server", *named, *BENCHMARK.split()]
-        ended = subprocess.run(
-            words, cwd=folder, env=dict(served.variables), capture_output=True, text=True, timeout=300
-        )
+        asks = f"--model-path {served.model} --tokenizer-path {served.model} --base-url {served.address()} {BENCHMARK}"
+        words = [str(served.python), "-m", "sglang.bench_one_batch_server", *asks.split()]
+        variables = dict(served.variables)
+        ended = subprocess.run(words, cwd=folder, env=variables, capture_output=True, text=True, timeout=300)
         assert ended.returncode == 0, ended.stderr[-3000:]
         return first
 

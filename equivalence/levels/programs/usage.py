@@ -9,36 +9,23 @@ import os
 import runpy
 import signal
 import sys
-import traceback
 
 with open(sys.argv[1], encoding="utf-8") as file:
     given = json.load(file)
 
 
 def child(place: str, kind: str, program: str) -> None:
-    """What `python -m MODULE --help` or `python -c CODE --help` does; it does not come back."""
+    """What `python -m MODULE --help` or `python -c CODE --help` does; it ends as that does, and does not come back."""
     signal.alarm(given["seconds"])
     os.dup2(os.open(place, os.O_CREAT | os.O_WRONLY | os.O_TRUNC), 1)
     os.dup2(1, 2)
     sys.path[0] = os.getcwd() if kind == "-m" else ""
     sys.argv = [kind, "--help"]
-    code = 0
-    try:
-        if kind == "-m":
-            runpy.run_module(program, run_name="__main__", alter_sys=True)
-        else:
-            exec(program, {"__name__": "__main__"})
-    except SystemExit as ended:
-        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
-        if code and not isinstance(ended.code, int):
-            print(ended.code, file=sys.stderr)
-    except BaseException:
-        traceback.print_exc()
-        code = 1
-    sys.stdout.flush()
-    sys.stderr.flush()
-    # What modules started must not keep this process.
-    os._exit(code)
+    if kind == "-m":
+        runpy.run_module(program, run_name="__main__", alter_sys=True)
+    else:
+        exec(program, {"__name__": "__main__"})
+    sys.exit()
 
 
 # A width at which no entry is broken by the length of its choices alone.

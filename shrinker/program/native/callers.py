@@ -42,7 +42,7 @@ def find_callers(
     said = {path: said_by(module, package) for path, module in folded.items()}
     for path in graph.kept:
         if path.endswith((".py", ".pyi")) and path not in folded and not path.startswith(f"{apart}/"):
-            said[path] = words_of(path, without_comments(path, tree.read(path).decode("utf-8", "replace")))
+            said[path] = _written(tree, path)
     found: dict[str, frozenset[str]] = {}
     undecided: list[Uncertain] = []
     anywhere = False
@@ -82,9 +82,13 @@ def said_outside(
     tree: UpstreamTree, paths: Collection[str], folded: Mapping[str, FoldedModule], package: str
 ) -> frozenset[str]:
     """All words of some kept files: of modules by path, `folded`, those that are left, and of all others what is written."""
-    texts = ((path, tree.read(path).decode("utf-8", "replace")) for path in paths if path not in folded)
-    others = (words_of(path, without_comments(path, text)) for path, text in texts)
+    others = (_written(tree, path) for path in paths if path not in folded)
     return frozenset().union(*(said_by(module, package) for module in folded.values()), *others)
+
+
+def _written(tree: UpstreamTree, path: str) -> frozenset[str]:
+    """All words of a file as upstream wrote it, without its comments."""
+    return words_of(path, without_comments(path, tree.read(path).decode("utf-8", "replace")))
 
 
 def _nodes(tree: UpstreamTree, path: str) -> Iterator[ast.AST]:
