@@ -1,4 +1,4 @@
-"""Definitions that went from kept native files: no kept native file names them.
+"""Definitions that went from kept native files: no kept native file names them; and declarations: none needs them.
 
 Read as text: what lines went, what stood in them outside of all braces, and every word that is left.
 """
@@ -6,9 +6,9 @@ Read as text: what lines went, what stood in them outside of all braces, and eve
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from shrinker.check.operators import plain_text
+from shrinker.check.operators import bodies, plain_text
 from shrinker.check.registry import Seen
 from shrinker.check.trees import Trees
 
@@ -20,6 +20,8 @@ _DEFINED = re.compile(
     rb"|\bconstexpr\b[^;=()\x00\x01]*?\b([A-Za-z_]\w*)\s*="
 )
 """A function with its parameters and body, a class with its body, a constant; what is in parentheses and braces is one sign."""
+_DECLARED = re.compile(rb"[\w>*&]\s+[*&]*()([A-Za-z_]\w*)\s*\x01[^;{}()\x00\x01]*;")
+"""A function with its parameters and no body."""
 
 
 def lost_definitions(trees: Trees, seen: Seen, texts: Mapping[str, bytes], plain: Mapping[str, bytes]) -> None:
@@ -34,31 +36,31 @@ def lost_definitions(trees: Trees, seen: Seen, texts: Mapping[str, bytes], plain
     changed = [e.path for e in trees.manifest.files if e.changed and e.path in texts and e.path in trees.source.by_path]
     if not changed:
         return
-    named: dict[bytes, str] = {}
-    for path, data in plain.items():
-        named |= dict.fromkeys(_WORD.findall(data), path)
+    words = {path: frozenset(_WORD.findall(data)) for path, data in plain.items()}
+    declared = {name for data in plain.values() for _, name in _DECLARED.findall(_less(data, _PARENTHESES))}
     for path in changed:
         theirs = (trees.source.root / path).read_bytes()
-        for name in sorted(_lost(theirs.split(b"\n"), plain_text(theirs).split(b"\n"), texts[path].split(b"\n"))):
-            seen.look(check="definitions")
-            if name in named:
-                message = f"no longer defines {name.decode()}, which {named[name]} names"
-                seen.find(path, 0, message, check="definitions")
+        ours = [*filter(bytes.strip, texts[path].split(b"\n")[1:])]
+        went = [*map(_flat, _stretches(theirs.split(b"\n"), plain_text(theirs).split(b"\n"), ours))]
+        for verb, names in (("defines", _names(went, _DEFINED)), ("declares", _names(went, _DECLARED) - declared)):
+            for name in sorted(names):
+                seen.look(check="definitions")
+                users = (other for other, said in words.items() if name in said)
+                if verb == "declares":
+                    # Where it is defined nobody needs to have it declared.
+                    users = (other for other in users if name not in bodies(plain[other]))
+                if user := next(users, None):
+                    message = f"no longer {verb} {name.decode()}, which {user} names"
+                    seen.find(path, 0, message, check="definitions")
 
 
-def _lost(theirs: Sequence[bytes], plain: Sequence[bytes], ours: Sequence[bytes]) -> set[bytes]:
-    """Names that stretches of lines defined which went; blank lines are alike and say nothing."""
-    return {
-        name
-        for stretch in _stretches(theirs, plain, [*filter(bytes.strip, ours[1:])])
-        for match in _DEFINED.finditer(_flat(stretch))
-        for name in match.groups()
-        if name
-    }
+def _names(stretches: Iterable[bytes], pattern: re.Pattern[bytes]) -> set[bytes]:
+    """Names that lines say which went."""
+    return {name for stretch in stretches for match in pattern.finditer(stretch) for name in match.groups() if name}
 
 
 def _stretches(theirs: Sequence[bytes], plain: Sequence[bytes], ours: Sequence[bytes]) -> Iterator[bytes]:
-    """Lines next to each other that went, without texts and comments."""
+    """Lines next to each other that went, without texts and comments; blank lines are alike and say nothing."""
     at, gone = 0, list[bytes]()
     for line, said in zip(theirs, plain, strict=True):
         if at < len(ours) and line == ours[at]:
@@ -72,7 +74,15 @@ def _stretches(theirs: Sequence[bytes], plain: Sequence[bytes], ours: Sequence[b
 
 def _flat(text: bytes) -> bytes:
     """What stands outside of all braces, also where a line that both have divides a body."""
-    while (less := _BRACES.sub(b"\x00", _PARENTHESES.sub(b"\x01", text))) != text:
-        text = less
-    before, brace, _ = text.rpartition(b"}")[2].partition(b"{")
+    before, brace, _ = _less(text, _PARENTHESES, _BRACES).rpartition(b"}")[2].partition(b"{")
     return before + brace
+
+
+def _less(text: bytes, *patterns: re.Pattern[bytes]) -> bytes:
+    """With one sign in place of what is in parentheses, and another in place of what is in braces."""
+    before = b""
+    while text != before:
+        before = text
+        for pattern in patterns:
+            text = pattern.sub(b"\x01" if pattern is _PARENTHESES else b"\x00", text)
+    return text

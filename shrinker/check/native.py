@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 
 from shrinker.check.definitions import lost_definitions
@@ -55,7 +55,8 @@ def _listed(data: bytes, folders: Collection[str]) -> dict[str, int]:
 
 
 def _includes(trees: Trees, seen: Seen, upstream: Collection[str], texts: Mapping[str, bytes]) -> None:
-    """Includes of files that upstream has and this tree has not; of none that a rule removes, which is for its platform."""
+    """Includes of files that upstream has and this tree has not, but for what a rule removes, which is for its platform; and includes
+    that went though what they name did not."""
     by_name: dict[str, list[str]] = defaultdict(list)
     for path in upstream:
         by_name[path.rpartition("/")[2]].append(path)
@@ -71,6 +72,14 @@ def _includes(trees: Trees, seen: Seen, upstream: Collection[str], texts: Mappin
             if named and texts.keys().isdisjoint(named) and not (index and all(map(index.removes, named))):
                 message = f"includes {text}, which is not in this tree: {named[0]}"
                 seen.find(path, _line(data, match.start()), message, check="includes")
+    for path in (each.path for each in trees.manifest.files if each.changed and each.path in texts):
+        theirs = (trees.source.root / path).read_bytes() if path in trees.source.by_path else b""
+        for text in sorted(Counter(_INCLUDE.findall(theirs)) - Counter(_INCLUDE.findall(texts[path]))):
+            name = text.decode("utf-8", "replace")
+            named = [other for other in by_name.get(name.rpartition("/")[2], ()) if _named(name, path, other)]
+            seen.look(check="includes")
+            if not named or not texts.keys().isdisjoint(named):
+                seen.find(path, 0, f"no longer includes {name}, which did not go", check="includes")
 
 
 def _kind(path: str) -> str:

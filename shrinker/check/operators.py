@@ -13,7 +13,9 @@ from shrinker.check.registry import Seen
 from shrinker.check.trees import Trees
 
 _REGISTERED = re.compile(rb"\b(?:impl|def)\s*\([^;]*?&\s*(?:\w+::)*([A-Za-z_]\w*)\s*\)+\s*;")
-_NAMED = re.compile(rb'\b(?:impl|def)\s*\(\s*"(?:\w+::)?([A-Za-z_]\w*)')
+_NAMED = re.compile(rb'\b(impl|def)\s*\(\s*"(?:\w+::)?([A-Za-z_]\w*)')
+_OFFERED = re.compile(rb'\bdef\s*\(\s*"([A-Za-z_]\w*)"\s*,')
+"""What a module of pybind11 offers: without a schema."""
 _CALLED = re.compile(rb"\b([A-Za-z_]\w*)\s*(?:<[^;{}()]*>\s*)?\(")
 _UNREAD = re.compile(rb'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 """Texts and comments: an operator's schema has the look of a call."""
@@ -49,6 +51,7 @@ def lost_operators(
     _definitions(seen, compiled, lost)
     _links(seen, compiled, lost)
     _callers(trees, seen, upstream, texts)
+    _offers(trees, seen, texts)
 
 
 def _definitions(seen: Seen, compiled: Mapping[str, bytes], removed: Mapping[str, bytes]) -> None:
@@ -69,7 +72,7 @@ def _definitions(seen: Seen, compiled: Mapping[str, bytes], removed: Mapping[str
 
 def _links(seen: Seen, compiled: Mapping[str, bytes], removed: Mapping[str, bytes]) -> None:
     """Functions that kept sources declare and call, and that upstream's removed sources alone define."""
-    defined = {name: path for path, data in removed.items() for name in _bodies(data)}
+    defined = {name: path for path, data in removed.items() for name in bodies(data)}
     written = {path: set(_CALLED.findall(data)) for path, data in compiled.items()}
     for path, data in compiled.items():
         for match in _PROMISED.finditer(data):
@@ -77,7 +80,7 @@ def _links(seen: Seen, compiled: Mapping[str, bytes], removed: Mapping[str, byte
             seen.look(check="links")
             if name not in defined or len(re.findall(rb"\b%s\b" % name, data)) < 2:
                 continue
-            if name in _bodies(data) or any(name in names for other, names in written.items() if other != path):
+            if name in bodies(data) or any(name in names for other, names in written.items() if other != path):
                 continue
             message = f"calls {name.decode()}, which only {defined[name]} defines in upstream"
             seen.find(path, _line(data, match.start(1)), message, check="links")
@@ -87,26 +90,55 @@ def _callers(trees: Trees, seen: Seen, upstream: Iterable[str], texts: Mapping[s
     """Operators that kept Python names and that upstream registers for this platform."""
     index = trees.index
     theirs = {
-        name
+        statement
         for path in upstream
         if not (index and index.removes(path))
-        for name in _NAMED.findall((trees.source.root / path).read_bytes())
+        for statement in _NAMED.findall((trees.source.root / path).read_bytes())
     }
-    ours = {name for data in texts.values() for name in _NAMED.findall(data)}
+    ours = {statement: path for path, data in texts.items() for statement in _NAMED.findall(data)}
     # A release comes without the library: then what it registers is not to be judged here.
     if not ours or not theirs:
         return
+    halves = {b"def": (b"impl", "declares"), b"impl": (b"def", "implements")}
+    for (kind, operator), path in sorted(ours.items()):
+        other, does = halves[kind]
+        seen.look(check="operators")
+        if (other, operator) in theirs and (other, operator) not in ours:
+            message = (
+                f"{does} the operator {operator.decode()}, whose other half upstream registers and this tree does not"
+            )
+            seen.find(path, 0, message, check="operators")
+    known, offered = ({name for _, name in side} for side in (theirs, ours))
     for path in sorted(trees.python):
         data = (trees.out / path).read_bytes()
         if b"torch.ops" not in data and b"::" not in data:
             continue
         for line, name in _calls(data):
-            if name.encode() in theirs:
+            if name.encode() in known:
                 seen.look(check="callers")
-                if name.encode() not in ours:
+                if name.encode() not in offered:
                     seen.find(
                         path, line, f"names the operator {name}, which nothing in this tree registers", check="callers"
                     )
+
+
+def _offers(trees: Trees, seen: Seen, texts: Mapping[str, bytes]) -> None:
+    """Names that kept sources no longer offer to Python, and that kept Python says."""
+    changed = (
+        {entry.path for entry in trees.manifest.files if entry.changed} & texts.keys() & trees.source.by_path.keys()
+    )
+    lost = {
+        name: path
+        for path in sorted(changed)
+        for name in {*_OFFERED.findall((trees.source.root / path).read_bytes())} - {*_OFFERED.findall(texts[path])}
+    }
+    seen.look(len(lost), "callers")
+    for path in sorted(trees.python) if lost else ():
+        data = (trees.out / path).read_bytes()
+        words = {match.group(): match.start() for match in re.finditer(rb"\w+", data) if match.group() in lost}
+        for name, at in sorted(words.items()):
+            message = f"says {name.decode()}, which {lost[name]} no longer offers"
+            seen.find(path, _line(data, at), message, check="callers")
 
 
 def _calls(data: bytes) -> Iterator[tuple[int, str]]:
@@ -123,7 +155,7 @@ def _calls(data: bytes) -> Iterator[tuple[int, str]]:
                 yield node.lineno, found.group(1)
 
 
-def _bodies(data: bytes) -> set[bytes]:
+def bodies(data: bytes) -> set[bytes]:
     """Names that a parenthesis and a body follow."""
     found: set[bytes] = set()
     for match in _CALLED.finditer(data):

@@ -14,6 +14,9 @@ from typing import cast
 from shrinker.cache import Question, digest_of
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import any_module_matches, any_path_matches, name_matches
+from shrinker.ruleset.models import Remove, Shape
+
+_TABLE = re.compile(r"E=(\d+),N=(\d+),")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,8 @@ class RuleIndex:
     """Of each rule the modules that it removes, and those of them that it spares."""
     _walks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By package, the names below it that a walk over it finds."""
-    _paths: tuple[str, ...] = field(default=())
+    _files: tuple[Remove, ...] = field(default=())
+    """Rules that remove files by their paths."""
     _functions: dict[str, bool] = field(default_factory=dict)
 
     def said(self, questions: Iterable[Question]) -> bytes:
@@ -126,8 +130,35 @@ class RuleIndex:
         )
 
     def removes(self, path: str) -> bool:
-        """True when a rule names this file as a removed one."""
-        return any_path_matches(self._paths, path)
+        """True when a rule names this file as a removed one: neither it spares it, nor may one of its shapes ask for the table."""
+        return any(
+            any_path_matches(rule.paths, path)
+            and not any_path_matches(rule.unless, path)
+            and not (rule.shapes and _may_be_asked_for(path, rule.shapes))
+            for rule in self._files
+        )
+
+
+def _may_be_asked_for(path: str, shapes: Iterable[Shape]) -> bool:
+    """True for a tuning table whose experts and width are a rank's share of one of these models, and for what names no shape.
+
+    Read from the table's side: its experts times the ranks are the routed ones and at most 128 redundant ones, where up to eight of
+    them may be shared ones.
+    """
+    named = _TABLE.match(path.rpartition("/")[2])
+    if named is None:
+        return True
+    experts, width = map(int, named.groups())
+    return any(
+        shape.width % width == 0
+        and shape.width // width <= 64
+        and any(
+            shape.experts <= (experts - shared) * ranks <= shape.experts + 128
+            for shared in range(min(experts, 9))
+            for ranks in range(1, 321)
+        )
+        for shape in shapes
+    )
 
 
 class AskedIndex:
@@ -172,7 +203,7 @@ def index_rules(rules: Ruleset) -> RuleIndex:
         _members=_Patterns.of((".".join(p.split(".")[-2:]), True) for rule in rules.removes for p in rule.members),
         _walks=rules.walked(),
         _modules=tuple((rule.modules, rule.unless) for rule in rules.removes if rule.modules),
-        _paths=tuple(p for rule in rules.removes for p in rule.paths),
+        _files=tuple(rule for rule in rules.removes if rule.paths),
     )
 
 

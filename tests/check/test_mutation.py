@@ -14,6 +14,7 @@ from tests.check.trees import Case, Files
 from tools.mutation import KINDS, Fault, Judged, choose, judge_all, stand
 from tools.mutation.judge import table
 from tools.mutation.kinds import ON_PYTHON, Source
+from tools.mutation.native_kinds import ON_NATIVE
 from tools.mutation.page import mutation_data, mutation_page
 
 Build = Callable[[Files, Files], Case]
@@ -57,11 +58,21 @@ AFTER = BEFORE.replace(
 """,
     "    return cache(run)\n",
 )
+KERNEL = """#include <torch/all.h>
+Tensor add(Tensor a) {
+  return a;
+}
+TORCH_LIBRARY_FRAGMENT(sgl_kernel, m) {
+  m.def("add(Tensor a) -> Tensor");
+  m.impl("add", torch::kCUDA, &add);
+}
+"""
 FILES = {
     "models/pool.py": BEFORE,
     "registry.py": "def register(name):\n    return lambda what: what\n",
     "user.py": "from sglang.models.pool import Pool, run\n\nrun()\nPool().take()\n",
     "models/data.json": "{}\n",
+    "kernels/add.cu": KERNEL,
 }
 GENERATED = {**dict.fromkeys(FILES, "="), "models/pool.py": AFTER}
 
@@ -104,6 +115,24 @@ def test_each_kind_of_fault(kind: str, expected: list[str]) -> None:
     assert all(lines for _, lines in found)
 
 
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        (
+            "native registration deleted",
+            ['m.def("add(Tensor a) -> Tensor");', 'm.impl("add", torch::kCUDA, &add);'],
+        ),
+        ("native definition deleted", ["add"]),
+        ("native include deleted", ["#include <torch/all.h>"]),
+    ],
+)
+def test_each_kind_of_native_fault(kind: str, expected: list[str]) -> None:
+    found = [*ON_NATIVE[kind](KERNEL)]
+    assert [change.subject for change in found] == expected
+    assert all(len(KERNEL.splitlines()) - 3 <= change.text.count("\n") <= len(KERNEL.splitlines()) for change in found)
+    assert all(change.text.startswith("// Modified by shrinker") for change in found), "as a run would have said it"
+
+
 def test_a_block_that_a_fault_empties_gets_pass() -> None:
     text = "class A:\n    x = 1\n\n\ndef f():\n    import os\n"
     source = Source("a.py", text, ast.parse(text), "")
@@ -113,8 +142,8 @@ def test_a_block_that_a_fault_empties_gets_pass() -> None:
 
 
 def test_the_same_seed_draws_the_same_faults(trees: Case) -> None:
-    drawn = [choose(trees.tree, trees.out, trees.manifest, count=12, seed=1) for _ in range(2)]
-    assert drawn[0] == drawn[1] and len(drawn[0]) == 12
+    drawn = [choose(trees.tree, trees.out, trees.manifest, count=len(KINDS), seed=1) for _ in range(2)]
+    assert drawn[0] == drawn[1] and len(drawn[0]) == len(KINDS)
     assert {fault.kind for fault in drawn[0]} == set(KINDS), "each kind comes before one comes twice"
     other = choose(trees.tree, trees.out, trees.manifest, count=1000, seed=2)
     assert {(f.path, f.text) for f in drawn[0]} <= {(f.path, f.text) for f in other}

@@ -49,7 +49,37 @@ CASES: dict[str, tuple[dict[str, str | None], list[tuple[str, str]]]] = {
         {"//kernels/csrc/add.cu": None},
         [("build lists", "kernels/CMakeLists.txt"), ("operators", "kernels/csrc/ext.cc")],
     ),
-    "only the registration is left": ({"//kernels/csrc/ext.cc": "="}, [("operators", "kernels/csrc/ext.cc")]),
+    "a header with its include": (
+        {
+            "//kernels/csrc/shared.cuh": None,
+            "//kernels/csrc/add.cu": f"// {NOTE}" + ADD.replace('#include "shared.cuh"\n', ""),
+        },
+        [],
+    ),
+    "only the registration is left": (
+        {"//kernels/csrc/ext.cc": "="},
+        [("operators", "kernels/csrc/ext.cc"), ("definitions", "kernels/include/ops.h")],
+    ),
+    "a declaration is gone": (
+        {"//kernels/include/ops.h": f"// {NOTE}"},
+        [("definitions", "kernels/include/ops.h")],
+    ),
+    "an include is gone": (
+        {"//kernels/csrc/add.cu": f"// {NOTE}" + ADD.replace('#include "shared.cuh"\n', "")},
+        [("includes", "kernels/csrc/add.cu")],
+    ),
+    "an operator is declared that nothing implements": (
+        {
+            "//kernels/csrc/ext.cc": PRUNED["//kernels/csrc/ext.cc"].replace(
+                '  m.impl("add", torch::kCUDA, &add);\n', ""
+            )
+        },
+        [("operators", "kernels/csrc/ext.cc")],
+    ),
+    "an operator is implemented that nothing declares": (
+        {"//kernels/csrc/ext.cc": PRUNED["//kernels/csrc/ext.cc"].replace('  m.def("add(Tensor a) -> Tensor");\n', "")},
+        [("operators", "kernels/csrc/ext.cc")],
+    ),
     "a header is gone": ({"//kernels/csrc/shared.cuh": None}, [("includes", "kernels/csrc/add.cu")]),
     "a source that another one calls is gone": (
         {
@@ -83,6 +113,14 @@ def test_callers_are_registered(case: Build) -> None:
         ("python/sglang/calls.py", 3),
         ("python/sglang/calls.py", 4),
     ]
+
+
+def test_what_a_module_offers(case: Build) -> None:
+    module = 'PYBIND11_MODULE(x, m) {\n  m.def("read", &read);\n  m.def("write", &write);\n}\n'
+    upstream = {"//x/x.cpp": module, "a.py": "import x\n\n\ndef f():\n    x.read()\n"}
+    for name, expected in (("write", []), ("read", [("callers", "a.py")])):
+        left = "".join(row for row in module.splitlines(keepends=True) if name not in row)
+        assert case(upstream, {"//x/x.cpp": f"// {NOTE}{left}", "a.py": "="}).findings("references") == expected
 
 
 FORM = {

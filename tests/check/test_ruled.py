@@ -304,26 +304,6 @@ def test_a_registration_of_what_is_gone_may_go(case: Build, rules: Ruleset) -> N
     assert [row for row in seen if row[0] == "registrations"] == []
 
 
-READER = 'def table(n, device):\n    return open(f"n={n},device={device}.json")\n'
-
-
-@pytest.mark.parametrize(
-    ("reader", "gone", "expected"),
-    [
-        (READER, "n=1,device=h100.json", 1),
-        (READER, "n=1,device=npu.json", 0),  # A rule removes it.
-        ("x = 1\n", "n=1,device=h100.json", 0),  # Nothing computes its name.
-        (READER, "other.json", 0),
-    ],
-)
-def test_tables(case: Build, rules: Ruleset, reader: str, gone: str, expected: int) -> None:
-    names = ("n=1,device=h100.json", "n=2,device=h100.json", "n=1,device=npu.json", "other.json")
-    files = {"a.py": reader, **{f"tables/{name}": "{}\n" for name in names}}
-    kept = {path: "=" for path in files if path != f"tables/{gone}"}
-    seen = [row for row in found(case, rules, files, kept) if row[0] == "tables"]
-    assert [path for _, path, _ in seen] == [f"tables/{gone}"] * expected
-
-
 @pytest.mark.parametrize(
     ("gone", "expected"),
     [("none", 0), ("sub/c.cuh", 1), ("d_device=npu.cuh", 0), ("near/kernel.h", 1), ("far/kernel.h", 0)],

@@ -11,9 +11,10 @@ from shrinker.check import allowances
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
 from tools.mutation.kinds import DATA_FILE, ON_PYTHON, Source
+from tools.mutation.native_kinds import NATIVE_FILE, ON_NATIVE, SUFFIXES
 from tools.mutation.surgery import parsed
 
-KINDS = (*ON_PYTHON, DATA_FILE)
+KINDS = (*ON_PYTHON, DATA_FILE, *ON_NATIVE, NATIVE_FILE)
 _FILES_A_KIND = 400
 """Files that are drawn before a kind is given up as having no more faults."""
 
@@ -61,20 +62,21 @@ def choose(tree: UpstreamTree, out: Path, manifest: Manifest, *, count: int, see
 
 def _draw(kind: str, tree: UpstreamTree, out: Path, manifest: Manifest, order: random.Random) -> Iterator[Fault]:
     paths = [e.path for e in manifest.files if e.path.startswith(PACKAGE_PREFIX) and e.path not in allowances.OWN_FILES]
-    if kind == DATA_FILE:
-        files = [path for path in paths if not path.endswith(".py")]
+    native = [e.path for e in manifest.files if e.path.endswith(SUFFIXES)]
+    if kind in (DATA_FILE, NATIVE_FILE):
+        files = native if kind == NATIVE_FILE else [p for p in paths if not p.endswith((".py", *SUFFIXES))]
         order.shuffle(files)
         yield from (Fault(kind, path, 0, path.rpartition("/")[2], None) for path in files)
         return
-    python = [path for path in paths if path.endswith(".py")]
+    files = native if kind in ON_NATIVE else [path for path in paths if path.endswith(".py")]
     if kind == "model class not registered":
-        python = [path for path in python if "/models/" in path]
+        files = [path for path in files if "/models/" in path]
     elif kind == "other branch taken":
         changed = {entry.path for entry in manifest.files if entry.changed}
-        python = [path for path in python if path in changed]
-    order.shuffle(python)
+        files = [path for path in files if path in changed]
+    order.shuffle(files)
     # Each round takes one fault of each file, so that large files do not come first.
-    rounds = [_of_file(kind, path, tree, out, random.Random(order.random())) for path in python[:_FILES_A_KIND]]
+    rounds = [_of_file(kind, path, tree, out, random.Random(order.random())) for path in files[:_FILES_A_KIND]]
     while rounds:
         for faults in list(rounds):
             fault = next(faults, None)
@@ -87,12 +89,16 @@ def _draw(kind: str, tree: UpstreamTree, out: Path, manifest: Manifest, order: r
 def _of_file(kind: str, path: str, tree: UpstreamTree, out: Path, order: random.Random) -> Iterator[Fault]:
     """The faults of one kind of one file, in a drawn order."""
     text = (out / path).read_text("utf-8-sig")
-    upstream = tree.read(path).decode("utf-8-sig") if path in tree.by_path else ""
-    changes = list(ON_PYTHON[kind](Source(path, text, parsed(text), upstream)))
+    if kind in ON_NATIVE:
+        changes = list(ON_NATIVE[kind](text))
+    else:
+        upstream = tree.read(path).decode("utf-8-sig") if path in tree.by_path else ""
+        changes = list(ON_PYTHON[kind](Source(path, text, parsed(text), upstream)))
     order.shuffle(changes)
     for change in changes:
         try:
-            parsed(change.text)
+            if kind in ON_PYTHON:
+                parsed(change.text)
         except SyntaxError:
             # The emptied place was no block of its own (`if x: import a`): not what a tool would write.
             continue

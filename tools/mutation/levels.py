@@ -15,18 +15,26 @@ from shrinker.check.levels import judge
 from shrinker.check.trees import Trees
 from shrinker.ruleset import Ruleset
 from shrinker.values.manifest import Manifest
-from shrinker.values.outcome import Evidence
+from shrinker.values.outcome import Evidence, Finding
 from shrinker.values.upstream import UpstreamTree
 from tools.mutation.faults import Fault
 from tools.mutation.judge import Asked
 
 
 def static_level(name: str, tree: UpstreamTree, rules: Ruleset | None, jobs: int, cache: Cache) -> Asked:
-    """A level that reads the trees; the cache has the outcomes of the files that no fault touched."""
+    """A level that reads the trees; the cache has the outcomes of the files that no fault touched.
+
+    What the tree itself leaves open, of an upstream that nobody has answered for, notices no fault.
+    """
+    known: set[Finding] = set()
 
     def ask(folder: Path, manifest: Manifest, fault: Fault | None) -> str:
-        trees = Trees(tree, folder, manifest, rules, jobs, cache)
-        return _first(judge(name, trees, lambda line: None).held())
+        found = judge(name, Trees(tree, folder, manifest, rules, jobs, cache), lambda line: None)
+        if fault is None:
+            known.update(found.open)
+            return _first(found)
+        fresh = tuple(finding for finding in found.held().findings if finding not in known)
+        return _first(replace(found, passed=not fresh, findings=fresh))
 
     return ask
 
