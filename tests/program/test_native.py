@@ -40,6 +40,12 @@ def test_a_computed_name_is_uncertain(tmp_path: Path) -> None:
     assert [u.line for u in made.analysis.graph.uncertain if "computed" in u.reason] == [4]
 
 
+def test_a_module_that_is_named_and_has_nothing_goes(tmp_path: Path) -> None:
+    made = Generated(tmp_path, {"main.py": f"{SUMS}sorts = 1\nprint(sorts)\n"})
+    assert "python/sgl_kernel/sorts.py" in made.gone
+    assert "sorts" not in made.text("python/sgl_kernel/__init__.py")
+
+
 def test_what_nothing_names_goes(tmp_path: Path) -> None:
     made = Generated(tmp_path, {"main.py": SUMS})
     assert made.gone == {

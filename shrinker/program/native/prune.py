@@ -100,8 +100,17 @@ def prune_companions(
         said_there = said_outside(tree, outside, {**folded, **companions}, package)
         for path, more in (*cuts(reach, said_there).items(), *of_targets.items()):
             cut[path] = tuple(sorted({*cut.get(path, ()), *more}))
-        edges += wrapper_edges(tree, graph, search, callers, wrappers, reach.operators)
+        new = [*wrapper_edges(tree, graph, search, callers, wrappers, reach.operators)]
+        asked = named | {edge.dst for edge in new}
+        # What the import of a module was for went: nobody imports it any more, and it has nothing.
+        gone |= {
+            path: _NO_IMPORT
+            for path, module in wrappers.items()
+            if not module.defines and not module.is_package and file_node(path) not in asked
+        }
+        edges += new
         edges += library_edges(tree, reach)
+    companions = {path: module for path, module in companions.items() if path not in gone}
     return Pruned(_without(graph, gone, edges), companions, cut)
 
 
