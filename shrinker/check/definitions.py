@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from shrinker.check.operators import bodies, plain_text
+from shrinker.check.operators import bodies, plain_text, sayings
 from shrinker.check.registry import Seen
 from shrinker.check.trees import Trees
 
@@ -38,6 +38,7 @@ def lost_definitions(trees: Trees, seen: Seen, texts: Mapping[str, bytes], plain
         return
     words = {path: frozenset(_WORD.findall(data)) for path, data in plain.items()}
     declared = {name for data in plain.values() for _, name in _DECLARED.findall(_less(data, _PARENTHESES))}
+    gone: dict[bytes, str] = {}
     for path in changed:
         theirs = (trees.source.root / path).read_bytes()
         ours = [*filter(bytes.strip, texts[path].split(b"\n")[1:])]
@@ -52,6 +53,11 @@ def lost_definitions(trees: Trees, seen: Seen, texts: Mapping[str, bytes], plain
                 if user := next(users, None):
                     message = f"no longer {verb} {name.decode()}, which {user} names"
                     seen.find(path, 0, message, check="definitions")
+                elif verb == "defines":
+                    gone[name] = path
+    # A kernel that is compiled when it is first asked for is named in a text.
+    for path, line, name in sayings(trees, gone):
+        seen.find(path, line, f"says {name.decode()}, which {gone[name]} no longer defines", check="definitions")
 
 
 def _names(stretches: Iterable[bytes], pattern: re.Pattern[bytes]) -> set[bytes]:

@@ -14,8 +14,9 @@ from shrinker.check.trees import Trees
 
 _REGISTERED = re.compile(rb"\b(?:impl|def)\s*\([^;]*?&\s*(?:\w+::)*([A-Za-z_]\w*)\s*\)+\s*;")
 _NAMED = re.compile(rb'\b(impl|def)\s*\(\s*"(?:\w+::)?([A-Za-z_]\w*)')
-_OFFERED = re.compile(rb'\bdef\s*\(\s*"([A-Za-z_]\w*)"\s*,')
-"""What a module of pybind11 offers: without a schema."""
+_OFFERED = re.compile(rb'\b(?:def\s*\(\s*"|TVM_FFI_DLL_EXPORT_TYPED_FUNC\(\s*)([A-Za-z_]\w*)"?\s*,')
+"""What a module of pybind11 offers, without a schema, and one of TVM."""
+_WORD = re.compile(rb"[A-Za-z_]\w*")
 _CALLED = re.compile(rb"\b([A-Za-z_]\w*)\s*(?:<[^;{}()]*>\s*)?\(")
 _UNREAD = re.compile(rb'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 """Texts and comments: an operator's schema has the look of a call."""
@@ -133,12 +134,16 @@ def _offers(trees: Trees, seen: Seen, texts: Mapping[str, bytes]) -> None:
         for name in {*_OFFERED.findall((trees.source.root / path).read_bytes())} - {*_OFFERED.findall(texts[path])}
     }
     seen.look(len(lost), "callers")
-    for path in sorted(trees.python) if lost else ():
+    for path, line, name in sayings(trees, lost):
+        seen.find(path, line, f"says {name.decode()}, which {lost[name]} no longer offers", check="callers")
+
+
+def sayings(trees: Trees, names: Collection[bytes]) -> Iterator[tuple[str, int, bytes]]:
+    """Where kept Python says one of these names, in code or in a text: path, line of the first place, name."""
+    for path in sorted(trees.python) if names else ():
         data = (trees.out / path).read_bytes()
-        words = {match.group(): match.start() for match in re.finditer(rb"\w+", data) if match.group() in lost}
-        for name, at in sorted(words.items()):
-            message = f"says {name.decode()}, which {lost[name]} no longer offers"
-            seen.find(path, _line(data, at), message, check="callers")
+        for name in sorted(set(_WORD.findall(data)).intersection(names)):
+            yield path, 1 + next(i for i, row in enumerate(data.split(b"\n")) if name in _WORD.findall(row)), name
 
 
 def _calls(data: bytes) -> Iterator[tuple[int, str]]:

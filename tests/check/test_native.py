@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -117,9 +118,17 @@ def test_callers_are_registered(case: Build) -> None:
 
 def test_what_a_module_offers(case: Build) -> None:
     module = 'PYBIND11_MODULE(x, m) {\n  m.def("read", &read);\n  m.def("write", &write);\n}\n'
-    upstream = {"//x/x.cpp": module, "a.py": "import x\n\n\ndef f():\n    x.read()\n"}
-    for name, expected in (("write", []), ("read", [("callers", "a.py")])):
-        left = "".join(row for row in module.splitlines(keepends=True) if name not in row)
+    module += "TVM_FFI_DLL_EXPORT_TYPED_FUNC(send, send_it);\nstruct Used {\n};\nstruct Lost {\n};\n"
+    upstream = {"//x/x.cpp": module, "a.py": 'import x\n\n\ndef f():\n    x.read()\n    x.send("Used<1>::run")\n'}
+    lost = {
+        "write": [],
+        "Lost": [],
+        "read": [("callers", "a.py")],
+        "send": [("callers", "a.py")],
+        "Used": [("definitions", "a.py")],
+    }
+    for name, expected in lost.items():
+        left = re.sub(rf"struct {name} {{\n}};\n|.*\b{name}\b.*\n", "", module)
         assert case(upstream, {"//x/x.cpp": f"// {NOTE}{left}", "a.py": "="}).findings("references") == expected
 
 
