@@ -1,0 +1,106 @@
+"""Servers of the default release, without a GPU: a generated one does no more for a step and a token than upstream's, and all profiles start and
+answer like upstream: a rule that takes what every run asks for would end each of them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from equivalence.serving import Request
+from equivalence.serving.client import send
+from equivalence.simulation import events
+from tests.integration.served import Served, of_both, serving
+from tests.integration.shrunk import Shrunk
+
+pytestmark = pytest.mark.network
+
+Answer = tuple[int, Any, Any]
+ASKS = 2
+TOKENS = 6
+# No prefix of what is asked before it: what lies in the cache is added up in another order.
+ASKED = {
+    "input_ids": [41, 9, 23, 51],
+    "sampling_params": {"temperature": 0, "max_new_tokens": 4},
+    "return_logprob": True,
+}
+BENCHMARK = "--batch-size 1 --input-len 8 --output-len 4 --skip-warmup --show-report --dataset-path talks.json"
+TALKS = [{"conversations": [{"from": "human", "value": "hello " * 20}, {"from": "gpt", "value": "fine " * 20}]}] * 8
+
+
+def asked(served: Served) -> Answer:
+    """Status, tokens and their logprobs of one request."""
+    found = send(served.address(), Request("ask", "/generate", ASKED), 300)
+    return found.status, found.body["output_ids"], found.body["meta_info"]["output_token_logprobs"]
+
+
+def counted(tree: Path, folder: Path) -> tuple[dict[str, events.Events], Answer]:
+    """Serve a tree, stream a few answers one after the other, and count; the answer to one more request."""
+    counts = folder / "counts"
+    counts.mkdir(parents=True)
+    plain = {"temperature": 0, "max_new_tokens": TOKENS, "ignore_eos": True}
+    with serving(tree, folder, counted=counts) as served:
+        address = served.address()
+        for number in range(ASKS):
+            # Another prompt each time: what the cache holds is the same for all.
+            body = {"input_ids": [number + 5, 9, 23, 51], "sampling_params": plain, "stream": True}
+            answer = send(address, Request("ask", "/generate", body), 600)
+            assert answer.status == 200, (answer, served.server.text()[-3000:])
+        last = asked(served)
+    return events.read(counts), last
+
+
+def answer(tree: Path, folder: Path) -> Answer:
+    """Serve a tree and ask it."""
+    with serving(tree, folder) as served:
+        return asked(served)
+
+
+def measured(tree: Path, folder: Path) -> Answer:
+    """The same, and the tree's own benchmark of a server runs to its end beside it."""
+    with serving(tree, folder) as served:
+        first = asked(served)
+        (folder / "talks.json").write_text(json.dumps(TALKS))
+        asks = f"--model-path {served.model} --tokenizer-path {served.model} --base-url {served.address()} {BENCHMARK}"
+        words = [str(served.python), "-m", "sglang.bench_one_batch_server", *asks.split()]
+        variables = dict(served.variables)
+        ended = subprocess.run(words, cwd=folder, env=variables, capture_output=True, text=True, timeout=300)
+        assert ended.returncode == 0, ended.stderr[-3000:]
+        return first
+
+
+Both = Mapping[str, tuple[dict[str, events.Events], Answer]]
+
+
+@pytest.fixture(scope="module")
+def both(newest: Shrunk, tmp_path_factory: pytest.TempPathFactory) -> Both:
+    """Upstream's server and that of the widest profile."""
+    return of_both(newest, tmp_path_factory.mktemp("both"), counted)
+
+
+def test_the_generated_server_does_no_more_than_upstreams(both: Both) -> None:
+    before, after = (found for found, _ in both.values())
+    assert before.keys() == after.keys() == set(events.BEGINS.values()) - {""}
+    for work, found in after.items():
+        assert found.pieces >= ASKS - 1
+        for kind in events.KINDS:
+            told = f"{work}: {kind}: {before[work]} upstream, {found} generated"
+            assert found.least[kind] <= before[work].least[kind], told
+            # What waits in the tokenizer's event loop goes on as often as there is time to; the other loops do one thing.
+            if work in ("step", "token in the detokenizer"):
+                assert found.middle[kind] <= before[work].middle[kind], told
+
+
+def test_all_profiles_serve_what_upstream_does(both: Both, narrower: Shrunk, smallest: Shrunk, tmp_path: Path) -> None:
+    wanted = both["upstream"][1]
+    assert wanted == both["generated"][1] and wanted[0] == 200
+    # The rules of the smallest are those of all three.
+    with ThreadPoolExecutor(2) as threads:
+        narrow = threads.submit(answer, narrower.out / "python", tmp_path / narrower.profile)
+        small = threads.submit(measured, smallest.out / "python", tmp_path / smallest.profile)
+        assert narrow.result() == small.result() == wanted
