@@ -63,9 +63,7 @@ def measure(setting: Setting, upstream: Tree, others: Sequence[Tree]) -> dict[st
             group = list(islice(turn, at_once))
             with ThreadPoolExecutor(at_once) as pool:
                 found = list(pool.map(partial(_serve if kind == "serving" else _pair, setting), group))
-            if kind == "one_batch":
-                # Each run measures often: its first row warms up, so that no block is lost.
-                found = [pairs[1:] for pairs in found]
+            # A run that measures often drops its own first numbers, so that no block is lost.
             if start or kind in ("serving", "one_batch"):
                 taken += [pair for pairs in found for pair in pairs]
     except Broken as error:
@@ -194,7 +192,10 @@ def _told(pair: Mapping[str, Numbers]) -> str:
 
 
 def _read(kind: str, result: Path) -> list[Numbers]:
-    """The numbers of one run of upstream's benchmark, by name, as often as it measured; empty when it left none."""
+    """The numbers of one run of upstream's benchmark, by name, as often as it measured; empty when it left none.
+
+    Of a run that measures several times the first row warms up.
+    """
     try:
         rows = [json.loads(line) for line in result.read_text("utf-8").splitlines() if line.strip()]
     except (OSError, ValueError):
@@ -206,9 +207,10 @@ def _read(kind: str, result: Path) -> list[Numbers]:
         found.setdefault(row["batch_size"], []).append(
             {f"{name}@batch{row['batch_size']}": float(row[name]) for name in _ONE_BATCH_NAMES if name in row}
         )
-    return [
+    times: list[Numbers] = [
         {name: value for each in some for name, value in each.items()} for some in zip(*found.values(), strict=False)
     ]
+    return times[1:]
 
 
 def _is_rate(name: str, value: object) -> bool:

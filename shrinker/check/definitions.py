@@ -8,11 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from shrinker.check.operators import bodies, plain_text, sayings
+from shrinker.check.operators import WORD, bodies, plain_text, sayings
 from shrinker.check.registry import Seen
 from shrinker.check.trees import Trees
 
-_WORD = re.compile(rb"[A-Za-z_]\w*")
 _PARENTHESES, _BRACES = re.compile(rb"\([^(){}]*\)"), re.compile(rb"\{[^{}]*\}")
 _DEFINED = re.compile(
     rb"\b(?!(?:noexcept|decltype|requires|if|for|while|switch|catch)\b)([A-Za-z_]\w*)\s*\x01[^;()\x00\x01]*[\x00{]"
@@ -20,27 +19,28 @@ _DEFINED = re.compile(
     rb"|\bconstexpr\b[^;=()\x00\x01]*?\b([A-Za-z_]\w*)\s*="
 )
 """A function with its parameters and body, a class with its body, a constant; what is in parentheses and braces is one sign."""
-_DECLARED = re.compile(rb"[\w>*&]\s+[*&]*()([A-Za-z_]\w*)\s*\x01[^;{}()\x00\x01]*;")
+_DECLARED = re.compile(rb"[\w>*&]\s+[*&]*([A-Za-z_]\w*)\s*\x01[^;{}()\x00\x01]*;")
 """A function with its parameters and no body."""
 
 
-def lost_definitions(trees: Trees, seen: Seen, texts: Mapping[str, bytes], plain: Mapping[str, bytes]) -> None:
+def lost_definitions(
+    trees: Trees, seen: Seen, before: Mapping[str, bytes], texts: Mapping[str, bytes], plain: Mapping[str, bytes]
+) -> None:
     """Look for what changed files no longer define in all that is kept.
 
     Args:
         trees: both.
         seen: gets what is found.
+        before: upstream's text of those that changed, by path.
         texts: of the native sources that are kept, by path.
         plain: the same, see `plain_text`.
     """
-    changed = [e.path for e in trees.manifest.files if e.changed and e.path in texts and e.path in trees.source.by_path]
-    if not changed:
+    if not before:
         return
-    words = {path: frozenset(_WORD.findall(data)) for path, data in plain.items()}
-    declared = {name for data in plain.values() for _, name in _DECLARED.findall(_less(data, _PARENTHESES))}
+    words = {path: frozenset(WORD.findall(data)) for path, data in plain.items()}
+    declared = {name for data in plain.values() for name in _DECLARED.findall(_less(data, _PARENTHESES))}
     gone: dict[bytes, str] = {}
-    for path in changed:
-        theirs = (trees.source.root / path).read_bytes()
+    for path, theirs in before.items():
         ours = [*filter(bytes.strip, texts[path].split(b"\n")[1:])]
         went = [*map(_flat, _stretches(theirs.split(b"\n"), plain_text(theirs).split(b"\n"), ours))]
         for verb, names in (("defines", _names(went, _DEFINED)), ("declares", _names(went, _DECLARED) - declared)):

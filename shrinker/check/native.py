@@ -27,7 +27,13 @@ def lost_sources(trees: Trees, seen: Seen) -> None:
     kept = {path for path in trees.recorded if _kind(path) in _SOURCES and (trees.out / path).is_file()}
     lists = sorted(path for path in trees.recorded if path.endswith(_BUILD_LISTS))
     texts = {path: (trees.out / path).read_bytes() for path in sorted(kept)}
-    _includes(trees, seen, upstream, texts)
+    changed = (each.path for each in trees.manifest.files if each.changed)
+    before = {
+        path: (trees.source.root / path).read_bytes()
+        for path in changed
+        if path in texts and path in trees.source.by_path
+    }
+    _includes(trees, seen, upstream, before, texts)
     for path in lists:
         # A list that another one includes names what lies beside that one.
         folders = {each.rpartition("/")[0] for each in (path, *lists) if each == path or each.endswith(_BUILD_LISTS[0])}
@@ -41,8 +47,8 @@ def lost_sources(trees: Trees, seen: Seen) -> None:
         for named in sorted((theirs.keys() - listed.keys()) & kept):
             seen.find(path, 0, f"no longer lists {named}, which is in this tree", check="build lists")
     plain = {path: plain_text(data) for path, data in texts.items()}
-    lost_operators(trees, seen, upstream, texts, plain)
-    lost_definitions(trees, seen, texts, plain)
+    lost_operators(trees, seen, upstream, before, texts, plain)
+    lost_definitions(trees, seen, before, texts, plain)
 
 
 def _listed(data: bytes, folders: Collection[str]) -> dict[str, int]:
@@ -54,7 +60,9 @@ def _listed(data: bytes, folders: Collection[str]) -> dict[str, int]:
     }
 
 
-def _includes(trees: Trees, seen: Seen, upstream: Collection[str], texts: Mapping[str, bytes]) -> None:
+def _includes(
+    trees: Trees, seen: Seen, upstream: Collection[str], before: Mapping[str, bytes], texts: Mapping[str, bytes]
+) -> None:
     """Includes of files that upstream has and this tree has not, but for what a rule removes, which is for its platform; and includes
     that went though what they name did not."""
     by_name: dict[str, list[str]] = defaultdict(list)
@@ -72,8 +80,7 @@ def _includes(trees: Trees, seen: Seen, upstream: Collection[str], texts: Mappin
             if named and texts.keys().isdisjoint(named) and not (index and all(map(index.removes, named))):
                 message = f"includes {text}, which is not in this tree: {named[0]}"
                 seen.find(path, _line(data, match.start()), message, check="includes")
-    for path in (each.path for each in trees.manifest.files if each.changed and each.path in texts):
-        theirs = (trees.source.root / path).read_bytes() if path in trees.source.by_path else b""
+    for path, theirs in before.items():
         for text in sorted(Counter(_INCLUDE.findall(theirs)) - Counter(_INCLUDE.findall(texts[path]))):
             name = text.decode("utf-8", "replace")
             named = [other for other in by_name.get(name.rpartition("/")[2], ()) if _named(name, path, other)]

@@ -16,7 +16,7 @@ _REGISTERED = re.compile(rb"\b(?:impl|def)\s*\([^;]*?&\s*(?:\w+::)*([A-Za-z_]\w*
 _NAMED = re.compile(rb'\b(impl|def)\s*\(\s*"(?:\w+::)?([A-Za-z_]\w*)')
 _OFFERED = re.compile(rb'\b(?:def\s*\(\s*"|TVM_FFI_DLL_EXPORT_TYPED_FUNC\(\s*)([A-Za-z_]\w*)"?\s*,')
 """What a module of pybind11 offers, without a schema, and one of TVM."""
-_WORD = re.compile(rb"[A-Za-z_]\w*")
+WORD = re.compile(rb"[A-Za-z_]\w*")
 _CALLED = re.compile(rb"\b([A-Za-z_]\w*)\s*(?:<[^;{}()]*>\s*)?\(")
 _UNREAD = re.compile(rb'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 """Texts and comments: an operator's schema has the look of a call."""
@@ -30,7 +30,12 @@ COMPILED = frozenset({"c", "cc", "cpp", "cu"})
 
 
 def lost_operators(
-    trees: Trees, seen: Seen, upstream: Collection[str], texts: Mapping[str, bytes], plain: Mapping[str, bytes]
+    trees: Trees,
+    seen: Seen,
+    upstream: Collection[str],
+    before: Mapping[str, bytes],
+    texts: Mapping[str, bytes],
+    plain: Mapping[str, bytes],
 ) -> None:
     """Look at both ends of each registration.
 
@@ -38,6 +43,7 @@ def lost_operators(
         trees: both.
         seen: gets what is found.
         upstream: paths of upstream's native sources.
+        before: upstream's text of kept ones that changed, by path.
         texts: those that are kept.
         plain: the same, see `plain_text`.
     """
@@ -52,7 +58,7 @@ def lost_operators(
     _definitions(seen, compiled, lost)
     _links(seen, compiled, lost)
     _callers(trees, seen, upstream, texts)
-    _offers(trees, seen, texts)
+    _offers(trees, seen, before, texts)
 
 
 def _definitions(seen: Seen, compiled: Mapping[str, bytes], removed: Mapping[str, bytes]) -> None:
@@ -100,15 +106,7 @@ def _callers(trees: Trees, seen: Seen, upstream: Iterable[str], texts: Mapping[s
     # A release comes without the library: then what it registers is not to be judged here.
     if not ours or not theirs:
         return
-    halves = {b"def": (b"impl", "declares"), b"impl": (b"def", "implements")}
-    for (kind, operator), path in sorted(ours.items()):
-        other, does = halves[kind]
-        seen.look(check="operators")
-        if (other, operator) in theirs and (other, operator) not in ours:
-            message = (
-                f"{does} the operator {operator.decode()}, whose other half upstream registers and this tree does not"
-            )
-            seen.find(path, 0, message, check="operators")
+    _halves(seen, theirs, ours)
     known, offered = ({name for _, name in side} for side in (theirs, ours))
     for path in sorted(trees.python):
         data = (trees.out / path).read_bytes()
@@ -123,15 +121,25 @@ def _callers(trees: Trees, seen: Seen, upstream: Iterable[str], texts: Mapping[s
                     )
 
 
-def _offers(trees: Trees, seen: Seen, texts: Mapping[str, bytes]) -> None:
+def _halves(seen: Seen, theirs: Collection[tuple[bytes, bytes]], ours: Mapping[tuple[bytes, bytes], str]) -> None:
+    """Operators that are declared and not implemented, or the other way round, where upstream does both: kind and name of each statement."""
+    halves = {b"def": (b"impl", "declares"), b"impl": (b"def", "implements")}
+    for (kind, operator), path in sorted(ours.items()):
+        other, does = halves[kind]
+        seen.look(check="operators")
+        if (other, operator) in theirs and (other, operator) not in ours:
+            message = (
+                f"{does} the operator {operator.decode()}, whose other half upstream registers and this tree does not"
+            )
+            seen.find(path, 0, message, check="operators")
+
+
+def _offers(trees: Trees, seen: Seen, before: Mapping[str, bytes], texts: Mapping[str, bytes]) -> None:
     """Names that kept sources no longer offer to Python, and that kept Python says."""
-    changed = (
-        {entry.path for entry in trees.manifest.files if entry.changed} & texts.keys() & trees.source.by_path.keys()
-    )
     lost = {
         name: path
-        for path in sorted(changed)
-        for name in {*_OFFERED.findall((trees.source.root / path).read_bytes())} - {*_OFFERED.findall(texts[path])}
+        for path, theirs in before.items()
+        for name in {*_OFFERED.findall(theirs)} - {*_OFFERED.findall(texts[path])}
     }
     seen.look(len(lost), "callers")
     for path, line, name in sayings(trees, lost):
@@ -142,8 +150,8 @@ def sayings(trees: Trees, names: Collection[bytes]) -> Iterator[tuple[str, int, 
     """Where kept Python says one of these names, in code or in a text: path, line of the first place, name."""
     for path in sorted(trees.python) if names else ():
         data = (trees.out / path).read_bytes()
-        for name in sorted(set(_WORD.findall(data)).intersection(names)):
-            yield path, 1 + next(i for i, row in enumerate(data.split(b"\n")) if name in _WORD.findall(row)), name
+        for name in sorted(set(WORD.findall(data)).intersection(names)):
+            yield path, 1 + next(i for i, row in enumerate(data.split(b"\n")) if name in WORD.findall(row)), name
 
 
 def _calls(data: bytes) -> Iterator[tuple[int, str]]:

@@ -153,9 +153,9 @@ def _may_be_asked_for(path: str, shapes: Iterable[Shape]) -> bool:
         shape.width % width == 0
         and shape.width // width <= 64
         and any(
-            shape.experts <= (experts - shared) * ranks <= shape.experts + 128
-            for shared in range(min(experts, 9))
-            for ranks in range(1, 321)
+            # The fewest ranks whose shares are all experts, and the redundant ones that these make.
+            -(-shape.experts // share) <= 320 and -shape.experts % share <= 128
+            for share in range(max(1, experts - 8), experts + 1)
         )
         for shape in shapes
     )
