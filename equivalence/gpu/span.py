@@ -174,6 +174,38 @@ def alone(upstream: Sequence[Sequence[Record]], generated: Sequence[Sequence[Rec
     return Alone(mine, theirs, share if len(drawn) * LEVEL >= 1 else None)
 
 
+@dataclass(frozen=True)
+class Pooled:
+    """How many servers give an answer that stands alone, over all cells.
+
+    Attributes:
+        upstream, generated: such servers, and all servers, of the cells in which both trees have some.
+        probability: that as many of the generated tree's do, were the servers of each cell drawn at random.
+    """
+
+    upstream: tuple[int, int]
+    generated: tuple[int, int]
+    probability: float
+
+
+def pool(cells: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Pooled:
+    """What cells say together: one that strays twice as often in each of ten cells need not stand out in any.
+
+    Args:
+        cells: by cell, how many answers of each server stand alone, upstream's and the generated tree's.
+    """
+    strays = [tuple([count > 0 for count in side] for side in cell) for cell in cells if all(cell)]
+    true = sum(sum(theirs) for _, theirs in strays)
+    draw = random.Random(0)
+    as_many = 1 + sum(
+        sum(sum(draw.sample(mine + theirs, len(theirs))) for mine, theirs in strays) >= true for _ in range(MOST - 1)
+    )
+    upstream, generated = (
+        (sum(map(sum, side)), sum(map(len, side))) for side in (zip(*strays, strict=True) if strays else ((), ()))
+    )
+    return Pooled(upstream, generated, as_many / MOST)
+
+
 def _text(answer: Answer | None) -> str:
     if answer is None:
         return ""

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from equivalence.gpu.span import pool
+
 _GOOD = ("same", "spread", "measured", "fails in both", "not run")
 
 
@@ -77,6 +79,7 @@ def _answers(rows: Sequence[dict[str, Any]]) -> list[str]:
             f"{_both(row, 'servers')} | {_both(row, 'runs')} | {requests or ''} | "
             f"{row.get('own_differences', '')} | {_stray(row)} | {kernels} | {ready} | {memory} |"
         )
+    result += _pooled(rows)
     if written := [row for row in rows if row.get("files")]:
         told = [f"{row['cell']} {row['files'][0]} / {row['files'][1]}, {row['files'][2]} alike" for row in written]
         result += ["", f"Files that the servers wrote (upstream / generated): {'; '.join(told)}."]
@@ -86,6 +89,20 @@ def _answers(rows: Sequence[dict[str, Any]]) -> list[str]:
     if missing:
         result += ["", f"Not run: {', '.join(missing)}."]
     return result
+
+
+def _pooled(rows: Sequence[dict[str, Any]]) -> list[str]:
+    pooled = pool([tuple(row["alone_beside_others"]) for row in rows if "alone_beside_others" in row])
+    (mine, of), (theirs, among) = pooled.upstream, pooled.generated
+    if not mine + theirs:
+        return []
+    return [
+        "",
+        f"All cells together, without servers that warmed caches beside fewer others: of upstream's {of} servers {mine} give an answer that stands alone, of the",
+        f"generated tree's {among} {theirs} (p {pooled.probability:.3f}: servers of each cell drawn at random). Cells that the first servers leave open get",
+        "more of them, and the first ones count here as well, so that chance is taken for the tree: a number of servers that is fixed",
+        "beforehand (`--cell NAME:N`) has no such share.",
+    ]
 
 
 def _pairs(rows: Sequence[dict[str, Any]]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from equivalence.gpu.span import alone, judge_spans
+from equivalence.gpu.span import alone, judge_spans, pool
 from equivalence.gpu.verdict import judge_cell
 from equivalence.serving import Answer, Record
 
@@ -95,6 +95,16 @@ def test_lone_answers_are_chance_only_where_upstream_has_them_too():
     assert alone(cell("ab", "aa"), cell("ab", "aa")).probability is None, "six labellings cannot reach one in twenty"
 
 
+def test_cells_that_stray_a_little_more_each_stand_out_together():
+    calm, stray = ([0, 0, 0, 2], [0, 0, 1, 0]), ([0, 0, 0, 0], [1, 0, 2, 0])
+    assert pool([calm] * 10).probability > 0.5
+    assert pool([stray]).probability > 0.1, "no cell says it"
+    assert pool([stray] * 10).probability < 0.01
+    assert pool([stray] * 10) == pool([stray] * 10), "drawn from the same seed"
+    assert pool([([1, 0], [])]).upstream == (0, 0), "a cell without the other tree says nothing"
+    assert pool([]).generated == (0, 0)
+
+
 def seen(passes, **changed):
     base = {
         "passes": passes,
@@ -133,6 +143,14 @@ def test_a_cell_by_all_its_servers():
     broken = {"error": "not ready", "tail": "", "errors": ["E"]}
     assert judge_cell([first, broken], [other, first])["result"] == "spread", "a control that fails takes nothing away"
     assert judge_cell([first], [broken])["result"] == "fails in generated"
+
+
+def test_a_server_that_warmed_the_caches_beside_fewer_others_is_no_measure_of_strays():
+    calm, stray = seen([answers("a")] * 2), seen([answers("a"), answers("b")])
+    assert judge_cell([calm | {"warms": True}, stray], [stray, calm])["alone_beside_others"] == [[1], [1, 0]]
+    assert judge_cell([calm | {"warms": True}], [stray])["alone_beside_others"] == [[0], [1]], (
+        "unless it is the only one"
+    )
 
 
 def test_kernels_are_those_of_a_server_that_was_profiled():
