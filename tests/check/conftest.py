@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.check.trees import Case, Files, manifest_of, upstream_tree, write
+from tests.check.trees import Build, Case, Files, manifest_of, upstream_tree, write
 
 
 @pytest.fixture
-def case(tmp_path: Path) -> Callable[[Files, Files], Case]:
+def case(tmp_path: Path) -> Build:
     """`case(upstream, generated)`: paths are below the package, or below the tree's root after ``//``.
 
     A generated text of ``"="`` is upstream's.

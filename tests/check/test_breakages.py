@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from tests.check.asked import levels
-from tests.check.trees import Case, Files
+from tests.check.trees import Build
 from tools.mutation import judge_all
 from tools.mutation.breakages import Breakage, breakage_fault, declared, why_skipped
 from tools.mutation.page import breakages_data, breakages_page
-
-Build = Callable[[Files, Files], Case]
 
 STATE = """class Group: ...
 

@@ -11,9 +11,8 @@ from shrinker.check import levels
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.load import load_rules
 from shrinker.values.outcome import Evidence
-from tests.check.trees import Case, Files
+from tests.check.trees import Build, Files
 
-Build = Callable[[Files, Files], Case]
 Compare = Callable[[Files, Files], Evidence]
 Judge = Callable[..., list[str]]
 

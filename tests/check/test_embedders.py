@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,9 +18,7 @@ from shrinker.source.cache import default_folder
 from shrinker.source.wheels import load_wheels, open_wheel
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile, LevelResult
-from tests.check.trees import Case, Files, manifest_of
-
-Build = Callable[[Files, Files], Case]
+from tests.check.trees import Build, Case, Files, manifest_of
 
 BASE = "class Base:\n    def take(self): pass\n    def give_back(self): pass\n"
 LESS = "class Base:\n    def take(self): pass\n"

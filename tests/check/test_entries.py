@@ -10,31 +10,16 @@ import pytest
 from shrinker.check.entries import judge_entries
 from shrinker.ruleset.load import load_rules
 from shrinker.values.entries import Entries
-from tests.check.trees import Case, Files
+from tests.check.trees import Build, Files, rule
 
-Build = Callable[[Files, Files], Case]
 Judge = Callable[..., Entries]
 
-RULES = """
-[[entry]]
-id = "flags"
-why = "A rule of the test."
-kind = "flag"
-classes = ["sglang.args.Args"]
-held = ["args", "get_args()"]
-apart = ["sglang.checks"]
-
-[[entry]]
-id = "requests"
-why = "A rule of the test."
-kind = "request"
-classes = ["sglang.requests.*Request"]
-
-[[platform]]
-id = "others"
-why = "A rule of the test."
-words = ["npu", "hip"]
-"""
+RULES = (
+    rule("entry", "flags", 'kind = "flag"', 'classes = ["sglang.args.Args"]', 'held = ["args", "get_args()"]')
+    + 'apart = ["sglang.checks"]\n'
+    + rule("entry", "requests", 'kind = "request"', 'classes = ["sglang.requests.*Request"]')
+    + rule("platform", "others", 'words = ["npu", "hip"]')
+)
 ARGS = """from dataclasses import dataclass
 
 KINDS = ["one", "two", "three"]
@@ -62,37 +47,22 @@ from enum import Enum, auto
 import torch
 
 from sglang.args import Args, get_args
-
-
 class Mode(Enum):
     PLAIN = "plain"
     DEEP = "deep"
-
-    def is_deep(self):
-        return self == Mode.DEEP
-
-    def is_shallow(self):
-        return self in (Mode.PLAIN,)
-
-
+    def is_deep(self): return self == Mode.DEEP
+    def is_shallow(self): return self in (Mode.PLAIN,)
 class Algorithm(Enum):
     EAGLE = auto()
     NGRAM = auto()
 
     @classmethod
-    def of(cls, name):
-        return cls[name.upper()]
-
-    def is_ngram(self):
-        return self == Algorithm.NGRAM
-
-
+    def of(cls, name): return cls[name.upper()]
+    def is_ngram(self): return self == Algorithm.NGRAM
 class Envs:
     SGLANG_OFF = EnvBool(False)
     SGLANG_ON = EnvBool(True)
     SGLANG_COUNT = EnvInt(0)
-
-
 class Layer:
     def __init__(self, args: Args):
         self.use_fast = args.fast and torch.cuda.is_available()
@@ -103,40 +73,27 @@ class Layer:
         self.algorithm = Algorithm.of(args.algorithm)
         self.kind = args.kind
         self.wanted = fast_is_wanted()
-
-
-def fast_is_wanted():
-    return is_fast()
-
-
-def is_fast():
-    return get_args().fast
-
-
-def is_npu():
-    return hasattr(torch, "npu")
-
-
-def is_hopper():
-    return torch.cuda.get_device_capability()[0] == 9
+def fast_is_wanted(): return is_fast()
+def is_fast(): return get_args().fast
+def is_npu(): return hasattr(torch, "npu")
+def is_hopper(): return torch.cuda.get_device_capability()[0] == 9
 """
 REQUESTS = "class ChatRequest:\n    image: str = ''\n"
 UPSTREAM = {"__init__.py": "", "args.py": ARGS, "uses.py": USES, "requests.py": REQUESTS}
 
 
-def _refusal(rule: str, more: str) -> str:
-    return (
-        f'[[reject]]\nid = "{rule}"\nwhy = "A rule of the test."\nfeature = "what is gone"\n'
-        f'function = "sglang.args.Args.__post_init__"\ninstead = "Leave it out."\n{more}\n'
-    )
+def _refusal(name: str, attributes: str, more: str) -> str:
+    function = 'function = "sglang.args.Args.__post_init__"'
+    asked = f"attribute = {attributes.split()}"
+    return rule("reject", name, 'feature = "what is gone"', function, 'instead = "Leave it out."', asked, more)
 
 
-def _fact(more: str) -> str:
-    return f'[[fact]]\nid = "claim"\nwhy = "A rule of the test."\n{more}\n'
+def _fact(*lines: str) -> str:
+    return rule("fact", "claim", *lines)
 
 
-def _domain(more: str) -> str:
-    return f'[[domain]]\nid = "claim"\nwhy = "A rule of the test."\n{more}\n'
+def _domain(*lines: str) -> str:
+    return rule("domain", "claim", *lines)
 
 
 @pytest.fixture
@@ -160,19 +117,26 @@ DEEP = 'calls = [".is_deep"]\nvalue = false'
 NGRAM = 'calls = [".is_ngram"]\nvalue = false'
 USE_FAST = 'attributes = [".use_fast"]\nvalue = false'
 KIND = 'names = ["sglang.**.kind"]\nnever = ["two", "four"]'
+NO_FAST = _refusal("no-fast", "fast", "set = true")
+NO_DEEP = _refusal("no-deep", "mode", 'values = ["deep"]')
+UNPLACED = _refusal("unplaced", "fast", "set = true")
+
+
+def _of_mode(flags: str) -> str:
+    return rule("dependent", "of-mode", f'flags = ["{flags}"]', 'on = ["no-deep"]')
 
 
 @pytest.mark.parametrize(
     ("rules", "enters"),
     [
-        (_fact(FAST) + _refusal("no-fast", 'attribute = "fast"\nset = true'), "flag --fast (refused by no-fast)"),
-        (_domain(KIND) + _refusal("no-two", 'attribute = "kind"\ndomain = "claim"'), "refused by no-two"),
-        (_domain(KIND) + _refusal("no-two", 'attribute = ["mode", "kind"]\nvalues = ["two"]'), "refused by no-two"),
-        (_domain(KIND) + _refusal("one-only", 'attribute = "kind"\nonly = ["one"]'), "refused by one-only"),
+        (_fact(FAST) + NO_FAST, "flag --fast (refused by no-fast)"),
+        (_domain(KIND) + _refusal("no-two", "kind", 'domain = "claim"'), "refused by no-two"),
+        (_domain(KIND) + _refusal("no-two", "mode kind", 'values = ["two"]'), "refused by no-two"),
+        (_domain(KIND) + _refusal("one-only", "kind", 'only = ["one"]'), "refused by one-only"),
         (_domain('names = ["sglang.**.kind"]\nnever = ["four"]'), "flag --kind (takes none of these)"),
         (
             _domain('names = ["sglang.**.kind"]\nonly = ["one", "two"]')
-            + _refusal("one-only", 'attribute = "kind"\ndomain = "claim"'),
+            + _refusal("one-only", "kind", 'domain = "claim"'),
             "flag --kind (refused by one-only)",
         ),
         (_fact('calls = ["sglang.**.is_npu"]\nvalue = false'), "another platform"),
@@ -183,28 +147,17 @@ KIND = 'names = ["sglang.**.kind"]\nnever = ["two", "four"]'
             "environment (refused)",
         ),
         (_fact('environment = ["SGLANG_COUNT"]'), "environment (refused)"),
+        (_fact(DEEP) + NO_DEEP, "flag --mode (refused by no-deep)"),
         (
-            _fact(DEEP) + _refusal("no-deep", 'attribute = "mode"\nvalues = ["deep"]'),
-            "flag --mode (refused by no-deep)",
-        ),
-        (
-            _fact(NGRAM) + _refusal("no-ngram", 'attribute = "algorithm"\nvalues = ["ngram"]\nany_case = true'),
+            _fact(NGRAM) + _refusal("no-ngram", "algorithm", 'values = ["ngram"]\nany_case = true'),
             "flag --algorithm (refused by no-ngram)",
         ),
+        (_fact(USE_FAST + '\nfollows = ["no-fast"]') + NO_FAST, "flag --fast: follows no-fast"),
         (
-            _fact(USE_FAST + '\nfollows = ["no-fast"]') + _refusal("no-fast", 'attribute = "fast"\nset = true'),
-            "flag --fast: follows no-fast",
-        ),
-        (
-            _fact('attributes = [".image"]') + _refusal("no-image", 'attribute = "image"\nset = true'),
+            _fact('attributes = [".image"]') + _refusal("no-image", "image", "set = true"),
             "request ChatRequest.image: refused by no-image",
         ),
-        (
-            _fact(FAST)
-            + '[[dependent]]\nid = "of-mode"\nwhy = "A rule of the test."\nflags = ["f*t"]\non = ["no-deep"]\n'
-            + _refusal("no-deep", 'attribute = "mode"\nvalues = ["deep"]'),
-            "flag --fast (without effect: of-mode)",
-        ),
+        (_fact(FAST) + _of_mode("f*t") + NO_DEEP, "flag --fast (without effect: of-mode)"),
         (_fact('names = ["sglang.args.elsewhere"]\nvalue = false'), "not in this upstream"),
     ],
     ids=range(17),
@@ -220,14 +173,14 @@ def test_enforced(judge: Judge, rules: str, enters: str) -> None:
     [
         (_fact(FAST), 'the flag --fast sets. Refuse it:\n[[reject]]\nid = "refuse-fast"'),
         (_fact('names = ["sglang.**.fast"]\nvalue = false'), "the flag --fast sets"),
-        (_fact(FAST) + _refusal("unplaced", 'attribute = "fast"\nset = true'), "the flag --fast sets"),
-        (_fact(FAST) + _refusal("other", 'attribute = "slow"\nset = true'), "the flag --fast sets"),
+        (_fact(FAST) + UNPLACED, "the flag --fast sets"),
+        (_fact(FAST) + _refusal("other", "slow", "set = true"), "the flag --fast sets"),
         (_fact(FAST + '\nfollows = ["flags"]'), "the flag --fast sets"),
         (_fact(FAST + "\nmachine = true"), "the flag --fast sets"),
-        (_fact('attributes = [".fast"]\nvalue = true') + _refusal("f", 'attribute = "fast"\nset = true'), "is True"),
+        (_fact('attributes = [".fast"]\nvalue = true') + _refusal("f", "fast", "set = true"), "is True"),
         (_domain(KIND), "never two, which the flag --kind takes"),
-        (_domain(KIND) + _refusal("no-three", 'attribute = "kind"\nvalues = ["three"]'), "never two"),
-        (_domain(KIND) + _refusal("two-only", 'attribute = "kind"\nonly = ["two"]'), "never two"),
+        (_domain(KIND) + _refusal("no-three", "kind", 'values = ["three"]'), "never two"),
+        (_domain(KIND) + _refusal("two-only", "kind", 'only = ["two"]'), "never two"),
         (_domain('names = ["sglang.**.mode"]\nnever = ["any"]'), "never any, which the flag --mode takes"),
         (_domain('names = ["sglang.**.kind"]\nonly = ["one"]'), "all that it may be, and the flag --kind takes more"),
         (_fact('environment = ["SGLANG_ON"]\nvalue = false'), "which upstream has on where nobody sets it"),
@@ -236,16 +189,13 @@ def test_enforced(judge: Judge, rules: str, enters: str) -> None:
         (_fact('environment = ["SGLANG_OFF"]\nvalue = true'), "which nothing enforces"),
         (_fact(DEEP), "what Mode gives for deep, which the flag --mode takes"),
         (_fact('calls = [".is_shallow"]\nvalue = false'), "what Mode gives for plain"),
-        (_fact(NGRAM) + _refusal("n", 'attribute = "algorithm"\nvalues = ["NGRAM", "ngram"]'), "for NGRAM in any case"),
+        (_fact(NGRAM) + _refusal("n", "algorithm", 'values = ["NGRAM", "ngram"]'), "for NGRAM in any case"),
         (_fact(USE_FAST), "upstream computes it from flag --fast"),
         (_fact('attributes = [".wanted"]\nvalue = false'), "may be set by a checkpoint"),
         (_fact('calls = ["sglang.uses.fast_is_wanted"]\nvalue = false'), "upstream computes it from flag --fast"),
         (_fact('attributes = [".patched"]\nvalue = false'), "computes it from variable SGLANG_PATCHED"),
         (_fact('calls = ["sglang.**.is_hopper"]\nvalue = false'), "what nothing enforces"),
-        (
-            _fact(USE_FAST + '\nfollows = ["unplaced"]') + _refusal("unplaced", 'attribute = "fast"\nset = true'),
-            "follows unplaced, which is not in force",
-        ),
+        (_fact(USE_FAST + '\nfollows = ["unplaced"]') + UNPLACED, "follows unplaced, which is not in force"),
         (_fact(USE_FAST + '\nfollows = ["claim"]'), "follows claim, which is not in force"),
         (_fact(USE_FAST + '\nfollows = ["nothing"]'), "follows nothing, which is not in force"),
         (_fact('attributes = [".image"]'), "computes it from request ChatRequest.image"),
@@ -276,14 +226,7 @@ WITHOUT_KIND = {"uses.py": USES.replace("        self.kind = args.kind\n", "")}
         ({}, {}),
         ({}, {"uses.py": USES.replace("args.kind", "get_args().kind")}),
         ({}, {"uses.py": USES.replace("args.kind", 'getattr(args, "kind")')}),
-        (
-            {},
-            {
-                "uses.py": USES.replace(
-                    "self.kind = args.kind", 'for name in ("kind", "mode"):\n            print(name)'
-                )
-            },
-        ),
+        ({}, {"uses.py": USES.replace("self.kind = args.kind", 'for name in ("kind", "mode"): print(name)')}),
         (WITHOUT_KIND | {"checks.py": "def check(args):\n    return args.kind\n"}, WITHOUT_KIND | {"checks.py": ""}),
         # Of another object.
         (WITHOUT_KIND | {"other.py": "def f(batch):\n    return batch.kind\n"}, WITHOUT_KIND | {"other.py": ""}),
@@ -317,14 +260,12 @@ def test_effects_that_are_gone(judge: Judge, flag: str, upstream: Files, generat
     (finding,) = judge("", upstream, generated).findings
     assert finding.check == "flags without effect" and finding.path == "python/sglang/args.py"
     assert f"flag --{flag} is still taken" in finding.message
-    refused = judge(_refusal("no-such-flag", f'attribute = "{flag}"\nset = true'), upstream, generated)
+    refused = judge(_refusal("no-such-flag", flag, "set = true"), upstream, generated)
     assert refused.findings == () and _effect(refused, flag) == ("gone", "no-such-flag")
-    partly = judge(_refusal("no-value", f'attribute = "{flag}"\nvalues = ["two"]'), upstream, generated)
+    partly = judge(_refusal("no-value", flag, 'values = ["two"]'), upstream, generated)
     assert [f.check for f in partly.findings] == ["flags without effect"]
-    dependent = f'[[dependent]]\nid = "of-mode"\nwhy = "A rule of the test."\nflags = ["{flag}"]\non = ["no-deep"]\n'
-    deep = _refusal("no-deep", 'attribute = "mode"\nvalues = ["deep"]')
-    assert judge(dependent + deep, upstream, generated).findings == ()
-    assert judge(dependent + deep.replace("no-deep", "unplaced"), upstream, generated).findings != ()
+    assert judge(_of_mode(flag) + NO_DEEP, upstream, generated).findings == ()
+    assert judge(_of_mode(flag) + NO_DEEP.replace("no-deep", "unplaced"), upstream, generated).findings != ()
 
 
 def test_a_flag_that_went_with_its_field(judge: Judge) -> None:
@@ -333,11 +274,8 @@ def test_a_flag_that_went_with_its_field(judge: Judge) -> None:
     assert found.findings == () and "kind" not in [each.flag for each in found.flags]
 
 
-def test_the_level_references_asks(case: Build, tmp_path: Path) -> None:
+def test_the_level_references_asks(case: Build) -> None:
     files = {"__init__.py": "", "args.py": "class Args:\n    fast: bool = False\n"}
-    built = case(files, dict.fromkeys(files, "="))
-    (tmp_path / "rules.toml").write_text(RULES + _fact(FAST))
-    built.rules = load_rules([tmp_path / "rules.toml"])
-    found = built.evidence("references")
+    found = case(files, dict.fromkeys(files, "=")).ruled(RULES + _fact(FAST)).evidence("references")
     assert [(f.check, f.path) for f in found.open] == [("unenforced", "rules.toml")]
     assert found.passed and not found.held().passed, "of an upstream that nobody answers for it is a question"

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable
 
 import pytest
 
 from shrinker.values.manifest import Manifest
-from tests.check.trees import Case, Files, emitted
-
-Build = Callable[[Files, Files], Case]
+from tests.check.trees import Build, Case, emitted
 
 UPSTREAM = {
     "a.py": "import os\n\n\ndef f(x):\n    if x:\n        return os\n    return None\n",

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
-from tests.check.trees import Case, Files
+from tests.check.trees import Build, Files
 
 ERROR = 'raise RuntimeError("shrinker: probing is not part of this server")'
 MAIN = 'if __name__ == "__main__":\n    main()\n'
@@ -70,17 +68,17 @@ FAULTS: dict[str, tuple[Files, str]] = {
 }
 
 
-def found(case: Callable[[Files, Files], Case], files: Files) -> list[str]:
+def found(case: Build, files: Files) -> list[str]:
     made = case(files, files)
     return [finding.message for finding in made.evidence("references").open if finding.check == "ways through"]
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_where_something_was_asked_for_it_is_right(name: str, case: Callable[[Files, Files], Case]) -> None:
+def test_where_something_was_asked_for_it_is_right(name: str, case: Build) -> None:
     assert found(case, ASKED[name]) == []
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_on_the_straight_way_it_is_a_fault(name: str, case: Callable[[Files, Files], Case]) -> None:
+def test_on_the_straight_way_it_is_a_fault(name: str, case: Build) -> None:
     files, what = FAULTS[name]
     assert [message.partition(" comes to")[0] for message in found(case, files)] == [what]

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable
 
 import pytest
 
 from shrinker.check.levels import EVIDENCE_LEVELS
 from tests.check.asked import levels
-from tests.check.trees import Case, Files
+from tests.check.trees import Build, Case
 from tools.mutation import KINDS, Fault, Judged, choose, judge_all, stand
 from tools.mutation.judge import table
 from tools.mutation.kinds import ON_PYTHON, Source
 from tools.mutation.native_kinds import ON_NATIVE
 from tools.mutation.page import mutation_data, mutation_page
-
-Build = Callable[[Files, Files], Case]
 
 BEFORE = """import os
 from functools import cache, partial

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
 
-from tests.check.trees import Case, Files
-
-Build = Callable[[Files, Files], Case]
+from tests.check.trees import Build, Case, Files
 
 NOTE = "Modified by shrinker: parts not used by this profile were removed. See NOTICE and SHRINK.json.\n"
 EXTENSION = """\

@@ -2,41 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 
-from shrinker.ruleset.load import load_rules
-from tests.check.trees import Case, Files
+from tests.check.trees import Build, rule
 
-Build = Callable[[Files, Files], Case]
-
-RULES = """
-[[remove]]
-id = "remove-tables"
-why = "A rule of the test."
-feature = "tables"
-paths = ["python/sglang/**/*device=npu*"]
-unless = ["python/sglang/**/n=3,*"]
-
-[[remove]]
-id = "remove-shapes"
-why = "A rule of the test."
-feature = "shapes"
-paths = ["python/sglang/**/E=*,N=*,*"]
-shapes = [{ experts = 256, width = 2048 }]
-"""
+RULES = rule(
+    "remove",
+    "remove-tables",
+    'feature = "tables"',
+    'paths = ["python/sglang/**/*device=npu*"]',
+    'unless = ["python/sglang/**/n=3,*"]',
+) + rule(
+    "remove",
+    "remove-shapes",
+    'feature = "shapes"',
+    'paths = ["python/sglang/**/E=*,N=*,*"]',
+    "shapes = [{ experts = 256, width = 2048 }]",
+)
 NAMES = ("n=1,device=h100.json", "n=2,device=h100.json", "n=1,device=npu.json", "n=3,device=npu.json", "other.json")
 READER = 'def table(n, device):\n    return open(f"n={n},device={device}.json")\n'
 SHAPES = 'def table(e, n):\n    return open(f"E={e},N={n},device_name=h100.json")\n'
 
 
-def _lost(case: Build, folder: Path, reader: str, names: tuple[str, ...], gone: str) -> list[tuple[str, str]]:
-    (file := folder / "rules.toml").write_text(RULES)
+def _lost(case: Build, reader: str, names: tuple[str, ...], gone: str) -> list[tuple[str, str]]:
     files = {"a.py": reader, **{f"tables/{name}": "{}\n" for name in names}}
-    trees = case(files, {path: "=" for path in files if path != f"tables/{gone}"})
-    trees.rules = load_rules([file])
+    trees = case(files, {path: "=" for path in files if path != f"tables/{gone}"}).ruled(RULES)
     return [row for row in trees.findings("references") if row[0] == "tables"]
 
 
@@ -50,8 +40,8 @@ def _lost(case: Build, folder: Path, reader: str, names: tuple[str, ...], gone: 
         (READER, "n=3,device=npu.json", 1),  # The rule spares it.
     ],
 )
-def test_tables(case: Build, tmp_path: Path, reader: str, gone: str, expected: int) -> None:
-    assert _lost(case, tmp_path, reader, NAMES, gone) == [("tables", f"tables/{gone}")] * expected
+def test_tables(case: Build, reader: str, gone: str, expected: int) -> None:
+    assert _lost(case, reader, NAMES, gone) == [("tables", f"tables/{gone}")] * expected
 
 
 @pytest.mark.parametrize(
@@ -67,6 +57,6 @@ def test_tables(case: Build, tmp_path: Path, reader: str, gone: str, expected: i
         ("E=36,N=2048", 1),  # With 32 redundant ones.
     ],
 )
-def test_tables_of_shapes(case: Build, tmp_path: Path, shape: str, expected: int) -> None:
+def test_tables_of_shapes(case: Build, shape: str, expected: int) -> None:
     names = tuple(f"{each},device_name=h100.json" for each in (shape, "E=1,N=1"))
-    assert _lost(case, tmp_path, SHAPES, names, names[0]) == [("tables", f"tables/{names[0]}")] * expected
+    assert _lost(case, SHAPES, names, names[0]) == [("tables", f"tables/{names[0]}")] * expected

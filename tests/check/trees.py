@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from shrinker.cache import Cache
 from shrinker.check.levels import judge
 from shrinker.check.trees import Trees
 from shrinker.ruleset import Ruleset
+from shrinker.ruleset.load import load_rules
 from shrinker.values.form import digest
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile, Evidence
@@ -70,10 +71,33 @@ class Case:
     def trees(self, rules: Ruleset | None = None, jobs: int = 1, cache: Cache | None = None) -> Trees:
         return Trees(self.tree, self.out, self.manifest, rules, jobs, cache or Cache.off())
 
+    def ruled(self, text: str) -> Case:
+        """The same, judged by the rules of the text."""
+        (file := self.out.with_name("rules.toml")).write_text(text)
+        self.rules = load_rules([file])
+        return self
+
     def findings(self, level: str) -> list[tuple[str, str]]:
         """Check and path (below the package) of each finding."""
         found = self.evidence(level).findings
         return [(f.check, f.path.removeprefix(PACKAGE_PREFIX)) for f in found]
+
+
+Build = Callable[[Files, Files], Case]
+"""What the fixture `case` is."""
+
+
+def less(text: str, *parts: str) -> str:
+    """The text without these parts of it."""
+    for part in parts:
+        assert part in text
+        text = text.replace(part, "]" if part.endswith("]") else "")
+    return text
+
+
+def rule(kind: str, name: str, *lines: str) -> str:
+    """A rule as a file of rules holds it."""
+    return "\n".join((f"[[{kind}]]", f'id = "{name}"', 'why = "A rule of the test."', *lines, ""))
 
 
 def write(root: Path, files: Files) -> None:

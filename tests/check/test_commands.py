@@ -1,0 +1,84 @@
+"""Commands that a tree declares, and the dotted texts that name what they run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from shrinker.check.resolve import Modules
+from tests.check.trees import Build, write
+
+_DECLARED = "[project]\nname = 'sglang'\n"
+
+
+@pytest.mark.parametrize(
+    ("scripts", "declared", "findings"),
+    [
+        ({"sglang": "sglang.a:main"}, {"sglang": "sglang.a:main"}, 0),
+        ({"sglang": "sglang.a:Tool.run"}, {"sglang": "sglang.a:Tool.run"}, 0),
+        ({}, {}, 0),
+        # Went with its module.
+        ({"sglang": "sglang.b:main"}, {}, 0),
+        # Upstream's own fault.
+        ({"sglang": "sglang.a:nothing"}, {"sglang": "sglang.a:nothing"}, 0),
+        ({"sglang": "sglang.a:gone"}, {"sglang": "sglang.a:gone"}, 1),
+        ({"sglang": "sglang.a:Tool.gone"}, {"sglang": "sglang.a:Tool.gone"}, 1),
+        ({"sglang": "sglang.b:main"}, {"sglang": "sglang.b:main"}, 1),
+        ({}, {"sglang": "sglang.a:nothing"}, 1),
+        ({"sglang": "sglang.a:main"}, {}, 1),
+        ({"sglang": "sglang.a:main"}, {"sglang": "sglang.a:Tool"}, 1),
+    ],
+)
+def test_commands(case: Build, scripts: dict[str, str], declared: dict[str, str], findings: int) -> None:
+    left = "def main(): pass\nclass Tool:\n    def run(self): pass\n"
+    made = case({"a.py": left + "    def gone(self): pass\ndef gone(): pass\n", "b.py": left}, {"a.py": left})
+    made.tree = replace(made.tree, declared=replace(made.tree.declared, scripts=scripts))
+    rows = "".join(f"{name} = '{target}'\n" for name, target in declared.items())
+    (made.out / "python/pyproject.toml").write_text(_DECLARED + (f"[project.scripts]\n{rows}" if rows else ""))
+    found = [check for check, _ in made.findings("references") if check == "commands"]
+    assert len(found) == findings
+
+
+def test_a_declaration_that_cannot_be_read(case: Build) -> None:
+    made = case({"a.py": ""}, {"a.py": "="})
+    (made.out / "python/pyproject.toml").write_text("[")
+    assert made.findings("references") == [("commands", "python/pyproject.toml")]
+
+
+@pytest.mark.parametrize(
+    ("text", "there"),
+    [
+        ("sglang.a.C.f", True),
+        ("sglang.a.C.own", True),
+        ("sglang.a.C.h", True),
+        ("sglang.a.C.n", True),
+        ("sglang.a:C.f", True),
+        ("sglang.a.C.x", False),
+        ("sglang.a.C.after", False),
+        # It may have any member: which class it is cannot be told.
+        ("sglang.a.D.any", True),
+        ("sglang.a.E.f", False),
+    ],
+)
+def test_a_dotted_text_names_a_member_of_a_class(tmp_path: Path, text: str, there: bool) -> None:
+    source = """\
+class C:
+    T = '''
+class D
+'''
+    def f(self):
+        own = 1
+    async def h(self): pass
+    n = 1
+
+def after(): pass
+if after():
+    class D:
+        pass
+else:
+    D = C
+"""
+    write(tmp_path, {"a.py": source})
+    assert Modules(tmp_path, ["python/sglang/a.py"]).dotted_path(text) is there

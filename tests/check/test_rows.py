@@ -1,0 +1,131 @@
+"""Rows of tables, of calls that file something and of loops that import: when one may go, and when not."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.check.trees import Build, less
+
+TABLE = """from x import register
+class One: pass
+class Two: pass
+TABLE = {
+    "one": One,
+    "two": Two,
+}
+EntryClass = [One, Two]
+register("one", One)
+register("two", Two)
+"""
+KEY, ELEMENT, CALL = '    "two": Two,\n', ", Two]", 'register("two", Two)\n'
+CALLED = "class One: pass\nKINDS = []\nKINDS.append(One)\nprint(One)\n"
+SPARE = "def spare():\n    return [(One, 1), (Two, 2)]\n"
+DISPATCH = f"""class One: pass
+class Two: pass
+class Gone: pass
+class Server:
+    def __init__(self):
+        self.table = Dispatcher([
+            (One, self.one),
+            ((Two, Gone), self.two),
+            (Gone, self.gone),
+        ])
+        self.known = {{One: self.one, Two: self.two}}
+    def one(self): pass
+    def two(self): pass
+    def gone(self): pass
+{SPARE}"""
+GONE = ("class Gone: pass\n", "            (Gone, self.gone),\n", "    def gone(self): pass\n")
+PAIR, KNOWN, SECOND = "            ((Two, Gone), self.two),\n", ", Two: self.two", ", (Two, 2)"
+ROWS: dict[str, tuple[str, tuple[str, ...], int]] = {
+    "of a key whose value is still there": (TABLE, (KEY,), 1),
+    "of a list that has more": (TABLE, (ELEMENT,), 1),
+    "of a call that files what is still there": (TABLE, (CALL,), 1),
+    "of a class that is still there, in three tables": (
+        DISPATCH,
+        (*GONE, PAIR, KNOWN, "    def two(self): pass\n", SECOND),
+        3,
+    ),
+    "with its class": (DISPATCH, (*GONE, " Gone"), 0),
+    "with its table": (DISPATCH, (*GONE, " Gone", SPARE), 0),
+    "with all its classes": (DISPATCH, (*GONE, "class Two: pass\n", PAIR, KNOWN, SECOND), 0),
+    "with its value": (TABLE, (KEY, ELEMENT, CALL, "class Two: pass\n"), 0),
+    "with what it is called on": (CALLED, ("KINDS = []\n", "KINDS.append(One)\n"), 0),
+    "of a table that nobody looks at, as a whole": (TABLE, ("EntryClass = [One, Two]\n",), 0),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_that_go(case: Build, name: str) -> None:
+    text, lost, findings = ROWS[name]
+    assert case({"p.py": text}, {"p.py": less(text, *lost)}).findings("references") == [("rows", "p.py")] * findings
+
+
+@pytest.mark.parametrize(
+    ("values", "only", "lost", "findings"),
+    [
+        (("two",), (), (KEY, CALL), 0),
+        ((), ("one", "three"), (KEY, CALL), 0),
+        # A refusal of something else.
+        (("three",), ("four",), (KEY,), 1),
+    ],
+)
+def test_a_row_goes_when_the_tree_refuses_its_key(
+    case: Build, values: tuple[str, ...], only: tuple[str, ...], lost: tuple[str, ...], findings: int
+) -> None:
+    refuses = f"Refusal = print\nREFUSALS = (\n    Refusal('f', 'kind', {values}, {only}, 'two', 'no-two', ''),\n)\n"
+    trees = case({"p.py": TABLE}, {"p.py": less(TABLE, *lost), "removed_features.py": refuses})
+    assert trees.findings("references") == [("rows", "p.py")] * findings
+
+
+REMOVED = """
+[[remove]]
+id = "remove-some"
+why = "A rule of the test."
+feature = "some"
+modules = ["sglang.**.tpu"]
+members = ["sglang.**.*.AITER", "sglang.kernels.**.Kernel.METAL"]
+
+[[fact]]
+id = "npu"
+why = "A rule of the test."
+environment = ["USE_NPU"]
+value = false
+"""
+KERNELS = "class Kernel:\n    AITER = 1\n    CUDA = 2\n    CPU = 3\n    METAL = 4\n"
+ORDERS = """from sglang.kernels import Kernel
+ORDER = (Kernel.AITER, Kernel.CUDA, Kernel.METAL, Kernel.CPU)
+BY = {Kernel.AITER: Kernel, Kernel.CUDA: Kernel}
+"""
+
+
+@pytest.mark.parametrize(("also", "findings"), [((), 0), ((" Kernel.CPU",), 1)])
+def test_rows_of_a_removed_member_may_go_and_no_others(case: Build, also: tuple[str, ...], findings: int) -> None:
+    fewer = less(ORDERS, "Kernel.AITER, ", "Kernel.AITER: Kernel, ", "Kernel.METAL, ", *also)
+    trees = case({"kernels.py": KERNELS, "orders.py": ORDERS}, {"kernels.py": "=", "orders.py": fewer}).ruled(REMOVED)
+    assert trees.findings("references") == [("rows", "orders.py")] * findings
+    assert trees.findings("form") == []
+
+
+@pytest.mark.parametrize(("switch", "findings"), [("USE_NPU", 0), ("USE_GPU", 1)])
+def test_a_row_goes_with_the_arm_that_never_runs(case: Build, switch: str, findings: int) -> None:
+    """The name that the test binds may stay."""
+    table, test = "import os\nNAMES = []\n", f"os.getenv('{switch}')"
+    trees = case({"p.py": f"{table}if name := {test}:\n    NAMES.append(name)\n"}, {"p.py": f"{table}name = {test}\n"})
+    assert trees.ruled(REMOVED).findings("references") == [("rows", "p.py")] * findings
+
+
+IMPORTING = "from importlib import import_module\n\n_GROUPS = ('one', {})\nfor _group in {}:\n    import_module(f'{{__name__}}.{{_group}}')\n"
+
+
+@pytest.mark.parametrize("loop", ["_GROUPS", "('one', {})"])
+@pytest.mark.parametrize(("rows", "findings"), [("'two'", 0), ("'tpu',", 2), ("'tpu', 'two'", 1), ("'two', 'two'", 0)])
+def test_a_loop_imports_all_but_what_a_rule_removes(case: Build, loop: str, rows: str, findings: int) -> None:
+    def text(rows: str) -> str:
+        return IMPORTING.format(rows, loop.format(rows))
+
+    before = {"p/__init__.py": text("'tpu', 'two'") + "x = 1\n", "p/one.py": "", "p/two.py": "", "p/tpu.py": ""}
+    trees = case(before, {"p/__init__.py": text(rows), "p/one.py": "=", "p/two.py": "="}).ruled(REMOVED)
+    evidence = trees.evidence("references")
+    assert [finding.check for finding in evidence.findings] == ["imports of loops"] * findings
+    assert dict(evidence.checks)["imports of loops"] == 3
