@@ -21,6 +21,23 @@ def write_tree(out: Path, files: Mapping[str, str]) -> None:
     (out / "SHRINK.json").write_text(manifest.to_json())
 
 
+def content(folder: Path) -> dict[str, bytes]:
+    """Every file below the folder."""
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def neighbours(out: Path) -> list[str]:
+    """What stands beside the output, itself included."""
+    return sorted(p.name for p in out.parent.iterdir())
+
+
+def previous_tree(out: Path) -> dict[str, bytes]:
+    """A generated tree that stands there already, and what it holds."""
+    out.mkdir(parents=True)
+    write_tree(out, {"old.py": "old"})
+    return content(out)
+
+
 def dead_process() -> int:
     """The number of a process that has ended."""
     process = os.fork()

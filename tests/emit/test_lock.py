@@ -13,10 +13,7 @@ from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile
 from shrinker.values.upstream import Identity
-
-
-def _neighbours(path: Path) -> list[str]:
-    return sorted(p.name for p in path.parent.iterdir())
+from tests.emit.small_tree import neighbours
 
 
 def _manifest(**changes: Any) -> Manifest:
@@ -35,7 +32,7 @@ def test_the_lock_comes_back(tmp_path: Path) -> None:
     assert read_lock(path) is None
     write_lock(path, _manifest())
     assert read_lock(path) == _manifest()
-    assert _neighbours(path) == ["shrink.lock.json"]
+    assert neighbours(path) == ["shrink.lock.json"]
     assert path.read_text() == _manifest().to_json()
 
 
@@ -62,7 +59,7 @@ def test_a_lock_that_cannot_be_written_stays(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(InputError, match="No space left"):
         write_lock(path, _manifest(profile="q"))
     assert path.read_text() == before
-    assert _neighbours(path) == ["lock"]
+    assert neighbours(path) == ["lock"]
 
 
 def test_differences_from_the_lock() -> None:

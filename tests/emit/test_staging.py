@@ -1,0 +1,121 @@
+"""The swap of an output for the next one, and what stays when something goes wrong."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from shrinker.emit.tree import install, staging_folder
+from shrinker.values.errors import InputError
+from tests.emit.small_tree import content, dead_process, neighbours, previous_tree, write_tree
+
+
+def _generate(out: Path, act: Callable[[Path], None] | None = None) -> None:
+    with staging_folder(out) as staging:
+        write_tree(staging, {"new.py": "new"})
+        if act is not None:
+            act(staging)
+        install(staging, out)
+
+
+def test_install(tmp_path: Path) -> None:
+    out = tmp_path / "deep/er/out"
+    _generate(out)
+    assert set(content(out)) == {"SHRINK.json", "new.py"}
+    _generate(out)
+    assert set(content(out)) == {"SHRINK.json", "new.py"}
+    assert neighbours(out) == ["out"]
+    assert out.stat().st_mode & 0o777 == 0o755
+
+
+def test_an_empty_folder_may_be_replaced(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    _generate(out)
+    assert (out / "new.py").exists()
+
+
+def test_foreign_folders_are_refused(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "mine").write_text("precious")
+    with pytest.raises(InputError, match="not a generated tree"):
+        _generate(out)
+    assert content(out) == {"mine": b"precious"}
+    (tmp_path / "file").write_text("precious")
+    with pytest.raises(InputError, match="not a folder"):
+        _generate(tmp_path / "file")
+    (tmp_path / "link").symlink_to(out)
+    with pytest.raises(InputError, match=r"is a link to .*out"):
+        _generate(tmp_path / "link")
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), InputError("x"), MemoryError()])
+def test_a_failure_leaves_the_previous_output(tmp_path: Path, error: BaseException) -> None:
+    out = tmp_path / "out"
+    before = previous_tree(out)
+
+    def fail(staging: Path) -> None:
+        raise error
+
+    with pytest.raises(type(error)):
+        _generate(out, fail)
+    assert content(out) == before
+    assert neighbours(out) == ["out"]
+
+
+@pytest.mark.parametrize(
+    ("error", "told", "words"),
+    [
+        (PermissionError(errno.EACCES, "no"), InputError, "cannot replace"),
+        (KeyboardInterrupt(), KeyboardInterrupt, None),
+    ],
+)
+def test_what_happens_between_the_renames_leaves_the_previous_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, told: type[BaseException], words: str | None
+) -> None:
+    out = tmp_path / "out"
+    before = previous_tree(out)
+    rename = Path.rename
+
+    def fail(self: Path, target: Path) -> Path:
+        if "shrinking" in self.name:
+            assert Path(target) == out
+            raise error
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", fail)
+    with pytest.raises(told, match=words):
+        _generate(out)
+    assert content(out) == before
+    assert neighbours(out) == ["out"]
+
+
+def test_what_dead_runs_left_is_removed(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    previous_tree(out)
+    dead = dead_process()
+    for name in (f".out.shrinking.{dead}.abc", f".out.replaced.{dead}", f".out.shrinking.{os.getppid()}.abc"):
+        (tmp_path / name).mkdir()
+        write_tree(tmp_path / name, {"x": ""})
+    (tmp_path / ".out.mine").mkdir()
+    _generate(out)
+    assert neighbours(out) == [".out.mine", f".out.shrinking.{os.getppid()}.abc", "out"]
+
+
+def test_a_run_killed_between_the_renames_is_undone(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    before = previous_tree(out)
+    out.rename(tmp_path / f".out.replaced.{dead_process()}")
+    with staging_folder(out):
+        assert content(out) == before
+
+
+def test_an_output_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot write in"):
+        _generate(tmp_path / "file" / "out")
