@@ -6,14 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.small import FILES, RULES, World, write
+from tests.cli.small import World, small_world
 
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
-    write(tmp_path / "upstream", FILES)
-    write(tmp_path / "rules", RULES)
-    return World(tmp_path)
+    return small_world(tmp_path)
 
 
 @pytest.fixture

@@ -236,3 +236,10 @@ class Paused:
     def end(self) -> Done:
         out, err = self.process.communicate("\n", timeout=120)
         return Done(self.process.returncode, out, err)
+
+
+def small_world(folder: Path, files: dict[str, str] = FILES, rules: dict[str, str] = RULES) -> World:
+    """The world of these files and rules."""
+    write(folder / "upstream", files)
+    write(folder / "rules", rules)
+    return World(folder)

@@ -19,7 +19,7 @@ from shrinker.values.graph import Graph
 from shrinker.values.interface import UNEXPLAINED
 from shrinker.values.upstream import modules_of
 from tests.cli.small import RULES as SMALL
-from tests.cli.small import World, write
+from tests.cli.small import World, small_world
 from tests.program.small_tree import write_tree
 
 FILES = {
@@ -28,16 +28,10 @@ FILES = {
     "python/sglang/srt/__init__.py": "",
     "python/sglang/srt/parsers.py": """from sglang.srt.npu import NpuParser
 
-
-class Plain:
-    pass
-
+class Plain: pass
 
 class Parsers:
-    table = {
-        "plain": Plain,
-        "npu": NpuParser,
-    }
+    table = {"plain": Plain, "npu": NpuParser}
 """,
     "python/sglang/srt/npu.py": "class NpuParser:\n    pass\n\n\ndef add(parser):\n    parser.add_argument('--cards')\n",
     "python/sglang/srt/args.py": """import argparse
@@ -48,7 +42,6 @@ from sglang.srt.parsers import Parsers
 from sglang.srt.utils import is_npu
 
 KINDS = ["one", "two"]
-
 
 @dataclass
 class Args:
@@ -65,10 +58,8 @@ class Args:
             parser.add_argument("--npu-cards", type=int, default=8)
         parser.add_argument("--verbose", action="store_true")
 
-
 def check(args):
     print(args.backend, args.kind, args.hidden)
-
 
 def main():
     parser = argparse.ArgumentParser()
@@ -78,11 +69,9 @@ def main():
 """,
     "python/sglang/srt/fields.py": """from typing import Annotated as A
 
-
 class Arg:
     def __init__(self, help="", choices=None, aliases=None, no_cli=False):
         self.all = (help, choices, aliases, no_cli)
-
 
 def add_cli_args_of(parser, cls):
     print(parser, cls.__annotations__, Arg().all)
@@ -91,7 +80,6 @@ def add_cli_args_of(parser, cls):
     "python/sglang/srt/more.py": """from fastapi import APIRouter
 
 router = APIRouter(prefix="/v2")
-
 
 @router.get("/loads")
 async def loads():
@@ -104,28 +92,23 @@ from fastapi import FastAPI
 
 from sglang.srt.more import router as loads_router
 
-
 @asynccontextmanager
 async def lifespan(application):
     application.ready = True
     yield
 
-
 app = FastAPI(lifespan=lifespan)
 app.include_router(loads_router, prefix="/api")
 root_route = os.environ.get("ROOT_ROUTE")
-
 
 @app.get("/health")
 @app.api_route("/ready", methods=["GET", "POST"])
 async def health():
     return 1
 
-
 @app.post(os.environ.get("OLD_ROUTE", "/old/{item}"))
 async def old(item):
     return item
-
 
 if root_route is not None:
 
@@ -182,12 +165,8 @@ argument = "application"
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
-    folder = tmp_path_factory.mktemp("interface")
-    write(folder / "upstream", FILES)
-    profile = 'description = "The small world."\ninclude = ["world"]\n'
-    write(folder / "rules", {"world.toml": RULES, "profiles/small.toml": profile})
-    world = World(folder)
-    done = world.run(world.arguments())
+    world = small_world(tmp_path_factory.mktemp("interface"), FILES, SMALL | {"world.toml": RULES})
+    done = world.shrink()
     assert done.code == 0, done.err
     return world
 
@@ -223,9 +202,8 @@ def test_every_removed_endpoint_has_its_rule(report: dict[str, Any]) -> None:
 
 def test_the_page_says_the_same(world: World) -> None:
     page = (world.reports / "interface.md").read_text()
-    assert (
-        "| `sglang.srt.args.Args` | `--backend` | default changed | `'fancy'` | `'plain'` | `plain-backend` |" in page
-    )
+    row = "| `sglang.srt.args.Args` | `--backend` | default changed | `'fancy'` | `'plain'` | `plain-backend` |"
+    assert row in page
     assert "`POST /old/{item} or what OLD_ROUTE names` | removed | `remove-old`" in page
 
 
@@ -301,11 +279,8 @@ def test_a_file_that_was_read_before_is_not_read_again(tmp_path: Path) -> None:
 
 
 def test_strict_mode_refuses_what_is_unexplained(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    def looked(*_: object) -> str:
-        return ""
-
-    monkeypatch.setattr("shrinker.program.interface.compare.rule_of", looked)
-    done = world.run(world.arguments("--strict", "--no-cache"))
+    monkeypatch.setattr("shrinker.program.interface.compare.rule_of", lambda *_: "")
+    done = world.shrink("--strict", "--no-cache")
     assert done.code != 0
     assert "[interface] sglang.srt.args.Args: --npu-cards removed, and no rule says why" in done.err
 
@@ -314,16 +289,10 @@ def test_what_is_read_of_flags_and_endpoints(tmp_path: Path) -> None:
     texts = {name.removeprefix("python/").removesuffix(".py").replace("/", "."): text for name, text in FILES.items()}
     syntax = Syntax({name: name for name in texts}, lambda name: texts[name].encode())
     flags = {flag.names: flag for flag in read_flags(syntax, sorted(texts))}
-    assert {*flags} == {
-        ("--kind", "--sort"),
-        ("--backend",),
-        ("--parser",),
-        ("--npu-cards",),
-        ("--verbose",),
-        ("--cards",),
-    }
+    others = {("--backend",), ("--parser",), ("--npu-cards",), ("--verbose",), ("--cards",)}
+    assert {*flags} == {("--kind", "--sort"), *others}
     choices = flags["--parser",].choices
-    assert choices is not None and [choice.text for choice in choices] == ["'auto'", "'plain'", "'npu'"]
+    assert choices and [choice.text for choice in choices] == ["'auto'", "'plain'", "'npu'"]
     assert flags["--kind", "--sort"].default == "'one'"
     endpoints = read_endpoints(syntax, sorted(texts))
     assert ("/loads", "GET") in {(e.path, e.method) for e in endpoints}

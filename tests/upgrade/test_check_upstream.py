@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from shrinker.upgrade.check_upstream import upstream_line
-from tests.cli.small import FILES, World, write
+from tests.cli.small import FILES, World, small_world, write
 
 UTILS = "python/sglang/srt/utils.py"
 SERVER = "python/sglang/srt/server.py"
@@ -95,10 +95,9 @@ kind = ["strings", "names"]
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
-    write(tmp_path / "upstream", BASE)
-    write(tmp_path / "rules", RULES)
-    shutil.copytree(tmp_path / "upstream", tmp_path / "before")
-    return World(tmp_path)
+    world = small_world(tmp_path, BASE, RULES)
+    shutil.copytree(world.upstream, tmp_path / "before")
+    return world
 
 
 def _check(world: World, code: int = 1) -> dict[str, list[dict[str, Any]]]:

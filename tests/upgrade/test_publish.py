@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.small import FILES, RULES, Done, World, write
+from tests.cli.small import FILES, Done, World, small_world, write
 from tests.repositories import git
 
 CUDA = "python/sglang/srt/cuda.py"
@@ -17,9 +17,7 @@ CUDA = "python/sglang/srt/cuda.py"
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
-    write(tmp_path / "upstream", FILES)
-    write(tmp_path / "rules", RULES)
-    found = World(tmp_path)
+    found = small_world(tmp_path)
     assert found.shrink().code == 0
     git(tmp_path, "init", "-q", "--bare", "remote.git")
     return found

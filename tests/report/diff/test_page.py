@@ -1,4 +1,4 @@
-"""The page of a comparison in a real browser: filters filter, an anchor opens its hunk, links lead to upstream."""
+"""The page of a comparison in a real browser, where filters filter and links lead to upstream, and the comment that is cut."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.report.diff.pages import page
+from shrinker.report.diff.pages import markdown, page
 from shrinker.report.diff.values import (
     Change,
     CommitNote,
@@ -23,6 +23,7 @@ from tests.browser import ask
 ONE, TWO, OWN = "python/sglang/srt/one.py", "python/sglang/lang/two.py", "NOTICE"
 ROWS = "".join(f"-old_{n}\n+new_{n}\n" for n in range(200))
 REASON = Reason("reach", "sglang.srt.one now reaches it", ("root:a --import--> module:b  x.py:3",))
+SIDE = Identified("a", "release:1", "", "deepseek", "0" * 64, "0.1.0", 1, 1, "v1")
 REPOSITORY = "https://example.org/sglang"
 
 ASKS = """
@@ -52,11 +53,10 @@ seen.narrow = $$("td").filter((one) => one.clientWidth < 40).length;
 
 @pytest.mark.parametrize("width", [1400, 500])
 def test_what_a_reviewer_does(tmp_path: Path, width: int) -> None:
-    side = Identified("a", "release:1", "", "deepseek", "0" * 64, "0.1.0", 1, 1, "v1")
     changed = FileChange(ONE, 200, 200, True, commits=("#12", "0123456789"))
     found = Review(
-        side,
-        side,
+        SIDE,
+        SIDE,
         kept=(FileMove(TWO, 1, REASON),),
         symbols_kept=(SymbolMove("sglang.srt.one.new_9", "function", ONE, 7, REASON, 0, 10, ("#12",)),),
         changed=(changed, FileChange(OWN, 1, 1, None, "shrinker writes this file itself")),
@@ -87,3 +87,39 @@ def test_what_a_reviewer_does(tmp_path: Path, width: int) -> None:
     assert links <= set(seen["links"])
     assert seen["here"] == ["+new_9", ONE, True]
     assert seen["wide"] <= 0 and seen["narrow"] == 0
+
+
+@pytest.mark.parametrize("limit", [4_000, 20_000, 65_536])
+@pytest.mark.parametrize("rows", [0, 3, 500])
+def test_a_comment_never_passes_the_limit_and_says_what_was_cut(limit: int, rows: int) -> None:
+    reason = Reason("reach", "x" * 200, ("root --a--> b",) * 5)
+    found = Review(
+        SIDE,
+        SIDE,
+        kept=tuple(FileMove(f"python/kept{n}.py", 3, reason) for n in range(rows)),
+        changed=tuple(FileChange(f"python/file{n}.py", 1, 1, True) for n in range(rows + 1)),
+        text=tuple(TextChange(f"python/file{n}.py", f"--- a\n+++ b\n+{n} " + "y" * 300 + "\n") for n in range(400)),
+    )
+    text = markdown(found, limit)
+    assert len(text) <= limit
+    assert "cut" in text.lower()
+    whole = markdown(found, 0)
+    assert "cut" not in whole.lower() and whole.count("+++ b") == 400
+    assert text.count("\n```") % 2 == 0 or "Cut here" in text
+
+
+def test_nothing_of_upstream_becomes_markup() -> None:
+    name = "</td><script>alert(1)</script>|`x`"
+    reason = Reason("upstream", name, (name,))
+    found = Review(
+        SIDE,
+        SIDE,
+        kept=(FileMove(name, 1, reason),),
+        risks=(Change(name, name, name, name, name, name),),
+        text=(TextChange(name, f"+{name}\n```\n"),),
+    )
+    assert "alert" not in page(found)
+    text = markdown(found)
+    outside = [line for line in text.split("\n") if not line.startswith("+")]
+    assert not any("<script>" in line.replace("`` </td><script>", "") for line in outside)
+    assert "````diff\n" in text

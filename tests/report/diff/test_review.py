@@ -1,58 +1,20 @@
-"""Two generated trees compared: every move with its reason, and the pages that tell of it."""
+"""Two generated trees compared: every move with its reason, and what it tells besides."""
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
-import signal
 import subprocess
-from pathlib import Path
 from typing import Any
 
-import pytest
+from tests.cli.small import FILES, RULES, World, write
+from tests.report.diff.compared import CUDA, SERVER, changed, compared, diff, second, told
+from tests.repositories import git
 
-from shrinker.report.diff.pages import markdown, page
-from shrinker.report.diff.values import Change, FileChange, FileMove, Identified, Reason, Review, TextChange
-from tests.cli.small import FILES, RULES, Done, World, write
-
-SERVER = "python/sglang/srt/server.py"
-CUDA = "python/sglang/srt/cuda.py"
+UTILS = "python/sglang/srt/utils.py"
 
 
-@pytest.fixture
-def world(tmp_path: Path) -> World:
-    write(tmp_path / "upstream", FILES)
-    write(tmp_path / "rules", RULES)
-    return World(tmp_path)
-
-
-def _second(world: World, files: dict[str, str], rules: dict[str, str] | None = None) -> tuple[Path, Path]:
-    """The tree of the world as it is, kept aside, and the one that it gives after the changes; both with their upstream."""
-    done = world.shrink()
-    assert done.code == 0, done.err
-    old = world.folder / "old"
-    for name in ("tree", "tree.reports"):
-        source = world.out if name == "tree" else world.out.with_name(f"{world.out.name}.reports")
-        shutil.copytree(source, old / name)
-    shutil.copytree(world.upstream, world.folder / "before")
-    write(world.upstream, files)
-    write(world.rules, rules or {})
-    done = world.shrink()
-    assert done.code == 0, done.err
-    return old / "tree", world.out
-
-
-def _diff(world: World, *words: str, jobs: int = 1) -> Done:
-    return world.run(["diff", *words, "--rules", str(world.rules), "--profile", world.profile, "--jobs", str(jobs)])
-
-
-def _compared(world: World, trees: tuple[Path, Path], *more: str) -> dict[str, Any]:
-    upstreams = ["--old-upstream", f"path:{world.folder / 'before'}", "--new-upstream", f"path:{world.upstream}"]
-    done = _diff(world, *map(str, trees), *upstreams, *more, "--json")
-    assert done.code == 1, done.err
-    found: dict[str, Any] = json.loads(done.out)
-    return found
+def _cells(rows: list[dict[str, Any]]) -> dict[str, tuple[str, str, str]]:
+    return {row["subject"]: (row["kind"], row["before"], row["after"]) for row in rows}
 
 
 def _one(rows: list[dict[str, Any]], key: str, value: str) -> dict[str, Any]:
@@ -60,16 +22,9 @@ def _one(rows: list[dict[str, Any]], key: str, value: str) -> dict[str, Any]:
     return row
 
 
-def test_a_tree_and_itself(world: World) -> None:
-    assert world.shrink().code == 0
-    done = _diff(world, str(world.out), str(world.out), "--new-upstream", f"path:{world.upstream}")
-    assert done.code == 0, done.err
-    assert "The generated files are the same." in done.out
-
-
 def test_what_upstream_now_imports_is_kept_because_of_upstream(world: World) -> None:
     text = FILES[SERVER] + "\n\nfrom sglang.srt import orphan, fresh\n\nprint(orphan.LOST + fresh.MORE)\n"
-    found = _compared(world, _second(world, {SERVER: text, "python/sglang/srt/fresh.py": "MORE = 2\n"}))
+    found = changed(world, {}, {SERVER: text, "python/sglang/srt/fresh.py": "MORE = 2\n"})
     assert [row["path"] for row in found["kept"]] == ["python/sglang/srt/fresh.py", "python/sglang/srt/orphan.py"]
     orphan = _one(found["kept"], "path", "python/sglang/srt/orphan.py")["reason"]
     assert orphan["cause"] == "upstream"
@@ -78,14 +33,13 @@ def test_what_upstream_now_imports_is_kept_because_of_upstream(world: World) -> 
     fresh = _one(found["kept"], "path", "python/sglang/srt/fresh.py")["reason"]
     assert fresh["text"].startswith("upstream added it")
     assert not found["removed"] and not found["rules"]
-    changed = _one(found["changed"], "path", SERVER)
-    assert changed["upstream"] is True and (changed["added"], changed["removed"]) == (5, 0)
+    server = _one(found["changed"], "path", SERVER)
+    assert server["upstream"] is True and (server["added"], server["removed"]) == (5, 0)
 
 
 def test_what_upstream_drops_is_removed_because_of_upstream(world: World) -> None:
     first = FILES[SERVER] + "\n\nfrom sglang.srt import orphan\n\nprint(orphan.LOST)\n"
-    write(world.upstream, {SERVER: first})
-    found = _compared(world, _second(world, {SERVER: FILES[SERVER]}))
+    found = changed(world, {SERVER: first}, {SERVER: FILES[SERVER]})
     (gone,) = found["removed"]
     assert gone["path"] == "python/sglang/srt/orphan.py" and gone["reason"]["cause"] == "upstream"
     assert "sglang.srt.server reached sglang.srt.orphan" in gone["reason"]["text"]
@@ -95,17 +49,17 @@ def test_a_file_that_moved_is_told_with_both_names(world: World) -> None:
     body = "TABLE = {\n" + "".join(f"    {n}: 'row {n}',\n" for n in range(20)) + "}\n"
     users = {CUDA: "from sglang.srt.table import TABLE\n\n\ndef start():\n    return TABLE\n"}
     write(world.upstream, {"python/sglang/srt/table.py": body, **users})
-    trees = _second(world, {"python/sglang/srt/rows.py": body, CUDA: users[CUDA].replace("srt.table", "srt.rows")})
+    trees = second(world, {"python/sglang/srt/rows.py": body, CUDA: users[CUDA].replace("srt.table", "srt.rows")})
     (world.upstream / "python/sglang/srt/table.py").unlink()
     assert world.shrink().code == 0
-    found = _compared(world, trees)
+    found = compared(world, trees)
     assert "moved it here from python/sglang/srt/table.py" in found["kept"][0]["reason"]["text"]
     assert "upstream moved it to python/sglang/srt/rows.py" in found["removed"][0]["reason"]["text"]
 
 
 def test_a_rule_that_changed_is_the_reason(world: World) -> None:
     text = RULES["world.toml"].partition("[[remove]]")[0].replace("value = false", "value = true")
-    found = _compared(world, _second(world, {}, {"world.toml": text}))
+    found = compared(world, second(world, {}, {"world.toml": text}))
     assert {(row["subject"], row["kind"]) for row in found["rules"]} == {("npu", "changed"), ("remove-npu", "removed")}
     npu = _one(found["kept"], "path", "python/sglang/srt/npu.py")["reason"]
     assert npu["cause"] == "rule" and "remove-npu" in npu["text"]
@@ -120,8 +74,7 @@ def test_symbols_that_come_and_go(world: World) -> None:
         first.replace("def old():\n    return 2\n\n\nKEPT = old()", "def new():\n    return 3\n\n\nKEPT = new()")
         + "MORE = spare()\nprint(KEPT, MORE)\n"
     )
-    write(world.upstream, {CUDA: first + "print(KEPT)\n"})
-    found = _compared(world, _second(world, {CUDA: second}))
+    found = changed(world, {CUDA: first + "print(KEPT)\n"}, {CUDA: second})
     kept = {row["name"]: row["reason"]["text"] for row in found["symbols_kept"]}
     assert kept["sglang.srt.cuda.new"] == "upstream added it"
     assert kept["sglang.srt.cuda.spare"].startswith("was there and removed; ")
@@ -131,9 +84,8 @@ def test_symbols_that_come_and_go(world: World) -> None:
 
 def test_a_symbol_in_a_file_that_upstream_left_alone(world: World) -> None:
     """The one that upstream changed names it: that is where the reason points."""
-    write(world.upstream, {CUDA: "def start():\n    return 'cuda'\n\n\ndef spare():\n    return 1\n"})
     text = FILES[SERVER] + "from sglang.srt.cuda import spare\n\nprint(spare())\n"
-    found = _compared(world, _second(world, {SERVER: text}))
+    found = changed(world, {CUDA: "def start():\n    return 'cuda'\n\n\ndef spare():\n    return 1\n"}, {SERVER: text})
     row = _one(found["symbols_kept"], "name", "sglang.srt.cuda.spare")
     assert row["reason"]["cause"] == "upstream" and f"upstream changed {SERVER}:" in row["reason"]["text"]
     other = _one(found["changed"], "path", CUDA)
@@ -142,27 +94,22 @@ def test_a_symbol_in_a_file_that_upstream_left_alone(world: World) -> None:
 
 INTERFACE = """
 import argparse
-
 from fastapi import FastAPI
 from pydantic import BaseModel
 
 app = FastAPI()
 
-
 class Request(BaseModel):
     text: str
     {field}
-
 
 @app.get("{path}")
 def health():
     return Request(text="")
 
-
 def flags(parser: argparse.ArgumentParser):
     parser.add_argument("--port", type=int, default={port})
     parser.add_argument("--{flag}")
-
 
 flags(argparse.ArgumentParser())
 """
@@ -172,16 +119,17 @@ def test_flags_endpoints_and_fields(world: World) -> None:
     def server(**values: object) -> dict[str, str]:
         return {SERVER: FILES[SERVER] + INTERFACE.format(**values)}
 
-    write(world.upstream, server(field="n: int = 1", path="/health", port=1, flag="old"))
-    found = _compared(world, _second(world, server(field="n: int = 2", path="/healthz", port=2, flag="new")))
-    flags = {row["subject"]: (row["kind"], row["before"], row["after"]) for row in found["flags"]}
-    assert flags == {
+    found = changed(
+        world,
+        server(field="n: int = 1", path="/health", port=1, flag="old"),
+        server(field="n: int = 2", path="/healthz", port=2, flag="new"),
+    )
+    assert _cells(found["flags"]) == {
         "--new": ("added", "", ""),
         "--old": ("removed", "", ""),
         "--port": ("changed", "default 1", "default 2"),
     }
-    ends = {row["subject"]: (row["kind"], row["before"], row["after"]) for row in found["endpoints"]}
-    assert ends == {
+    assert _cells(found["endpoints"]) == {
         "GET /health": ("removed", "", ""),
         "GET /healthz": ("added", "", ""),
         "Request.n": ("changed", "int = 1", "int = 2"),
@@ -189,14 +137,12 @@ def test_flags_endpoints_and_fields(world: World) -> None:
 
 
 def test_flags_that_only_moved_are_one_row(world: World) -> None:
-    def module(word: str) -> str:
-        return (
-            f"def flags(parser):\n    parser.add_argument('--a')\n    parser.add_argument('--b')\n\n\nflags({word!r})\n"
-        )
+    flags = "def flags(parser):\n    parser.add_argument('--a')\n    parser.add_argument('--b')\n\n\nflags('x')\n"
 
-    write(world.upstream, {"python/sglang/srt/one.py": module("x"), CUDA: FILES[CUDA] + "\n\nimport sglang.srt.one\n"})
-    other = {"python/sglang/srt/two.py": module("x"), CUDA: FILES[CUDA] + "\n\nimport sglang.srt.two\n"}
-    found = _compared(world, _second(world, other))
+    def at(name: str) -> dict[str, str]:
+        return {f"python/sglang/srt/{name}.py": flags, CUDA: f"{FILES[CUDA]}\n\nimport sglang.srt.{name}\n"}
+
+    found = changed(world, at("one"), at("two"))
     (row,) = found["flags"]
     assert (row["kind"], row["subject"], row["reason"]) == ("moved", "--a, --b", "2 as they were")
 
@@ -206,8 +152,7 @@ def test_new_risks_and_kernels_but_not_those_that_were_there(world: World) -> No
         body = f"import importlib\nimport triton\n\n\n@triton.jit\ndef kernel(x):\n    {more}\n    return x\n"
         return {CUDA: f"{body}\n\ndef start(name='x'):\n    getattr(kernel, name)\n    {more}\n    return kernel\n"}
 
-    write(world.upstream, cuda("pass"))
-    found = _compared(world, _second(world, cuda("importlib.import_module(name)")))
+    found = changed(world, cuda("pass"), cuda("importlib.import_module(name)"))
     assert {(row["kind"], row["subject"], row["after"]) for row in found["risks"]} == {
         ("imports a computed module", "importlib.import_module(name)", "start"),
         ("imports a computed module", "importlib.import_module(name)", "kernel"),
@@ -216,115 +161,37 @@ def test_new_risks_and_kernels_but_not_those_that_were_there(world: World) -> No
 
 
 def test_a_platform_question_that_no_rule_names(world: World) -> None:
-    utils = (
-        FILES["python/sglang/srt/utils.py"]
-        + "\n\ndef is_xpu():\n    return False\n\n\ndef is_tpu9():\n    return hasattr(torch, 'tpu9')\n"
-    )
+    asks = "\n\ndef is_xpu():\n    return False\n\n\ndef is_tpu9():\n    return hasattr(torch, 'tpu9')\n"
     server = FILES[SERVER].replace("import is_npu", "import is_npu, is_tpu9") + "\nif is_tpu9():\n    print(2)\n"
-    rules = {"world.toml": RULES["world.toml"].replace('is_npu"', 'is_npu", "sglang.**.is_xpu"')}
-    write(world.rules, rules)
-    found = _compared(world, _second(world, {"python/sglang/srt/utils.py": utils, SERVER: server}))
+    write(world.rules, {"world.toml": RULES["world.toml"].replace('is_npu"', 'is_npu", "sglang.**.is_xpu"')})
+    found = changed(world, {}, {UTILS: FILES[UTILS] + asks, SERVER: server})
     row = _one(found["risks"], "subject", "is_tpu9")
     assert row["kind"] == "unknown predicate" and row["where"].startswith(f"{SERVER}:")
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_unknown_predicates_are_looked_for_in_a_process_of_their_own(
-    world: World, monkeypatch: pytest.MonkeyPatch, jobs: int
-) -> None:
-    """Where there is one for them; one that is killed is an error with a next step, and nobody waits for it."""
-    process = os.getpid()
-
-    def looked(*_: object) -> tuple[list[Change], list[str]]:
-        if os.getpid() != process:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return [], ["looked here"]
-
-    monkeypatch.setattr("shrinker.upgrade.sides.unknown_predicates", looked)
-    trees = _second(world, {CUDA: FILES[CUDA] + "\n"})
-    done = _diff(world, *map(str, trees), jobs=jobs)
-    if jobs == 1:
-        assert done.code == 1 and "looked here" in done.out
-    else:
-        assert done.code == 2 and "was killed" in done.err and "--no-predicates" in done.err
-
-
-def test_upstreams_are_generated_once_and_taken_again(world: World) -> None:
-    shutil.copytree(world.upstream, world.folder / "before")
-    write(world.upstream, {CUDA: FILES[CUDA].replace("'cuda'", "'cuda 2'")})
-    sides = [f"path:{world.folder / 'before'}", f"path:{world.upstream}"]
-    done = _diff(world, *sides)
-    assert done.code == 1, done.err
-    assert "generating" in done.err and "-    return 'cuda'\n+    return 'cuda 2'" in done.out
-    again = _diff(world, *sides)
-    assert again.out == done.out and "generating" not in again.err
-    together = world.run(["diff", *sides, "--rules", str(world.rules), "--profile", world.profile, "--jobs", "2"])
-    assert together.out == done.out
-    shutil.rmtree(world.folder / "cache/generated")
-    together = world.run(["diff", *sides, "--rules", str(world.rules), "--profile", world.profile, "--jobs", "2"])
-    assert together.out == done.out, together.err
-
-
 def test_what_becomes_uncertain_is_told(world: World) -> None:
     first = "import importlib\n\n\ndef start(name='x'):\n    return importlib.import_module(name)\n"
-    write(world.upstream, {CUDA: "# a line\n" + first})
-    second = first + "\n\nstart(name='y')\n"
-    trees = _second(world, {CUDA: second, SERVER: FILES[SERVER] + "\n__import__(KIND)\n"})
-    rows = _compared(world, trees)["uncertain"]
+    second = {CUDA: first + "\n\nstart(name='y')\n", SERVER: FILES[SERVER] + "\n__import__(KIND)\n"}
+    rows = changed(world, {CUDA: "# a line\n" + first}, second)["uncertain"]
     assert [(row["subject"], row["kind"]) for row in rows] == [(SERVER, "added")]
 
 
-def test_locks_alone_tell_the_files(world: World) -> None:
-    old, new = _second(world, {SERVER: FILES[SERVER] + "\nfrom sglang.srt import orphan\n\nprint(orphan.LOST)\n"})
-    places = []
-    for name, tree in (("a", old), ("b", new)):
-        places.append(world.folder / f"{name}.json")
-        shutil.copy(tree / "SHRINK.json", places[-1])
-    done = _diff(world, *map(str, places), "--json")
-    assert done.code == 1, done.err
-    found = json.loads(done.out)
-    assert [row["path"] for row in found["kept"]] == ["python/sglang/srt/orphan.py"]
-    assert found["kept"][0]["reason"]["cause"] == "unknown"
-    assert sum("only the lock is there" in note for note in found["notes"]) == 2 and not found["text"]
-
-
-def test_bad_input_is_no_difference(world: World) -> None:
-    assert world.shrink().code == 0
-    for name in ("nowhere", "git:nowhere", "release:x y", str(world.rules)):
-        done = _diff(world, name, str(world.out))
-        assert done.code == 2 and "next: " in done.err, done.err
-
-
-def test_an_upstream_that_fails_its_evidence_is_no_difference(world: World) -> None:
-    write(world.upstream, {CUDA: "def start(:\n"})
-    done = _diff(world, f"path:{world.upstream}", f"path:{world.upstream}")
-    assert done.code == 2, done.err
-
-
 def test_commits_between_two_commits(world: World) -> None:
-    def git(*words: str) -> str:
-        identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
-        done = subprocess.run(
-            ["git", *identity, *words], cwd=world.upstream, capture_output=True, text=True, check=True
-        )
-        return done.stdout.strip()
+    def committed(files: dict[str, str], subject: str) -> str:
+        write(world.upstream, files)
+        git(world.upstream, "add", "-A")
+        git(world.upstream, "commit", "-qm", subject)
+        return git(world.upstream, "rev-parse", "HEAD")
 
-    git("init", "-q")
-    git("add", "-A")
-    git("commit", "-qm", "First (#1)")
-    first = git("rev-parse", "HEAD")
-    write(world.upstream, {CUDA: FILES[CUDA].replace("'cuda'", "'cuda 2'")})
-    git("commit", "-qam", "Say 2 | and <b>more</b> (#42)")
-    write(world.upstream, {"README.md": "words\n"})
-    git("add", "-A")
-    git("commit", "-qm", "Words (#43)")
+    git(world.upstream, "init", "-q")
+    first = committed({}, "First (#1)")
+    committed({CUDA: FILES[CUDA].replace("'cuda'", "'cuda 2'")}, "Say 2 | and <b>more</b> (#42)")
+    committed({"README.md": "words\n"}, "Words (#43)")
     sides = [f"git:{world.upstream}@{first}", f"git:{world.upstream}@HEAD"]
-    done = _diff(world, *sides, "--json")
-    assert done.code == 1, done.err
-    found = json.loads(done.out)
+    found = told(world, *sides)
     assert [(row["number"], row["subject"]) for row in found["commits"]] == [("#42", "Say 2 | and <b>more</b>")]
     assert _one(found["changed"], "path", CUDA)["commits"] == ["#42"]
-    text = _diff(world, *sides).out
+    text = diff(world, *sides).out
     assert "| `#42` | Say 2 \\| and &lt;b&gt;more&lt;/b&gt; | 1 |" in text
 
 
@@ -333,48 +200,11 @@ def test_the_unified_diff_is_one_that_patch_applies(world: World) -> None:
     other = [*rows[:2], "added = 1\n", *rows[2:30], *rows[33:55], "value_55 = 'x'\n", *rows[56:-1], "last = 1"]
     tail = "\n\ndef start():\n    return [" + ", ".join(f"value_{n}" for n in (*range(30), *range(33, 59))) + "]\n"
     write(world.upstream, {CUDA: "".join(rows) + tail})
-    trees = _second(world, {CUDA: "".join(other).replace("last = 1", "") + tail + "print(start())"})
-    found = _compared(world, trees)
+    trees = second(world, {CUDA: "".join(other).replace("last = 1", "") + tail + "print(start())"})
+    found = compared(world, trees)
     patch = "".join(row["text"] for row in found["text"] if row["path"].endswith(".py"))
     copy = world.folder / "patched"
     shutil.copytree(trees[0], copy)
     subprocess.run(["git", "apply", "-p1", "-"], input=patch, text=True, cwd=copy, check=True)
     assert patch.count("@@ -") == 2
     assert (copy / CUDA).read_bytes() == (trees[1] / CUDA).read_bytes()
-
-
-def _review(**parts: Any) -> Review:
-    side = Identified("a", "release:1", "", "deepseek", "0" * 64, "0.1.0", 1, 1)
-    return Review(side, side, **parts)
-
-
-@pytest.mark.parametrize("limit", [4_000, 20_000, 65_536])
-@pytest.mark.parametrize("rows", [0, 3, 500])
-def test_a_comment_never_passes_the_limit_and_says_what_was_cut(limit: int, rows: int) -> None:
-    reason = Reason("reach", "x" * 200, ("root --a--> b",) * 5)
-    found = _review(
-        kept=tuple(FileMove(f"python/kept{n}.py", 3, reason) for n in range(rows)),
-        changed=tuple(FileChange(f"python/file{n}.py", 1, 1, True) for n in range(rows + 1)),
-        text=tuple(TextChange(f"python/file{n}.py", f"--- a\n+++ b\n+{n} " + "y" * 300 + "\n") for n in range(400)),
-    )
-    text = markdown(found, limit)
-    assert len(text) <= limit
-    assert "cut" in text.lower()
-    whole = markdown(found, 0)
-    assert "cut" not in whole.lower() and whole.count("+++ b") == 400
-    assert text.count("\n```") % 2 == 0 or "Cut here" in text
-
-
-def test_nothing_of_upstream_becomes_markup() -> None:
-    name = "</td><script>alert(1)</script>|`x`"
-    reason = Reason("upstream", name, (name,))
-    found = _review(
-        kept=(FileMove(name, 1, reason),),
-        risks=(Change(name, name, name, name, name, name),),
-        text=(TextChange(name, f"+{name}\n```\n"),),
-    )
-    assert "alert" not in page(found)
-    text = markdown(found)
-    outside = [line for line in text.split("\n") if not line.startswith("+")]
-    assert not any("<script>" in line.replace("`` </td><script>", "") for line in outside)
-    assert "````diff\n" in text
