@@ -6,4 +6,4 @@ import os
 
 from equivalence.simulation.settings import SWITCH
 
-collect_ignore_glob = [] if os.environ.get(SWITCH) else ["inside/*"]
+collect_ignore_glob = [] if os.environ.get(SWITCH) else ["inside"]

@@ -20,6 +20,7 @@ def test_all_of_them(tmp_path: Path, capability: tuple[int, int], record_propert
     python = simulation_python()
     made = Simulation(python, Settings(capability=capability), tmp_path / "compiled")
     options = ["-q", "--import-mode=importlib", "-p", "no:cacheprovider", "-c", "/dev/null", f"--rootdir={INSIDE}"]
+    options += ["-o", f"pythonpath={INSIDE.parents[3]}"]
     finished = run(
         [python, "-m", "pytest", *options, INSIDE],
         variables=made.variables(tmp_path),

@@ -5,29 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from equivalence.simulation.kernels import (
-    attention,
-    gemm,
-    load,
-    memory,
-    moe,
-    norm,
-    quantization,
-    rope,
-    sparse,
-    speculative,
-)
+from equivalence.simulation.kernels import attention, gemm, load, memory, moe, norm, quantization, rope, speculative
 from equivalence.simulation.kernels.registry import REFERENCES
-
-
-@pytest.fixture(autouse=True)
-def _seed() -> None:
-    torch.manual_seed(0)
-
-
-def near(found: torch.Tensor, wanted: torch.Tensor, tolerance: float = 1e-5) -> None:
-    error = (found.double() - wanted.double()).abs().max() / wanted.double().abs().max()
-    assert error < tolerance, error
+from tests.equivalence.simulation.inside.plain import full, near, scaled, turns
 
 
 def test_every_reference_says_what_it_stands_for() -> None:
@@ -58,8 +38,7 @@ def test_silu_and_mul() -> None:
 
 @pytest.mark.parametrize("neox", [True, False])
 def test_rope_turns_by_the_angle_of_the_position(neox: bool) -> None:
-    angles = torch.outer(torch.arange(16.0), 10000 ** (-torch.arange(4.0) / 4))
-    cache = torch.cat([angles.cos(), angles.sin()], -1)
+    angles, cache = turns(16)
     q, k, positions = torch.randn(3, 2, 10), torch.randn(3, 1, 10), torch.tensor([0, 7, 15])
     before = q.clone()
     (rope.run_rope_neox if neox else rope.run_rope_pairs)(q, k, cache, positions)
@@ -71,8 +50,7 @@ def test_rope_turns_by_the_angle_of_the_position(neox: bool) -> None:
 
 
 def test_rope_on_rows_of_all_heads() -> None:
-    angles = torch.outer(torch.arange(16.0), 10000 ** (-torch.arange(4.0) / 4))
-    cache = torch.cat([angles.cos(), angles.sin()], -1)
+    _, cache = turns(16)
     q, k, positions = torch.randn(3, 2, 8), torch.randn(3, 1, 8), torch.tensor([0, 7, 15])
     rows = q.clone().view(3, 16), k.clone().view(3, 8)
     rope.run_rope_pairs(q, k, cache, positions)
@@ -96,20 +74,6 @@ def test_rope_that_writes_both_caches() -> None:
         memory.store_cache(k.flatten(1), v.flatten(1), *again, slots, 1, 4)
 
 
-def full(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float, causal: bool) -> torch.Tensor:
-    """Attention of one sequence, in float64, token by token."""
-    groups = q.shape[1] // k.shape[1]
-    rows = []
-    for i in range(q.shape[0]):
-        seen = k.shape[0] - q.shape[0] + i + 1 if causal else k.shape[0]
-        heads = []
-        for h in range(q.shape[1]):
-            keys, values = k[:seen, h // groups].double(), v[:seen, h // groups].double()
-            heads.append(torch.softmax(keys @ q[i, h].double() * scale, 0) @ values)
-        rows.append(torch.stack(heads))
-    return torch.stack(rows)
-
-
 @pytest.mark.parametrize("causal", [True, False])
 def test_packed_attention(causal: bool) -> None:
     q, k, v = torch.randn(5, 4, 16), torch.randn(9, 2, 16), torch.randn(9, 2, 8)
@@ -127,19 +91,11 @@ def test_attention_by_pages_with_a_part_that_meets_the_values() -> None:
     table = torch.tensor([[2, 0]])
     k_cache, v_cache = torch.randn(3, page, 1, 6), torch.randn(3, page, 1, 8)
     q, q_v = torch.randn(2, 4, 6), torch.randn(2, 4, 8)
-    found = attention.flash_attn_with_kvcache(
-        q,
-        k_cache,
-        v_cache,
-        qv=q_v,
-        cache_seqlens=torch.tensor([length]),
-        page_table=table,
-        cu_seqlens_q=torch.tensor([0, 2]),
-        softmax_scale=0.2,
-        causal=True,
-    )
+    lengths, starts = torch.tensor([length]), torch.tensor([0, 2])
+    named = {"qv": q_v, "cache_seqlens": lengths, "page_table": table, "cu_seqlens_q": starts}
+    found = attention.flash_attn_with_kvcache(q, k_cache, v_cache, **named, softmax_scale=0.2, causal=True)
     # By position, as upstream's own wrapper does.
-    rest = [None, None, torch.tensor([length]), None, None, table, torch.tensor([0, 2]), *[None] * 6, 0.2, True]
+    rest = [None, None, lengths, None, None, table, starts, *[None] * 6, 0.2, True]
     assert torch.equal(attention.flash_attn_with_kvcache(q, k_cache, v_cache, None, None, q_v, *rest), found)
     slots = [2 * page + i for i in range(page)] + list(range(length - page))
     k, v = k_cache.flatten(0, 1)[slots], v_cache.flatten(0, 1)[slots]
@@ -206,11 +162,6 @@ def test_quantised_groups_keep_three_bits(powers_of_two: bool) -> None:
         near(scales, x.view(4, 2, 128).abs().amax(-1) / 448)
 
 
-def scaled(*shape: int, rows: int) -> tuple[torch.Tensor, torch.Tensor]:
-    values = torch.randn(*shape).to(torch.float8_e4m3fn)
-    return values, torch.rand(*shape[:-2], -(-shape[-2] // rows), shape[-1] // 128) + 0.5
-
-
 def test_fp8_products() -> None:
     a, b = scaled(6, 256, rows=1), scaled(192, 256, rows=128)
     rows = a[0].double() * a[1].double().repeat_interleave(128, 1)
@@ -264,16 +215,8 @@ def test_a_chain_of_drafts_is_followed_to_the_first_wrong_one() -> None:
     assert mask.view(count, -1)[:, :6].all()
     predicts, accepted = torch.zeros(count, dtype=torch.int32), torch.full((1, count), -1, dtype=torch.int32)
     number = torch.zeros(1, dtype=torch.int32)
-    speculative.verify_tree_greedy(
-        predicts,
-        accepted,
-        number,
-        torch.tensor([[9, 20, 30, 41]]),
-        index,
-        following,
-        sibling,
-        torch.tensor([[20, 30, 40, 50]]),
-    )
+    drafts, wanted = torch.tensor([[9, 20, 30, 41]]), torch.tensor([[20, 30, 40, 50]])
+    speculative.verify_tree_greedy(predicts, accepted, number, drafts, index, following, sibling, wanted)
     assert number.item() == 2
     assert accepted.tolist() == [[0, 1, 2, -1]]
     assert predicts[:3].tolist() == [20, 30, 40]
@@ -286,119 +229,17 @@ def test_layernorm() -> None:
     near(norm.layernorm(x, w, b, 1e-5), wanted)
 
 
-def test_hadamard() -> None:
-    x, out = torch.randn(3, 16), torch.empty(3, 16)
-    matrix = torch.ones(1, 1, dtype=torch.float64)
-    for _ in range(4):
-        matrix = torch.cat([torch.cat([matrix, matrix], 1), torch.cat([matrix, -matrix], 1)])
-    sparse.hadamard_transform(x, out, 0.25)
-    near(out, x.double() @ matrix * 0.25)
-
-
-def test_keys_of_an_index_are_where_they_were_put() -> None:
-    cache, keys = torch.zeros(3, 4 * 20, dtype=torch.uint8), torch.randn(2, 16)
-    sparse.fused_store_index_k_cache(keys, cache, torch.tensor([5, 11]))
-    q, scales = sparse.quantize_rows(keys)
-    for row, (page, place) in enumerate([(1, 1), (2, 3)]):
-        assert torch.equal(cache[page, place * 16 : place * 16 + 16].view(torch.float8_e4m3fn).float(), q[row].float())
-        assert cache[page, 64 + place * 4 : 64 + place * 4 + 4].view(torch.float32) == scales[row]
-    assert int((cache != 0).any(-1).sum()) == 2
-
-
-def test_an_indexed_key_is_normalized_and_rotated() -> None:
-    x, w, b = torch.randn(3, 16), torch.randn(16), torch.randn(16)
-    angles = torch.outer(torch.arange(8.0), 10000 ** (-torch.arange(4.0) / 4))
-    cos_sin, positions, out = torch.cat([angles.cos(), angles.sin()], -1), torch.tensor([0, 3, 7]), torch.empty(3, 16)
-    sparse.k_indexer_norm_rope(x, out, w, b, cos_sin, positions, 1e-5)
-    plain = norm.layernorm(x, w, b, 1e-5)
-    turned = torch.complex(plain[:, 0:8:2], plain[:, 1:8:2]) * torch.exp(1j * angles[positions])
-    near(torch.complex(out[:, 0:8:2], out[:, 1:8:2]).abs(), turned.abs())
-    assert torch.allclose(torch.view_as_real(turned).flatten(1), out[:, :8], atol=1e-5)
-    near(out[:, 8:], plain[:, 8:])
-    cache = torch.zeros(2, 4 * 20, dtype=torch.uint8)
-    again = torch.zeros_like(cache)
-    sparse.k_indexer_norm_rope_store(x, cache, positions, w, b, cos_sin, positions, 1e-5)
-    sparse.fused_store_index_k_cache(out, again, positions)
-    assert torch.equal(cache, again)
-
-
-def test_queries_of_an_index_carry_their_scales_in_the_weights() -> None:
-    x, weight = torch.randn(3, 2, 16), torch.randn(3, 2)
-    cos_sin, positions = torch.cat([torch.ones(8, 4), torch.zeros(8, 4)], -1), torch.tensor([0, 3, 7])
-    q, weights = torch.empty(3, 2, 16).to(torch.float8_e4m3fn), torch.empty(3, 2, 1)
-    sparse.q_indexer_rope_first_quant(x, q, weight, weights, 0.5, cos_sin, positions)
-    near(q.float() * weights / (weight[..., None] * 0.5), x, 0.05)
-
-
-def test_scores_of_pages_are_those_of_the_keys_in_them() -> None:
-    heads, width, size = 3, 16, 4
-    cache, keys = torch.zeros(3, size * (width + 4), dtype=torch.uint8), torch.randn(6, width)
-    table = torch.tensor([[2, 0]])
-    slots = torch.tensor([8, 9, 10, 11, 0, 1])
-    sparse.fused_store_index_k_cache(keys, cache, slots)
-    kv = sparse.quantize_rows(keys)
-    q, weights = torch.randn(2, heads, width).to(torch.float8_e4m3fn), torch.randn(2, heads)
-    alike = torch.einsum("qhd,kd->qhk", q.double(), kv[0].double() * kv[1].double()[:, None]).clamp(min=0)
-    wanted = (alike * weights.double()[..., None]).sum(1)
-    ragged = sparse.fp8_mqa_logits(q, kv, weights, torch.tensor([0, 2]), torch.tensor([6, 5]))
-    near(ragged[0], wanted[0])
-    near(ragged[1, 2:5], wanted[1, 2:5])
-    assert torch.isinf(ragged[1]).tolist() == [True, True, False, False, False, True]
-    paged = sparse.fp8_paged_mqa_logits(
-        q[None], cache.view(3, size, 1, width + 4), weights, torch.tensor([[6, 5]]), table, torch.zeros(1), 8
-    )
-    near(paged[0, :6], wanted[0])
-    near(paged[1, :5], wanted[1, :5])
-    assert torch.isinf(paged[1, 5:]).all() and paged.shape == (2, 8)
-
-
-def test_the_best_keys() -> None:
-    scores = torch.tensor([[5.0, 1.0, 4.0, 2.0, 9.0, 8.0], [9.0, 9.0, 1.0, 3.0, 2.0, 0.0]])
-    lengths = torch.tensor([4, 2])
-    assert sparse.fast_topk_v2(scores, lengths, 3).tolist() == [[0, 2, 3], [0, 1, -1]]
-    starts = torch.tensor([2, 2])
-    assert sparse.fast_topk_v2(scores, torch.tensor([4, 3]), 2, starts).tolist() == [[2, 3], [1, 2]]
-    offsets = torch.tensor([10, 20])
-    assert sparse.fast_topk_transform_ragged_fused(scores, lengths, offsets, 3).tolist() == [[10, 12, 13], [20, 21, -1]]
-    table = torch.tensor([[7, 6, 5, 4, 3, 2]])
-    starts = torch.tensor([0, 2])
-    assert sparse.fast_topk_transform_fused(scores, lengths, table, starts, 3).tolist() == [[7, 5, 4], [7, 6, -1]]
-    out, raw = (torch.zeros(2, 3, dtype=torch.int32) for _ in range(2))
-    plan = torch.ones(3, 2, dtype=torch.int32)
-    sparse.topk_plan(lengths, plan, 0)
-    sparse.topk_transform(scores, lengths, torch.tensor([[3, 1, 2], [0, 4, 5]]), out, 2, plan, raw)
-    assert out.tolist() == [[6, 2, 3], [0, 1, -1]] and raw.tolist() == [[0, 2, 3], [0, 1, -1]]
-
-
-def test_sparse_attention_meets_only_the_keys_that_were_chosen() -> None:
-    q, kv = torch.randn(2, 3, 24), torch.randn(9, 1, 24)
-    indices = torch.tensor([[[8, 1, -1, 4]], [[-1, -1, -1, -1]]], dtype=torch.int32)
-    out, most, total = sparse.flash_mla_sparse_fwd(q, kv, indices, 0.2, d_v=16)
-    own = kv[[8, 1, 4], 0].double()
-    scores = q[0].double() @ own.T * 0.2
-    near(out[0], scores.softmax(-1) @ own[:, :16])
-    near(most[0], scores.amax(-1))
-    near(total[0], scores.logsumexp(-1))
-    assert not out[1].any() and torch.isinf(total[1]).all()
-
-
-@pytest.mark.parametrize("name", ["group", "tensor", "token"])
-def test_fp8_of_older_releases_gives_back_what_went_in(name: str) -> None:
+def test_fp8_of_older_releases_gives_back_what_went_in() -> None:
     x, q = torch.randn(6, 256), torch.empty(6, 256).to(torch.float8_e4m3fn)
-    if name == "group":
-        scales = torch.empty(6, 2)
-        quantization.sgl_per_token_group_quant_8bit(x, q, scales, 128, 1e-10, -448.0, 448.0)
-        near(quantization.dequantize(q, scales, 1, 128), x, 0.05)
-    elif name == "token":
-        scales = torch.empty(6, 1)
-        quantization.sgl_per_token_quant_fp8(x, q, scales)
-        near(q.float() * scales, x, 0.05)
-    else:
-        scales = torch.zeros(1)
-        quantization.sgl_per_tensor_quant_fp8(x, q, scales, False)
-        near(q.float() * scales, x, 0.05)
-        quantization.sgl_per_tensor_quant_fp8(x, q, scales * 2, True)
-        near(q.float() * scales * 2, x, 0.05)
+    groups, rows, whole = torch.empty(6, 2), torch.empty(6, 1), torch.zeros(1)
+    quantization.sgl_per_token_group_quant_8bit(x, q, groups, 128, 1e-10, -448.0, 448.0)
+    near(quantization.dequantize(q, groups, 1, 128), x, 0.05)
+    quantization.sgl_per_token_quant_fp8(x, q, rows)
+    near(q.float() * rows, x, 0.05)
+    quantization.sgl_per_tensor_quant_fp8(x, q, whole, False)
+    near(q.float() * whole, x, 0.05)
+    quantization.sgl_per_tensor_quant_fp8(x, q, whole * 2, True)
+    near(q.float() * whole * 2, x, 0.05)
 
 
 def test_pages_of_all_layers_go_to_rows_that_hold_a_token() -> None:

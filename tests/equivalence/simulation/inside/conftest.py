@@ -1,0 +1,11 @@
+"""Random input is the same for each test, whichever ran before."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+
+@pytest.fixture(autouse=True)
+def _seed() -> None:
+    torch.manual_seed(0)
