@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from shrinker.emit import removed_features
 from shrinker.program.interface.endpoints import Endpoint, served_by
 from shrinker.program.interface.reasons import feature_of, rule_of
 from shrinker.program.interface.syntax import Syntax
@@ -15,23 +15,9 @@ from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Gone:
-    """One path that answers with the named error."""
-
-    place: str
-    """Function that is given the application."""
-    path: str
-    """Empty when only the environment names it."""
-    environment: str
-    methods: tuple[str, ...]
-    feature: str
-    rule: str
-
-
 def removed_endpoints(
     before: Syntax, after: Syntax, rules: Ruleset, folded: Mapping[str, FoldedModule], graph: Graph
-) -> list[Gone]:
+) -> list[removed_features.Endpoint]:
     """Endpoints of upstream that a kept application no longer has, sorted.
 
     What is computed, a socket, and what no rule took away are left out: they are not in the table, and answer as any
@@ -60,7 +46,7 @@ def removed_endpoints(
             if plain and (e.path, e.method, e.environment) not in left and (rule := _rule(before, e, folded, graph)):
                 found.setdefault((place, e.path, e.environment, feature_of(rules, rule), rule), set()).add(e.method)
     return sorted(
-        Gone(place, path, environment, tuple(sorted(methods)), feature, rule)
+        removed_features.Endpoint(place, path, environment, tuple(sorted(methods)), feature, rule)
         for (place, path, environment, feature, rule), methods in found.items()
     )
 

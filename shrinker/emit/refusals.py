@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import astuple
 from pathlib import Path
 from textwrap import wrap
 
-from shrinker.emit.endpoints import Gone
-from shrinker.emit.options import GoneOption
+from shrinker.emit.removed_features import Endpoint, Option
 from shrinker.ruleset.match import any_name_matches
 from shrinker.ruleset.models import Refusal
 from shrinker.values.edits import Guard, Refuse
@@ -18,7 +16,9 @@ from shrinker.values.upstream import module_name
 
 _WIDTH = 108
 """Of the names on one line."""
-_TEMPLATE = Path(__file__).with_name("removed_features.py")
+_TEMPLATE, _END = (Path(__file__).with_name(f"{name}.py") for name in ("removed_features", "refused_runs"))
+_BEGINS = "# What is written into a tree begins here.\n"
+_FOR_END = "  # noqa: F401 -- The end of the module does."
 
 
 def refusals_module(
@@ -28,8 +28,8 @@ def refusals_module(
     kept: Iterable[str],
     removed: Mapping[str, Removal] | None = None,
     features: Mapping[str, str] | None = None,
-    endpoints: Iterable[Gone] = (),
-    options: Iterable[GoneOption] = (),
+    endpoints: Iterable[Endpoint] = (),
+    options: Iterable[Option] = (),
     names: Iterable[tuple[str, str]] = (),
 ) -> str | None:
     """Text of the module; None when no kept function looks and no kept module guards imports.
@@ -58,12 +58,12 @@ def refusals_module(
     if not looks and not guards:
         return None
     modules = removed_modules(removed or {}, kept) if guards else {}
-    text = _TEMPLATE.read_text("utf-8")
+    text = _TEMPLATE.read_text("utf-8").replace(_FOR_END, "") + _END.read_text("utf-8").partition(_BEGINS)[2]
     for name, kind, lines in (
         ("REFUSALS", "tuple[Refusal, ...]", rows),
         ("SWITCHES", "tuple[tuple[str, str], ...]", _by_rule((rule, "", name) for name, rule in switches)),
-        ("ENDPOINTS", "tuple[Endpoint, ...]", [f"    Endpoint{astuple(row)!a},\n" for row in endpoints]),
-        ("OPTIONS", "tuple[Option, ...]", [f"    Option{astuple(row)!a},\n" for row in options] if guards else []),
+        ("ENDPOINTS", "tuple[Endpoint, ...]", [f"    Endpoint{tuple(row)!a},\n" for row in endpoints]),
+        ("OPTIONS", "tuple[Option, ...]", [f"    Option{tuple(row)!a},\n" for row in options] if guards else []),
         (
             "GONE",
             "tuple[tuple[str, str, str], ...]",

@@ -10,7 +10,7 @@ import argparse
 import dis
 import functools
 import importlib.machinery
-import os
+import os  # noqa: F401 -- The end of the module does.
 import re
 import sys
 from collections.abc import Iterator
@@ -258,70 +258,3 @@ def _removed_options(message: str) -> Iterator[str]:
             if name in row.names and (choice in row.choices if choice else not row.choices):
                 yield _told(" ".join(filter(None, (name, choice))), row.feature, row.rule, row.instead)
                 break
-
-
-def refuse(place: str, argument: Any) -> None:
-    """End the run with the feature, the rule that removed it and the way to get it back, if it asks for one.
-
-    Raises:
-        RemovedFeatureError: the first row that refuses.
-    """
-    for name, rule in [(name, rule) for rule, names in SWITCHES for name in names.split()]:
-        text = os.environ.get(name.rstrip("="), "").strip().lower()
-        if text if name.endswith("=") else text in ("1", "true", "yes", "y", "on"):
-            raise RemovedFeatureError(
-                f"shrinker: the switch {name.rstrip('=')} asks for code that is not part of this server (rule {rule}). "
-                f"Unset it. To get the code back, take rule {rule} out of the profile and run `make shrink`."
-            )
-    looks = [(row, attribute) for row in REFUSALS if row.place == place for attribute in row.attributes]
-    for row, attribute in looks:
-        value = argument
-        for part in filter(None, attribute.split(".")):
-            value = value.get(part) if isinstance(value, dict) else getattr(value, part, None)
-        for one in _values(value):
-            if row.refuses(one):
-                name = attribute.rpartition(".")[2] or row.place.rpartition(".")[2]
-                raise RemovedFeatureError(_told(f"{name}={one}", row.feature, row.rule, row.instead))
-
-    gone = [row for row in ENDPOINTS if row.place == place]
-    if gone:
-        _answer(argument, gone)
-
-
-def _answer(application: Any, rows: list[Endpoint]) -> None:
-    """File removed paths with a Starlette application, below all that it has.
-
-    The answer is 404, as of any server that lacks a path, since clients do not ask again then, as they do after 501. It is
-    no part of the OpenAPI document.
-    """
-    json_response = importlib.import_module("starlette.responses").JSONResponse
-    route_of = importlib.import_module("starlette.routing").Route
-
-    def answering(row: Endpoint) -> Any:
-        async def removed_endpoint(request: Any) -> Any:
-            message = _told(f"the endpoint {request.method} {request.url.path}", row.feature, row.rule)
-            error = {"message": message, "type": "NotFoundError", "param": None, "code": "removed_feature"}
-            return json_response({"error": error}, status_code=404)
-
-        return removed_endpoint
-
-    filed = {getattr(getattr(route, "endpoint", None), "__qualname__", "") for route in application.router.routes}
-    for row in rows:
-        path = os.environ.get(row.environment, row.path) if row.environment else row.path
-        if not path.startswith("/"):
-            continue
-        endpoint = answering(row)
-        if endpoint.__qualname__ in filed:
-            return
-        route = route_of(path, endpoint, methods=list(row.methods), include_in_schema=False)
-        # Starlette adds HEAD where GET is, FastAPI does not.
-        route.methods = set(row.methods)
-        application.router.routes.append(route)
-
-
-def _values(value: Any) -> list[str]:
-    if value is None or value is False or value == "":
-        return []
-    if isinstance(value, (list, tuple, set, dict)):
-        return [str(item) for item in value]
-    return [str(getattr(value, "value", value))]

@@ -14,17 +14,17 @@ from typing import Any
 
 import pytest
 
-from shrinker.emit.endpoints import Gone
 from shrinker.emit.refusals import refusals_module
+from shrinker.emit.removed_features import Endpoint
 from shrinker.values.edits import Refuse, Span
 from shrinker.values.folded import FoldedModule
 
 PLACE = "sglang.server.lifespan"
 ROWS = [
-    Gone(PLACE, "/v1/gone/{item}", "", ("GET", "POST"), "gone things", "remove-gone"),
-    Gone(PLACE, "/old", "OLD_ROUTE", ("GET",), "", "no-old"),
-    Gone(PLACE, "", "ROOT_ROUTE", ("HEAD",), "", "no-old"),
-    Gone("sglang.other.lifespan", "/other", "", ("GET",), "", "no-other"),
+    Endpoint(PLACE, "/v1/gone/{item}", "", ("GET", "POST"), "gone things", "remove-gone"),
+    Endpoint(PLACE, "/old", "OLD_ROUTE", ("GET",), "", "no-old"),
+    Endpoint(PLACE, "", "ROOT_ROUTE", ("HEAD",), "", "no-old"),
+    Endpoint("sglang.other.lifespan", "/other", "", ("GET",), "", "no-other"),
 ]
 
 

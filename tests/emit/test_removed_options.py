@@ -8,8 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
-from shrinker.emit.options import GoneOption, removed_options
+from shrinker.emit.options import removed_options
 from shrinker.emit.refusals import refusals_module
+from shrinker.emit.removed_features import Option
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.models import Refusal, Remove
 from shrinker.values.edits import Edit, Guard, Refuse, Span
@@ -18,13 +19,13 @@ from shrinker.values.interface import UNEXPLAINED, Difference, Interface
 
 PATH = "python/sglang/__init__.py"
 ROWS = [
-    GoneOption(("--cards", "-c"), (), "Ascend NPU", "remove-npu", "Leave it out."),
-    GoneOption(("--kind", "--sort"), ("four", "two"), "", "no-two", ""),
-    GoneOption(("--lost",), (), "", "unreachable", ""),
+    Option(("--cards", "-c"), (), "Ascend NPU", "remove-npu", "Leave it out."),
+    Option(("--kind", "--sort"), ("four", "two"), "", "no-two", ""),
+    Option(("--lost",), (), "", "unreachable", ""),
 ]
 
 
-def written(edit: Edit, options: list[GoneOption]) -> types.ModuleType:
+def written(edit: Edit, options: list[Option]) -> types.ModuleType:
     folded = {PATH: FoldedModule(PATH, "sglang", True, "", 1, (edit,), "", (), (), (), (), (), ())}
     text = refusals_module([], [], folded, folded, options=options)
     assert text is not None
@@ -127,7 +128,7 @@ def test_rows_are_what_kept_command_lines_lost() -> None:
         ),
     )
     assert removed_options(interface, rules) == [
-        GoneOption(("--kind",), (), "Ascend NPU", "npu", ""),
-        GoneOption(("--kind",), ("four", "three"), "Ascend NPU", "npu", ""),
-        GoneOption(("--kind",), ("two",), "the second kind", "refuse-two", "Choose one."),
+        Option(("--kind",), (), "Ascend NPU", "npu", ""),
+        Option(("--kind",), ("four", "three"), "Ascend NPU", "npu", ""),
+        Option(("--kind",), ("two",), "the second kind", "refuse-two", "Choose one."),
     ]
