@@ -15,6 +15,7 @@ from shrinker.ruleset.match import any_name_matches
 from shrinker.ruleset.models import Entry
 from shrinker.syntax.names import last_name
 from shrinker.syntax.parsing import parsed
+from shrinker.syntax.walk import Function, children, statements, walk
 from shrinker.values.upstream import module_name
 
 ENTERED = "entered"
@@ -23,6 +24,8 @@ _SHORT = 15
 """Lines of a function that is read as one answer."""
 _ASKS = re.compile(r"_*(?:is|has|use|uses|should|can|enable|enables|supports?|needs?)_\w+")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{3,}")
+_NOTED = ast.Assign | ast.AnnAssign | ast.NamedExpr | ast.keyword | ast.Call | ast.Attribute | ast.For
+"""What `_Reader._note` looks at."""
 _FLAG, _VARIABLE_OF, _CALL = "flag", "variable", "call"
 
 
@@ -65,7 +68,7 @@ def read_entered(data: bytes, path: str, entries: Iterable[Entry]) -> Entered:
     if tree is None or module is None:
         return Entered()
     reader = _Reader(tree, module, tuple(entries))
-    reader.block(tree.body, "", {})
+    reader.block(tree.body, {})
     return Entered(
         module,
         tuple(reader.fields),
@@ -93,16 +96,16 @@ class _Reader:
         self.reads: set[str] = set()
         self.variables: set[tuple[str, str, bool]] = set()
 
-    def block(self, body: Iterable[ast.AST], owner: str, local: dict[str, ast.expr]) -> None:
+    def block(self, body: Iterable[ast.AST], local: dict[str, ast.expr]) -> None:
         for node in body:
-            match node:
-                case ast.ClassDef():
-                    self._class(node)
-                case ast.FunctionDef() | ast.AsyncFunctionDef():
-                    self._function(node)
-                case _:
+            if isinstance(node, ast.ClassDef):
+                self._class(node)
+            elif isinstance(node, Function):
+                self._function(node)
+            else:
+                if isinstance(node, _NOTED):
                     self._note(node, local)
-                    self.block(ast.iter_child_nodes(node), owner, local)
+                self.block(children(node), local)
 
     def _class(self, node: ast.ClassDef) -> None:
         whole = f"{self._module}.{node.name}"
@@ -114,19 +117,19 @@ class _Reader:
         if any("Enum" in last_name(base) for base in node.bases):
             self.enumerations.append(_enumeration(node))
         before, self._own = self._own, self._own or "flag" in kinds
-        self.block(node.body, node.name, {})
+        self.block(node.body, {})
         self._own = before
 
-    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    def _function(self, node: Function) -> None:
         if node.returns is not None and last_name(node.returns)[:1].isupper():
             self.gives.add((node.name, last_name(node.returns)))
         local: dict[str, ast.expr] = {}
-        for each in ast.walk(node):
+        for each in sorted(statements(node), key=_line):
             if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name):
                 local.setdefault(each.targets[0].id, each.value)
         if (node.end_lineno or node.lineno) - node.body[0].lineno < _SHORT:
             self._computed(node.name, node.body)
-        self.block(ast.iter_child_nodes(node), node.name, local)
+        self.block(children(node), local)
 
     def _note(self, node: ast.AST, local: dict[str, ast.expr]) -> None:
         match node:
@@ -162,7 +165,7 @@ class _Reader:
             self.sources.update((name, kind, leaf) for part in parts for kind, leaf in self._leaves(part))
 
     def _leaves(self, node: ast.AST) -> Iterator[tuple[str, str]]:
-        for each in ast.walk(node):
+        for each in walk(node):
             match each:
                 case ast.Attribute(value=value, attr=name) if self._holds(value):
                     yield _FLAG, name
@@ -195,7 +198,7 @@ class _Reader:
 
     def _choices(self, annotation: ast.expr) -> tuple[str, ...] | None:
         found: set[str] = set()
-        for each in ast.walk(annotation):
+        for each in walk(annotation):
             chosen: ast.expr | None = None
             match each:
                 case ast.keyword(arg="choices", value=value):
@@ -204,12 +207,16 @@ class _Reader:
                     chosen = inner
             if chosen is None:
                 continue
-            names = [n.id for n in ast.walk(chosen) if isinstance(n, ast.Name)]
+            names = [n.id for n in walk(chosen) if isinstance(n, ast.Name)]
             if any(name not in self._lists for name in names if name not in {"list", "sorted", "tuple", "set"}):
                 return None
             for part in (chosen, *(self._lists[name] for name in names if name in self._lists)):
-                found.update(text for n in ast.walk(part) for text in _texts(n))
+                found.update(text for n in walk(part) for text in _texts(n))
         return tuple(sorted(found)) or None
+
+
+def _line(node: ast.stmt) -> int:
+    return node.lineno
 
 
 def _displays(body: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.expr]]:
@@ -236,11 +243,11 @@ def _enumeration(node: ast.ClassDef) -> Asked:
             case ast.FunctionDef(name=name, body=[*_, ast.Return(value=ast.Compare() as test)]):
                 match test:
                     case ast.Compare(left=ast.Name(id="self"), ops=[op], comparators=[right]):
-                        named = {last_name(n) for n in ast.walk(right) if isinstance(n, ast.Attribute)} & texts.keys()
+                        named = {last_name(n) for n in walk(right) if isinstance(n, ast.Attribute)} & texts.keys()
                         if isinstance(op, ast.NotEq | ast.IsNot | ast.NotIn):
                             named = texts.keys() - named
                         asks[name] = tuple(sorted(named))
-    upper = any(isinstance(n, ast.Attribute) and n.attr in {"upper", "lower"} for n in ast.walk(node))
+    upper = any(isinstance(n, ast.Attribute) and n.attr in {"upper", "lower"} for n in walk(node))
     return Asked(node.name, tuple(texts.items()), tuple(asks.items()), upper)
 
 

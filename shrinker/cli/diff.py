@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from shrinker.cli.options import CORES, DEFAULT_PROFILE, Jobs, Json, Rules, absolute, print_json, profile_names
-from shrinker.values.errors import EvidenceError, InputError
+from shrinker.values.errors import InputError
 
 _SIDE = "A generated tree, a shrink.lock.json, or an upstream (release:VERSION, git:PATH_OR_URL@COMMIT, path:DIR)."
 
@@ -44,7 +44,8 @@ def diff(
 ) -> None:
     """Compare two generated trees: files, symbols, command line, endpoints, dependencies, kernels, risks, then the text.
 
-    What is newly kept or removed comes with its reason. An upstream is generated first, or taken from the cache.
+    What is newly kept or removed comes with its reason. An upstream is generated first, or taken from the cache; its tree
+    is compared and not judged: `shrink` and `bump` do that.
     Prints the Markdown page unless it goes to a file. Exit 0: the generated files are the same, 1: they differ, 2: error.
     """
     from shrinker.cache.workers import without_gc
@@ -56,14 +57,10 @@ def diff(
 
     place = absolute(rules)
     options = Options(profile, jobs, place, (old_upstream, new_upstream))
-    try:
-        with without_gc(last=True), console_progress() as progress:
-            sides = open_sides((old, new), options, progress)
-            progress.phase("compare")
-            found = compare_sides(sides, (old, new), history=history, rules=place, jobs=jobs, predicates=predicates)
-    except EvidenceError as error:
-        # 1 says that the trees differ.
-        raise InputError(error.message, error.next_step) from error
+    with without_gc(last=True), console_progress() as progress:
+        sides = open_sides((old, new), options, progress)
+        progress.phase("compare")
+        found = compare_sides(sides, (old, new), history=history, rules=place, jobs=jobs, predicates=predicates)
     text = pages.markdown(found, pages.COMMENT_LIMIT if limit is None else limit)
     if markdown is not None:
         _write(markdown, text)

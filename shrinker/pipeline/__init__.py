@@ -25,7 +25,7 @@ from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
 from shrinker.values.errors import EvidenceError
 from shrinker.values.leftovers import Leftovers
-from shrinker.values.outcome import Finding
+from shrinker.values.outcome import Evidence, Finding
 
 
 def shrink(request: Request, progress: Progress) -> Result:
@@ -65,19 +65,23 @@ def shrink(request: Request, progress: Progress) -> Result:
 
             with timed("leftovers", timings, progress):
                 refused, left = find_refused(tree, places.tree, rules, analysis, emitted, jobs)
-        evidence = verify_tree(tree, places.tree, manifest, EVIDENCE_LEVELS, jobs, timings, progress, cache, rules)
-        with timed(f"verify {EMBEDDERS}", timings, progress):
-            outside = embedders_evidence(
-                tree, places.tree, manifest, jobs, progress, cache, rules, folder=request.cache
-            )
+        evidence: tuple[Evidence, ...] = ()
+        outside: tuple[Evidence, ...] = ()
+        if request.judge:
+            evidence = verify_tree(tree, places.tree, manifest, EVIDENCE_LEVELS, jobs, timings, progress, cache, rules)
+            with timed(f"verify {EMBEDDERS}", timings, progress):
+                found = embedders_evidence(
+                    tree, places.tree, manifest, jobs, progress, cache, rules, folder=request.cache
+                )
+                outside = (found.evidence,)
         with timed("report", timings, progress):
-            begun = reports_before_evidence(places.reports, tree, places.tree, rules, analysis, emitted, cache)
+            begun = reports_before_evidence(places.reports, tree, places.tree, rules, analysis, emitted, jobs, cache)
             peak = peak_memory(jobs)
             summary = finish_reports(begun, evidence, timings, peak, places.reports_out)
             try:
                 if request.strict:
                     refuse(refused, "strict mode")
-                for item in (*evidence, outside.evidence):
+                for item in (*evidence, *outside):
                     refuse((item.held() if request.strict else item).findings, f"evidence level {item.level!r}")
                 if request.frozen:
                     refuse(lock_findings(places.reports_out / LOCK, manifest), "the lock")

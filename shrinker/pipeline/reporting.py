@@ -15,7 +15,14 @@ from shrinker.values.upstream import UpstreamTree
 
 
 def reports_before_evidence(
-    folder: Path, tree: UpstreamTree, out: Path, rules: Ruleset, analysis: Analysis, emitted: Emitted, cache: Cache
+    folder: Path,
+    tree: UpstreamTree,
+    out: Path,
+    rules: Ruleset,
+    analysis: Analysis,
+    emitted: Emitted,
+    jobs: int,
+    cache: Cache,
 ) -> Begun:
     """Write all reports that do not wait for the evidence.
 
@@ -26,6 +33,7 @@ def reports_before_evidence(
         rules: of the profile.
         analysis: what was decided.
         emitted: what was written.
+        jobs: worker processes.
         cache: of this run.
 
     Raises:
@@ -43,7 +51,7 @@ def reports_before_evidence(
         emitted.interface,
         emitted.lost,
         analysis.cuts,
-        judge_entries(Trees(tree, out, emitted.manifest, rules, cache=cache)),
+        judge_entries(Trees(tree, out, emitted.manifest, rules, jobs, cache)),
         cache,
     )
     return begin_reports(folder, made)

@@ -34,6 +34,8 @@ class Request:
     """Ids of rules that are taken as not written; see `tools.ablation`."""
     force: bool = False
     """Move aside what in `out` or among the reports no run wrote, where such a thing ends the run otherwise."""
+    judge: bool = True
+    """Hold the tree against its evidence; without, it is only made: what is compared or counted is not what is served."""
     look: bool = False
     """Find what strict mode would refuse, and hand it over in the result: nothing is refused for it."""
 

@@ -183,7 +183,7 @@ def _old_side(asked: Bump, pins: Pins, spec: str, kept: Path, progress: Progress
         made = wanted(spec, asked.profile, asked.rules, progress)
         generate([made], asked.jobs, progress)
         return generated_side(made)
-    except (InputError, EvidenceError) as error:
+    except InputError as error:
         lock = kept / asked.reports.name / LOCK
         if not lock.is_file():
             raise

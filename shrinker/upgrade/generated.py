@@ -1,4 +1,4 @@
-"""Generated trees in the cache folder, for commands that need one and are given an upstream.
+"""Generated trees in the cache folder, for commands that compare one and are given an upstream. They are not judged.
 
 A tree is found by everything that it depends on: this tool, the rules, the profile, and upstream's identity and files.
 """
@@ -23,7 +23,7 @@ from shrinker.ruleset import load_profile
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder, locked
 from shrinker.values.contents import MANIFEST
-from shrinker.values.errors import EvidenceError, InputError
+from shrinker.values.errors import InputError
 from shrinker.values.upstream import UpstreamTree
 
 MOST_TREES = 6
@@ -78,7 +78,7 @@ def generate(trees: list[Wanted], jobs: int, progress: Progress) -> None:
     """Make the trees that are not there; two at once where there are processes for both.
 
     Raises:
-        InputError: one cannot be generated, or its evidence failed.
+        InputError: one cannot be generated.
     """
     missing = [tree for tree in {tree.place: tree for tree in trees}.values() if not tree.ready]
     if len(missing) == 2 and jobs > 1:
@@ -96,10 +96,8 @@ def generate(trees: list[Wanted], jobs: int, progress: Progress) -> None:
 
 
 def _one(tree: Wanted, jobs: int, progress: Progress) -> None:
-    try:
-        shrink(Request(tree.spec, tree.profile, tree.place, jobs, reports=tree.reports, rules=tree.rules), progress)
-    except EvidenceError as error:
-        raise InputError(f"{tree.name}: {error.message}", error.next_step) from error
+    asked = Request(tree.spec, tree.profile, tree.place, jobs, reports=tree.reports, rules=tree.rules, judge=False)
+    shrink(asked, progress)
 
 
 def _two(trees: list[Wanted], jobs: int, progress: Progress) -> None:

@@ -79,6 +79,9 @@ def test_failed_evidence_keeps_the_previous_output(generated: World) -> None:
     assert f"--out {rejected}" in done.err
     asked = generated.run(["explain", "python/sglang/srt/table.json", "--out", str(rejected)])
     assert asked.code == 0 and "too-much" in asked.out, "what was rejected can be asked"
+    sides = [str(generated.out), f"path:{generated.upstream}"]
+    looked = generated.run(["diff", *sides, "--profile", "small", "--rules", str(generated.rules)])
+    assert looked.code == 1 and "table.json" in looked.out, "what is compared is not judged"
     (rejected / "mine.txt").write_text("of the owner")
     done = generated.shrink()
     assert done.code == 1 and "nothing is left to look at" in done.err and "mine.txt" in done.err
