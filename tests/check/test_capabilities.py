@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from shrinker.check import levels
 from shrinker.ruleset import Ruleset
-from shrinker.ruleset.load import load_rules
 from shrinker.values.outcome import Evidence
 from tests.check.trees import Build, Files
 
@@ -38,17 +36,9 @@ definitions = ["sglang.**.Store.put", "sglang.srt.a.flush"]
 
 
 @pytest.fixture
-def rules(tmp_path: Path) -> Ruleset:
-    file = tmp_path / "capabilities.toml"
-    file.write_text(RULES)
-    return load_rules([file])
-
-
-@pytest.fixture
-def evidence(case: Build, rules: Ruleset) -> Compare:
+def evidence(case: Build) -> Compare:
     def judged(upstream: Files, generated: Files) -> Evidence:
-        made = case(upstream, generated)
-        return levels.judge(levels.CAPABILITIES, made.trees(rules), lambda line: None)
+        return case(upstream, generated).ruled(RULES).evidence(levels.CAPABILITIES)
 
     return judged
 

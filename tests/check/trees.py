@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shrinker.cache import Cache
@@ -16,7 +16,8 @@ from shrinker.ruleset.load import load_rules
 from shrinker.values.form import digest
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile, Evidence
-from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage, Identity, SourceFile, UpstreamTree
+from shrinker.values.upstream import PACKAGE_PREFIX, Identity, UpstreamTree
+from tests.program.small_tree import tree_of
 
 Files = Mapping[str, str]
 IDENTITY = Identity(kind="path", spec="path", version=None, commit=None, dirty=True)
@@ -24,12 +25,8 @@ IDENTITY = Identity(kind="path", spec="path", version=None, commit=None, dirty=T
 
 def upstream_tree(root: Path) -> UpstreamTree:
     """The value that the `source` phase would give for the folder."""
-    files = []
-    for path in sorted(p for p in root.rglob("*") if p.is_file() and "__pycache__" not in p.parts):
-        data = path.read_bytes()
-        files.append(SourceFile(path.relative_to(root).as_posix(), hashlib.sha256(data).hexdigest(), len(data)))
-    declared = DeclaredPackage("sglang", ">=3.10", (), {}, {})
-    return UpstreamTree(IDENTITY, root, tuple(files), declared, {f.path: f for f in files})
+    paths = [path for path in root.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    return replace(tree_of(root, [path.relative_to(root).as_posix() for path in paths]), identity=IDENTITY)
 
 
 def emitted(tree: UpstreamTree, out: Path, path: str) -> EmittedFile:

@@ -7,11 +7,9 @@ as if every module of the archive that no rule removes were reachable.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 
 from shrinker.emit.rewrite import rewrite_file
 from shrinker.facts.build import build_environment
@@ -21,7 +19,8 @@ from shrinker.program.propagate.surroundings import Surroundings
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.load import load_rules
 from shrinker.values.folded import FoldedModule
-from shrinker.values.upstream import DeclaredPackage, Identity, SourceFile, UpstreamTree
+from shrinker.values.upstream import UpstreamTree
+from tests.program.small_tree import tree_of
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "programs"
 
@@ -97,19 +96,10 @@ def make_tree(folder: Path, files: dict[str, str]) -> UpstreamTree:
         "python/sglang/srt/utils.py": PREDICATES,
     }
     everything.update(files)
-    rows: list[SourceFile] = []
-    for path, text in sorted(everything.items()):
-        data = text.encode()
+    for path, text in everything.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_bytes(data)
-        rows.append(SourceFile(path, hashlib.sha256(data).hexdigest(), len(data)))
-    return UpstreamTree(
-        Identity("path", "path", None, None, True),
-        folder,
-        tuple(rows),
-        DeclaredPackage("sglang", ">=3.10", (), MappingProxyType({}), MappingProxyType({})),
-        MappingProxyType({row.path: row for row in rows}),
-    )
+        (folder / path).write_bytes(text.encode())
+    return tree_of(folder, everything)
 
 
 def program_rules() -> Ruleset:

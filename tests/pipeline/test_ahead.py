@@ -12,11 +12,10 @@ from shrinker.fold import workers
 from shrinker.fold.engine import FoldEngine
 from shrinker.program.ahead import import_leads
 from shrinker.program.build import build_graph
-from shrinker.project import RULES_FOLDER
 from shrinker.ruleset import Ruleset
-from shrinker.ruleset.load import load_rules
 from shrinker.values.upstream import UpstreamTree
 from tests.fold.programs import make_tree
+from tests.program.symbols.support import small_rules
 
 _RULES = """
 [[root]]
@@ -52,8 +51,7 @@ def tree(tmp_path: Path) -> UpstreamTree:
 
 @pytest.fixture
 def rules(tmp_path: Path) -> Ruleset:
-    (tmp_path / "rules.toml").write_text(_RULES)
-    return load_rules([tmp_path / "rules.toml", RULES_FOLDER / "package/protocols.toml"])
+    return small_rules(tmp_path, root=_RULES)
 
 
 def _engine(tree: UpstreamTree, rules: Ruleset, jobs: int, cache: Cache | None = None) -> FoldEngine:

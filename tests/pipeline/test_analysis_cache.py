@@ -11,11 +11,10 @@ import pytest
 
 from shrinker.cache import Cache
 from shrinker.pipeline import analyse
-from shrinker.project import RULES_FOLDER
 from shrinker.ruleset import Ruleset
-from shrinker.ruleset.load import load_rules
 from tests.fold.programs import PROGRAMS, make_tree, read_program
 from tests.pipeline.silent import Silent
+from tests.program.symbols.support import small_rules
 
 _RULES = """
 [[root]]
@@ -118,9 +117,7 @@ _RESCUING = {
 
 
 def _rules(folder: Path, more: str = "") -> Ruleset:
-    folder.mkdir(exist_ok=True)
-    (folder / "rules.toml").write_text(_RULES + more)
-    return load_rules([folder / "rules.toml", RULES_FOLDER / "package/protocols.toml"])
+    return small_rules(folder, more, root=_RULES)
 
 
 def _said(folder: Path, files: dict[str, str], rules: Ruleset, cache: Cache | None, **more: Any) -> dict[str, Any]:

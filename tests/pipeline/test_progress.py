@@ -7,7 +7,7 @@ import time
 import pytest
 
 from shrinker.pipeline.progress import timed
-from tests.program.symbols.support import Silent
+from tests.pipeline.silent import Silent
 
 
 def test_a_phase_within_another_counts_once() -> None:

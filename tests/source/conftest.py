@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.source.upstreams import LICENCE, PACKAGE, PYPROJECT, Index, git, put
+from tests.repositories import git
+from tests.source.upstreams import LICENCE, PACKAGE, PYPROJECT, Index, put
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ from shrinker.source import git as source
 from shrinker.source import open_upstream
 from shrinker.source.repository import Commit
 from shrinker.values.upstream import UpstreamTree
-from tests.source.upstreams import git
+from tests.repositories import git
 
 SERVER = "python/sglang/srt/server.py"
 

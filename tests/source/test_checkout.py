@@ -8,7 +8,8 @@ import pytest
 
 from shrinker.source import open_upstream
 from shrinker.values.errors import InputError
-from tests.source.upstreams import LICENCE, PACKAGE, Index, git, make_wheel, put
+from tests.repositories import git
+from tests.source.upstreams import LICENCE, PACKAGE, Index, make_wheel, put
 
 
 def test_checkout_equals_its_commit(upstream_git: Path, repository: Path, cache: Path) -> None:

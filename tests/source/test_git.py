@@ -8,7 +8,8 @@ import pytest
 from shrinker.source import open_upstream
 from shrinker.source.git import version_of_tags
 from shrinker.values.errors import InputError
-from tests.source.upstreams import LICENCE, PACKAGE, git, put
+from tests.repositories import git
+from tests.source.upstreams import LICENCE, PACKAGE, put
 
 PATHS = sorted(
     [

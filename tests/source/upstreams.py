@@ -6,7 +6,6 @@ import hashlib
 import http.server
 import io
 import json
-import subprocess
 import tarfile
 import threading
 import zipfile
@@ -81,22 +80,6 @@ def make_sdist(extra: Callable[[tarfile.TarFile], None] = lambda archive: None) 
             archive.addfile(info, io.BytesIO(content))
         extra(archive)
     return buffer.getvalue()
-
-
-def git(folder: Path, *arguments: str) -> str:
-    command = [
-        "git",
-        "-C",
-        str(folder),
-        "-c",
-        "user.name=t",
-        "-c",
-        "user.email=t@example.invalid",
-        "-c",
-        "commit.gpgsign=false",
-        *arguments,
-    ]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def put(path: Path, content: bytes) -> None:

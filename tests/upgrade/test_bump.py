@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from shrinker.upgrade.pin import index_commit, moved
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import Identity
 from tests.cli.small import FILES, RULES, Done, World, write
+from tests.repositories import git
 
 CUDA = "python/sglang/srt/cuda.py"
 TOML = """# Where upstream lives.
@@ -30,12 +30,6 @@ release = "1.0"
 commit = "{commit}"
 content = "0"
 """
-
-
-def git(folder: Path, *words: str) -> str:
-    identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
-    done = subprocess.run(["git", *identity, *words], cwd=folder, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
 
 
 class Checkout:

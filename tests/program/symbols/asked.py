@@ -10,7 +10,8 @@ from shrinker.program.answers import SavedRun
 from shrinker.program.saved import graph_data
 from shrinker.program.symbols.saved import symbol_data
 from tests.fold.programs import make_tree
-from tests.program.symbols.support import PLATFORM, Silent, small_rules
+from tests.pipeline.silent import Silent
+from tests.program.symbols.support import PLATFORM, small_rules
 
 FILES = {
     "python/sglang/__init__.py": "",

@@ -1,4 +1,4 @@
-"""What tests of symbols share: the archives of small programs, their rules, a progress that says nothing."""
+"""What tests of symbols share: the archives of small programs, and their rules."""
 
 from __future__ import annotations
 
@@ -38,18 +38,9 @@ modules = ["sglang.gone"]
 """A platform that is removed, and what is false for its sake."""
 
 
-class Silent:
-    """Progress of a run that nobody watches."""
-
-    def phase(self, name: str) -> None: ...
-
-    def note(self, line: str) -> None: ...
-
-    def advance(self, done: int, total: int | None) -> None: ...
-
-
-def small_rules(folder: Path, more: str = "", also: tuple[str, ...] = ()) -> Ruleset:
+def small_rules(folder: Path, more: str = "", also: tuple[str, ...] = (), root: str = ROOT) -> Ruleset:
     """The rules of the small programs, more of them as text, and shipped files of rules."""
+    folder.mkdir(exist_ok=True)
     path = folder / "rules.toml"
-    path.write_text(ROOT + more)
+    path.write_text(root + more)
     return load_rules([path, *(RULES_FOLDER / name for name in ("package/protocols.toml", *also))])

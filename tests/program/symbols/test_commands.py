@@ -7,7 +7,8 @@ from pathlib import Path
 
 from shrinker.pipeline import analyse
 from tests.fold.programs import make_tree, rewrite
-from tests.program.symbols.support import Silent, small_rules
+from tests.pipeline.silent import Silent
+from tests.program.symbols.support import small_rules
 
 FILES = {
     "python/sglang/launch_server.py": "print('serves')\n",

@@ -9,10 +9,9 @@ import pytest
 from shrinker.facts.lattice import Removed
 from shrinker.fold.messages import is_message, message
 from shrinker.pipeline import analyse
-from shrinker.project import RULES_FOLDER
-from shrinker.ruleset.load import load_rules
 from tests.fold.programs import make_tree, rewrite
-from tests.program.symbols.support import ROOT, Silent
+from tests.pipeline.silent import Silent
+from tests.program.symbols.support import ROOT, small_rules
 
 _RULES = (
     ROOT
@@ -72,9 +71,7 @@ def _left(folder: Path, text: str) -> str:
             "python/sglang/nobody.py": "x.attach()\nx.detach()\n",
         },
     )
-    rules = folder / "rules.toml"
-    rules.write_text(_RULES)
-    decided = analyse(tree, load_rules([rules, RULES_FOLDER / "package/protocols.toml"]), 1, {}, Silent(), symbols=True)
+    decided = analyse(tree, small_rules(folder, root=_RULES), 1, {}, Silent(), symbols=True)
     return rewrite(tree, decided.folded["python/sglang/server.py"])
 
 

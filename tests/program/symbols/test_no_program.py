@@ -10,7 +10,8 @@ import pytest
 
 from shrinker.pipeline import analyse
 from tests.fold.programs import make_tree, rewrite
-from tests.program.symbols.support import Silent, small_rules
+from tests.pipeline.silent import Silent
+from tests.program.symbols.support import small_rules
 
 ROOT = """\
 from sglang.tool import helper, other

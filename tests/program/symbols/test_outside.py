@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from shrinker.pipeline import analyse
-from shrinker.project import RULES_FOLDER
-from shrinker.ruleset.load import load_rules
 from shrinker.values.errors import InputError
 from tests.fold.programs import make_tree, rewrite
+from tests.pipeline.silent import Silent
+from tests.program.symbols.support import small_rules
 
 ROOT = '[[root]]\nid = "root-launch"\nwhy = "The command of the program."\nmodules = ["sglang.launch_server"]\n'
 API = """
@@ -123,20 +123,10 @@ class Above(Channel):
 LAUNCH = "from sglang.pickled import Channel, Processor\n\nprint(Processor.from_text, Channel().read)\n"
 
 
-class _Silent:
-    def phase(self, name: str) -> None: ...
-
-    def note(self, line: str) -> None: ...
-
-    def advance(self, done: int, total: int | None) -> None: ...
-
-
 def _left(folder: Path, files: dict[str, str], more: str = "") -> dict[str, str]:
-    (folder / "rules.toml").write_text(ROOT + more)
-    rules = load_rules([folder / "rules.toml", RULES_FOLDER / "package/protocols.toml"])
     package = {f"python/sglang/{name}": text for name, text in files.items()}
     tree = make_tree(folder / "up", {"python/sglang/__init__.py": "", **package})
-    decided = analyse(tree, rules, 1, {}, _Silent(), symbols=True)
+    decided = analyse(tree, small_rules(folder, more, root=ROOT), 1, {}, Silent(), symbols=True)
     return {path[len("python/sglang/") :]: rewrite(tree, module) for path, module in decided.folded.items()}
 
 

@@ -15,7 +15,8 @@ import pytest
 
 from shrinker.pipeline import analyse
 from tests.fold.programs import make_tree, read_program, rewrite
-from tests.program.symbols.support import ARCHIVES, Silent, small_rules
+from tests.pipeline.silent import Silent
+from tests.program.symbols.support import ARCHIVES, small_rules
 
 _GONE = re.compile(r"def (\w+)\(.*# gone$", re.MULTILINE)
 

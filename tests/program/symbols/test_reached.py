@@ -12,12 +12,11 @@ from shrinker.program.reached import Reached, reached, taken
 from shrinker.program.saved import graph_data
 from shrinker.program.symbols.saved import symbol_data
 from shrinker.program.symbols.why import Symbols, load_symbols
-from shrinker.project import RULES_FOLDER
-from shrinker.ruleset.load import load_rules
 from shrinker.ruleset.models import Reach, Remove
 from shrinker.values.errors import InputError
 from tests.fold.programs import make_tree
-from tests.program.symbols.support import ROOT, Silent
+from tests.pipeline.silent import Silent
+from tests.program.symbols.support import small_rules
 
 WHY = "A rule of a test."
 FILES = {
@@ -77,9 +76,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Symbols, dict[
     """The generated tree (upstream's own files will do: only names are read of it), its search and its graph."""
     folder = tmp_path_factory.mktemp("reached")
     tree = make_tree(folder / "upstream", FILES)
-    (folder / "rules.toml").write_text(ROOT)
-    rules = load_rules([folder / "rules.toml", RULES_FOLDER / "package/protocols.toml"])
-    decided = analyse(tree, rules, 1, {}, Silent(), symbols=True)
+    decided = analyse(tree, small_rules(folder), 1, {}, Silent(), symbols=True)
     assert decided.symbols is not None
     symbols, edges = symbol_data(decided.symbols, decided.graph, decided.written)
     (folder / "symbols.json").write_text(json.dumps(symbols))

@@ -12,7 +12,8 @@ from shrinker.program.symbols.program import Program
 from shrinker.program.symbols.saved import symbol_data
 from shrinker.program.symbols.why import Symbols
 from tests.fold.programs import make_tree, read_program
-from tests.program.symbols.support import ARCHIVES, Silent, small_rules
+from tests.pipeline.silent import Silent
+from tests.program.symbols.support import ARCHIVES, small_rules
 
 _CIRCLE = {
     # The nearest way to the class is the name of its own member, which is there only once the class is.
