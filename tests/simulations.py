@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,9 +11,8 @@ from equivalence.simulation.environment import find_python
 from shrinker.values.errors import InputError
 
 
-@cache
 def simulation_python() -> Path:
-    """The interpreter; looked for once, since that imports torch. Skips the test where it is missing."""
+    """The interpreter. Skips the test where it is missing."""
     try:
         return find_python()
     except InputError as error:

