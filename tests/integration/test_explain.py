@@ -91,7 +91,7 @@ sglang.srt.layers.moe.topk.is_cuda | kept, removed | platform-cuda: `is_cuda` is
 sglang.srt.layers.moe.topk.get_bool_env_var | kept, removed | unused: `get_bool_env_var` is removed
 sglang.srt.layers.moe.topk.logging | removed | imports it from logging, outside of the tree
 sglang.srt.utils.get_device_count | kept | sglang.srt.utils.common.get_device_count
-sglang.srt.utils.is_npu | kept, removed | sglang.srt.utils.common.is_npu
+sglang.srt.utils.is_npu | removed | a module that has sglang.srt.utils.common.is_npu no more
 sglang.srt.managers.scheduler.is_cuda | kept | scheduler.py:249 imports it from sglang.srt.utils.is_cuda
 managers.scheduler.Req.finished | kept | sglang.srt.managers.schedule_batch.Req.finished
 sglang.srt.utils.get_devise_count | unknown | sglang.srt.utils.common.get_device_count

@@ -130,7 +130,10 @@ class Explainer:
                 if one.bound == "*":
                     continue
                 defined = []
-            found += [self._import(one, outside=not defined), *defined]
+            if one.bound == "*" and defined and all(each.verdict == "removed" for each in defined):
+                found += [_not_handed_on(one, defined[0]), *defined]
+            else:
+                found += [self._import(one, outside=not defined), *defined]
         return list(dict.fromkeys(found))
 
     def _import(self, one: Imported, *, outside: bool) -> Answer:
@@ -259,6 +262,12 @@ class Explainer:
             end = re.split(r"[./]", name)[-1]
             if abs(len(end) - len(last)) < 4 and end[:1] == last[:1]:
                 yield name
+
+
+def _not_handed_on(one: Imported, defined: Answer) -> Answer:
+    """An import of all names of a module that no longer has this one; it stays for the others, if at all."""
+    says = f"{one.path}:{one.line} takes all names of a module that has {one.target} no more"
+    return Answer(one.name, "removed", (says,), defined.change, f"{one.path}:{one.line}")
 
 
 def _cause(step: Step) -> str:
