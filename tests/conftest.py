@@ -1,8 +1,8 @@
-"""Prints the figures that tests record, below the result of the whole run; what all tests with random input share."""
+"""Prints the figures that tests record, below the result of the whole run; which tests come first; what all with random input share."""
 
 from __future__ import annotations
 
-from pytest import TerminalReporter
+from pytest import Item, TerminalReporter
 
 try:
     from hypothesis import HealthCheck, settings
@@ -15,6 +15,11 @@ else:
         "shrinker", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
     )
     settings.load_profile("shrinker")
+
+
+def pytest_collection_modifyitems(items: list[Item]) -> None:
+    """What takes minutes first: at the end one process would wait for the other."""
+    items.sort(key=lambda item: "integration" not in item.path.parts)
 
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,11 +21,16 @@ pytestmark = pytest.mark.network
 SEED = 28
 
 
-def _judge(shrunk: Shrunk, folder: Path) -> Callable[..., Entries]:
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Cache:
+    """Starts empty; what does not depend on the rules is computed once for all tests."""
+    return Cache(tmp_path_factory.mktemp("cache"))
+
+
+def _judge(shrunk: Shrunk, cache: Cache) -> Callable[..., Entries]:
     """`judge(table, row)`: with one rule more than the profile has."""
     tree = open_upstream(f"release:{shrunk.release}", repository=REPOSITORY)
     rules = load_profile(shrunk.profile)
-    cache = Cache(folder)
 
     def run(table: str = "", row: dict[str, Any] | None = None) -> Entries:
         asked = with_rule(rules, table, row) if row is not None else rules
@@ -36,8 +40,8 @@ def _judge(shrunk: Shrunk, folder: Path) -> Callable[..., Entries]:
 
 
 @pytest.fixture(scope="module", params=["newest", "narrower"])
-def judge(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Entries]:
-    return _judge(request.getfixturevalue(request.param), tmp_path_factory.mktemp("cache"))
+def judge(request: pytest.FixtureRequest, cache: Cache) -> Callable[..., Entries]:
+    return _judge(request.getfixturevalue(request.param), cache)
 
 
 def test_the_rules_are_enforced(judge: Callable[..., Entries]) -> None:
@@ -49,9 +53,9 @@ def test_the_rules_are_enforced(judge: Callable[..., Entries]) -> None:
     assert (effects["kt_weight_path"].effect, effects["kt_weight_path"].rule) == (GONE, "refuse-ktransformers")
 
 
-def test_wrong_rules_about_flags(newest: Shrunk, tmp_path: Path) -> None:
+def test_wrong_rules_about_flags(newest: Shrunk, cache: Cache) -> None:
     """Attributes and texts that are flags, and predicates that are made of one."""
-    judge = _judge(newest, tmp_path)
+    judge = _judge(newest, cache)
     tree = open_upstream(f"release:{newest.release}", repository=REPOSITORY)
     right = judge()
     flags = {each.flag for each in right.flags}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.shrunk import REPOSITORY
+from tests.integration.shrunk import REPOSITORY, Shrunk
 
 pytestmark = pytest.mark.network
 
@@ -39,8 +39,10 @@ def installed(pip: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_an_installed_shrinker_makes_the_tree_in_an_empty_folder(
-    pip: list[str], installed: Path, tmp_path: Path
+    pip: list[str], installed: Path, newest: Shrunk, tmp_path: Path
 ) -> None:
+    """The same code in another place: what the checkout has computed for its tree is not computed again."""
+
     def shrinker(*words: str) -> subprocess.CompletedProcess[str]:
         return _run([sys.executable, "-m", "shrinker.cli", *words], tmp_path, PYTHONPATH=str(installed))
 

@@ -10,6 +10,7 @@ import pytest
 from equivalence.processes import run
 from equivalence.simulation.environment import Simulation
 from equivalence.simulation.settings import Settings
+from shrinker.source.cache import default_folder
 from tests.simulations import simulation_python
 
 INSIDE = Path(__file__).parent / "inside"
@@ -18,7 +19,7 @@ INSIDE = Path(__file__).parent / "inside"
 @pytest.mark.parametrize("capability", [(9, 0), (10, 0)])
 def test_all_of_them(tmp_path: Path, capability: tuple[int, int], record_property) -> None:
     python = simulation_python()
-    made = Simulation(python, Settings(capability=capability), tmp_path / "compiled")
+    made = Simulation(python, Settings(capability=capability), default_folder() / "compiled")
     options = ["-q", "--import-mode=importlib", "-p", "no:cacheprovider", "-c", "/dev/null", f"--rootdir={INSIDE}"]
     options += ["-o", f"pythonpath={INSIDE.parents[3]}"]
     finished = run(
