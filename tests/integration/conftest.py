@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
-from shrinker.source.cache import locked
+from shrinker.source.cache import default_folder, locked
 from tests.integration.shrunk import Shrunk
 
 
@@ -16,6 +17,11 @@ def shared(tmp_path_factory: pytest.TempPathFactory, worker_id: str, testrun_uid
     own = tmp_path_factory.getbasetemp()
     folder = (own if worker_id == "master" else own.parent) / testrun_uid
     folder.mkdir(exist_ok=True)
+    runs = folder.parents[1]
+    for old in (default_folder() / "compiled" / runs.relative_to(runs.anchor)).glob("*"):
+        # What simulated processes compiled of the trees of a run that pytest has removed.
+        if not (runs / old.name).exists():
+            shutil.rmtree(old, ignore_errors=True)
     return folder
 
 
