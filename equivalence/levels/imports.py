@@ -4,6 +4,8 @@ Checks:
     modules: every module of the generated tree imports, or fails in upstream with the same error.
     help: options of `--help` of the server, each benchmark and each installed command, equal but for listed differences.
     openapi: operations of the HTTP server's document, equal but for listed endpoints.
+    arguments: every choice, switch and number of the server's flags, three together, settle into equal fields, errors and
+        environment variables, on Hopper with V3 and on Blackwell with V3.2.
     routes: paths that the application serves, the undocumented ones included.
     registry rows: rows of the generated tree's tables lead to the class that upstream's lead to.
     architectures: each architecture of a family resolves to upstream's own class for it.
@@ -23,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from equivalence.levels import helptext, openapi
+from equivalence.levels.arguments import compare_arguments
 from equivalence.levels.both import both
 from equivalence.levels.replay import GENERATED, SIDES, UPSTREAM
 from equivalence.levels.result import Ledger
@@ -36,7 +39,7 @@ _RUNS = 2
 _SECONDS = 120
 """For the import of one module, and for the help of one command."""
 
-_REQUIRED = ("modules", "help", "openapi", "registry rows", "architectures", "loaded modules")
+_REQUIRED = ("modules", "help", "openapi", "arguments", "registry rows", "architectures", "loaded modules")
 
 
 def run(upstream: Path, generated: Path, setting: Setting) -> LevelResult:
@@ -113,6 +116,7 @@ def _interface(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: 
             ledger.find("architectures", "", message)
         elif "Transformers" in resolved:
             ledger.inherit("architectures", "", f"{name}: {resolved}")
+    compare_arguments(trees, after["flags"], setting, ledger)
 
 
 def _registries(before: Mapping[str, Any], after: Mapping[str, Any], ledger: Ledger) -> None:

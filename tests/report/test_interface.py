@@ -45,7 +45,7 @@ KINDS = ["one", "two"]
 
 @dataclass
 class Args:
-    kind: A[str, Arg(help="Which kind.", choices=KINDS, aliases=["--sort"])] = "one"
+    kind_of: A[str, Arg(help="Which kind.", choices=KINDS, cli_name="--kind", aliases=["--sort"])] = "one"
     backend: A[str, "Who computes."] = "fancy"
     hidden: A[int, Arg(no_cli=True)] = 1
 
@@ -59,7 +59,7 @@ class Args:
         parser.add_argument("--verbose", action="store_true")
 
 def check(args):
-    print(args.backend, args.kind, args.hidden)
+    print(args.backend, args.kind_of, args.hidden)
 
 def main():
     parser = argparse.ArgumentParser()
@@ -139,7 +139,7 @@ why = "A kind that is not there."
 feature = "other kinds"
 function = "sglang.srt.args.check"
 argument = "args"
-attribute = "kind"
+attribute = "kind_of"
 values = ["two"]
 instead = "Choose one."
 

@@ -1,7 +1,8 @@
-"""Write the OpenAPI document and what the registries hold. Arguments: GIVEN.json RESULT.json."""
+"""Write the OpenAPI document, what the registries hold, and what the server's flags take. Arguments: GIVEN.json RESULT.json."""
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import json
 import os
@@ -39,6 +40,14 @@ def registry(place: str) -> dict[str, str] | None:
     return {str(key): described(row) for key, row in dict(value).items()}
 
 
+def taken(action: argparse.Action) -> tuple[str, list[str] | None, str]:
+    """A flag, its choices, and whether it is a switch, takes a number or takes a text."""
+    kind = getattr(action.type, "__name__", "")
+    choices = [str(choice) for choice in action.choices] if action.choices else None
+    return action.option_strings[0], choices, "switch" if action.nargs == 0 else "number" if kind in NUMBERS else "text"
+
+
+NUMBERS = {"int", "float", "human_readable_int"}
 with open(sys.argv[1], encoding="utf-8") as file:
     given = json.load(file)
 from sglang.srt.entrypoints import http_server  # noqa: E402
@@ -58,6 +67,11 @@ for name in given["architectures"]:
     except Exception as error:
         resolved[name] = f"{type(error).__name__}: {error}"[:300]
 result["architectures"] = resolved
+from sglang.srt.server_args import ServerArgs  # noqa: E402
+
+parser = argparse.ArgumentParser(add_help=False)
+ServerArgs.add_cli_args(parser)
+result["flags"] = [taken(action) for action in parser._actions if action.option_strings]
 with open(sys.argv[2], "w", encoding="utf-8") as file:
     json.dump(result, file, sort_keys=True)
 os._exit(0)

@@ -4,7 +4,7 @@ are only read: nothing of them is imported."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from shrinker.program.interface.endpoints import Endpoint, read_endpoints
@@ -160,11 +160,15 @@ def _difference(flag: Flag, kind: str, before: str, after: str, rule: str, reaso
     return Difference(where, flag.names[0], kind, before, after, rule, path, flag.line, flag.names)
 
 
-def _refused(rules: Ruleset, flags: Iterable[Flag], folded: Mapping[str, FoldedModule]) -> Iterator[Refused]:
+def _refused(rules: Ruleset, flags: Sequence[Flag], folded: Mapping[str, FoldedModule]) -> Iterator[Refused]:
     by_attribute: dict[str, list[Flag]] = defaultdict(list)
     for flag in flags:
         for name in flag.names:
             by_attribute[name.lstrip("-").replace("-", "_")].append(flag)
+    # Only then what a flag of another name fills: an older name of a flag fills the same.
+    for flag in flags:
+        if flag.attribute and flag.attribute not in by_attribute:
+            by_attribute[flag.attribute] = [flag]
     # A rule for another release looks at nothing here.
     looking = {r for module in folded.values() for d in module.decisions if d.kind == "refusal" for r in d.rules}
     for rule in rules.refusals:

@@ -6,7 +6,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shrinker.program.interface.choices import Choice, choices_of
 from shrinker.program.interface.syntax import Marks, Syntax, bindings
@@ -42,6 +42,8 @@ class Flag:
     """The other arguments, as they are written, the help left out."""
     line: int
     end_line: int
+    attribute: str = ""
+    """What it fills, where that is written: one of its names need not say so (``dest=``, ``cli_name=``)."""
 
 
 def read_flags(syntax: Syntax, modules: Iterable[str]) -> list[Flag]:
@@ -112,7 +114,8 @@ def _of_fields(syntax: Syntax, module: str, node: ast.ClassDef) -> Iterator[Flag
                 if "choices" not in given and (literal := _literal(kind)) is not None:
                     given["choices"] = literal
                 given["type"] = kind
-                yield _flag(syntax, module, node.name, (str(first), *aliases), given, field.value, {}, field)
+                flag = _flag(syntax, module, node.name, (str(first), *aliases), given, field.value, {}, field)
+                yield replace(flag, attribute=name)
 
 
 def _flag(
@@ -139,6 +142,7 @@ def _flag(
         rest=", ".join(f"{k}={ast.unparse(v)}" for k, v in sorted(given.items()) if k not in _OWN),
         line=node.lineno,
         end_line=node.end_lineno or node.lineno,
+        attribute=str(_constant(given.get("dest")) or ""),
     )
 
 

@@ -1,0 +1,95 @@
+"""Lists of a server's arguments, which both trees settle alike: every value of every flag that has some, in changing company."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from equivalence.checkpoints.weights import configuration
+from equivalence.levels.both import both
+from equivalence.levels.replay import GENERATED, SIDES, UPSTREAM
+from equivalence.levels.result import Ledger
+from equivalence.levels.scenarios import ARCHITECTURE
+from equivalence.levels.setting import Call, Expected, Setting
+
+CHECK = "arguments"
+_TOGETHER = 3
+"""Flags of one list: more of them hide each other behind errors."""
+_NUMBER = "2"
+_SECONDS = 60
+_MODELS = (((9, 0), ("v3-fp8", "qwen3")), ((10, 0), ("v32-fp8", "v3-fp8", "qwen3-moe")))
+"""Device, and published configurations of which the first counts that the profile serves; each device has its part of the lists."""
+_NAMES = re.compile(r"\[.*?\]")
+"""Lists in a message, of which those of the generated tree are shorter: other checks look at what a table holds."""
+
+
+def compare_arguments(
+    trees: Mapping[str, Path], flags: Sequence[Sequence[Any]], setting: Setting, ledger: Ledger
+) -> None:
+    """Settle the same lists in both trees: fields, errors and environment variables are equal.
+
+    Args:
+        trees: by side, the folder that holds the package.
+        flags: those of the generated server, each with its choices (None where any text is one) and the name of its type.
+        setting: with what to run.
+        ledger: gets what is found.
+    """
+    some = lists(flags, setting.expected)
+    for index, (capability, names) in enumerate(_MODELS):
+        served = [each for each in names if not _refused(each, setting.expected)]
+        name = (served or names)[0]
+        folder = setting.work / CHECK / name
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "config.json").write_text(json.dumps(configuration(name)), "utf-8")
+        start = ["--model-path", str(folder), "--skip-tokenizer-init", "--random-seed", "1"]
+        cases = [[*start, *one] for one in some[index :: len(_MODELS)]]
+        given = {"cases": cases, "seconds": _SECONDS}
+        call = Call("arguments", dict.fromkeys(SIDES, given), 900, f"{CHECK}-{name}", capability)
+        found = both(trees, setting, ledger, call)
+        if found is not None:
+            for case, before, after in zip(cases, found[UPSTREAM].data, found[GENERATED].data, strict=True):
+                judge(" ".join(case[len(start) :]), before, after, ledger)
+
+
+def _refused(published: str, expected: Expected) -> str:
+    return expected.refuses([ARCHITECTURE, configuration(published)["architectures"][0]])
+
+
+def lists(flags: Sequence[Sequence[Any]], expected: Expected) -> list[list[str]]:
+    """Each value that is not refused once, some flags together; a flag that takes any text is not asked."""
+    values: list[list[str]] = []
+    for flag, choices, kind in flags:
+        if choices is not None:
+            values += [[flag, choice] for choice in choices]
+        elif kind == "switch":
+            values.append([flag])
+        elif kind == "number":
+            values.append([flag, _NUMBER])
+    values = [value for value in values if not expected.refuses(value)]
+    random.Random(0).shuffle(values)
+    return [
+        [word for value in values[at : at + _TOGETHER] for word in value] for at in range(0, len(values), _TOGETHER)
+    ]
+
+
+def judge(where: str, before: Mapping[str, Any], after: Mapping[str, Any], ledger: Ledger) -> None:
+    """One list as both trees settled it.
+
+    Args:
+        where: the list, for people.
+        before, after: what upstream and the generated tree told.
+        ledger: gets what is found.
+    """
+    ledger.count(CHECK)
+    if "error" in before or "error" in after:
+        theirs, ours = ({"error": _NAMES.sub("[]", side.get("error", ""))} for side in (before, after))
+        ledger.same(CHECK, where, theirs, ours, most=1)
+        return
+    # A field that only a removed feature has is gone with it; what is left of it the interface lists.
+    kept = {name: before["fields"].get(name) for name in after["fields"]}
+    ledger.same(CHECK, where, kept, after["fields"])
+    ledger.same(CHECK, where, before["environment"], after["environment"])
