@@ -46,13 +46,44 @@ def compare_arguments(
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "config.json").write_text(json.dumps(configuration(name)), "utf-8")
         start = ["--model-path", str(folder), "--skip-tokenizer-init", "--random-seed", "1"]
-        cases = [[*start, *one] for one in some[index :: len(_MODELS)]]
+        # The first says what upstream chooses where nobody does.
+        cases = [start, *([*start, *one] for one in some[index :: len(_MODELS)])]
         given = {"cases": cases, "seconds": _SECONDS}
         call = Call("arguments", dict.fromkeys(SIDES, given), 900, f"{CHECK}-{name}", capability)
         found = both(trees, setting, ledger, call)
-        if found is not None:
-            for case, before, after in zip(cases, found[UPSTREAM].data, found[GENERATED].data, strict=True):
-                judge(" ".join(case[len(start) :]), before, after, ledger)
+        if found is None:
+            continue
+        told = [found[side].data for side in (UPSTREAM, GENERATED)]
+        if chosen := _chosen_refused(told[0][0], setting.expected):
+            ledger.limit(f"Arguments: upstream's own choice on {capability} is {chosen}, which the profile refuses.")
+            continue
+        unset = {name for pair in zip(*told, strict=True) for name in _unset(*pair)}
+        gone = {name for name in unset if _only_removed_write(name, trees)}
+        for name in sorted(gone):
+            ledger.limit(f"Arguments: {name} is set by upstream alone, in a module that the profile removes.")
+        for case, before, after in zip(cases, *told, strict=True):
+            if chosen := _chosen_refused(before, setting.expected):
+                ledger.limit(f"Arguments: where upstream chooses {chosen}, the profile refuses it and chooses another.")
+                continue
+            left = {name: text for name, text in before["environment"].items() if name not in gone}
+            judge(" ".join(case[len(start) :]), {**before, "environment": left}, after, ledger)
+
+
+def _unset(before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:
+    return {*before["environment"]} - {*after["environment"]}
+
+
+def _only_removed_write(variable: str, trees: Mapping[str, Path]) -> bool:
+    """Whether no file that the generated tree has names the variable in upstream."""
+    theirs = trees[UPSTREAM]
+    files = (path for path in (theirs / "sglang").rglob("*.py") if variable.encode() in path.read_bytes())
+    return not any((trees[GENERATED] / path.relative_to(theirs)).exists() for path in files)
+
+
+def _chosen_refused(before: Mapping[str, Any], expected: Expected) -> str:
+    """A choice of upstream's own that the profile refuses, as its flag."""
+    texts = ((name, text.strip("'")) for name, text in before.get("fields", {}).items() if text[:1] == "'" != text[1:])
+    return next(filter(None, (expected.refuses([f"--{name.replace('_', '-')}", text]) for name, text in texts)), "")
 
 
 def _refused(published: str, expected: Expected) -> str:
