@@ -38,7 +38,7 @@ def compare_arguments(
         setting: with what to run.
         ledger: gets what is found.
     """
-    some = lists(flags, setting.expected)
+    asked = lists(flags, setting.expected)
     for index, (capability, names) in enumerate(_MODELS):
         served = [each for each in names if not _refused(each, setting.expected)]
         name = (served or names)[0]
@@ -47,7 +47,7 @@ def compare_arguments(
         (folder / "config.json").write_text(json.dumps(configuration(name)), "utf-8")
         start = ["--model-path", str(folder), "--skip-tokenizer-init", "--random-seed", "1"]
         # The first says what upstream chooses where nobody does.
-        cases = [start, *([*start, *one] for one in some[index :: len(_MODELS)])]
+        cases = [start, *([*start, *one] for one in asked[index :: len(_MODELS)])]
         given = {"cases": cases, "seconds": _SECONDS}
         call = Call("arguments", dict.fromkeys(SIDES, given), 900, f"{CHECK}-{name}", capability)
         found = both(trees, setting, ledger, call)
@@ -82,8 +82,10 @@ def _only_removed_write(variable: str, trees: Mapping[str, Path]) -> bool:
 
 def _chosen_refused(before: Mapping[str, Any], expected: Expected) -> str:
     """A choice of upstream's own that the profile refuses, as its flag."""
-    texts = ((name, text.strip("'")) for name, text in before.get("fields", {}).items() if text[:1] == "'" != text[1:])
-    return next(filter(None, (expected.refuses([f"--{name.replace('_', '-')}", text]) for name, text in texts)), "")
+    fields = before.get("fields", {}).items()
+    # Only a text that is not empty chooses anything.
+    chosen = ((f"--{name.replace('_', '-')}", text[1:-1]) for name, text in fields if re.fullmatch("'.+'", text))
+    return next(filter(None, map(expected.refuses, chosen)), "")
 
 
 def _refused(published: str, expected: Expected) -> str:

@@ -12,7 +12,7 @@ Checks:
     loaded modules: what the server loads is loaded in upstream, too, and nothing that was removed is.
 
 Limits: modules are imported one after the other in one process, in both trees in the same order, so that a module that
-imports only because another was there before is not noticed; the server is started from nothing by the level *server*.
+imports only because another was there before is not noticed; the server is started from nothing by the level *server*. A flag that takes any text is not settled.
 Commands are asked for help in children of a process that has loaded PyTorch and other libraries, and nothing of the tree.
 """
 

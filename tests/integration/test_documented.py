@@ -9,8 +9,9 @@ import pytest
 
 from tests.clones import Clone
 from tests.documented import ROWS, Row, documented
+from tests.integration.shrunk import Shrunk
 
-PAGES = [Path(__file__).resolve().parents[1] / name for name in ("README.md", "docs/commands.md")]
+PAGES = [Path(__file__).resolve().parents[2] / name for name in ("README.md", "docs/commands.md")]
 QUICK = [row for row in ROWS if not row.slow]
 
 
@@ -48,8 +49,8 @@ Then `python -m there` and `make shrink`.
 
 
 @pytest.fixture(scope="module")
-def clone(tmp_path_factory: pytest.TempPathFactory) -> Clone:
-    """With its own environment and tree, as README begins."""
+def clone(newest: Shrunk, tmp_path_factory: pytest.TempPathFactory) -> Clone:
+    """With its own environment and tree, as README begins; what was found for the same tree is found again."""
     made = Clone(tmp_path_factory.mktemp("readme")).make()
     said, wrong = made.run(ROWS[0])
     assert not wrong, f"{wrong}\n{said}"
