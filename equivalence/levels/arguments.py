@@ -6,6 +6,7 @@ import json
 import random
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,9 @@ _TOGETHER = 3
 """Flags of one list: more of them hide each other behind errors."""
 _NUMBER = "2"
 _SECONDS = 60
-_MODELS = (((9, 0), ("v3-fp8", "qwen3")), ((10, 0), ("v32-fp8", "v3-fp8", "qwen3-moe")))
-"""Device, and published configurations of which the first counts that the profile serves; each device has its part of the lists."""
+_MODELS = (((9, 0), 141, ("v3-fp8", "qwen3")), ((10, 0), 180, ("v32-fp8", "v3-fp8", "qwen3-moe")))
+"""H200 and B200 with their GiB, by which a server chooses; published configurations, of which the first counts that the profile serves.
+Each device has its part of the lists."""
 _NAMES = re.compile(r"\[.*?\]")
 """Lists in a message, of which those of the generated tree are shorter: other checks look at what a table holds."""
 
@@ -39,7 +41,7 @@ def compare_arguments(
         ledger: gets what is found.
     """
     asked = lists(flags, setting.expected)
-    for index, (capability, names) in enumerate(_MODELS):
+    for index, (capability, memory, names) in enumerate(_MODELS):
         served = [each for each in names if not _refused(each, setting.expected)]
         name = (served or names)[0]
         folder = setting.work / CHECK / name
@@ -50,7 +52,8 @@ def compare_arguments(
         cases = [start, *([*start, *one] for one in asked[index :: len(_MODELS)])]
         given = {"cases": cases, "seconds": _SECONDS}
         call = Call("arguments", dict.fromkeys(SIDES, given), 900, f"{CHECK}-{name}", capability)
-        found = both(trees, setting, ledger, call)
+        device = setting.simulation.seeing(memory=memory << 30, devices=8)
+        found = both(trees, replace(setting, simulation=device), ledger, call)
         if found is None:
             continue
         told = [found[side].data for side in (UPSTREAM, GENERATED)]

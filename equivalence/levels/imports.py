@@ -5,7 +5,7 @@ Checks:
     help: options of `--help` of the server, each benchmark and each installed command, equal but for listed differences.
     openapi: operations of the HTTP server's document, equal but for listed endpoints.
     arguments: every choice, switch and number of the server's flags, three together, settle into equal fields, errors and
-        environment variables, on Hopper with V3 and on Blackwell with V3.2.
+        environment variables, on H200 with V3 and on B200 with V3.2.
     routes: paths that the application serves, the undocumented ones included.
     registry rows: rows of the generated tree's tables lead to the class that upstream's lead to.
     architectures: each architecture of a family resolves to upstream's own class for it.
