@@ -201,7 +201,7 @@ def pool(cells: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Pooled:
         sum(sum(draw.sample(mine + theirs, len(theirs))) for mine, theirs in strays) >= true for _ in range(MOST - 1)
     )
     upstream, generated = (
-        (sum(map(sum, side)), sum(map(len, side))) for side in (zip(*strays, strict=True) if strays else ((), ()))
+        (sum(sum(cell[side]) for cell in strays), sum(len(cell[side]) for cell in strays)) for side in (0, 1)
     )
     return Pooled(upstream, generated, as_many / MOST)
 

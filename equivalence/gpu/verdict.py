@@ -30,7 +30,7 @@ def judge_cell(upstream: Sequence[dict[str, Any]], generated: Sequence[dict[str,
         return {"result": name[broken], "upstream_error": errors[0], "generated_error": errors[1]}
     sides = [[[_record(passed) for passed in seen["passes"]] for seen in side] for side in whole]
     judgements = judge_spans(*sides)
-    lone, beside_others = alone(*sides), alone(*map(_beside, whole, sides))
+    lone = alone(*sides)
     counts: Counter[str] = Counter(judgement.result for judgement in judgements)
     first, other = whole[0][0], whole[1][0]
     beside = {
@@ -58,7 +58,7 @@ def judge_cell(upstream: Sequence[dict[str, Any]], generated: Sequence[dict[str,
         "runs": [sum(map(len, side)) for side in sides],
         "own_differences": sum(judgement.own > 0 for judgement in judgements),
         "alone": [list(lone.upstream), list(lone.generated)],
-        "alone_beside_others": [list(beside_others.upstream), list(beside_others.generated)],
+        "alone_beside_others": [*map(_beside_others, whole, (lone.upstream, lone.generated))],
         "alone_probability": None if lone.probability is None else round(lone.probability, 4),
         "tokens": sum(_tokens(answer.body) for answer in sides[0][0][0].answers.values()),
         "class": ", ".join(first["classes"]),
@@ -67,9 +67,9 @@ def judge_cell(upstream: Sequence[dict[str, Any]], generated: Sequence[dict[str,
     }
 
 
-def _beside(seen: Sequence[dict[str, Any]], runs: list[list[Record]]) -> list[list[Record]]:
-    """The runs of a tree's servers, without the one that warmed the caches if there are others: while it runs, its cell has no other."""
-    return [server for each, server in zip(seen, runs, strict=True) if not each.get("warms")] or runs
+def _beside_others(seen: Sequence[dict[str, Any]], counts: Sequence[int]) -> list[int]:
+    """The counts of a tree's servers, without the one that warmed the caches if there are others: while it runs, its cell has no other."""
+    return [count for each, count in zip(seen, counts, strict=True) if not each.get("warms")] or [*counts]
 
 
 def in_doubt(row: dict[str, Any]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from collections.abc import Mapping, Sequence
@@ -10,11 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from equivalence.checkpoints.weights import configuration
 from equivalence.levels.both import both
 from equivalence.levels.replay import GENERATED, SIDES, UPSTREAM
 from equivalence.levels.result import Ledger
-from equivalence.levels.scenarios import ARCHITECTURE
+from equivalence.levels.scenarios import Configuration
 from equivalence.levels.setting import Call, Expected, Setting
 
 CHECK = "arguments"
@@ -42,16 +40,14 @@ def compare_arguments(
     """
     asked = lists(flags, setting.expected)
     for index, (capability, memory, names) in enumerate(_MODELS):
-        served = [each for each in names if not _refused(each, setting.expected)]
-        name = (served or names)[0]
-        folder = setting.work / CHECK / name
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "config.json").write_text(json.dumps(configuration(name)), "utf-8")
+        models = [Configuration(name=name, published=name) for name in names]
+        model = next((each for each in models if not setting.expected.refuses(each.asks)), models[0])
+        folder = model.write(setting.work / CHECK / model.name)
         start = ["--model-path", str(folder), "--skip-tokenizer-init", "--random-seed", "1"]
         # The first says what upstream chooses where nobody does.
         cases = [start, *([*start, *one] for one in asked[index :: len(_MODELS)])]
         given = {"cases": cases, "seconds": _SECONDS}
-        call = Call("arguments", dict.fromkeys(SIDES, given), 900, f"{CHECK}-{name}", capability)
+        call = Call("arguments", dict.fromkeys(SIDES, given), 900, f"{CHECK}-{model.name}", capability)
         device = setting.simulation.seeing(memory=memory << 30, devices=8)
         found = both(trees, replace(setting, simulation=device), ledger, call)
         if found is None:
@@ -60,7 +56,8 @@ def compare_arguments(
         if chosen := _chosen_refused(told[0][0], setting.expected):
             ledger.limit(f"Arguments: upstream's own choice on {capability} is {chosen}, which the profile refuses.")
             continue
-        unset = {name for pair in zip(*told, strict=True) for name in _unset(*pair)}
+        environments = [[one["environment"] for one in side] for side in told]
+        unset = {name for before, after in zip(*environments, strict=True) for name in {*before} - {*after}}
         gone = {name for name in unset if _only_removed_write(name, trees)}
         for name in sorted(gone):
             ledger.limit(f"Arguments: {name} is set by upstream alone, in a module that the profile removes.")
@@ -70,10 +67,6 @@ def compare_arguments(
                 continue
             left = {name: text for name, text in before["environment"].items() if name not in gone}
             judge(" ".join(case[len(start) :]), {**before, "environment": left}, after, ledger)
-
-
-def _unset(before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:
-    return {*before["environment"]} - {*after["environment"]}
 
 
 def _only_removed_write(variable: str, trees: Mapping[str, Path]) -> bool:
@@ -89,10 +82,6 @@ def _chosen_refused(before: Mapping[str, Any], expected: Expected) -> str:
     # Only a text that is not empty chooses anything.
     chosen = ((f"--{name.replace('_', '-')}", text[1:-1]) for name, text in fields if re.fullmatch("'.+'", text))
     return next(filter(None, map(expected.refuses, chosen)), "")
-
-
-def _refused(published: str, expected: Expected) -> str:
-    return expected.refuses([ARCHITECTURE, configuration(published)["architectures"][0]])
 
 
 def lists(flags: Sequence[Sequence[Any]], expected: Expected) -> list[list[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.check.trees import Build, less
+from tests.check.trees import Build, less, rule
 
 TABLE = """from x import register
 class One: pass
@@ -78,20 +78,13 @@ def test_a_row_goes_when_the_tree_refuses_its_key(
     assert trees.findings("references") == [("rows", "p.py")] * findings
 
 
-REMOVED = """
-[[remove]]
-id = "remove-some"
-why = "A rule of the test."
-feature = "some"
-modules = ["sglang.**.tpu"]
-members = ["sglang.**.*.AITER", "sglang.kernels.**.Kernel.METAL"]
-
-[[fact]]
-id = "npu"
-why = "A rule of the test."
-environment = ["USE_NPU"]
-value = false
-"""
+REMOVED = rule(
+    "remove",
+    "remove-some",
+    'feature = "some"',
+    'modules = ["sglang.**.tpu"]',
+    'members = ["sglang.**.*.AITER", "sglang.kernels.**.Kernel.METAL"]',
+) + rule("fact", "npu", 'environment = ["USE_NPU"]', "value = false")
 KERNELS = "class Kernel:\n    AITER = 1\n    CUDA = 2\n    CPU = 3\n    METAL = 4\n"
 ORDERS = """from sglang.kernels import Kernel
 ORDER = (Kernel.AITER, Kernel.CUDA, Kernel.METAL, Kernel.CPU)
