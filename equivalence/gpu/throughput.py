@@ -38,6 +38,9 @@ _OFFLINE = (
     "--dataset-name generated-shared-prefix --gsp-num-groups 8 --gsp-prompts-per-group 16 "
     "--gsp-system-prompt-len 128 --gsp-question-len 64 --gsp-output-len 64"
 )
+_CONVERSATIONS = [
+    {"conversations": [{"value": f"{number} " * 64}, {"value": f"{number} " * 16}]} for number in range(32)
+]
 _IMPORT = """
 import json, resource, sys, time
 begin = time.perf_counter()
@@ -99,9 +102,15 @@ def _one(setting: Setting, turn: int, tree: Tree, gpus: Sequence[int]) -> list[N
         command, overlay = environment.command("-c", _IMPORT), environment.overlay(tree)
     else:
         engine = ["--model-path", str(setting.checkpoints / cell.checkpoint), *cell.server_arguments()]
-        what = (("bench_one_batch", _ONE_BATCH), ("bench_offline_throughput", _OFFLINE))[cell.kind == "offline"]
+        if cell.kind == "offline":
+            # It draws its warm-up of conversations, which it would fetch from the network.
+            conversations = result.with_name("conversations.json")
+            conversations.write_text(json.dumps(_CONVERSATIONS), "utf-8")
+            program = ["bench_offline_throughput", *_OFFLINE.split(), "--dataset-path", str(conversations)]
+        else:
+            program = ["bench_one_batch", *_ONE_BATCH.split()]
         command = environment.command(
-            "-m", f"sglang.{what[0]}", *engine, *what[1].split(), "--result-filename", str(result)
+            "-m", f"sglang.{program[0]}", *engine, *program[1:], "--result-filename", str(result)
         )
         overlay = {**environment.overlay(tree, gpus), **cell.environment}
     done = run(command, variables=process_environment(overlay), output=log, limit=max(1.0, setting.left()))
