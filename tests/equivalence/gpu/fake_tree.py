@@ -62,6 +62,9 @@ server.serve_forever()
 _BENCH = """
 import json, sys
 arguments = dict(zip(sys.argv[1:], sys.argv[2:]))
+# Upstream's fetches conversations for its warm-up from the network where it gets none.
+with open(arguments["--dataset-path"]) as file:
+    assert sum(len(talk["conversations"]) > 1 for talk in json.load(file)) >= 16
 with open(arguments["--result-filename"], "a") as file:
     json.dump({{"last_throughput": {throughput}, "accept_length": None}}, file)
 """
