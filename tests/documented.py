@@ -112,6 +112,13 @@ ROWS = (
         says="embedders: passed",
     ),
     Row(
+        "shrinker verify --level tests --tests FOLDER",
+        ".venv/bin/shrinker verify --level tests --tests docs",
+        "a folder that is here, and has none",
+        code=2,
+        says="has no test that calls",
+    ),
+    Row(
         "shrinker verify --level native",
         ".venv/bin/shrinker verify --level native",
         "in the environment; a release has no kernel library",

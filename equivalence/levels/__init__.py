@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from equivalence.levels import imports, model, server, trace
+from equivalence.levels import imports, model, server, tests, trace
 from equivalence.levels.following import Following
 from equivalence.levels.setting import Expected, Setting
 from shrinker.values.outcome import LevelResult
@@ -23,5 +23,7 @@ SIMULATED_LEVELS: Mapping[str, SimulatedLevel] = {
     "trace": trace.run,
 }
 """By name, each stricter than the one before; a new level is added here."""
+LEVELS_BY_NAME: Mapping[str, SimulatedLevel] = {tests.TESTS: tests.run}
+"""Run where somebody names them: they take longer, or an upstream of another kind."""
 
-__all__ = ["SIMULATED_LEVELS", "Expected", "Following", "LevelResult", "Setting", "SimulatedLevel"]
+__all__ = ["LEVELS_BY_NAME", "SIMULATED_LEVELS", "Expected", "Following", "LevelResult", "Setting", "SimulatedLevel"]

@@ -113,6 +113,8 @@ class Setting:
     """Cores that may be used at once: from two on, both trees run at the same time."""
     where_upstream_runs: bool = False
     """What does not run on upstream's tree either, with the same error, is listed and is no finding."""
+    tests: Path | None = None
+    """Upstream's own tests."""
 
     def once(self, side: str, key: str, show: Callable[[], Shown], called: Callable[[Shown], Called]) -> Shown:
         """What a side shows, run or remembered (`Replay.ask`)."""

@@ -75,7 +75,19 @@ TimeoutFactor = Annotated[
     float, typer.Option("--timeout-factor", min=0.1, help="Factor of all time limits, for slow or busy machines.")
 ]
 
-LEVELS = ("form", "references", "capabilities", "embedders", "imports", "model", "server", "trace", "native", "gpu")
+LEVELS = (
+    "form",
+    "references",
+    "capabilities",
+    "embedders",
+    "imports",
+    "model",
+    "server",
+    "trace",
+    "tests",
+    "native",
+    "gpu",
+)
 """Evidence levels, as `--level` takes them: to load those that judge takes longer than to complete a word may."""
 DEFAULT_PROFILE = "deepseek"
 DEFAULT_OUT = Path("dist/sglang_deepseek")

@@ -41,7 +41,7 @@ def verify(
     level: Annotated[
         list[str] | None,
         typer.Option(
-            help="form, references, capabilities, embedders, imports, model, server, trace, native; may be given again; or gpu alone. "
+            help="form, references, capabilities, embedders, imports, model, server, trace, tests, native; may be given again; or gpu alone. "
             "Default: form, references and capabilities.",
             autocompletion=level_names,
         ),
@@ -77,13 +77,19 @@ def verify(
             help="What does not run on upstream's own tree here either, with the same error, is listed and fails nothing.",
         ),
     ] = False,
+    tests: Annotated[
+        Path | None,
+        typer.Option(
+            "--tests", help="Folder `test` of upstream's repository at the same commit: what the level tests runs."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Judge a generated tree again, by upstream, its lock and the files alone; imports, model, server and trace run both trees.
 
     The levels that run the trees need the environment that `make simulation` makes, and no GPU.
     """
-    from equivalence.levels import SIMULATED_LEVELS
+    from equivalence.levels import LEVELS_BY_NAME, SIMULATED_LEVELS
     from shrinker.check.embedders import LEVEL as EMBEDDERS
     from shrinker.check.levels import EVIDENCE_LEVELS
     from shrinker.cli.gpu import GPU_LEVEL, verify_on_gpus
@@ -101,9 +107,10 @@ def verify(
     if rest:
         raise InputError("options after -- are those of the level gpu", "add --level gpu, or leave them out")
     for name in levels:
-        if name not in (*known, NATIVE_LEVEL):
+        if name not in (*known, *LEVELS_BY_NAME, NATIVE_LEVEL):
             raise InputError(
-                f"no evidence level {name!r}", f"levels here: {', '.join((*known, NATIVE_LEVEL))}, or gpu alone"
+                f"no evidence level {name!r}",
+                f"levels here: {', '.join((*known, *LEVELS_BY_NAME, NATIVE_LEVEL))}, or gpu alone",
             )
     if program and (everything or amend or EMBEDDERS not in levels):
         raise InputError(
@@ -127,19 +134,20 @@ def verify(
                 f"{place / JSON_NAME} has more levels, or was asked for otherwise: this run writes to {written}"
             )
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)
-        simulated = [name for name in SIMULATED_LEVELS if name in levels]
+        running = {**SIMULATED_LEVELS, **LEVELS_BY_NAME}
+        simulated = [name for name in running if name in levels]
         # First what costs nothing: a missing environment is an error of the first second.
         with open_setting(
             tree, out, manifest, place, simulated, absolute(work), timeout_factor, jobs, progress
         ) as setting:
             if setting is not None:
-                setting = replace(setting, where_upstream_runs=where_upstream_runs)
+                setting = replace(setting, where_upstream_runs=where_upstream_runs, tests=absolute(tests))
             results = _static(tree, out, levels, jobs, absolute(reports), progress)
             if EMBEDDERS in levels:
                 results.append(_embedders(tree, out, manifest, jobs, progress, program or []))
             for name in simulated:
                 progress.phase(f"verify {name}")
-                results.append(SIMULATED_LEVELS[name](tree.root / "python", out.absolute() / "python", setting))
+                results.append(running[name](tree.root / "python", out.absolute() / "python", setting))
             if NATIVE_LEVEL in levels:
                 progress.phase(f"verify {NATIVE_LEVEL}")
                 results.append(verify_native(tree, out, manifest, jobs, progress))

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import typer.main
 
-from equivalence.levels import SIMULATED_LEVELS
+from equivalence.levels import LEVELS_BY_NAME, SIMULATED_LEVELS
 from shrinker.check.embedders import LEVEL as EMBEDDERS
 from shrinker.check.levels import EVIDENCE_LEVELS
 from shrinker.cli import app
@@ -191,7 +191,7 @@ def test_completion(world: World) -> None:
 
 
 def test_levels_offered_are_those_that_there_are() -> None:
-    assert (*EVIDENCE_LEVELS, EMBEDDERS, *SIMULATED_LEVELS, NATIVE_LEVEL, "gpu") == LEVELS
+    assert (*EVIDENCE_LEVELS, EMBEDDERS, *SIMULATED_LEVELS, *LEVELS_BY_NAME, NATIVE_LEVEL, "gpu") == LEVELS
 
 
 def test_completion_is_installed_in_the_home_folder_only(world: World) -> None:

@@ -1,0 +1,159 @@
+"""Run files of tests, each in a child that has loaded PyTorch; write how each test ended. GIVEN.json RESULT.json."""
+
+from __future__ import annotations
+
+import builtins
+import gc
+import importlib
+import json
+import os
+import signal
+import sys
+import types
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import pytest
+import torch  # noqa: F401  each child has it
+import transformers  # noqa: F401
+
+_PLAIN_IMPORT = builtins.__import__
+
+
+class UsesRemoved(Exception):
+    """A test does something with what its file could not import."""
+
+
+class Removed(type):
+    """The class of classes that stand for names which were removed: a file can be collected, its tests that use them fail."""
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise UsesRemoved(f"{cls.__name__}.{name}")
+
+    def _used(cls, *_: Any, **__: Any) -> Any:
+        raise UsesRemoved(cls.__name__)
+
+    __call__ = __iter__ = __contains__ = __len__ = __getitem__ = __instancecheck__ = _used
+
+
+class RemovedModule(types.ModuleType):
+    """Stands for a module that was removed."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Removed(name, (), {})
+
+
+def module_of(name: str) -> types.ModuleType:
+    """The module, or what stands for it."""
+    try:
+        return importlib.import_module(name)
+    except Exception as error:
+        if "shrinker: " not in str(error):
+            raise
+        return sys.modules.setdefault(name, RemovedModule(name))
+
+
+def import_for_tests(
+    name: str, names: Mapping[str, Any] | None = None, here: Any = None, wanted: Sequence[str] = (), level: int = 0
+) -> Any:
+    """Python's import; what tests and their helpers import of the package, and what was removed, is stood for."""
+    asking = str((names or {}).get("__file__", ""))
+    try:
+        found = _PLAIN_IMPORT(name, names, here, wanted, level)
+    except Exception:
+        if level or not name.startswith("sglang") or not asking.startswith(tuple(given["folders"])):
+            raise
+        found = module_of(name)
+        if not wanted:
+            parts = name.split(".")
+            for end in range(2, len(parts) + 1):
+                setattr(module_of(".".join(parts[: end - 1])), parts[end - 1], module_of(".".join(parts[:end])))
+            return sys.modules[parts[0]]
+    if not wanted or "*" in wanted or level or not name.startswith("sglang"):
+        return found
+    if not asking.startswith(tuple(given["folders"])):
+        return found
+    taken = types.ModuleType(name)
+    for one in wanted:
+        try:
+            value = getattr(found, one)
+        except Exception:
+            try:
+                value = importlib.import_module(f"{name}.{one}")
+            except Exception:
+                value = Removed(one, (), {})
+        setattr(taken, one, value)
+    return taken
+
+
+class Results:
+    """A plugin of pytest that keeps how each test ended, and the end of what it said."""
+
+    def __init__(self) -> None:
+        self.ended: dict[str, tuple[str, str]] = {}
+
+    def _keep(self, name: str, report: Any) -> None:
+        if self.ended.get(name, ("passed",))[0] == "passed":
+            self.ended[name] = (report.outcome, "" if report.outcome == "passed" else str(report.longrepr)[-2000:])
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """One phase of a test."""
+        if report.when == "call" or report.outcome != "passed":
+            self._keep(report.nodeid, report)
+
+    def pytest_collectreport(self, report: Any) -> None:
+        """A file, or a class of it."""
+        if report.outcome != "passed":
+            self._keep("", report)
+
+
+def run_file(path: str, place: str) -> None:
+    """Run one file in this process, write how its tests ended, and end."""
+    os.setsid()
+    signal.alarm(given["seconds"])
+    null = os.open(os.devnull, os.O_RDWR)
+    for standard in range(3):
+        os.dup2(null, standard)
+    if given["stand_in"]:
+        builtins.__import__ = import_for_tests  # type: ignore[assignment]
+    with suppress(ImportError):
+        importlib.import_module("sglang.test").__path__.append(given["folders"][1])
+    results = Results()
+    with suppress(BaseException):
+        pytest.main(["-q", "-p", "no:cacheprovider", "--tb=short", "-W", "ignore", path], plugins=[results])
+    with open(place, "w", encoding="utf-8") as written:
+        json.dump(results.ended, written)
+    os._exit(0)
+
+
+def ended(path: str, place: str) -> dict[str, Any]:
+    """How the tests of one file ended; empty where it took too long or died."""
+    with suppress(FileNotFoundError):
+        os.unlink(place)
+    child = os.fork()
+    if not child:
+        run_file(path, place)
+    os.waitpid(child, 0)
+    with suppress(OSError):
+        # What the tests started.
+        os.killpg(child, signal.SIGKILL)
+    if not os.path.exists(place):
+        return {}
+    with open(place, encoding="utf-8") as written:
+        return dict(json.load(written))
+
+
+with open(sys.argv[1], encoding="utf-8") as file:
+    given = json.load(file)
+os.chdir(given["folders"][0])
+# No child looks through all that is loaded for what nothing refers to.
+gc.freeze()
+found = {path: ended(path, f"{sys.argv[2]}.{number}") for number, path in enumerate(given["files"])}
+with open(sys.argv[2], "w", encoding="utf-8") as file:
+    json.dump(found, file)
+os._exit(0)

@@ -1,0 +1,129 @@
+"""Level *tests*: upstream's own tests that need no GPU, run on both trees: what passes in upstream passes in the generated tree.
+
+Checks:
+    tests: each test that passes in upstream, and that asks for nothing that was removed, passes in the generated tree.
+
+A test asks for what was removed where it ends with a named error, where it uses a name that its file cannot import, where what it looks up is written nowhere
+in the generated tree, and where `tests.toml` says so of its file. What nobody but a test calls is removed as well.
+
+Limits: a test that fails in upstream's tree here, for want of a package or of the network, is not judged. Nothing of the rules or the engine is asked; the
+tests are upstream's, and stand in its repository, not in a release.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from equivalence.levels.both import both
+from equivalence.levels.replay import GENERATED, SIDES, UPSTREAM
+from equivalence.levels.result import Ledger
+from equivalence.levels.setting import Call, Setting
+from shrinker.check.allowances import ERROR_PREFIX
+from shrinker.values.errors import InputError
+from shrinker.values.outcome import LevelResult
+
+TESTS = "tests"
+REASONS = Path(__file__).resolve().parent / "tests.toml"
+_MARK = "register_cpu_ci"
+"""What upstream's tests that need no GPU call, so that its own CI finds them."""
+_SECONDS = 150
+"""For one file."""
+_USES = "UsesRemoved"
+_LOST = re.compile(r"<module '([\w.]+)' from [^>]*> does not have the attribute '(\w+)'|has no attribute '(\w+)'")
+
+
+def run(upstream: Path, generated: Path, setting: Setting) -> LevelResult:
+    """Run upstream's tests on both trees.
+
+    Args:
+        upstream, generated: folders that hold the package `sglang`.
+        setting: with what to run.
+
+    Raises:
+        InputError: there are no tests.
+    """
+    folder = setting.tests
+    files = sorted(str(path.relative_to(folder)) for path in folder.rglob("test_*.py") if _asks(path)) if folder else []
+    if not files:
+        raise InputError(
+            f"{folder or 'a release of the package index'} has no test that calls {_MARK}",
+            "check out upstream's repository at the same commit, and name its folder `test` with --tests",
+        )
+    ledger = Ledger(TESTS)
+    arguments = {"files": files, "folders": [str(folder), str(upstream / "sglang/test")], "seconds": _SECONDS}
+    sides = {side: {**arguments, "stand_in": side == GENERATED} for side in SIDES}
+    found = both({UPSTREAM: upstream, GENERATED: generated}, setting, ledger, Call("tests", sides, 60.0 * len(files)))
+    if found is not None:
+        _judge(found[UPSTREAM].data, found[GENERATED].data, generated, ledger)
+    return ledger.result((TESTS,))
+
+
+def _asks(path: Path) -> bool:
+    return _MARK in path.read_text("utf-8")
+
+
+Ended = Mapping[str, tuple[str, str]]
+"""Test → how it ended, and the end of what it said; the empty name for the file itself."""
+
+
+def _judge(before: Mapping[str, Ended], after: Mapping[str, Ended], generated: Path, ledger: Ledger) -> None:
+    reasons = tomllib.loads(REASONS.read_text("utf-8"))
+    written = _Written(generated)
+    counts: Counter[str] = Counter()
+    for file, tests in before.items():
+        if not tests:
+            ledger.limit(f"test/{file} does not end in upstream's tree here within {_SECONDS} s.")
+        for name, said in _failed(tests, after[file], counts):
+            why = "named error" if ERROR_PREFIX in said or _USES in said else ""
+            why = why or ("written nowhere" if written.lost(said) else "") or reasons.get(file, "")
+            counts["asks for what was removed" if why else "differs"] += 1
+            if not why:
+                wrong = [line[1:].strip() for line in said.splitlines() if line.startswith("E ")] or [
+                    said.strip()[-300:]
+                ]
+                ledger.find(TESTS, f"test/{file}", f"{name.rpartition('::')[2]}: {wrong[0][:300]}")
+    ledger.count(TESTS, counts["passes in both"])
+    for name, count in sorted(counts.items()):
+        ledger.figure(name, str(count))
+    ledger.limit(f"{counts['not judged']} tests do not pass in upstream's tree here, and are not judged.")
+    ledger.limit(f"{counts['asks for what was removed']} tests that pass in upstream ask for what was removed.")
+
+
+def _failed(before: Ended, after: Ended, counts: Counter[str]) -> Iterator[tuple[str, str]]:
+    """Tests that pass in upstream only, with what they say."""
+    for name, (outcome, _) in before.items():
+        if outcome != "passed":
+            counts["not judged"] += 1
+            continue
+        ended, said = after.get(name, ("failed", after.get("", ("", "the file ended early"))[1]))
+        if ended == "passed":
+            counts["passes in both"] += 1
+        else:
+            yield name, said
+
+
+class _Written:
+    """Which words stand in the generated tree."""
+
+    def __init__(self, tree: Path) -> None:
+        texts = {path.relative_to(tree): path.read_text("utf-8") for path in (tree / "sglang").rglob("*.py")}
+        # This one tells of what went.
+        texts.pop(Path("sglang/removed_features.py"), None)
+        self.words = {path: frozenset(re.findall(r"\w+", text)) for path, text in texts.items()}
+
+    def lost(self, said: str) -> bool:
+        """Whether the last thing that a test looked up in vain is written nowhere, or no longer in the module that it patches."""
+        found = [*_LOST.finditer(said)]
+        if not found:
+            return False
+        module, patched, member = found[-1].groups()
+        if not module:
+            return not any(member in words for words in self.words.values())
+        place = Path(*module.split("."))
+        return not any(
+            patched in self.words.get(path, ()) for path in (place.with_suffix(".py"), place / "__init__.py")
+        )

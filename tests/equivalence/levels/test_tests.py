@@ -1,0 +1,105 @@
+"""Level *tests*: tests of a small upstream, run on its tree and on trees that lost something.
+
+Judged without a finding: what passes in both, what asks for what was removed. Never excused: a test that fails otherwise.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from equivalence.levels import tests as level
+from equivalence.levels.setting import Setting
+from equivalence.simulation.environment import simulation
+from shrinker.values.errors import InputError
+from shrinker.values.outcome import LevelResult
+
+UPSTREAM = {
+    "python/sglang/__init__.py": "",
+    "python/sglang/test/__init__.py": "",
+    "python/sglang/test/registry.py": "def register_cpu_ci(**settings):\n    pass\n",
+    "python/sglang/sums.py": (
+        "LIMIT = 3\n\n\ndef add(a, b):\n    return min(a + b, LIMIT)\n\n\ndef scale(a):\n    return 2 * a\n\n\n"
+        "class Sum:\n    def total(self):\n        return 1\n\n    def reset(self):\n        return 0\n"
+    ),
+    "python/sglang/other.py": "def only_there():\n    return 5\n",
+    "test/unit/test_sums.py": (
+        "from unittest.mock import patch\n\nfrom sglang.other import only_there\nfrom sglang.sums import Sum, add, scale\n"
+        "from sglang.test.registry import register_cpu_ci\n\nregister_cpu_ci(suite='a')\n\n\n"
+        "def test_add():\n    assert add(1, 1) == 2\n\n\n"
+        "def test_scale():\n    assert scale(4) == 8\n\n\n"
+        "def test_other():\n    assert only_there() == 5\n\n\n"
+        "def test_reset():\n    assert Sum().reset() == 0\n\n\n"
+        "def test_limit():\n    with patch('sglang.sums.LIMIT', 1):\n        assert add(1, 1) == 1\n\n\n"
+        "def test_fails():\n    assert add(2, 2) == 4\n"
+    ),
+    "test/unit/test_gpu.py": "def test_gpu():\n    raise SystemExit\n",
+}
+GENERATED = {
+    "sglang/__init__.py": "",
+    "sglang/test/__init__.py": "",
+    "sglang/sums.py": "def add(a, b):\n    return min(a + b, 3)\n\n\nclass Sum:\n    def total(self):\n        return 1\n",
+    "sglang/other.py": "raise ImportError('shrinker: the module sglang.other is not part of this server')\n",
+}
+
+
+def _write(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    return folder
+
+
+def _run(tmp_path: Path, **changed: str) -> LevelResult:
+    upstream = _write(tmp_path / "upstream", UPSTREAM)
+    generated = _write(tmp_path / "generated", GENERATED)
+    for name, text in changed.items():
+        _write(generated, {f"sglang/{name}.py": text})
+    return level.run(
+        upstream / "python",
+        generated,
+        Setting(simulation(), tmp_path / "work", jobs=2, tests=tmp_path / "upstream/test"),
+    )
+
+
+def test_what_asks_for_what_was_removed_is_no_finding(tmp_path):
+    result = _run(tmp_path)
+    assert result.evidence.findings == ()
+    assert dict(result.evidence.checks) == {"tests": 1}
+    assert dict(result.figures) == {"asks for what was removed": "4", "not judged": "1", "passes in both": "1"}
+
+
+@pytest.mark.parametrize(
+    ("sums", "said"),
+    [
+        (GENERATED["sglang/sums.py"].replace("a + b", "a - b"), "test_add: assert 0 == 2"),
+        (GENERATED["sglang/sums.py"] + "\n\ndef scale(a):\n    return a\n", "test_scale: assert 4 == 8"),
+        (GENERATED["sglang/sums.py"] + "\n\nNAMES = ['reset']\n", "test_reset: AttributeError"),
+    ],
+)
+def test_what_fails_otherwise_is_found(tmp_path, sums, said):
+    (finding,) = _run(tmp_path, sums=sums).evidence.findings
+    assert finding.path == "test/unit/test_sums.py" and said in finding.message
+
+
+def test_a_process_that_dies_is_found(tmp_path):
+    findings = _run(tmp_path, sums="import os\n\nos._exit(1)\n").evidence.findings
+    assert len(findings) == 5 and all("the file ended early" in finding.message for finding in findings)
+
+
+def test_a_file_that_has_a_reason_is_excused(tmp_path, monkeypatch):
+    reasons = tmp_path / "tests.toml"
+    reasons.write_text('"unit/test_sums.py" = "sums"\n')
+    monkeypatch.setattr(level, "REASONS", reasons)
+    assert (
+        _run(tmp_path, sums=GENERATED["sglang/sums.py"].replace("a + b", "a - b"))
+        .evidence.findings[0]
+        .message.endswith("looked at nothing, so that it proves nothing")
+    )
+
+
+def test_an_upstream_without_tests_says_where_they_are(tmp_path):
+    upstream = _write(tmp_path / "upstream", {"python/sglang/__init__.py": ""})
+    with pytest.raises(InputError, match="has no test that calls") as raised:
+        level.run(upstream / "python", upstream / "python", Setting(simulation(), tmp_path / "work"))
+    assert "--tests" in raised.value.next_step
