@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import io
 import json
 import logging
 import os
 import re
-import signal
 import sys
 from typing import Any
 
@@ -17,6 +15,8 @@ with open(sys.argv[1], encoding="utf-8") as file:
     given = json.load(file)
 
 from sglang.srt.server_args import prepare_server_args
+
+from equivalence.children import in_child
 
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
@@ -37,22 +37,10 @@ def settled(arguments: list[str]) -> dict[str, Any]:
 
 
 logging.disable(logging.CRITICAL)
-# No child looks through all that is loaded for what nothing refers to.
-gc.freeze()
 told: list[dict[str, Any]] = []
 for case in given["cases"]:
-    ours, theirs = os.pipe()
-    process = os.fork()
-    if not process:
-        signal.alarm(given["seconds"])
-        with os.fdopen(theirs, "w", encoding="utf-8") as out:
-            json.dump(settled(case), out)
-        os._exit(0)
-    os.close(theirs)
-    with os.fdopen(ours, encoding="utf-8") as answer:
-        text = answer.read()
-    code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-    told.append(json.loads(text) if text else {"error": f"ended with {code}", "environment": {}})
+    code, found = in_child(lambda case=case: settled(case), f"{sys.argv[2]}.case", given["seconds"])  # type: ignore[misc]
+    told.append(found or {"error": f"ended with {code}", "environment": {}})
 with open(sys.argv[2], "w", encoding="utf-8") as file:
     json.dump(told, file)
 os._exit(0)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import builtins
-import gc
 import importlib
 import json
 import os
-import signal
 import sys
 import types
 from collections.abc import Mapping, Sequence
@@ -17,6 +15,8 @@ from typing import Any
 import pytest
 import torch  # noqa: F401  each child has it
 import transformers  # noqa: F401
+
+from equivalence.children import in_child
 
 _PLAIN_IMPORT = builtins.__import__
 
@@ -112,10 +112,8 @@ class Results:
             self._keep("", report)
 
 
-def run_file(path: str, place: str) -> None:
-    """Run one file in this process, write how its tests ended, and end."""
-    os.setsid()
-    signal.alarm(given["seconds"])
+def ended(path: str) -> dict[str, tuple[str, str]]:
+    """Run one file in this process; how its tests ended."""
     null = os.open(os.devnull, os.O_RDWR)
     for standard in range(3):
         os.dup2(null, standard)
@@ -126,34 +124,16 @@ def run_file(path: str, place: str) -> None:
     results = Results()
     with suppress(BaseException):
         pytest.main(["-q", "-p", "no:cacheprovider", "--tb=short", "-W", "ignore", path], plugins=[results])
-    with open(place, "w", encoding="utf-8") as written:
-        json.dump(results.ended, written)
-    os._exit(0)
-
-
-def ended(path: str, place: str) -> dict[str, Any]:
-    """How the tests of one file ended; empty where it took too long or died."""
-    with suppress(FileNotFoundError):
-        os.unlink(place)
-    child = os.fork()
-    if not child:
-        run_file(path, place)
-    os.waitpid(child, 0)
-    with suppress(OSError):
-        # What the tests started.
-        os.killpg(child, signal.SIGKILL)
-    if not os.path.exists(place):
-        return {}
-    with open(place, encoding="utf-8") as written:
-        return dict(json.load(written))
+    return results.ended
 
 
 with open(sys.argv[1], encoding="utf-8") as file:
     given = json.load(file)
 os.chdir(given["folders"][0])
-# No child looks through all that is loaded for what nothing refers to.
-gc.freeze()
-found = {path: ended(path, f"{sys.argv[2]}.{number}") for number, path in enumerate(given["files"])}
+found = {}
+for name in given["files"]:
+    # Empty where it took too long or died.
+    found[name] = in_child(lambda name=name: ended(name), f"{sys.argv[2]}.file", given["seconds"])[1] or {}  # type: ignore[misc]
 with open(sys.argv[2], "w", encoding="utf-8") as file:
     json.dump(found, file)
 os._exit(0)
