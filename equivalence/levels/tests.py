@@ -32,8 +32,13 @@ _MARK = "register_cpu_ci"
 """What upstream's tests that need no GPU call, so that its own CI finds them."""
 _SECONDS = 150
 """For one file."""
+_TOGETHER = 40
+"""Files that one process asks about."""
 _USES = "UsesRemoved"
 _LOST = re.compile(r"<module '([\w.]+)' from [^>]*> does not have the attribute '(\w+)'|has no attribute '(\w+)'")
+
+Ended = Mapping[str, tuple[str, str]]
+"""Test → how it ended, and the end of what it said; the empty name for the file itself."""
 
 
 def run(upstream: Path, generated: Path, setting: Setting) -> LevelResult:
@@ -53,21 +58,21 @@ def run(upstream: Path, generated: Path, setting: Setting) -> LevelResult:
             f"{folder or 'a release of the package index'} has no test that calls {_MARK}",
             "check out upstream's repository at the same commit, and name its folder `test` with --tests",
         )
-    ledger = Ledger(TESTS)
-    arguments = {"files": files, "folders": [str(folder), str(upstream / "sglang/test")], "seconds": _SECONDS}
-    sides = {side: {**arguments, "stand_in": side == GENERATED} for side in SIDES}
-    found = both({UPSTREAM: upstream, GENERATED: generated}, setting, ledger, Call("tests", sides, 60.0 * len(files)))
-    if found is not None:
-        _judge(found[UPSTREAM].data, found[GENERATED].data, generated, ledger)
+    ledger, trees = Ledger(TESTS), {UPSTREAM: upstream, GENERATED: generated}
+    ended: dict[str, dict[str, Ended]] = {side: {} for side in SIDES}
+    for start in range(0, len(files), _TOGETHER):
+        some = files[start : start + _TOGETHER]
+        arguments = {"files": some, "folders": [str(folder), str(upstream / "sglang/test")], "seconds": _SECONDS}
+        sides = {side: {**arguments, "stand_in": side == GENERATED} for side in SIDES}
+        call = Call("tests", sides, 60.0 * len(some), f"tests-{start + 1}-to-{start + len(some)}-of-{len(files)}")
+        for side, outcome in (both(trees, setting, ledger, call) or {}).items():
+            ended[side] |= outcome.data
+    _judge(ended[UPSTREAM], ended[GENERATED], generated, ledger)
     return ledger.result((TESTS,))
 
 
 def _asks(path: Path) -> bool:
     return _MARK in path.read_text("utf-8")
-
-
-Ended = Mapping[str, tuple[str, str]]
-"""Test → how it ended, and the end of what it said; the empty name for the file itself."""
 
 
 def _judge(before: Mapping[str, Ended], after: Mapping[str, Ended], generated: Path, ledger: Ledger) -> None:
