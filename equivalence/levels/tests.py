@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -34,8 +34,11 @@ _SECONDS = 150
 """For one file."""
 _TOGETHER = 40
 """Files that one process asks about."""
-_USES = "UsesRemoved"
+_NAMED = re.compile(rf"{ERROR_PREFIX}(?:the )?(.*?) is not part of this server")
+_USED = re.compile(r"UsesRemoved: ([\w.]+)")
 _LOST = re.compile(r"<module '([\w.]+)' from [^>]*> does not have the attribute '(\w+)'|has no attribute '(\w+)'")
+
+_PASSES, _FAILS, _DIFFERS = "passes in both", "does not pass in upstream", "differs"
 
 Ended = Mapping[str, tuple[str, str]]
 """Test → how it ended, and the end of what it said; the empty name for the file itself."""
@@ -76,59 +79,67 @@ def _asks(path: Path) -> bool:
 
 
 def _judge(before: Mapping[str, Ended], after: Mapping[str, Ended], generated: Path, ledger: Ledger) -> None:
-    reasons = tomllib.loads(REASONS.read_text("utf-8"))
-    written = _Written(generated)
+    asked = _Asked(generated)
     counts: Counter[str] = Counter()
+    subjects: defaultdict[str, set[str]] = defaultdict(set)
     for file, tests in before.items():
         if not tests:
             ledger.limit(f"test/{file} does not end in upstream's tree here within {_SECONDS} s.")
         for name, said in _failed(tests, after[file], counts):
-            why = "named error" if ERROR_PREFIX in said or _USES in said else ""
-            why = why or ("written nowhere" if written.lost(said) else "") or reasons.get(file, "")
-            counts["asks for what was removed" if why else "differs"] += 1
-            if not why:
-                wrong = [line[1:].strip() for line in said.splitlines() if line.startswith("E ")] or [
-                    said.strip()[-300:]
-                ]
-                ledger.find(TESTS, f"test/{file}", f"{name.rpartition('::')[2]}: {wrong[0][:300]}")
-    ledger.count(TESTS, counts["passes in both"])
-    for name, count in sorted(counts.items()):
-        ledger.figure(name, str(count))
-    ledger.limit(f"{counts['not judged']} tests do not pass in upstream's tree here, and are not judged.")
-    ledger.limit(f"{counts['asks for what was removed']} tests that pass in upstream ask for what was removed.")
+            kind, subject = asked.of(file, said)
+            counts[kind] += 1
+            subjects[kind].add(subject)
+            if kind == _DIFFERS:
+                ledger.find(TESTS, f"test/{file}", f"{name.rpartition('::')[2]}: {subject}")
+    ledger.count(TESTS, counts[_PASSES])
+    for kind, count in sorted(counts.items()):
+        ledger.figure(kind, f"{count}: {', '.join(sorted(subjects[kind]))}" if subjects[kind] else str(count))
+    ledger.limit(f"{counts[_FAILS]} tests do not pass in upstream's tree here, and are not judged.")
+    excused = counts.total() - counts[_PASSES] - counts[_FAILS] - counts[_DIFFERS]
+    ledger.limit(f"{excused} tests that pass in upstream ask for what was removed; the figures say for what.")
 
 
 def _failed(before: Ended, after: Ended, counts: Counter[str]) -> Iterator[tuple[str, str]]:
     """Tests that pass in upstream only, with what they say."""
     for name, (outcome, _) in before.items():
         if outcome != "passed":
-            counts["not judged"] += 1
+            counts[_FAILS] += 1
             continue
         ended, said = after.get(name, ("failed", after.get("", ("", "the file ended early"))[1]))
         if ended == "passed":
-            counts["passes in both"] += 1
+            counts[_PASSES] += 1
         else:
             yield name, said
 
 
-class _Written:
-    """Which words stand in the generated tree."""
+class _Asked:
+    """For what tests ask that pass in upstream only."""
 
     def __init__(self, tree: Path) -> None:
         texts = {path.relative_to(tree): path.read_text("utf-8") for path in (tree / "sglang").rglob("*.py")}
         # This one tells of what went.
         texts.pop(Path("sglang/removed_features.py"), None)
-        self.words = {path: frozenset(re.findall(r"\w+", text)) for path, text in texts.items()}
+        self._words = {path: frozenset(re.findall(r"\w+", text)) for path, text in texts.items()}
+        self._reasons = tomllib.loads(REASONS.read_text("utf-8"))
 
-    def lost(self, said: str) -> bool:
-        """Whether the last thing that a test looked up in vain is written nowhere, or no longer in the module that it patches."""
-        found = [*_LOST.finditer(said)]
-        if not found:
-            return False
-        module, patched, member = found[-1].groups()
+    def of(self, file: str, said: str) -> tuple[str, str]:
+        """In which way, and for what; of a test that asks for nothing removed what it says."""
+        if found := _NAMED.search(said):
+            return "named error", found[1]
+        if found := _USED.search(said):
+            return "uses what its file cannot import", found[1]
+        if looked := [*_LOST.finditer(said)]:
+            module, patched, member = looked[-1].groups()
+            if not self._written(module, patched or member):
+                return "looks up what is written nowhere", patched or member
+        if file in self._reasons:
+            return "has a reason", self._reasons[file]
+        wrong = [line[1:].strip() for line in said.splitlines() if line.startswith("E ")]
+        return _DIFFERS, wrong[0][:300] if wrong else said.strip()[-300:]
+
+    def _written(self, module: str | None, name: str) -> bool:
+        """Whether a name stands anywhere in the tree, or in the module that a test patches."""
         if not module:
-            return not any(member in words for words in self.words.values())
+            return any(name in words for words in self._words.values())
         place = Path(*module.split("."))
-        return not any(
-            patched in self.words.get(path, ()) for path in (place.with_suffix(".py"), place / "__init__.py")
-        )
+        return any(name in self._words.get(path, ()) for path in (place.with_suffix(".py"), place / "__init__.py"))

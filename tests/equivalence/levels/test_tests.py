@@ -66,7 +66,12 @@ def test_what_asks_for_what_was_removed_is_no_finding(tmp_path):
     result = _run(tmp_path)
     assert result.evidence.findings == ()
     assert dict(result.evidence.checks) == {"tests": 1}
-    assert dict(result.figures) == {"asks for what was removed": "4", "not judged": "1", "passes in both": "1"}
+    assert dict(result.figures) == {
+        "passes in both": "1",
+        "does not pass in upstream": "1",
+        "uses what its file cannot import": "2: only_there, scale",
+        "looks up what is written nowhere": "2: LIMIT, reset",
+    }
 
 
 @pytest.mark.parametrize(
