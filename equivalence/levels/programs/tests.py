@@ -36,7 +36,8 @@ class Removed(type):
     def _used(cls, *_: Any, **__: Any) -> Any:
         raise UsesRemoved(cls.__name__)
 
-    __call__ = __iter__ = __contains__ = __len__ = __getitem__ = __instancecheck__ = _used
+    __call__ = __iter__ = __contains__ = __len__ = __getitem__ = __instancecheck__ = __add__ = __radd__ = __eq__ = _used
+    __hash__ = type.__hash__
 
 
 class RemovedModule(types.ModuleType):
@@ -59,27 +60,29 @@ def module_of(name: str) -> types.ModuleType:
 
 
 def import_for_tests(
-    name: str, names: Mapping[str, Any] | None = None, here: Any = None, wanted: Sequence[str] = (), level: int = 0
+    name: str,
+    globals: Mapping[str, Any] | None = None,
+    locals: Any = None,
+    fromlist: Sequence[str] | None = (),
+    level: int = 0,
 ) -> Any:
     """Python's import; what tests and their helpers import of the package, and what was removed, is stood for."""
-    asking = str((names or {}).get("__file__", ""))
+    asks = str((globals or {}).get("__file__", "")).startswith(tuple(given["folders"]))
+    if level or not asks or not name.startswith("sglang"):
+        return _PLAIN_IMPORT(name, globals, locals, fromlist, level)
     try:
-        found = _PLAIN_IMPORT(name, names, here, wanted, level)
+        found = _PLAIN_IMPORT(name, globals, locals, fromlist, level)
     except Exception:
-        if level or not name.startswith("sglang") or not asking.startswith(tuple(given["folders"])):
-            raise
         found = module_of(name)
-        if not wanted:
+        if not fromlist:
             parts = name.split(".")
             for end in range(2, len(parts) + 1):
                 setattr(module_of(".".join(parts[: end - 1])), parts[end - 1], module_of(".".join(parts[:end])))
             return sys.modules[parts[0]]
-    if not wanted or "*" in wanted or level or not name.startswith("sglang"):
-        return found
-    if not asking.startswith(tuple(given["folders"])):
+    if not fromlist or "*" in fromlist:
         return found
     taken = types.ModuleType(name)
-    for one in wanted:
+    for one in fromlist:
         try:
             value = getattr(found, one)
         except Exception:
@@ -118,7 +121,7 @@ def ended(path: str) -> dict[str, tuple[str, str]]:
     for standard in range(3):
         os.dup2(null, standard)
     if given["stand_in"]:
-        builtins.__import__ = import_for_tests  # type: ignore[assignment]
+        builtins.__import__ = import_for_tests
     with suppress(ImportError):
         importlib.import_module("sglang.test").__path__.append(given["folders"][1])
     results = Results()

@@ -23,9 +23,9 @@ UPSTREAM = {
     ),
     "python/sglang/other.py": "def only_there():\n    return 5\n",
     "test/unit/test_sums.py": (
-        "from unittest.mock import patch\n\nfrom sglang.other import only_there\nfrom sglang.sums import Sum, add, scale\n"
+        "from importlib.util import find_spec\nfrom unittest.mock import patch\n\nfrom sglang.other import only_there\nfrom sglang.sums import Sum, add, scale\n"
         "from sglang.test.registry import register_cpu_ci\n\nregister_cpu_ci(suite='a')\n\n\n"
-        "def test_add():\n    assert add(1, 1) == 2\n\n\n"
+        "def test_add():\n    assert find_spec('sglang.sums')\n    assert add(1, 1) == 2\n\n\n"
         "def test_scale():\n    assert scale(4) == 8\n\n\n"
         "def test_other():\n    assert only_there() == 5\n\n\n"
         "def test_reset():\n    assert Sum().reset() == 0\n\n\n"
