@@ -4,7 +4,7 @@ Checks:
     tests: each test that passes in upstream, and that asks for nothing that was removed, passes in the generated tree.
 
 A test asks for what was removed where it ends with a named error, where it uses a name that its file cannot import, where what it looks up is written nowhere
-in the generated tree, and where `tests.toml` says so of its file. What nobody but a test calls is removed as well.
+in the generated tree, and where `tests.toml` says so of it. What nobody but a test calls is removed as well.
 
 Limits: a test that fails in upstream's tree here, for want of a package or of the network, is not judged. Nothing of the rules or the engine is asked; the
 tests are upstream's, and stand in its repository, not in a release.
@@ -86,11 +86,12 @@ def _judge(before: Mapping[str, Ended], after: Mapping[str, Ended], generated: P
         if not tests:
             ledger.limit(f"test/{file} does not end in upstream's tree here within {_SECONDS} s.")
         for name, said in _failed(tests, after[file], counts):
-            kind, subject = asked.of(file, said)
+            test = name.rpartition("::")[2]
+            kind, subject = asked.of(f"{file}::{test}", said)
             counts[kind] += 1
             subjects[kind].add(subject)
             if kind == _DIFFERS:
-                ledger.find(TESTS, f"test/{file}", f"{name.rpartition('::')[2]}: {subject}")
+                ledger.find(TESTS, f"test/{file}", f"{test}: {subject}")
     ledger.count(TESTS, counts[_PASSES])
     for kind, count in sorted(counts.items()):
         ledger.figure(kind, f"{count}: {', '.join(sorted(subjects[kind]))}" if subjects[kind] else str(count))
@@ -120,10 +121,16 @@ class _Asked:
         # This one tells of what went.
         texts.pop(Path("sglang/removed_features.py"), None)
         self._words = {path: frozenset(re.findall(r"\w+", text)) for path, text in texts.items()}
-        self._reasons = tomllib.loads(REASONS.read_text("utf-8"))
+        rows = tomllib.loads(REASONS.read_text("utf-8"))["reason"]
+        self._reasons = {test: row["why"] for row in rows for test in row["tests"]}
 
-    def of(self, file: str, said: str) -> tuple[str, str]:
-        """In which way, and for what; of a test that asks for nothing removed what it says."""
+    def of(self, test: str, said: str) -> tuple[str, str]:
+        """In which way, and for what; of a test that asks for nothing removed what it says.
+
+        Args:
+            test: its file and its name.
+            said: what it ends with.
+        """
         if found := _NAMED.search(said):
             return "named error", found[1]
         if found := _USED.search(said):
@@ -132,8 +139,8 @@ class _Asked:
             module, patched, member = looked[-1].groups()
             if not self._written(module, patched or member):
                 return "looks up what is written nowhere", patched or member
-        if file in self._reasons:
-            return "has a reason", self._reasons[file]
+        if test in self._reasons:
+            return "has a reason", self._reasons[test]
         wrong = [line[1:].strip() for line in said.splitlines() if line.startswith("E ")]
         return _DIFFERS, wrong[0][:300] if wrong else said.strip()[-300:]
 

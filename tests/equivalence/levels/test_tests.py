@@ -92,15 +92,13 @@ def test_a_process_that_dies_is_found(tmp_path):
     assert len(findings) == 5 and all("the file ended early" in finding.message for finding in findings)
 
 
-def test_a_file_that_has_a_reason_is_excused(tmp_path, monkeypatch):
+def test_a_reason_excuses_the_test_that_it_names(tmp_path, monkeypatch):
     reasons = tmp_path / "tests.toml"
-    reasons.write_text('"unit/test_sums.py" = "sums"\n')
+    reasons.write_text('[[reason]]\nwhy = "sums"\ntests = ["unit/test_sums.py::test_add"]\n')
     monkeypatch.setattr(level, "REASONS", reasons)
-    assert (
-        _run(tmp_path, sums=GENERATED["sglang/sums.py"].replace("a + b", "a - b"))
-        .evidence.findings[0]
-        .message.endswith("looked at nothing, so that it proves nothing")
-    )
+    worse = GENERATED["sglang/sums.py"].replace("a + b", "a - b") + "\n\ndef scale(a):\n    return a\n"
+    (finding,) = _run(tmp_path, sums=worse).evidence.findings
+    assert finding.message.startswith("test_scale")
 
 
 def test_an_upstream_without_tests_says_where_they_are(tmp_path):
