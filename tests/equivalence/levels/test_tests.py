@@ -37,6 +37,7 @@ UPSTREAM = {
 GENERATED = {
     "sglang/__init__.py": "",
     "sglang/test/__init__.py": "",
+    "sglang/test/registry.py": "def another():\n    pass\n",
     "sglang/sums.py": "def add(a, b):\n    return min(a + b, 3)\n\n\nclass Sum:\n    def total(self):\n        return 1\n",
     "sglang/other.py": "raise ImportError('shrinker: the module sglang.other is not part of this server')\n",
 }
