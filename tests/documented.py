@@ -112,13 +112,6 @@ ROWS = (
         says="embedders: passed",
     ),
     Row(
-        ".venv/bin/shrinker verify --level tests --tests SGLANG/test",
-        ".venv/bin/shrinker verify --level tests --tests docs",
-        "needs upstream's repository",
-        code=2,
-        says="has no test that calls",
-    ),
-    Row(
         "shrinker verify --level tests --tests FOLDER",
         ".venv/bin/shrinker verify --level tests --tests docs",
         "a folder that is here, and has none",

@@ -63,10 +63,11 @@ def run(upstream: Path, generated: Path, setting: Setting) -> LevelResult:
         )
     ledger, trees = Ledger(TESTS), {UPSTREAM: upstream, GENERATED: generated}
     ended: dict[str, dict[str, Ended]] = {side: {} for side in SIDES}
+    folders = [str(folder), str(upstream / "sglang/test")]
+    given = {"folders": folders, "seconds": _SECONDS, "refusal": ERROR_PREFIX}
     for start in range(0, len(files), _TOGETHER):
         some = files[start : start + _TOGETHER]
-        arguments = {"files": some, "folders": [str(folder), str(upstream / "sglang/test")], "seconds": _SECONDS}
-        sides = {side: {**arguments, "stand_in": side == GENERATED} for side in SIDES}
+        sides = {side: {**given, "files": some, "stand_in": side == GENERATED} for side in SIDES}
         call = Call("tests", sides, 60.0 * len(some), f"tests-{start + 1}-to-{start + len(some)}-of-{len(files)}")
         for side, outcome in (both(trees, setting, ledger, call) or {}).items():
             ended[side] |= outcome.data

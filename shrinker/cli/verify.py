@@ -106,12 +106,10 @@ def verify(
         raise typer.Exit(verify_on_gpus(out, upstream, absolute(reports), rest or []))
     if rest:
         raise InputError("options after -- are those of the level gpu", "add --level gpu, or leave them out")
+    here = (*known, *LEVELS_BY_NAME, NATIVE_LEVEL)
     for name in levels:
-        if name not in (*known, *LEVELS_BY_NAME, NATIVE_LEVEL):
-            raise InputError(
-                f"no evidence level {name!r}",
-                f"levels here: {', '.join((*known, *LEVELS_BY_NAME, NATIVE_LEVEL))}, or gpu alone",
-            )
+        if name not in here:
+            raise InputError(f"no evidence level {name!r}", f"levels here: {', '.join(here)}, or gpu alone")
     if program and (everything or amend or EMBEDDERS not in levels):
         raise InputError(
             "--program is asked by the level embedders alone, and enters no report", "leave the others out"

@@ -9,6 +9,7 @@ import logging
 import os
 import re
 import sys
+from functools import partial
 from typing import Any
 
 with open(sys.argv[1], encoding="utf-8") as file:
@@ -39,7 +40,7 @@ def settled(arguments: list[str]) -> dict[str, Any]:
 logging.disable(logging.CRITICAL)
 told: list[dict[str, Any]] = []
 for case in given["cases"]:
-    code, found = in_child(lambda case=case: settled(case), f"{sys.argv[2]}.case", given["seconds"])  # type: ignore[misc]
+    code, found = in_child(partial(settled, case), f"{sys.argv[2]}.case", given["seconds"])
     told.append(found or {"error": f"ended with {code}", "environment": {}})
 with open(sys.argv[2], "w", encoding="utf-8") as file:
     json.dump(told, file)

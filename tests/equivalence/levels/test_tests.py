@@ -9,20 +9,24 @@ import pytest
 
 from equivalence.levels import tests as level
 from equivalence.levels.setting import Setting
-from equivalence.simulation.environment import simulation
+from equivalence.simulation.environment import Simulation
+from equivalence.simulation.settings import Settings
 from shrinker.values.errors import InputError
 from shrinker.values.outcome import LevelResult
+from tests.simulations import simulation_python, write_package
 
 UPSTREAM = {
-    "python/sglang/__init__.py": "",
-    "python/sglang/test/__init__.py": "",
-    "python/sglang/test/registry.py": "def register_cpu_ci(**settings):\n    pass\n",
-    "python/sglang/sums.py": (
+    "__init__.py": "",
+    "test/__init__.py": "",
+    "test/registry.py": "def register_cpu_ci(**settings):\n    pass\n",
+    "sums.py": (
         "LIMIT = 3\n\n\ndef add(a, b):\n    return min(a + b, LIMIT)\n\n\ndef scale(a):\n    return 2 * a\n\n\n"
         "class Sum:\n    def total(self):\n        return 1\n\n    def reset(self):\n        return 0\n"
     ),
-    "python/sglang/other.py": "def only_there():\n    return 5\n",
-    "test/unit/test_sums.py": (
+    "other.py": "def only_there():\n    return 5\n",
+}
+TESTS = {
+    "test_sums.py": (
         "from importlib.util import find_spec\nfrom unittest.mock import patch\n\nfrom sglang.other import only_there\nfrom sglang.sums import Sum, add, scale\n"
         "from sglang.test.registry import register_cpu_ci\n\nregister_cpu_ci(suite='a')\n\n\n"
         "def test_add():\n    assert find_spec('sglang.sums')\n    assert add(1, 1) == 2\n\n\n"
@@ -32,35 +36,27 @@ UPSTREAM = {
         "def test_limit():\n    with patch('sglang.sums.LIMIT', 1):\n        assert add(1, 1) == 1\n\n\n"
         "def test_fails():\n    assert add(2, 2) == 4\n"
     ),
-    "test/unit/test_gpu.py": "def test_gpu():\n    raise SystemExit\n",
+    "test_gpu.py": "def test_gpu():\n    raise SystemExit\n",
 }
 GENERATED = {
-    "sglang/__init__.py": "",
-    "sglang/test/__init__.py": "",
-    "sglang/test/registry.py": "def another():\n    pass\n",
-    "sglang/sums.py": "def add(a, b):\n    return min(a + b, 3)\n\n\nclass Sum:\n    def total(self):\n        return 1\n",
-    "sglang/other.py": "raise ImportError('shrinker: the module sglang.other is not part of this server')\n",
+    "__init__.py": "",
+    "test/__init__.py": "",
+    "test/registry.py": "def another():\n    pass\n",
+    "sums.py": "def add(a, b):\n    return min(a + b, 3)\n\n\nclass Sum:\n    def total(self):\n        return 1\n",
+    "other.py": "raise ImportError('shrinker: the module sglang.other is not part of this server')\n",
 }
-
-
-def _write(folder: Path, files: dict[str, str]) -> Path:
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-    return folder
 
 
 def _run(tmp_path: Path, **changed: str) -> LevelResult:
-    upstream = _write(tmp_path / "upstream", UPSTREAM)
-    generated = _write(tmp_path / "generated", GENERATED)
-    for name, text in changed.items():
-        _write(generated, {f"sglang/{name}.py": text})
-    return level.run(
-        upstream / "python",
-        generated,
-        Setting(simulation(), tmp_path / "work", jobs=2, tests=tmp_path / "upstream/test"),
+    upstream = write_package(tmp_path / "upstream", UPSTREAM)
+    generated = write_package(
+        tmp_path / "generated", GENERATED | {f"{name}.py": text for name, text in changed.items()}
     )
+    (tmp_path / "test/unit").mkdir(parents=True)
+    for name, text in TESTS.items():
+        (tmp_path / "test/unit" / name).write_text(text)
+    made = Simulation(simulation_python(), Settings())
+    return level.run(upstream, generated, Setting(made, tmp_path / "work", jobs=2, tests=tmp_path / "test"))
 
 
 def test_what_asks_for_what_was_removed_is_no_finding(tmp_path):
@@ -78,9 +74,9 @@ def test_what_asks_for_what_was_removed_is_no_finding(tmp_path):
 @pytest.mark.parametrize(
     ("sums", "said"),
     [
-        (GENERATED["sglang/sums.py"].replace("a + b", "a - b"), "test_add: assert 0 == 2"),
-        (GENERATED["sglang/sums.py"] + "\n\ndef scale(a):\n    return a\n", "test_scale: assert 4 == 8"),
-        (GENERATED["sglang/sums.py"] + "\n\nNAMES = ['reset']\n", "test_reset: AttributeError"),
+        (GENERATED["sums.py"].replace("a + b", "a - b"), "test_add: assert 0 == 2"),
+        (GENERATED["sums.py"] + "\n\ndef scale(a):\n    return a\n", "test_scale: assert 4 == 8"),
+        (GENERATED["sums.py"] + "\n\nNAMES = ['reset']\n", "test_reset: AttributeError"),
     ],
 )
 def test_what_fails_otherwise_is_found(tmp_path, sums, said):
@@ -97,13 +93,13 @@ def test_a_reason_excuses_the_test_that_it_names(tmp_path, monkeypatch):
     reasons = tmp_path / "tests.toml"
     reasons.write_text('[[reason]]\nwhy = "sums"\ntests = ["unit/test_sums.py::test_add"]\n')
     monkeypatch.setattr(level, "REASONS", reasons)
-    worse = GENERATED["sglang/sums.py"].replace("a + b", "a - b") + "\n\ndef scale(a):\n    return a\n"
+    worse = GENERATED["sums.py"].replace("a + b", "a - b") + "\n\ndef scale(a):\n    return a\n"
     (finding,) = _run(tmp_path, sums=worse).evidence.findings
     assert finding.message.startswith("test_scale")
 
 
 def test_an_upstream_without_tests_says_where_they_are(tmp_path):
-    upstream = _write(tmp_path / "upstream", {"python/sglang/__init__.py": ""})
+    upstream = write_package(tmp_path, {"__init__.py": ""})
     with pytest.raises(InputError, match="has no test that calls") as raised:
-        level.run(upstream / "python", upstream / "python", Setting(simulation(), tmp_path / "work"))
+        level.run(upstream, upstream, Setting(Simulation(Path("python"), Settings()), tmp_path / "work"))
     assert "--tests" in raised.value.next_step
