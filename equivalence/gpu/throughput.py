@@ -47,8 +47,10 @@ begin = time.perf_counter()
 import sglang.srt.entrypoints.http_server
 took = time.perf_counter() - begin
 own = [m for m in sys.modules if m == "sglang" or m.startswith("sglang.")]
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-print("\\n@" + json.dumps(dict(seconds=took, peak_bytes=peak, own_modules=len(own), modules=len(sys.modules))), flush=True)
+used = resource.getrusage(resource.RUSAGE_SELF)
+cpu = used.ru_utime + used.ru_stime
+peak = used.ru_maxrss * 1024
+print("\\n@" + json.dumps(dict(seconds=took, cpu_seconds=cpu, peak_bytes=peak, own_modules=len(own), modules=len(sys.modules))), flush=True)
 import os
 os._exit(0)
 """
