@@ -14,8 +14,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from shrinker.pipeline import Progress, Request, Result, shrink
+from shrinker.cache import Cache
+from shrinker.pipeline import Progress, Request, generation, shrink
 from shrinker.ruleset import load_profile, without
+from shrinker.source.cache import default_folder
 from shrinker.upgrade.generated import generate, wanted
 from shrinker.values.contents import MANIFEST
 from shrinker.values.errors import EvidenceError, InputError
@@ -50,7 +52,7 @@ class Alone:
     paths: tuple[str, ...] = ()
     """The files that come or go, sorted."""
     failed: str = ""
-    """First lines of why there is no tree without the rule; the counts are then 0."""
+    """First lines of why there is no tree without the rule, or why it is refused; the counts are then 0."""
 
 
 def alone(
@@ -60,6 +62,8 @@ def alone(
     ids: Sequence[str],
     jobs: int,
     progress: Progress,
+    *,
+    judge: bool = False,
 ) -> Iterator[Alone]:
     """The effect of each of these rules, as soon as it is known.
 
@@ -69,6 +73,7 @@ def alone(
         rules: folder of rule files; None for this repository's.
         ids: of rules of the profile.
         jobs: worker processes.
+        judge: hold the tree without a rule against its evidence, too.
 
     Raises:
         InputError: a rule that the profile does not have, or a tree that cannot be generated with all of them.
@@ -79,6 +84,7 @@ def alone(
         without(loaded, (rule,))
     # Kept in the cache folder: who asks for a second rule does not wait for it again.
     tree = wanted(upstream, profile, rules, progress)
+    cache = Cache(default_folder().absolute())
     generate([tree], jobs, progress)
     base = tree.place, Manifest.from_json((tree.place / MANIFEST).read_text("utf-8"), MANIFEST)
     counted: Mapping[str, Mapping[str, int]] = json.loads((tree.reports / "rules.json").read_text("utf-8"))["effects"]
@@ -89,16 +95,22 @@ def alone(
             lines = sum(counted.get(rule, {}).get(name, 0) for name in ("folded_lines", "lines"))
             # Known at once; the comparison takes a run of its own.
             progress.note(f"rules.md counts {lines:,} lines for {rule}; generating without it")
-            out, reports = place / "without", place / "without.reports"
+            out = place / rule
             try:
-                made: Result = shrink(
-                    Request(upstream, profile, out, jobs, reports=reports, rules=rules, without=(rule,)), progress
-                )
+                if judge:
+                    request = Request(
+                        upstream, profile, out, jobs, reports=place / "reports", rules=rules, without=(rule,)
+                    )
+                    manifest = shrink(request, progress).manifest
+                else:
+                    out.mkdir()
+                    less = without(loaded, (rule,))
+                    manifest = generation.generate(tree.upstream, less, out, jobs, progress, cache)
             except (EvidenceError, InputError) as error:
                 failed = "\n".join(str(error).splitlines()[: _SHOWN + 1])
                 yield Alone(rule, counted=counted.get(rule, {}), failed=failed)
             else:
-                yield compare(rule, counted.get(rule, {}), base, (out, made.manifest))
+                yield compare(rule, counted.get(rule, {}), base, (out, manifest))
 
 
 def compare(rule: str, counted: Mapping[str, int], base: tuple[Path, Manifest], other: tuple[Path, Manifest]) -> Alone:

@@ -31,12 +31,15 @@ def ablate(
     upstream: Upstream = None,
     profile: Profile = DEFAULT_PROFILE,
     rules: Rules = None,
+    judge: Annotated[
+        bool, typer.Option("--judge", help="Hold the tree without the rule against its evidence: is the rule needed?")
+    ] = False,
     jobs: Jobs = CORES,
     as_json: Json = False,
 ) -> None:
     """Generate the tree without a rule and say what comes back and what goes: files, definitions, lines of Python.
 
-    Nothing is written but the cache. A rule without which the tree fails its evidence is said to be needed.
+    Nothing is written but the cache. With --judge, a rule without which the tree fails its evidence is said to be needed.
     """
     from dataclasses import asdict
 
@@ -45,7 +48,7 @@ def ablate(
 
     found: list[Alone] = []
     with console_progress() as progress:
-        for row in alone(upstream, profile, absolute(rules), names, jobs, progress):
+        for row in alone(upstream, profile, absolute(rules), names, jobs, progress, judge=judge):
             found.append(row)
             if not as_json:
                 print("\n".join(_lines(row)), flush=True)

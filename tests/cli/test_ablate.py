@@ -18,6 +18,7 @@ value = false
 
 
 def _effect(world: World, *names: str) -> list[dict[str, object]]:
+    """What `ablate` prints of these rules; of names, those that begin with a dash are options."""
     places = ["--upstream", f"path:{world.upstream}", "--rules", str(world.rules), "--profile", world.profile]
     done = world.run(["ablate", *names, *places, "--jobs", "1", "--json"])
     assert done.code == 0, done.err
@@ -55,6 +56,17 @@ def test_what_a_root_keeps(world: World) -> None:
     assert row["lines"] == {"back": 0, "gone": 8}
 
 
+def test_a_tree_is_only_judged_when_asked(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without --judge no evidence is asked: the counts come all the same, and equal those of a judged tree."""
+    judged = _effect(world, "npu", "--judge")
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("judged")
+
+    monkeypatch.setattr("tools.ablation.shrink", refuse)
+    assert _effect(world, "npu") == judged
+
+
 def test_a_rule_that_evidence_needs(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(request: Request, progress: Progress) -> Result:
         if request.without:
@@ -62,7 +74,7 @@ def test_a_rule_that_evidence_needs(world: World, monkeypatch: pytest.MonkeyPatc
         return shrink(request, progress)
 
     monkeypatch.setattr("tools.ablation.shrink", refuse)
-    row, other = _effect(world, "npu", "remove-npu")
+    row, other = _effect(world, "npu", "remove-npu", "--judge")
     assert "a.py:1: undefined" in str(row["failed"]) and row["files"] == {"back": 0, "gone": 0}
     assert "a.py:1: undefined" in str(other["failed"])
 
