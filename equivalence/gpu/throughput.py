@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -25,6 +26,8 @@ BLOCKS = 10
 """Blocks at most: of servers half as many are enough, since each has rounds."""
 AT_ONCE = {"import": 4, "startup": 5}
 """Blocks that are measured at once: what these kinds do is the host's work, and both trees of a block see the same load."""
+WARM_RUNS = {"serving": 0, "one_batch": 0, "offline": 2}
+"""Runs of each tree that fill caches and are dropped, where it is not one. What measures often drops its own first numbers."""
 _LONGEST = {"import": 30.0}
 """Seconds below which no block is started any more, where it is not 75."""
 Taken = tuple[Block, Mapping[str, Numbers]]
@@ -58,19 +61,22 @@ os._exit(0)
 
 def measure(setting: Setting, upstream: Tree, others: Sequence[Tree]) -> dict[str, Any]:
     """The row of a timed cell: as many blocks as the time allows, `BLOCKS` at most; what warms up is dropped."""
-    kind, taken = setting.cell.kind, list[Taken]()
-    at_once, most = (AT_ONCE.get(kind, 1), BLOCKS) if kind != "serving" else (1, BLOCKS // 2 - 1)
+    kind, taken, ran = setting.cell.kind, list[Taken](), Counter[str]()
+    at_once, warm = AT_ONCE.get(kind, 1), WARM_RUNS.get(kind, 1)
+    dropped = max(at_once, warm * len(others)) if warm else 0
+    most = BLOCKS + dropped if kind != "serving" else BLOCKS // 2
     turn = blocks(setting, upstream, others)
     try:
-        for start in range(0, most + at_once, at_once):
+        for _ in range(0, most, at_once):
             if setting.left() < _LONGEST.get(kind, 75.0):
                 break
             group = list(islice(turn, at_once))
             with ThreadPoolExecutor(at_once) as pool:
                 found = list(pool.map(partial(_serve if kind == "serving" else _pair, setting), group))
-            # A run that measures often drops its own first numbers, so that no block is lost.
-            if start or kind in ("serving", "one_batch"):
-                taken += [pair for pairs in found for pair in pairs]
+            for block, pairs in zip(group, found, strict=True):
+                taken += pairs if all(ran[tree.name] >= warm for tree in block.trees) else []
+            # Blocks of one group run at once: none warms another.
+            ran.update(tree.name for block in group for tree in block.trees)
     except Broken as error:
         return {"result": str(error), "tail": error.tail}
     how = f"{2 * at_once} at once{', no GPU' if kind == 'import' else ''}" if at_once > 1 else ""
