@@ -15,7 +15,7 @@ from pathlib import Path
 
 from shrinker.cache import hash_of
 from shrinker.cache.identity import tool_identity
-from shrinker.cache.workers import Child, Tell, run_in_child
+from shrinker.cache.workers import Tell, run_in_child
 from shrinker.pipeline import Progress, Request, shrink
 from shrinker.project import project_folder
 from shrinker.report.place import LOCK, reports_beside
@@ -101,18 +101,17 @@ def _one(tree: Wanted, jobs: int, progress: Progress) -> None:
 
 
 def _two(trees: list[Wanted], jobs: int, progress: Progress) -> None:
-    """In processes of their own: each has its own workers and its own memory. The second begins when the first has decided: most files are
-    the same, and what was found of them is found again."""
+    """Each in a process of its own, both at once with half of the workers: much of an analysis is one after the other."""
     progress.note(f"generating {trees[0].name} and {trees[1].name}")
     with contextlib.ExitStack() as stack:
         # In one order, so that two runs that want the same trees never wait for each other.
         for tree in sorted(trees, key=lambda tree: str(tree.place)):
             stack.enter_context(locked(tree.place.parent))
-        runs: list[tuple[Wanted, Child[None]]] = []
-        for tree in (tree for tree in trees if not tree.ready):
-            runs.append((tree, stack.enter_context(run_in_child(partial(_one_apart, tree, jobs)))))
-            if len(runs) == 1:
-                next(runs[0][1].hear(), None)
+        runs = [
+            (tree, stack.enter_context(run_in_child(partial(_one_apart, tree, jobs // 2))))
+            for tree in trees
+            if not tree.ready
+        ]
         for tree, result in runs:
             try:
                 result()
@@ -123,26 +122,24 @@ def _two(trees: list[Wanted], jobs: int, progress: Progress) -> None:
                 ) from error
 
 
-def _one_apart(tree: Wanted, jobs: int, tell: Tell) -> None:
-    _one(tree, jobs, _Decided(tell))
-
-
-class _Decided(Progress):
-    """Tells the other process when the tree is decided, and what was found of its files is kept."""
-
-    def __init__(self, tell: Tell) -> None:
-        self._tell = tell
+class _Unheard(Progress):
+    """Two at once would be told in disorder."""
 
     def phase(self, name: str) -> None:
-        """It is written when it is decided."""
-        if name == "emit":
-            self._tell(name)
+        """Nobody listens."""
+        return
 
     def note(self, line: str) -> None:
         """Nobody listens."""
+        return
 
     def advance(self, done: int, total: int | None) -> None:
         """Nobody listens."""
+        return
+
+
+def _one_apart(tree: Wanted, jobs: int, _: Tell) -> None:
+    _one(tree, jobs, _Unheard())
 
 
 def _forget(used: set[Path]) -> None:
