@@ -125,11 +125,7 @@ def _header(lines: list[Tokens]) -> int | None:
 
 
 def _advance(
-    wanted: Tokens,
-    ours: list[Tokens],
-    sets: list[frozenset[str] | None],
-    place: _Place,
-    defaults: allowances.Defaults,
+    wanted: Tokens, ours: list[Tokens], sets: list[frozenset[str] | None], place: _Place, defaults: allowances.Defaults
 ) -> list[_Place]:
     """Places that `wanted` can reach from `place`: ever later ones that use ever fewer allowances."""
     at, offset, cost, used = place
@@ -185,11 +181,7 @@ def _plain(wanted: Tokens, theirs: Tokens, start: int) -> int | None:
 
 
 def within(
-    wanted: Tokens,
-    theirs: Tokens,
-    replace: dict[int, str],
-    insert: dict[int, str],
-    defaults: allowances.Defaults,
+    wanted: Tokens, theirs: Tokens, replace: dict[int, str], insert: dict[int, str], defaults: allowances.Defaults
 ) -> bool:
     """Whether a line is what is left of one of upstream's, with these allowances by index of its tokens."""
     return bool(_within(wanted, theirs, 0, replace, insert, defaults, None))

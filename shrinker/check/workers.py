@@ -23,11 +23,7 @@ def _run_batch(call: Callable[[Item], Result], batch: Sequence[Item]) -> list[Re
 
 
 def map_files(
-    call: Callable[[Item], Result],
-    items: Sequence[Item],
-    weights: Sequence[int],
-    *,
-    jobs: int,
+    call: Callable[[Item], Result], items: Sequence[Item], weights: Sequence[int], *, jobs: int
 ) -> list[Result]:
     """`[call(item) for item in items]`, in `jobs` processes.
 
@@ -64,12 +60,7 @@ def map_files(
 
 
 def map_cached(
-    call: Callable[[str], bytes],
-    layer: Layer,
-    keys: Mapping[str, bytes],
-    weight: Callable[[str], int],
-    *,
-    jobs: int,
+    call: Callable[[str], bytes], layer: Layer, keys: Mapping[str, bytes], weight: Callable[[str], int], *, jobs: int
 ) -> dict[str, Any]:
     """What `call` packs for each path, unpacked, in the order of the paths; only what the layer does not hold is computed.
 
