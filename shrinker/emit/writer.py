@@ -1,4 +1,4 @@
-"""Files of a tree: written, or linked from the tree before where they say the same."""
+"""Files of a tree: written, or linked from the tree before where they say the same; of files that are no Python whole lines may go."""
 
 from __future__ import annotations
 
@@ -9,10 +9,16 @@ import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-
-from shrinker.emit.workers import Rewritten, Unwritable
+from shrinker.emit.workers import Rewritten
+from shrinker.emit.workers import Unwritable
 from shrinker.values.errors import InputError
 from shrinker.values.outcome import EmittedFile
+from collections.abc import Sequence
+from shrinker.emit.package import NOTE
+from shrinker.values.native import HASH_COMMENTS
+from shrinker.values.native import Cut
+
+
 
 
 def count_lines(data: bytes) -> int:
@@ -109,3 +115,29 @@ def _link(old: str, new: str, data: bytes, mode: int) -> bool:
         # Not there, or on another file system: then it is written.
         return False
     return True
+
+
+def without_lines(path: str, data: bytes, cuts: Sequence[Cut]) -> bytes:
+    """The file without some lines, and with the note that it was changed before its first line.
+
+    Of blank lines on both sides of what goes, those after it go too.
+
+    Args:
+        path: says which comments its language has.
+        data: of upstream.
+        cuts: lines that go.
+    """
+    rows = data.split(b"\n")
+    gone = {line - 1 for cut in cuts for line in range(cut.first, cut.last + 1)}
+    kept: list[bytes] = []
+    after_cut = False
+    for number, row in enumerate(rows):
+        if number in gone:
+            after_cut = True
+        elif after_cut and not row.strip() and number < len(rows) - 1 and (not kept or not kept[-1].strip()):
+            continue
+        else:
+            kept.append(row)
+            after_cut = False
+    sign = "#" if path.rpartition("/")[2].endswith(HASH_COMMENTS) else "//"
+    return b"\n".join([f"{sign} {NOTE}".encode(), *kept])

@@ -99,6 +99,17 @@ def drop(items: Sequence[T], gone: frozenset[int], opening: Gap, closing: Gap) -
     return out, kept[0][0], gap
 
 
+def drop_between(items: Sequence[T], gone: frozenset[int], left: Any, right: Any) -> tuple[list[T], Any, Any]:
+    """Drop elements between two brackets, None for a bracket that is not written; the elements that stay and the brackets."""
+    opening, closing = left.whitespace_after if left else NOTHING, right.whitespace_before if right else NOTHING
+    kept, first, last = drop(items, gone, opening, closing)
+    return (
+        kept,
+        left and left.with_changes(whitespace_after=first),
+        right and right.with_changes(whitespace_before=last),
+    )
+
+
 def comma_of(item: cst.CSTNode) -> Any:
     """The comma after an element, or LibCST's sentinel."""
     return item.comma  # type: ignore[attr-defined]

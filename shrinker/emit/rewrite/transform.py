@@ -9,27 +9,25 @@ import libcst as cst
 from libcst.metadata import CodeRange, PositionProvider
 
 from shrinker.emit.rewrite.branches import find_clauses
-from shrinker.emit.rewrite.chains import find_chain
 from shrinker.emit.rewrite.chunks import Chunk
 from shrinker.emit.rewrite.elements import (
+    find_aliases,
+    find_alternatives,
     find_annotation,
     find_call,
     find_definition,
     find_display,
     find_filter,
+    find_guard,
+    find_parameters,
     find_subscript,
     find_tuple,
 )
-from shrinker.emit.rewrite.errors import RewriteError
 from shrinker.emit.rewrite.hollow import fill
-from shrinker.emit.rewrite.imports import find_aliases
-from shrinker.emit.rewrite.operands import find_operand
-from shrinker.emit.rewrite.parentheses import note_free
-from shrinker.emit.rewrite.patterns import find_alternatives, find_guard
+from shrinker.emit.rewrite.operands import find_chain, find_operand
+from shrinker.emit.rewrite.parentheses import mend, note_free
 from shrinker.emit.rewrite.positions import Source, line_end
-from shrinker.emit.rewrite.signatures import find_parameters
-from shrinker.emit.rewrite.sites import Sites
-from shrinker.emit.rewrite.spacing import mend
+from shrinker.emit.rewrite.sites import RewriteError, Sites
 from shrinker.emit.rewrite.statements import INNER, Frame, find_in_block, find_in_suite
 
 Action = Callable[[cst.CSTNode], cst.CSTNode]
