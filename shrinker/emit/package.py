@@ -5,13 +5,12 @@ header of modified files: what Apache-2.0, section 4(b), asks of a changed copy.
 from __future__ import annotations
 
 import json
-from collections.abc import Container
-from collections.abc import Iterable
-from packaging.version import InvalidVersion
-from packaging.version import Version
+from collections.abc import Container, Iterable
+
+from packaging.version import InvalidVersion, Version
+
 from shrinker.values.distributions import Distributions
-from shrinker.values.upstream import DeclaredPackage
-from shrinker.values.upstream import Identity
+from shrinker.values.upstream import DeclaredPackage, Identity
 
 NOTE = "Modified by shrinker: parts not used by this profile were removed. See NOTICE and SHRINK.json."
 """The same for every upstream, so that a release and its commit give the same Python."""

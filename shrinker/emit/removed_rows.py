@@ -4,37 +4,28 @@ longer have, and public names that kept modules have lost.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from shrinker.emit import removed_features
-from shrinker.program.interface.endpoints import Endpoint
+import ast
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+from shrinker.cache import Cache
+from shrinker.emit.removed_features import Endpoint, Option
+from shrinker.program.definitions import Definition, public_definitions
+from shrinker.program.interface.endpoints import Endpoint as Served
 from shrinker.program.interface.endpoints import served_by
-from shrinker.program.interface.reasons import feature_of
-from shrinker.program.interface.reasons import rule_of
+from shrinker.program.interface.reasons import feature_of, rule_of
 from shrinker.program.interface.syntax import Syntax
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import name_matches
 from shrinker.values.edits import Refuse
 from shrinker.values.folded import FoldedModule
-from shrinker.values.graph import Graph
-import ast
-from shrinker.emit.removed_features import Option
-from shrinker.values.interface import UNEXPLAINED
-from shrinker.values.interface import Interface
-from collections.abc import Callable
-from collections.abc import Collection
-from collections.abc import Iterable
-from shrinker.cache import Cache
-from shrinker.program.definitions import Definition
-from shrinker.program.definitions import public_definitions
-from shrinker.values.graph import UNREACHABLE
+from shrinker.values.graph import UNREACHABLE, Graph
+from shrinker.values.interface import UNEXPLAINED, Interface
 from shrinker.values.upstream import UpstreamTree
-
-
 
 
 def removed_endpoints(
     before: Syntax, after: Syntax, rules: Ruleset, folded: Mapping[str, FoldedModule], graph: Graph
-) -> list[removed_features.Endpoint]:
+) -> list[Endpoint]:
     """Endpoints of upstream that a kept application no longer has, sorted.
 
     What is computed, a socket, and what no rule took away are left out: they are not in the table, and answer as any
@@ -63,12 +54,12 @@ def removed_endpoints(
             if plain and (e.path, e.method, e.environment) not in left and (rule := _rule(before, e, folded, graph)):
                 found.setdefault((place, e.path, e.environment, feature_of(rules, rule), rule), set()).add(e.method)
     return sorted(
-        removed_features.Endpoint(place, path, environment, tuple(sorted(methods)), feature, rule)
+        Endpoint(place, path, environment, tuple(sorted(methods)), feature, rule)
         for (place, path, environment, feature, rule), methods in found.items()
     )
 
 
-def _rule(syntax: Syntax, endpoint: Endpoint, folded: Mapping[str, FoldedModule], graph: Graph) -> str:
+def _rule(syntax: Syntax, endpoint: Served, folded: Mapping[str, FoldedModule], graph: Graph) -> str:
     path = syntax.paths[endpoint.module]
     tree = syntax.tree(endpoint.module)
     return rule_of(path, endpoint.line, endpoint.end_line, folded, graph.removed, tree=tree)

@@ -64,19 +64,6 @@ def scratch_folder(beside: Path, next_step: str) -> Iterator[Path]:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def clear(staging: Path) -> None:
-    """Empty a staging folder, for another attempt.
-
-    Raises:
-        InputError: something in it cannot be removed.
-    """
-    try:
-        for entry in staging.iterdir():
-            shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
-    except OSError as error:
-        raise InputError(f"cannot empty {staging}: {error.strerror or error}", "make the folder writable") from error
-
-
 def install(
     staging: Path,
     out: Path,

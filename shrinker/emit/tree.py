@@ -10,17 +10,13 @@ from importlib import metadata
 from pathlib import Path
 
 from shrinker.cache import Cache
-from shrinker.emit.endpoints import removed_endpoints
-from shrinker.emit.lines import without_lines
-from shrinker.emit.names import lost_names, words_of
-from shrinker.emit.notice import HEADER, notice
 from shrinker.emit.offered import Comparison
-from shrinker.emit.options import removed_options
-from shrinker.emit.package import pyproject, version_module
+from shrinker.emit.package import HEADER, notice, pyproject, version_module
 from shrinker.emit.refusals import refusals_module
+from shrinker.emit.removed_rows import lost_names, removed_endpoints, removed_options, words_of
 from shrinker.emit.staging import install, staging_folder
 from shrinker.emit.workers import Rewritten, Task, rewrite_all
-from shrinker.emit.writer import Writer, count_lines
+from shrinker.emit.writer import Writer, count_lines, without_lines
 from shrinker.program.definitions import Definition
 from shrinker.project import PACKAGE
 from shrinker.ruleset.models import Ruleset

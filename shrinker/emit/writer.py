@@ -7,18 +7,14 @@ import hashlib
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from shrinker.emit.workers import Rewritten
-from shrinker.emit.workers import Unwritable
-from shrinker.values.errors import InputError
-from shrinker.values.outcome import EmittedFile
-from collections.abc import Sequence
+
 from shrinker.emit.package import NOTE
-from shrinker.values.native import HASH_COMMENTS
-from shrinker.values.native import Cut
-
-
+from shrinker.emit.workers import Rewritten, Unwritable
+from shrinker.values.errors import InputError
+from shrinker.values.native import HASH_COMMENTS, Cut
+from shrinker.values.outcome import EmittedFile
 
 
 def count_lines(data: bytes) -> int:

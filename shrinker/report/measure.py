@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
+from shrinker.emit.writer import count_lines
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
 
@@ -84,13 +85,6 @@ def measure(tree: UpstreamTree, manifest: Manifest) -> list[Measured]:
     return out
 
 
-def count_lines(data: bytes) -> int:
-    """Lines of a text, 0 for a binary file."""
-    if b"\0" in data[:8192]:
-        return 0
-    return data.count(b"\n") + (1 if data and not data.endswith(b"\n") else 0)
-
-
 def area(path: str) -> str:
     """First folder below ``python/sglang/srt`` or ``python/sglang``; outside the package the first folder."""
     rest = path.removeprefix(PACKAGE_PREFIX)
@@ -123,11 +117,6 @@ def tally(files: Iterable[Measured], key: Callable[[Measured], str]) -> list[Tal
 def as_json(tallies: Iterable[Tally]) -> Mapping[str, Mapping[str, int]]:
     """Tallies by name, for summary.json."""
     return {
-        t.name: {
-            "files_before": t.files_before,
-            "files_after": t.files_after,
-            "lines_before": t.lines_before,
-            "lines_after": t.lines_after,
-        }
+        t.name: {key: value for key, value in asdict(t).items() if key != "name"}
         for t in sorted(tallies, key=lambda t: t.name)
     }

@@ -42,12 +42,7 @@ def propose_platform(name: str) -> str:
 
 def propose_leftover(leftover: Leftover) -> str:
     """A `[[leftover]]` that gives one leftover its reason."""
-    keys = {
-        "kind": [leftover.kind],
-        "in": [leftover.position],
-        "words": [leftover.text],
-        "where": [leftover.where],
-    }
+    keys = {"kind": [leftover.kind], "in": [leftover.position], "words": [leftover.text], "where": [leftover.where]}
     return table("leftover", f"leftover-{_slug(leftover.text)}", keys)
 
 

@@ -21,10 +21,7 @@ FORMAT = 1
 
 
 def build_summary(
-    manifest: Manifest,
-    graph: Graph,
-    folded: Mapping[str, FoldedModule],
-    files: Sequence[Measured],
+    manifest: Manifest, graph: Graph, folded: Mapping[str, FoldedModule], files: Sequence[Measured]
 ) -> dict[str, Any]:
     """Everything countable about the tree; no evidence, no times, no memory."""
     decisions = [decision for module in folded.values() for decision in module.decisions]

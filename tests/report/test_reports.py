@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from shrinker.emit.writer import count_lines
 from shrinker.program.build import build_graph
 from shrinker.program.distributions import decide_distributions
 from shrinker.program.saved import load_graph
 from shrinker.program.written import written_imports
 from shrinker.report.importers import removed_importers
-from shrinker.report.measure import area, count_lines, language
+from shrinker.report.measure import area, language
 from shrinker.report.summary import summary_table
 from shrinker.report.write import GENERATED_ONLY, Made, begin_reports, finish_reports, write_symbols
 from shrinker.ruleset import Fact, Remove, Root, Ruleset, Walk
