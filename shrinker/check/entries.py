@@ -13,13 +13,13 @@ from functools import cache as remembered
 from functools import partial
 from pathlib import Path
 
-from shrinker.cache import pack, unpack
+from shrinker.cache import pack
 from shrinker.check.enforced import judge_claims, unenforced
 from shrinker.check.entered import ENTERED, Entered, read_entered
 from shrinker.check.outside import Outside
 from shrinker.check.refused import TABLE, refused_rows, table_of
 from shrinker.check.trees import Trees
-from shrinker.check.workers import map_cached
+from shrinker.check.workers import cached, map_cached
 from shrinker.ruleset.match import any_module_matches, overlap
 from shrinker.ruleset.models import Entry
 from shrinker.source.cache import sha256_of
@@ -47,10 +47,13 @@ def judge_entries(trees: Trees) -> Entries:
         *(f"{file.path} {file.sha256}" for file in tree.files if file.path.endswith(".py")),
         *(f"{path} {sha256}" for path, sha256 in after.items()),
     )
-    known = layer.load({"": key})
-    if known:
-        judged: Entries = unpack(known[""])
-        return judged
+    judged: Entries = cached(layer, key, lambda: _judge(trees, before, after))
+    return judged
+
+
+def _judge(trees: Trees, before: Mapping[str, str], after: Mapping[str, str]) -> Entries:
+    """Judge kept files of upstream, and what of them is there, by path and SHA-256."""
+    tree, out, rules = trees.source, trees.out, trees.stated
     theirs = _read_all(trees, tree.root, before)
     ours = _read_all(trees, out, after)
     placed = frozenset(row.rule for row in refused_rows(table_of(out)))
@@ -63,7 +66,7 @@ def judge_entries(trees: Trees) -> Entries:
         word = pattern.rpartition(".")[2].strip("*").encode()
         return any(
             word in text(path)
-            for path in kept
+            for path in before
             if pattern.startswith(".") or overlap(pattern, f"{module_name(path)}.**")
         )
 
@@ -72,9 +75,7 @@ def judge_entries(trees: Trees) -> Entries:
     modules = [(module, path) for path in tree.by_path if (module := module_name(path)) is not None]
     effects = flag_effects(outside, ours, modules, tree.read)
     findings = (*unenforced(claims, rules), *without_effect(effects, outside))
-    judged = Entries(tuple(claims), tuple(effects), findings)
-    layer.save({"": key}, {"": pack(judged)})
-    return judged
+    return Entries(tuple(claims), tuple(effects), findings)
 
 
 def _read_all(trees: Trees, root: Path, hashes: Mapping[str, str]) -> list[Entered]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
 
-from shrinker.cache import Layer, unpack
+from shrinker.cache import Layer, pack, unpack
 from shrinker.cache.workers import WorkerPool, without_gc, worker_context
 from shrinker.values.errors import ShrinkerError
 
@@ -57,6 +57,16 @@ def map_files(
             "a verification worker was killed before it finished (often: out of memory)", "run again with fewer JOBS"
         ) from error
     return [results[i] for i in range(len(items))]
+
+
+def cached(layer: Layer, key: bytes, make: Callable[[], Any]) -> Any:
+    """What `make` gives, or gave for an equal key before."""
+    known = layer.load({"": key})
+    if known:
+        return unpack(known[""])
+    made = make()
+    layer.save({"": key}, {"": pack(made)})
+    return made
 
 
 def map_cached(

@@ -1,13 +1,17 @@
-"""Shortest import chains between modules, for the pages (from any module, not only from a root)."""
+"""Imports between the kept modules, for the pages: shortest chains, from any module and not only from a root, and circles."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from shrinker.cache import Cache
+from shrinker.check.workers import cached
 from shrinker.values.graph import Edge, Graph
 
 _RUN = frozenset({"import", "import-local", "string", "walk"})
 """Kinds by which code of one module runs code of another; a parent's ``__init__`` and annotations are left out."""
+
+_MODULE_KINDS = _RUN | {"import-type", "package"}
 
 Outgoing = Mapping[str, list[Edge]]
 
@@ -58,3 +62,24 @@ def show(steps: Iterable[Edge]) -> str:
     if not rows:
         return ""
     return " → ".join([f"{short(edge.src)}:{edge.line}" for edge in rows] + [short(rows[-1].dst)])
+
+
+def cycles(graph: Graph, cache: Cache) -> list[list[str]]:
+    """Groups of modules that import each other in a circle, the largest first.
+
+    Args:
+        cache: circles of earlier graphs.
+    """
+    pairs = sorted((src, edge.dst) for src, edges in outgoing(graph, _MODULE_KINDS).items() for edge in edges)
+    layer = cache.layer("structure")
+    found: list[list[str]] = cached(layer, layer.key(repr(pairs)), lambda: _circles(pairs))
+    return found
+
+
+def _circles(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
+    # Here and not above: it takes half a second to load, and who imports whom seldom changes.
+    import networkx as nx
+
+    graph: nx.DiGraph[str] = nx.DiGraph(list(pairs))
+    groups = [sorted(short(n) for n in group) for group in nx.strongly_connected_components(graph) if len(group) > 1]
+    return sorted(groups, key=lambda group: (-len(group), group))

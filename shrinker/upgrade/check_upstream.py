@@ -16,7 +16,7 @@ from shrinker.cache import Cache
 from shrinker.check.tokens import is_subsequence
 from shrinker.pipeline import Progress
 from shrinker.project import project_folder
-from shrinker.report.proposals import propose_fact, table
+from shrinker.report.strict import propose_fact, table
 from shrinker.ruleset import Ruleset, load_profile
 from shrinker.ruleset.match import any_path_matches
 from shrinker.source import open_upstream

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from shrinker.report.occurrence import names_of, places_of
+from shrinker.report.effects import names_of, places_of
 from shrinker.ruleset import Rule, Ruleset
 from shrinker.ruleset.match import module_matches, path_matches
 from shrinker.ruleset.models import Keep, Remove, Root, Walk

@@ -17,8 +17,7 @@ from shrinker.program.distributions import decide_distributions
 from shrinker.program.saved import load_graph
 from shrinker.program.written import written_imports
 from shrinker.report.importers import removed_importers
-from shrinker.report.measure import area, language
-from shrinker.report.summary import summary_table
+from shrinker.report.summary import area, language, summary_table
 from shrinker.report.write import GENERATED_ONLY, Made, begin_reports, finish_reports, write_symbols
 from shrinker.ruleset import Fact, Remove, Root, Ruleset, Walk
 from shrinker.values.entries import GONE, KEPT, NEVER, Effect, Entries, Judged

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from shrinker.report.effects import RuleEffect
-from shrinker.report.occurrence import occurring
+from shrinker.report.effects import RuleEffect, occurring
 from shrinker.report.strict import strict_findings
 from shrinker.ruleset import Absent, Fact, Leftover, Remove, Ruleset
 from shrinker.ruleset.load import load_rules

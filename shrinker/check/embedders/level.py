@@ -8,16 +8,18 @@ import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from shrinker.cache import Cache, pack, unpack
+from shrinker.cache import Cache
 from shrinker.check.embedders.offered import Offered
 from shrinker.check.embedders.uses import IMPORTS, KINDS, MEMBERS, Use, uses_of
 from shrinker.check.symbols import ModuleSymbols
 from shrinker.check.trees import Trees
+from shrinker.check.workers import cached
 from shrinker.ruleset.match import any_module_matches, any_name_matches, any_path_matches
 from shrinker.values.outcome import Evidence, Finding, LevelResult
 from shrinker.values.upstream import module_name, modules_of
@@ -72,25 +74,16 @@ def verify_embedders(trees: Trees, wheels: Sequence[Read], missing: Collection[s
         *(f"{wheel.name} {wheel.sha256}" for wheel in wheels),
         *sorted(required),
     )
-    known = layer.load({"": key})
-    if known:
-        judged: _Judged = unpack(known[""])
-    else:
-        uses = dict(zip(wheels, _uses(wheels, trees.cache), strict=True))
-        judged = _Judge(trees, uses).judge(required)
-        layer.save({"": key}, {"": pack(judged)})
+    judged: _Judged = cached(
+        layer, key, lambda: _Judge(trees, dict(zip(wheels, _uses(wheels, trees.cache), strict=True))).judge(required)
+    )
     evidence = Evidence(LEVEL, not judged.findings, judged.checks, judged.findings, ())
     return LevelResult(evidence, judged.figures, limits, time.monotonic() - start)
 
 
 def _uses(wheels: Sequence[Read], cache: Cache) -> list[tuple[Use, ...]]:
     layer = cache.layer("embedders")
-    keys = {wheel.sha256: layer.key(wheel.sha256) for wheel in wheels}
-    packed = layer.load(keys)
-    fresh = {w.sha256: pack(uses_of(w.file)) for w in wheels if w.sha256 not in packed}
-    layer.save(keys, fresh)
-    packed |= fresh
-    return [unpack(packed[wheel.sha256]) for wheel in wheels]
+    return [cached(layer, layer.key(wheel.sha256), partial(uses_of, wheel.file)) for wheel in wheels]
 
 
 def _required(out: Path) -> frozenset[str]:
