@@ -30,7 +30,7 @@ def standing_arms(pair: FilePair, seen: Seen) -> None:
         return
     after = Counter(map(_as_if, pair.lines))
     lines = pair.source.decode("utf-8-sig").split("\n")
-    written = allowances.LITERALS.union(pair.defaults)
+    written = {*allowances.LITERALS, *pair.defaults}
     end = 0
     dead: Counter[Tokens] = Counter()
     tests: dict[Tokens, ast.If] = {}

@@ -116,21 +116,15 @@ class Uses(ABC):
             self.binds.add(node.attr)
             if is_name(node.value, "self"):
                 self.stored.setdefault(".".join(self.around), {}).setdefault(node.attr, node.lineno)
-        chain = [node.attr]
-        value = node.value
-        while isinstance(value, ast.Attribute):
-            chain.append(value.attr)
-            value = value.value
         read = isinstance(node.ctx, ast.Load)
-        names = tuple(reversed(chain))
+        value, names = attribute_chain(node)
         for at, name in enumerate(names):
-            if read or at < len(chain) - 1:
+            if read or at < len(names) - 1:
                 self.look_up(value if at == 0 else None, name, node.lineno, scope, value, names[:at])
         if not isinstance(value, ast.Name):
             self.visit(value, scope)
         elif value.id not in {"self", "cls", "torch"}:
-            stored = not isinstance(node.ctx, ast.Load)
-            self.chains.append((scope, value.id, names, node.lineno, stored))
+            self.chains.append((scope, value.id, names, node.lineno, not read))
 
     def look_up(
         self,
@@ -179,6 +173,15 @@ class Uses(ABC):
         elif isinstance(node.func, ast.Attribute) and is_name(node.func.value, "__all__") and scope.outer is None:
             self.extend_exports(args[0] if args else None, node.func.attr == "append")
         self.children(node, scope)
+
+
+def attribute_chain(node: ast.expr) -> tuple[ast.expr, tuple[str, ...]]:
+    """Root of an attribute chain and the names below it; ``a.b().c.d`` has the root ``a.b()``."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return node, tuple(reversed(parts))
 
 
 def is_globals(node: ast.expr) -> bool:

@@ -18,33 +18,18 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 FORMAT = 1
-_LANGUAGES = {
-    "py": "Python",
-    "pyi": "Python",
-    "cu": "CUDA",
-    "cuh": "CUDA",
-    "c": "C++",
-    "cc": "C++",
-    "cpp": "C++",
-    "h": "C++",
-    "hpp": "C++",
-    "inl": "C++",
-    "cxx": "C++",
-    "go": "Go",
-    "rs": "Rust",
-    "json": "JSON",
-    "jinja": "templates",
-    "jinja2": "templates",
-    "md": "documents",
-    "mdx": "documents",
-    "rst": "documents",
-    "ipynb": "documents",
-    "toml": "configuration",
-    "yaml": "configuration",
-    "yml": "configuration",
-    "cfg": "configuration",
-    "cmake": "configuration",
+_SUFFIXES = {
+    "Python": ("py", "pyi"),
+    "CUDA": ("cu", "cuh"),
+    "C++": ("c", "cc", "cpp", "h", "hpp", "inl", "cxx"),
+    "Go": ("go",),
+    "Rust": ("rs",),
+    "JSON": ("json",),
+    "templates": ("jinja", "jinja2"),
+    "documents": ("md", "mdx", "rst", "ipynb"),
+    "configuration": ("toml", "yaml", "yml", "cfg", "cmake"),
 }
+_LANGUAGES = {suffix: language for language, suffixes in _SUFFIXES.items() for suffix in suffixes}
 CODE = ("Python", "C++", "CUDA")
 """Languages of what serves: the package, its kernels and their wrappers."""
 

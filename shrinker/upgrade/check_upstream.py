@@ -14,8 +14,9 @@ from pathlib import Path
 
 from shrinker.cache import Cache
 from shrinker.check.tokens import is_subsequence
-from shrinker.pipeline import Progress
+from shrinker.pipeline import Progress, Request, shrink
 from shrinker.project import project_folder
+from shrinker.report.place import reports_beside
 from shrinker.report.strict import propose_fact, table
 from shrinker.ruleset import Ruleset, load_profile
 from shrinker.ruleset.match import any_path_matches
@@ -24,7 +25,6 @@ from shrinker.source.cache import default_folder
 from shrinker.source.pins import load_pins
 from shrinker.upgrade.census import Item, counted, fresh_items, inventory, sites
 from shrinker.upgrade.lost import Lost, lost_names
-from shrinker.upgrade.survey import survey
 from shrinker.values.errors import InputError, ShrinkerError
 from shrinker.values.outcome import Finding
 from shrinker.values.upstream import UpstreamTree
@@ -129,15 +129,18 @@ def _generated(
     """What a run says, and the files that it keeps."""
     with tempfile.TemporaryDirectory(prefix="shrinker-check-upstream-") as name:
         try:
-            done = survey(upstream, profile, Path(name) / "tree", jobs, progress, rules)
+            out = Path(name) / "tree"
+            done = shrink(
+                Request(upstream, profile, out, jobs, reports=reports_beside(out), rules=rules, look=True), progress
+            )
         except ShrinkerError as error:
             return [Symptom("generation", upstream, error.message, ())], frozenset()
-        found = [_of_finding(finding, tree, Path(name) / "tree") for finding in done.findings]
+        found = [_of_finding(finding, tree, out) for finding in done.strict]
     found += [
         Symptom("rescued", module, f"a rule removes it, and {where}", (where.partition(" ")[0],))
-        for module, where in sorted(done.result.rescued.items())
+        for module, where in sorted(done.rescued.items())
     ]
-    return found, frozenset(file.path for file in done.result.manifest.files)
+    return found, frozenset(file.path for file in done.manifest.files)
 
 
 def _of_lost(lost: Lost, rules: Ruleset, since: str) -> Symptom:

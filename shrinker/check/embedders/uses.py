@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shrinker.check.reader import symbols_of
+from shrinker.check.uses import attribute_chain
 from shrinker.syntax.imports import catches_import_error, is_type_checking
 from shrinker.syntax.names import last_name
 from shrinker.syntax.parsing import parsed
@@ -172,13 +173,9 @@ class _Reader:
 
     def _targets(self, node: ast.expr) -> list[tuple[str, tuple[str, ...]]]:
         """What an expression may name in the package."""
-        chain: list[str] = []
-        while isinstance(node, ast.Attribute):
-            chain.append(node.attr)
-            node = node.value
-        if not isinstance(node, ast.Name):
-            return []
-        return [(module, (*names, *reversed(chain))) for module, names in self._names.get(node.id, ())]
+        root, chain = attribute_chain(node)
+        known = self._names.get(root.id, ()) if isinstance(root, ast.Name) else ()
+        return [(module, (*names, *chain)) for module, names in known]
 
     def _heritage(self, node: ast.ClassDef) -> Iterator[Use]:
         bases = [target for base in node.bases for target in self._targets(base)]

@@ -9,12 +9,12 @@ from shrinker.check.leftovers.places import (
     annotated,
     call_arguments,
     compared,
-    dotted,
     is_tensor_attribute,
     keyword_value,
     texts_of,
 )
 from shrinker.check.leftovers.vocabulary import Vocabulary, is_constant
+from shrinker.check.uses import attribute_chain
 from shrinker.values.leftovers import KINDS, Kind, Leftover, Position
 
 TENSOR_ATTRIBUTES = frozenset({"is_cuda", "is_cpu", "is_xpu", "is_mps", "is_hpu", "is_npu", "is_musa"})
@@ -157,9 +157,9 @@ class Expressions(ABC):
             self.visit(keyword.value, keyword_value(keyword) or inner)
 
     def attribute(self, node: ast.Attribute, place: Position, called: bool) -> None:
-        root, parts = dotted(node)
+        root, parts = attribute_chain(node)
         if isinstance(root, ast.Name):
-            names = [root.id, *parts]
+            names = (root.id, *parts)
         else:
             names = parts
             self.visit(root, place)
@@ -205,7 +205,7 @@ class Expressions(ABC):
         texts = [*texts_of(value)] if self.words.spoken else []
         if not texts:
             return
-        root, parts = dotted(holder.func if isinstance(holder, ast.Call) else holder)
+        root, parts = attribute_chain(holder.func if isinstance(holder, ast.Call) else holder)
         if isinstance(root, ast.Name):
             never = self.words.never(".".join([self.module, root.id, *parts]))
             for text in texts:
