@@ -6,9 +6,6 @@ asks nothing of upstream.
 
 from __future__ import annotations
 
-import ast
-import contextlib
-import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -37,7 +34,6 @@ class Modules:
         self._known = dict(known or {})
         self._file: dict[str, str] = {}
         self._packages: set[str] = set()
-        self._members: dict[tuple[str, str], list[ast.ClassDef]] = {}
         self._loaded: frozenset[str] | None = None
         for path in paths:
             module = dotted(path)
@@ -183,43 +179,14 @@ class Modules:
             return False
         if len(names) == 1:
             return True
-        found = self._classes(module, names[0])
-        return not found or any(_has(each, names[1]) for each in found)
-
-    def _classes(self, dotted: str, name: str) -> list[ast.ClassDef]:
-        """The top-level classes of this name; none for anything else, which may have any member."""
-        key = dotted, name
-        if key not in self._members:
-            body = _alone((self._root / self._file[dotted]).read_bytes(), name)
-            self._members[key] = [node for node in body if isinstance(node, ast.ClassDef) and node.name == name]
-        return self._members[key]
-
-
-def _has(node: ast.ClassDef, name: str) -> bool:
-    """True when the body of a class binds a name, however deep."""
-    # Nearly always it is a method, which needs no look into any.
-    return any(isinstance(n, _FUNCTIONS) and n.name == name for n in node.body) or any(
-        (isinstance(n, _FUNCTIONS) and n.name == name)
-        or (isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store))
-        for n in ast.walk(node)
-    )
-
-
-_FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
-_NEXT_STATEMENT = re.compile(rb"^[^\s#]", re.MULTILINE)
+        symbols = self.symbols(module)
+        found = [each for each in symbols.classes if each.name == names[0]] if symbols is not None else []
+        if symbols is None or not found or any(names[0] == name for name, _ in symbols.assigned):
+            # What is no class of the module, or not for certain, may have any member.
+            return True
+        return any(names[1] == member for each in found for member, _ in each.members)
 
 
 def _with_parents(dotted: str) -> list[str]:
     parts = dotted.split(".")
     return [".".join(parts[:i]) for i in range(1, len(parts) + 1)]
-
-
-def _alone(data: bytes, name: str) -> list[ast.stmt]:
-    """Statements of a file's module level, among them the class of this name; only that one where its lines can be told."""
-    found = list(re.finditer(rb"^class %s\b" % re.escape(name.encode()), data, re.MULTILINE))
-    if len(found) == 1 and name.isascii():
-        end = _NEXT_STATEMENT.search(data, found[0].end())
-        # Where a text or a bracket goes on at the margin, what is cut off there is no Python.
-        with contextlib.suppress(SyntaxError, ValueError):
-            return ast.parse(data[found[0].start() : end.start() if end else len(data)]).body
-    return ast.parse(data).body
