@@ -26,6 +26,7 @@ _ASKS = re.compile(r"_*(?:is|has|use|uses|should|can|enable|enables|supports?|ne
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{3,}")
 _NOTED = ast.Assign | ast.AnnAssign | ast.NamedExpr | ast.keyword | ast.Call | ast.Attribute | ast.For
 """What `_Reader._note` looks at."""
+_NO = frozenset({"", "0", "false", "no", "none", "off"})
 _FLAG, _VARIABLE_OF, _CALL = "flag", "variable", "call"
 
 
@@ -268,14 +269,7 @@ def _is_switch(default: ast.expr) -> bool:
 
 
 def _means_yes(default: ast.expr) -> bool:
-    return isinstance(default, ast.Constant) and str(default.value).lower() not in {
-        "",
-        "0",
-        "false",
-        "no",
-        "none",
-        "off",
-    }
+    return isinstance(default, ast.Constant) and str(default.value).lower() not in _NO
 
 
 def _texts(node: ast.AST) -> Iterator[str]:

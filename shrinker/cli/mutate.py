@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 def mutate(
     out: Out = DEFAULT_OUT,
-    count: Annotated[int, typer.Option("--count", min=1, help="How many faults a seed.")] = 200,
+    count: Annotated[int, typer.Option(min=1, help="How many faults a seed.")] = 200,
     seed: Annotated[
         list[int] | None,
-        typer.Option("--seed", help="Of the draw: the same draws the same faults. Again: that many more. Default: 0."),
+        typer.Option(help="Of the draw: the same draws the same faults. Again: that many more. Default: 0."),
     ] = None,
     breakages: Annotated[
         bool, typer.Option("--breakages", help="Instead of drawn faults: what broke by hand. Fails when one survives.")

@@ -67,7 +67,7 @@ def rules(
     profile: Profile = DEFAULT_PROFILE,
     rules: Rules = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="The generated tree whose effects are told; default: the profile's.")
+        Path | None, typer.Option(help="The generated tree whose effects are told; default: the profile's.")
     ] = None,
     reports: Reports = None,
     as_json: Json = False,

@@ -34,22 +34,21 @@ def diff(
     profile: Annotated[
         str, typer.Option(help="Rules for a side that is an upstream.", autocompletion=profile_names)
     ] = DEFAULT_PROFILE,
-    markdown: Annotated[Path | None, typer.Option("--markdown", help="Write the page for a comment here.")] = None,
-    html: Annotated[Path | None, typer.Option("--html", help="Write the whole page here.")] = None,
+    markdown: Annotated[Path | None, typer.Option(help="Write the page for a comment here.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the whole page here.")] = None,
     limit: Annotated[
-        int | None, typer.Option("--limit", min=0, help="Characters of the Markdown page; 0: all. Default: GitHub's.")
+        int | None, typer.Option(min=0, help="Characters of the Markdown page; 0: all. Default: GitHub's.")
     ] = None,
     history: Annotated[
         str | None,
         typer.Option(
-            "--history",
             help="Repository of upstream, to name its commits; REPOSITORY@OLD..NEW where it lacks their tags.",
         ),
     ] = None,
     old_upstream: Annotated[
-        str | None, typer.Option("--old-upstream", help="Where OLD was generated from, when it is a tree or a lock.")
+        str | None, typer.Option(help="Where OLD was generated from, when it is a tree or a lock.")
     ] = None,
-    new_upstream: Annotated[str | None, typer.Option("--new-upstream", help="The same of NEW.")] = None,
+    new_upstream: Annotated[str | None, typer.Option(help="The same of NEW.")] = None,
     predicates: Annotated[
         bool, typer.Option("--predicates/--no-predicates", help="Look for platform questions that no rule names.")
     ] = True,
@@ -100,7 +99,7 @@ def _write(path: Path, text: str) -> None:
 def check_upstream(
     upstream: ThisUpstream,
     since: Annotated[
-        str | None, typer.Option("--since", help="An upstream that the rules know; default: the one that is pinned.")
+        str | None, typer.Option(help="An upstream that the rules know; default: the one that is pinned.")
     ] = None,
     profile: Profile = DEFAULT_PROFILE,
     rules: Rules = None,
@@ -129,24 +128,22 @@ def check_upstream(
 
 
 def bump(
-    release: Annotated[str | None, typer.Option("--release", help="Version of the release to move to.")] = None,
+    release: Annotated[str | None, typer.Option(help="Version of the release to move to.")] = None,
     commit: Annotated[
-        str | None, typer.Option("--commit", help="Commit, tag or branch to move to; with --release: the release's.")
+        str | None, typer.Option(help="Commit, tag or branch to move to; with --release: the release's.")
     ] = None,
     source: Annotated[
-        str | None, typer.Option("--source", help="Folder or URL that has the commit; default: the submodule's URL.")
+        str | None, typer.Option(help="Folder or URL that has the commit; default: the submodule's URL.")
     ] = None,
     profile: Profile = DEFAULT_PROFILE,
     out: Target = None,
     reports: Reports = None,
     summary: Annotated[
-        Path | None, typer.Option("--summary", help="Write what a pull request needs here; default: print it.")
+        Path | None, typer.Option(help="Write what a pull request needs here; default: print it.")
     ] = None,
-    history: Annotated[
-        str | None, typer.Option("--history", help="Repository of upstream, to name its commits.")
-    ] = None,
+    history: Annotated[str | None, typer.Option(help="Repository of upstream, to name its commits.")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Refuse what strict mode refuses.")] = False,
-    repository: Annotated[Path | None, typer.Option("--repository", hidden=True)] = None,
+    repository: Annotated[Path | None, typer.Option(hidden=True)] = None,
     rules: Rules = None,
     jobs: Jobs = CORES,
     as_json: Json = False,
@@ -196,10 +193,8 @@ def bump(
 
 
 def publish(
-    remote: Annotated[str, typer.Option("--remote", help="URL or folder of the repository.")],
-    branch: Annotated[
-        str, typer.Option("--branch", help="Branch that holds generated trees; made when it is not there.")
-    ],
+    remote: Annotated[str, typer.Option(help="URL or folder of the repository.")],
+    branch: Annotated[str, typer.Option(help="Branch that holds generated trees; made when it is not there.")],
     out: Out = DEFAULT_OUT,
     as_json: Json = False,
 ) -> None:

@@ -67,7 +67,7 @@ def verify(
     jobs: Jobs = CORES,
     reports: Reports = None,
     work: Annotated[
-        Path | None, typer.Option("--work", help="Folder for logs and answers of the runs, kept; default: none is.")
+        Path | None, typer.Option(help="Folder for logs and answers of the runs, kept; default: none is.")
     ] = None,
     timeout_factor: TimeoutFactor = 1.0,
     where_upstream_runs: Annotated[
@@ -79,9 +79,7 @@ def verify(
     ] = False,
     tests: Annotated[
         Path | None,
-        typer.Option(
-            "--tests", help="Folder `test` of upstream's repository at the same commit: what the level tests runs."
-        ),
+        typer.Option(help="Folder `test` of upstream's repository at the same commit: what the level tests runs."),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -125,14 +125,11 @@ def _says(text: str, one: Definition) -> bool:
 def definitions_data(gone: Mapping[str, tuple[Definition, ...]]) -> dict[str, list[list[str | int]]]:
     """Path and line of each function and class of removed modules, by its name, for `why-not`."""
     found: dict[str, list[list[str | int]]] = {}
-    for name, path, line in _defined(gone):
-        found.setdefault(name, []).append([path, line])
-    return found
-
-
-def _defined(gone: Mapping[str, tuple[Definition, ...]]) -> Iterator[tuple[str, str, int]]:
     for path, names in gone.items():
-        yield from ((one.name, path, one.line) for one in names if one.kind in ("function", "class"))
+        for one in names:
+            if one.kind in ("function", "class"):
+                found.setdefault(one.name, []).append([path, one.line])
+    return found
 
 
 def interface_groups(interface: Interface, entries: Entries, rules: Ruleset) -> dict[str, Any]:

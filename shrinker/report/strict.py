@@ -11,8 +11,8 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from shrinker.report.effects import RuleEffect, occurring
-from shrinker.ruleset import Fact, Leftover, Rule, Ruleset, module_matches
+from shrinker.report.effects import RuleEffect, names_of, occurring
+from shrinker.ruleset import Leftover, Rule, Ruleset, module_matches
 from shrinker.ruleset.models import Refusal
 from shrinker.values.folded import FoldedModule, Uncertain
 from shrinker.values.leftovers import KINDS, Kind, Leftovers
@@ -171,15 +171,11 @@ def _named(rules: Ruleset) -> dict[str, str]:
     """Last component, and whole name, of everything that a fact decides, with the rule."""
     named: dict[str, str] = {}
     for fact in rules.facts:
-        for pattern in _patterns(fact):
+        for pattern in names_of(fact):
             named.setdefault(pattern, fact.id)
             if pattern.startswith((".", "sglang.")):
                 named.setdefault(pattern.rpartition(".")[2], fact.id)
     return named
-
-
-def _patterns(fact: Fact) -> tuple[str, ...]:
-    return (*fact.calls, *fact.names, *fact.attributes, *fact.environment)
 
 
 def _sites(sites: Sequence[tuple[str, int]]) -> str:
@@ -205,25 +201,25 @@ def propose_fact(text: str, kind: Kind = "predicates", path: str = "") -> str:
         keys = {"attributes": [f".{last}"]}
     else:
         keys = {"names": [f"{module_name(path) or 'sglang.**'}.{last}"]}
-    return table("fact", f"platform-{_slug(last)}", {**keys, "value": False})
+    return table("fact", f"platform-{slug(last)}", {**keys, "value": False})
 
 
 def propose_platform(name: str) -> str:
     """The words of a predicate of the platform that is served."""
     words = [word for word in name.strip("_").split("_") if word not in ("is", "available", "supported", "enabled")]
-    return table("platform", f"words-{_slug(name)}", {"words": words[:1] or [name], "own": True})
+    return table("platform", f"words-{slug(name)}", {"words": words[:1] or [name], "own": True})
 
 
 def propose_leftover(leftover: Found) -> str:
     """A `[[leftover]]` that gives one leftover its reason."""
     keys = {"kind": [leftover.kind], "in": [leftover.position], "words": [leftover.text], "where": [leftover.where]}
-    return table("leftover", f"leftover-{_slug(leftover.text)}", keys)
+    return table("leftover", f"leftover-{slug(leftover.text)}", keys)
 
 
 def propose_acceptance(module: str) -> str:
     """A `[[leftover]]` that accepts what folding could not decide in a module."""
     keys: Mapping[str, object] = {"in": ["construct"], "where": [module]}
-    return table("leftover", f"leftover-{_slug(module.rpartition('.')[2])}-construct", keys)
+    return table("leftover", f"leftover-{slug(module.rpartition('.')[2])}-construct", keys)
 
 
 def table(kind: str, name: str, keys: Mapping[str, object]) -> str:
@@ -234,5 +230,6 @@ def table(kind: str, name: str, keys: Mapping[str, object]) -> str:
     return "\n".join(_INDENT + row for row in rows)
 
 
-def _slug(text: str) -> str:
+def slug(text: str) -> str:
+    """A text as the id of a rule may hold it."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "name"

@@ -52,17 +52,6 @@ from shrinker.values.native import Cut
 from shrinker.values.outcome import Evidence
 from shrinker.values.upstream import UpstreamTree
 
-GENERATED_ONLY = (
-    "graph.json",
-    "symbols.json",
-    "symbol_edges.json",
-    "run.json",
-    "dependencies.svg",
-    "questionable.txt",
-    PAGE,
-)
-"""Files that git ignores: large, different from run to run, or dependent on what is installed."""
-
 _MOST_FOLDERS = 150
 _MOST_KEPT = 20
 _NEEDED = "needed by nothing that is kept"

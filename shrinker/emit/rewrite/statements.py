@@ -82,7 +82,7 @@ def find_in_block(node: cst.Module | cst.IndentedBlock, sites: Sites, frame: Fra
     return (lambda updated: _settle(updated, fates, first, last, sites, own)) if fates else None
 
 
-def find_in_suite(node: cst.SimpleStatementSuite, sites: Sites, frame: Frame) -> Action | None:
+def find_in_suite(node: cst.SimpleStatementSuite, sites: Sites) -> Action | None:
     """The same for a block on its header's line."""
     fate = _line_fate(node, sites)
     if fate is None:

@@ -85,7 +85,7 @@ class _Transformer(cst.CSTTransformer):
         elif isinstance(node, cst.Module | cst.IndentedBlock):
             found = find_in_block(node, sites, self.frame)
         elif isinstance(node, cst.SimpleStatementSuite):
-            found = find_in_suite(node, sites, self.frame)
+            found = find_in_suite(node, sites)
         if found is not None:
             self.actions[id(node)] = [found]
             return not sites.is_skipped(node)
