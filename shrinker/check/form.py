@@ -12,9 +12,8 @@ from pathlib import Path
 
 from shrinker.cache import Question, Recorded, Variants, digest_of, pack, unpack
 from shrinker.check import allowances
-from shrinker.check.arms import standing_arms
 from shrinker.check.condition_evaluator import constant_functions
-from shrinker.check.pair import FilePair
+from shrinker.check.pair import FilePair, standing_arms
 from shrinker.check.reader import symbols_of
 from shrinker.check.registrations import lost_registrations
 from shrinker.check.registry import Check, Seen

@@ -12,8 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from shrinker.check.arms import lines_of
-from shrinker.check.pair import FilePair
+from shrinker.check.pair import FilePair, lines_of
 from shrinker.check.registry import Seen
 from shrinker.check.rule_index import RuleIndex
 from shrinker.check.symbols import Registration

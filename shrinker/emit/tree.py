@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from importlib import metadata
 from pathlib import Path
 
@@ -101,7 +100,7 @@ def emit_tree(
         if progress is not None:
             progress(done, total)
 
-    def copy_others() -> None:
+    def meanwhile() -> None:
         for path in paths:
             if path not in rewritten:
                 data = _read(tree, path)
@@ -109,11 +108,12 @@ def emit_tree(
                 text = without_lines(path, data, gone) if gone else data
                 writer.put(path, text, before=count_lines(data), like=tree.root / path, changed=bool(gone))
                 advance()
+        comparison.read_ahead()
 
     # What a server no longer has is seen where it is written.
     comparison = Comparison(tree, rules, folded, graph, writer.read, cache)
     tasks = [Task(path, tree.root / path, tree.by_path[path].size, folded[path].edits, HEADER) for path in changed]
-    results = _rewrite(tree, tasks, jobs, cache or Cache.off(), copy_others, comparison.read_ahead)
+    results = _rewrite(tree, tasks, jobs, cache or Cache.off(), meanwhile)
     for result in writer.clearing(results):
         before = count_lines(_read(tree, result.path))
         digest = folded[result.path].digest
@@ -151,19 +151,9 @@ def emit_tree(
 
 
 def _rewrite(
-    tree: UpstreamTree,
-    tasks: Sequence[Task],
-    jobs: int,
-    cache: Cache,
-    meanwhile: Callable[[], None],
-    while_rewriting: Callable[[], object],
+    tree: UpstreamTree, tasks: Sequence[Task], jobs: int, cache: Cache, meanwhile: Callable[[], None]
 ) -> Iterator[Rewritten]:
-    """Rewrite files, or take what the same edits made of the same text before.
-
-    Args:
-        meanwhile: called once.
-        while_rewriting: called after it where a file is rewritten, while other processes do that.
-    """
+    """Rewrite files, or take what the same edits made of the same text before; `meanwhile` is called once."""
     layer = cache.layer("rewritten", metadata.version("libcst"))
     keys = {t.path: layer.key(tree.by_path[t.path].sha256, t.header, repr(t.edits)) for t in tasks}
     known = layer.load(keys)
@@ -172,16 +162,11 @@ def _rewrite(
     missing = [task for task in tasks if task.path not in known]
     fresh: dict[str, bytes] = {}
     try:
-        for result in rewrite_all(missing, jobs, partial(_call_all, [meanwhile, *([while_rewriting] * bool(missing))])):
+        for result in rewrite_all(missing, jobs, meanwhile):
             fresh[result.path] = result.content
             yield result
     finally:
         layer.save(keys, fresh)
-
-
-def _call_all(calls: Iterable[Callable[[], object]]) -> None:
-    for call in calls:
-        call()
 
 
 def _switches(rules: Ruleset) -> list[tuple[str, str]]:

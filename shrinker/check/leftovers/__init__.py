@@ -19,8 +19,7 @@ from pathlib import Path
 
 from shrinker.check.leftovers.residues import residues
 from shrinker.check.leftovers.scan import Scanner
-from shrinker.check.leftovers.suspects import Company, companies, suspects
-from shrinker.check.leftovers.vocabulary import Vocabulary, build_vocabulary
+from shrinker.check.leftovers.vocabulary import Company, Vocabulary, build_vocabulary, companies, suspects
 from shrinker.check.ruff import RuffRun, Undefined
 from shrinker.check.trees import Trees
 from shrinker.check.unused_imports import explain_imports

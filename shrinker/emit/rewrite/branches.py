@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import libcst as cst
 
-from shrinker.emit.rewrite.blank_lines import Lines, detached, join, without_leading_blanks, without_trailing_blanks
+from shrinker.emit.rewrite.gaps import Lines, detached, join, without_leading_blanks, without_trailing_blanks
 from shrinker.emit.rewrite.sites import Sites
 from shrinker.values.edits import DropBlock, DropStatement, DropTail, Raise, TakeBlock
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from shrinker.emit.rewrite.blank_lines import Lines, detached, join, without_trailing_blanks
 from shrinker.emit.rewrite.branches import raise_small, raise_statement, skip_all_but, taken
+from shrinker.emit.rewrite.gaps import Lines, detached, join, without_trailing_blanks
 from shrinker.emit.rewrite.sites import Sites
 from shrinker.values.edits import DropStatement, DropTail, Edit, Raise, TakeBlock
 

@@ -135,7 +135,7 @@ class Pair:
             what = "removed" if gone else "changed"
             return Reason("upstream", f"{who}: upstream {what} {_place(step)}{self.by(step.path)}", chain)
         if self.moved_rules:
-            return Reason("rule", f"{who}: rules changed ({_some(sorted(self.moved_rules))})", chain)
+            return Reason("rule", f"{who}: rules changed ({some(sorted(self.moved_rules))})", chain)
         if changed is None:
             return Reason("unknown", f"{who}, at {_place(step)}", chain)
         return Reason("reach", f"{who}, at {_place(step)}, in a file that upstream did not change", chain)
@@ -182,5 +182,6 @@ def _place(step: Step) -> str:
     return f"{step.path}:{step.line}" if step.line else step.path or "a rule"
 
 
-def _some(names: Sequence[str], most: int = 4) -> str:
+def some(names: Sequence[str], most: int = 4) -> str:
+    """The first ones, and how many more there are."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from shrinker.report.diff.difference import Pair
+from shrinker.report.diff.difference import Pair, some
 from shrinker.report.diff.side import Side
 from shrinker.report.diff.values import CommitNote, FileChange, FileMove, Reason, TextChange
 from shrinker.values.outcome import EmittedFile
@@ -133,7 +133,7 @@ def _other_decisions(pair: Pair, path: str) -> str:
     before, after = (Counter(row[1] for row in side.graph["decisions"].get(path, ())) for side in (pair.old, pair.new))
     rows = [f"{rule} {before[rule]} → {after[rule]}" for rule in sorted(before | after) if before[rule] != after[rule]]
     if rows:
-        return f"decisions by rule: {', '.join(rows[:6])}" + (f" and {len(rows) - 6} more" if len(rows) > 6 else "")
+        return f"decisions by rule: {some(rows, 6)}"
     return "what the rest of the tree names of it differs: see the symbols"
 
 

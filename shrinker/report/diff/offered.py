@@ -12,7 +12,7 @@ from shrinker.program.interface.endpoints import Endpoint, read_endpoints
 from shrinker.program.interface.flags import WORDS as FLAGS
 from shrinker.program.interface.flags import Flag, read_flags
 from shrinker.program.interface.syntax import Syntax
-from shrinker.report.diff.difference import Pair
+from shrinker.report.diff.difference import Pair, some
 from shrinker.report.diff.side import Side
 from shrinker.report.diff.values import Change
 from shrinker.syntax.names import last_name
@@ -93,8 +93,7 @@ def _moved(changes: Iterable[Change]) -> Iterator[Change]:
             places = (other.where.rpartition(":")[0], row.where.rpartition(":")[0])
             pairs.setdefault(places, []).append(row.subject)
     for (before, after), names in sorted(pairs.items()):
-        shown = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
-        yield Change(shown, "moved", before, after, after, f"{len(names)} as they were")
+        yield Change(some(names), "moved", before, after, after, f"{len(names)} as they were")
     yield from (row for row in rows if id(row) not in told)
 
 
