@@ -167,7 +167,7 @@ def _mutate_rules(
     from shrinker.cli.places import open_recorded, read_manifest, recorded_rules
     from shrinker.cli.progress import console_progress
     from shrinker.report.place import evidence_folder, reports_of
-    from shrinker.report.planting import NAME, header, page, read_outcomes, write_outcomes
+    from tools.mutation.page import RULES, read_outcomes, rules_header, rules_page, write_outcomes
     from tools.mutation.planting import Outcome, plant
     from tools.mutation.wrong_rules import draw
 
@@ -178,9 +178,9 @@ def _mutate_rules(
             f"{out} was made by other rules than those of {manifest.profile} here", "run `make shrink` first"
         )
     place = reports_of(out.absolute(), manifest, asked)
-    head = header(manifest, seed)
-    folder = evidence_folder(out.absolute(), place, f"{NAME}.json", lambda data: data["seed"] == seed)
-    done = [] if anew else read_outcomes(folder / f"{NAME}.json", head)
+    head = rules_header(manifest, seed)
+    folder = evidence_folder(out.absolute(), place, f"{RULES}.json", lambda data: data["seed"] == seed)
+    done = [] if anew else read_outcomes(folder / f"{RULES}.json", head)
     with console_progress() as progress:
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)
         wrong = draw(tree, out, manifest, count=count, seed=seed)
@@ -188,7 +188,7 @@ def _mutate_rules(
         rest = [row for row in done if (row["kind"], row["subject"]) not in names]
         if rest:
             raise InputError(
-                f"{folder / NAME}.json holds {len(rest)} rule(s) more than --count {count} draws",
+                f"{folder / RULES}.json holds {len(rest)} rule(s) more than --count {count} draws",
                 "ask for as many, say --anew, or another folder with --reports",
             )
 
@@ -205,4 +205,4 @@ def _mutate_rules(
     if as_json:
         print_json(data)
     else:
-        print(page(data), end="")
+        print(rules_page(data), end="")

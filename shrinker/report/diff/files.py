@@ -70,9 +70,8 @@ def _newly_kept(pair: Pair, path: str) -> Reason:
         reason = pair.reached(steps) if steps and pair.old.graph else None
         where = f"; {reason.text}" if reason is not None else ""
         same = _same_content(pair.old, pair.new.upstream_hash(path))
-        if same:
-            return Reason("upstream", f"upstream moved it here from {same}{where}", reason.chain if reason else ())
-        return Reason("upstream", f"upstream added it{where}", reason.chain if reason else ())
+        what = f"moved it here from {same}" if same else "added it"
+        return Reason("upstream", f"upstream {what}{where}", reason.chain if reason else ())
     if not pair.old.graph or not pair.new.graph:
         return Reason("unknown", "the reports of one side are not there")
     rule, text = pair.old.graph["removed"].get(path, ["unreachable", "nothing kept needed it"])

@@ -110,15 +110,9 @@ def _flag_change(old: Flag, new: Flag) -> tuple[str, str] | None:
     rows = [("default", old.default, new.default), ("", ", ".join(old.names[1:]), ", ".join(new.names[1:]))]
     if old.choices is not None and new.choices is not None:
         one, other = [c.text for c in old.choices], [c.text for c in new.choices]
-        rows.append(
-            (
-                "choices",
-                " ".join(c for c in one if c not in other) or "(the same)",
-                " ".join(c for c in other if c not in one) or "(the same)",
-            )
-        )
-        if set(one) == set(other):
-            rows.pop()
+        gone, come = ([c for c in some if c not in others] for some, others in ((one, other), (other, one)))
+        if gone or come:
+            rows.append(("choices", " ".join(gone) or "(the same)", " ".join(come) or "(the same)"))
     else:
         rows.append(("choices", old.choices_text, new.choices_text))
     rows.append(("", old.rest, new.rest))
