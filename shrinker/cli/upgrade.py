@@ -67,12 +67,11 @@ def diff(
     from shrinker.project import project_folder
     from shrinker.report.diff import pages
     from shrinker.source.pins import load_pins
-    from shrinker.upgrade.sides import Options, compare_sides, open_sides
+    from shrinker.upgrade.sides import compare_sides, open_sides
 
     place = absolute(rules)
-    options = Options(profile, jobs, place, (old_upstream, new_upstream))
     with without_gc(last=True), console_progress() as progress:
-        sides = open_sides((old, new), options, progress)
+        sides = open_sides((old, new), (old_upstream, new_upstream), profile, place, jobs, progress)
         progress.phase("compare")
         found = compare_sides(sides, (old, new), history=history, rules=place, jobs=jobs, predicates=predicates)
     text = pages.markdown(found, pages.COMMENT_LIMIT if limit is None else limit)

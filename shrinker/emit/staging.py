@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import shutil
 import signal
@@ -247,7 +248,7 @@ def _refuse_foreign(out: Path, force: bool) -> None:
 
 
 def _tidy(out: Path) -> None:
-    for left in sorted(out.parent.glob(f".{_escape(out.name)}.*")):
+    for left in sorted(out.parent.glob(f".{glob.escape(out.name)}.*")):
         kind, _, rest = left.name.removeprefix(f".{out.name}.").partition(".")
         process = rest.partition(".")[0]
         if kind not in (_NEW, _OLD) or not process.isdigit() or _is_alive(int(process)):
@@ -260,10 +261,6 @@ def _tidy(out: Path) -> None:
             _discard(left, out)
         else:
             shutil.rmtree(left, ignore_errors=True)
-
-
-def _escape(name: str) -> str:
-    return "".join(f"[{c}]" if c in "*?[" else c for c in name)
 
 
 def _is_alive(process: int) -> bool:

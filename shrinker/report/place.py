@@ -62,12 +62,15 @@ def reports_of(out: Path, manifest: Manifest, asked: Path | None = None) -> Path
     """
     if asked is not None:
         return asked
-    recorded = (out / MANIFEST).read_bytes()
-    for folder in candidates(out, manifest.profile):
-        lock = folder / LOCK
-        if lock.is_file() and lock.read_bytes() == recorded:
-            return folder
-    return new_reports(out, manifest.upstream, manifest.profile)
+    found = next((folder for folder in candidates(out, manifest.profile) if are_of(folder, out)), None)
+    return found or new_reports(out, manifest.upstream, manifest.profile)
+
+
+def are_of(reports: Path, out: Path) -> bool:
+    """True for a folder with the reports of a tree, all of one run."""
+    with contextlib.suppress(OSError):
+        return (reports / LOCK).read_bytes() == (out / MANIFEST).read_bytes()
+    return False
 
 
 def candidates(out: Path, profile: str) -> tuple[Path, ...]:

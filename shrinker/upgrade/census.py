@@ -206,9 +206,3 @@ def _top(path: str) -> str:
     if path.startswith(PACKAGE_PREFIX) and len(parts) > 3:
         return "/".join(parts[:3])
     return parts[0] if len(parts) > 1 and parts[0] not in NEEDED else ""
-
-
-def counted(paths: Iterable[str], folders: Iterable[str]) -> Mapping[str, int]:
-    """How many of the paths lie below each folder, or are it."""
-    rows = list(paths)
-    return {folder: sum(path == folder or path.startswith(f"{folder}/") for path in rows) for folder in folders}

@@ -23,7 +23,7 @@ from shrinker.ruleset.match import any_path_matches
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
 from shrinker.source.pins import load_pins
-from shrinker.upgrade.census import Item, counted, fresh_items, inventory, sites
+from shrinker.upgrade.census import Item, fresh_items, inventory, sites
 from shrinker.upgrade.lost import Lost, lost_names
 from shrinker.values.errors import InputError, ShrinkerError
 from shrinker.values.outcome import Finding
@@ -200,7 +200,8 @@ def _known(item: Item, rules: Ruleset) -> bool:
 def _symptom(item: Item, items: Iterable[Item], kept: frozenset[str], rules: Ruleset) -> Symptom:
     places = sites(items, item)
     shown = (*places[:_MOST_SITES], *((f"and {len(places) - _MOST_SITES} more",) if len(places) > _MOST_SITES else ()))
-    text, rule = _words(item, counted(kept, [item.path])[item.path] if not item.line else 0)
+    below = () if item.line else [path for path in kept if path == item.path or path.startswith(f"{item.path}/")]
+    text, rule = _words(item, len(below))
     return Symptom(item.kind, item.name, text, shown, rule)
 
 

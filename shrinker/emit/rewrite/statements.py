@@ -54,11 +54,8 @@ class Fate:
 def decisive(sites: Sites, node: cst.CSTNode) -> Edit | None:
     """The edit that settles a statement when several name it: the one that deletes most."""
     found = sites.statement(node)
-    for kind in (Raise, DropTail, DropStatement, TakeBlock):
-        for edit in found:
-            if isinstance(edit, kind):
-                return edit
-    return None
+    kinds = (Raise, DropTail, DropStatement, TakeBlock)
+    return next((edit for kind in kinds for edit in found if isinstance(edit, kind)), None)
 
 
 def find_in_block(node: cst.Module | cst.IndentedBlock, sites: Sites, frame: Frame) -> Action | None:
