@@ -153,12 +153,8 @@ def _hand_on(
                     more = True
 
 
-def words_of(
+def dotted_names(
     lost: Mapping[str, Mapping[Definition, str]], folded: Mapping[str, FoldedModule]
 ) -> Iterable[tuple[str, str]]:
-    """Words of the table and their rule: each module once for a rule, with a colon, before its names."""
-    for path, names in lost.items():
-        for rule in sorted(set(names.values())):
-            yield f"{folded[path].module}:", rule
-            for name in sorted(one.name for one, why in names.items() if why == rule):
-                yield name, rule
+    """The names below their modules, with the rule."""
+    return ((f"{folded[path].module}.{one.name}", rule) for path, names in lost.items() for one, rule in names.items())

@@ -12,7 +12,7 @@ from shrinker.cache import Cache
 from shrinker.emit.offered import Comparison
 from shrinker.emit.package import HEADER, notice, pyproject, version_module
 from shrinker.emit.refusals import refusals_module
-from shrinker.emit.removed_rows import lost_names, removed_endpoints, removed_options, words_of
+from shrinker.emit.removed_rows import dotted_names, lost_names, removed_endpoints, removed_options
 from shrinker.emit.staging import install, staging_folder
 from shrinker.emit.workers import Rewritten, Task, rewrite_all
 from shrinker.emit.writer import Writer, count_lines, without_lines
@@ -132,7 +132,7 @@ def emit_tree(
         features,
         removed_endpoints(comparison.upstream, comparison.written, rules, folded, graph),
         removed_options(interface, rules),
-        words_of(lost, folded),
+        dotted_names(lost, folded),
     )
     if refused is not None:
         own[_REFUSALS_PATH] = refused.encode()
