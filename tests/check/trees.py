@@ -1,4 +1,6 @@
-"""Small upstream and generated trees, written by hand, and a manifest that says what was generated."""
+"""Small upstream and generated trees, written by hand, and a manifest that says what was generated; rules of a small profile that name other
+platforms, and the levels as faults are judged by them.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +11,37 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shrinker.cache import Cache
-from shrinker.check.levels import judge
+from shrinker.check.levels import EVIDENCE_LEVELS, judge
 from shrinker.check.trees import Trees
-from shrinker.ruleset import Ruleset
+from shrinker.ruleset import Absent, Fact, Platform, Remove, Ruleset
 from shrinker.ruleset.load import load_rules
 from shrinker.values.form import digest
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile, Evidence
 from shrinker.values.upstream import PACKAGE_PREFIX, Identity, UpstreamTree
 from tests.program.small_tree import tree_of
+from tools.mutation import Fault
+from tools.mutation.judge import Asked
 
 Files = Mapping[str, str]
 IDENTITY = Identity(kind="path", spec="path", version=None, commit=None, dirty=True)
+WHY = "A rule of a test."
+RULES = Ruleset(
+    facts=(
+        Fact(id="npu", why=WHY, calls=("sglang.**.is_npu", ".is_aiter"), value=False),
+        Fact(id="cpu", why=WHY, calls=("sglang.**.is_cpu", "torch.xpu.is_available"), value=False),
+        Fact(id="cuda", why=WHY, calls=("sglang.**.is_cuda",), value=True, exact=False),
+        Fact(id="version", why=WHY, names=("torch.version.hip",)),
+        Fact(id="hooks", why=WHY, calls=("sglang.hooks.maybe_*",)),
+        Fact(id="switch", why=WHY, environment=("SGLANG_FAST",), value=False),
+    ),
+    absents=(Absent(id="absent", why=WHY, modules=("aiter", "quark")),),
+    removes=(Remove(id="remove", why=WHY, feature="NPU", modules=("sglang.srt.npu_*",)),),
+    platforms=(
+        Platform(id="words", why=WHY, words=("npu", "hip", "rocm", "aiter", "gfx*", "xpu")),
+        Platform(id="own", why=WHY, words=("sm*",), own=True),
+    ),
+)
 
 
 def upstream_tree(root: Path) -> UpstreamTree:
@@ -102,3 +123,14 @@ def write(root: Path, files: Files) -> None:
         target = root / (path.removeprefix("//") if path.startswith("//") else PACKAGE_PREFIX + path)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
+
+
+def levels(trees: Case) -> dict[str, Asked]:
+    def asked(name: str) -> Asked:
+        def level(folder: Path, manifest: Manifest, fault: Fault | None) -> str:
+            found = judge(name, Trees(trees.tree, folder, manifest), lambda line: None)
+            return "" if found.passed else f"[{found.findings[0].check}] {found.findings[0].message}"
+
+        return level
+
+    return {name: asked(name) for name in EVIDENCE_LEVELS}

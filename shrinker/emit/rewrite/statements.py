@@ -1,7 +1,7 @@
 """DropStatement and DropTail: whole statements go, and what a block looks like afterwards.
 
 Everything that changes the number of a block's statements happens here, when LibCST leaves the
-block: `branches.py` and `raises.py` only say what takes a statement's place.
+block: `branches.py` only says what takes a statement's place.
 """
 
 from __future__ import annotations
