@@ -23,11 +23,10 @@ from shrinker.report.api import (
     interface_groups,
     removed_definitions,
 )
-from shrinker.report.chains import cycles
+from shrinker.report.chains import cycles, dropped_importers, removed_importers
 from shrinker.report.dependencies import dependencies, graphviz_svg, mermaid, package_edges
 from shrinker.report.distributions import distributions_data, extras_text
 from shrinker.report.effects import RuleEffect, rule_effects
-from shrinker.report.importers import dropped_importers, removed_importers
 from shrinker.report.lists import (
     errors_list,
     keep_list,

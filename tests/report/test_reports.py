@@ -16,7 +16,7 @@ from shrinker.program.build import build_graph
 from shrinker.program.distributions import decide_distributions
 from shrinker.program.saved import load_graph
 from shrinker.program.written import written_imports
-from shrinker.report.importers import removed_importers
+from shrinker.report.chains import removed_importers
 from shrinker.report.summary import area, language, summary_table
 from shrinker.report.write import Made, begin_reports, finish_reports, write_symbols
 from shrinker.ruleset import Fact, Remove, Root, Ruleset, Walk
