@@ -125,7 +125,7 @@ class _Reader:
         if node.returns is not None and last_name(node.returns)[:1].isupper():
             self.gives.add((node.name, last_name(node.returns)))
         local: dict[str, ast.expr] = {}
-        for each in sorted(statements(node), key=_line):
+        for each in sorted(statements(node), key=lambda node: node.lineno):
             if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name):
                 local.setdefault(each.targets[0].id, each.value)
         if (node.end_lineno or node.lineno) - node.body[0].lineno < _SHORT:
@@ -214,10 +214,6 @@ class _Reader:
             for part in (chosen, *(self._lists[name] for name in names if name in self._lists)):
                 found.update(text for n in walk(part) for text in _texts(n))
         return tuple(sorted(found)) or None
-
-
-def _line(node: ast.stmt) -> int:
-    return node.lineno
 
 
 def _displays(body: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.expr]]:

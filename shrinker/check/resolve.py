@@ -7,6 +7,7 @@ asks nothing of upstream.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 
 from shrinker.check.reader import read_symbols
@@ -34,7 +35,6 @@ class Modules:
         self._known = dict(known or {})
         self._file: dict[str, str] = {}
         self._packages: set[str] = set()
-        self._loaded: frozenset[str] | None = None
         for path in paths:
             module = dotted(path)
             if module is None:
@@ -114,7 +114,7 @@ class Modules:
             if self.binds(at, name):
                 return None
             submodule = f"{at}.{name}"
-            if submodule not in self or submodule not in self.loaded():
+            if submodule not in self or submodule not in self.loaded:
                 return at, name
             at = submodule
         return None
@@ -151,18 +151,18 @@ class Modules:
         each = [submodule if f"{at}.{name}" == target else self._modules(target, seen) for target in targets]
         return frozenset[str]().union(*each) if all(each) else frozenset()
 
+    @cached_property
     def loaded(self) -> frozenset[str]:
         """Modules that some import statement of the tree loads, parents included."""
-        if self._loaded is None:
-            found: set[str] = set()
-            for dotted in self._file:
-                symbols = self.symbols(dotted)
-                for _, module, name in symbols.imports if symbols is not None else ():
-                    found.update(_with_parents(module))
-                    if name is not None and f"{module}.{name}" in self:
-                        found.add(f"{module}.{name}")
-            self._loaded = frozenset(found)
-        return self._loaded
+        found: set[str] = set()
+        for dotted in self._file:
+            symbols = self.symbols(dotted)
+            for _, module, name in symbols.imports if symbols is not None else ():
+                parts = module.split(".")
+                found.update(".".join(parts[:end]) for end in range(1, len(parts) + 1))
+                if name is not None and f"{module}.{name}" in self:
+                    found.add(f"{module}.{name}")
+        return frozenset(found)
 
     def dotted_path(self, text: str) -> bool:
         """True when ``sglang.a.b``, ``sglang.a.b.Name.member`` or ``sglang.a:Name`` names something."""
@@ -185,8 +185,3 @@ class Modules:
             # What is no class of the module, or not for certain, may have any member.
             return True
         return any(names[1] == member for each in found for member, _ in each.members)
-
-
-def _with_parents(dotted: str) -> list[str]:
-    parts = dotted.split(".")
-    return [".".join(parts[:i]) for i in range(1, len(parts) + 1)]

@@ -47,14 +47,15 @@ def refusals_module(
     """
     kept = sorted(kept)
     rows: dict[str, None] = {}
-    looks = sorted(_looks(folded, kept))
+    edits = [edit for path in kept if path in folded for edit in folded[path].edits]
+    looks = sorted({edit.place for edit in edits if isinstance(edit, Refuse)})
     for rule in rules:
         for place in looks:
             if any_name_matches(rule.functions, place):
                 fields = (place, rule.attributes, rule.values, rule.only, rule.feature, rule.id, rule.instead)
                 more = ", True" if rule.any_case else ""
                 rows[f"    Refusal({', '.join(map(ascii, fields))}{more}),\n"] = None
-    guards = any(isinstance(edit, Guard) for path in kept if path in folded for edit in folded[path].edits)
+    guards = any(isinstance(edit, Guard) for edit in edits)
     if not looks and not guards:
         return None
     gone = removed_modules(removed or {}, kept) if guards else {}
@@ -130,7 +131,3 @@ def _in_packages(rows: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
         for package, names in packages.items()
         for word in (f"{package}:", *sorted(names))
     ]
-
-
-def _looks(folded: Mapping[str, FoldedModule], kept: Iterable[str]) -> set[str]:
-    return {edit.place for path in kept if path in folded for edit in folded[path].edits if isinstance(edit, Refuse)}

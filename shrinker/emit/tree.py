@@ -27,7 +27,6 @@ from shrinker.values.graph import Graph
 from shrinker.values.interface import Interface
 from shrinker.values.manifest import Manifest
 from shrinker.values.native import Cut
-from shrinker.values.outcome import EmittedFile
 from shrinker.values.refusals import FILE as REFUSALS_FILE
 from shrinker.values.upstream import PACKAGE_PREFIX, SourceFile, UpstreamTree, module_name
 
@@ -143,7 +142,7 @@ def emit_tree(
         rules.profile,
         rules.digest,
         tree.identity,
-        tuple(sorted(writer.files, key=_path)),
+        tuple(sorted(writer.files, key=lambda file: file.path)),
         tuple(sorted({(rule.text, rule.by) for rule in rules.defaults})),
     )
     writer.write(MANIFEST, manifest.to_json().encode())
@@ -173,10 +172,6 @@ def _switches(rules: Ruleset) -> list[tuple[str, str]]:
     """Environment variables that the facts say are off, and the rule; with an equals sign where they are never set."""
     never = [(name, fact) for fact in rules.facts for name in fact.environment if not fact.value]
     return sorted((name if fact.value is False else f"{name}=", fact.id) for name, fact in never)
-
-
-def _path(file: EmittedFile) -> str:
-    return file.path
 
 
 def _read(tree: UpstreamTree, path: str) -> bytes:
@@ -210,12 +205,9 @@ def _license(tree: UpstreamTree) -> bytes:
             return _read(tree, path)
     # Shrinker's licence is upstream's: the same text serves a tree that came without it.
     checkout = PACKAGE.parent / "LICENSE"
-    own = checkout.read_text("utf-8") if checkout.is_file() else _installed_license()
-    return own.encode()
-
-
-def _installed_license() -> str:
+    if checkout.is_file():
+        return checkout.read_bytes()
     own = metadata.distribution("shrinker").read_text("licenses/LICENSE")
     if own is None:
         raise InputError("the licence of shrinker is not installed with it", "install shrinker again")
-    return own
+    return own.encode()

@@ -142,13 +142,10 @@ def _other(data: Any, manifest: Manifest) -> str:
 
 def _python_digest(manifest: Manifest) -> str:
     """As `equivalence.gpu` names a tree: by path and content of every Python file below `python/`."""
-    files = [(PurePosixPath(f.path).relative_to("python"), f.sha256) for f in manifest.files if _is_python(f.path)]
+    paths = {f.path: f.sha256 for f in manifest.files if f.path.startswith("python/") and f.path.endswith(".py")}
+    files = [(PurePosixPath(path).relative_to("python"), sha256) for path, sha256 in paths.items()]
     rows = (f"{path.as_posix()}\0{sha256}\n" for path, sha256 in sorted(files))
     return hashlib.sha256("".join(rows).encode()).hexdigest()[:16]
-
-
-def _is_python(path: str) -> bool:
-    return path.startswith("python/") and path.endswith(".py")
 
 
 def _marked(text: str, mark: str) -> str:

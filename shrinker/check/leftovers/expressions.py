@@ -92,7 +92,7 @@ class Expressions(ABC):
                     self.visit(part.value if isinstance(part, ast.FormattedValue) else part, place)
             case ast.BoolOp() | ast.UnaryOp():
                 # The operands of a condition are conditions; of a value only all but the last.
-                for index, operand in enumerate(_operands(node)):
+                for index, operand in enumerate(node.values if isinstance(node, ast.BoolOp) else [node.operand]):
                     asks = isinstance(node, ast.BoolOp) and index < len(node.values) - 1
                     negates = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
                     self.visit(operand, "test" if (asks or negates) and place not in _STICKY else place)
@@ -224,7 +224,3 @@ def _name_place(place: Position) -> Position:
     return (
         "value" if place in ("message", "named-error", "help-text", "probe", "tensor-device", "comparison") else place
     )
-
-
-def _operands(node: ast.BoolOp | ast.UnaryOp) -> list[ast.expr]:
-    return node.values if isinstance(node, ast.BoolOp) else [node.operand]

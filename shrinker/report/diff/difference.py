@@ -125,7 +125,7 @@ class Pair:
             root, text = self.rule_cause(source)
             return Reason(root, f"root {source} {names} {when}: {text}", chain)
         changed = self.upstream_changed(step.path) if step.path else None
-        if changed and _has_line(other, step.path, _line(own, step.path, step.line)):
+        if changed and (line := _line(own, step.path, step.line)) and line in other.upstream_lines(step.path):
             side = "the old upstream" if other is self.old else "the new upstream"
             cause: Cause = "rule" if self.moved_rules else "reach"
             text = f"{who}, at {_place(step)}: {side} has that line, too, and it was decided otherwise there"
@@ -167,10 +167,6 @@ def _line(side: Side, path: str, line: int) -> str:
     rows = side.upstream_lines(path)
     text = rows[line - 1] if 0 < line <= len(rows) else ""
     return text if len(text) > _TELLING else ""
-
-
-def _has_line(side: Side, path: str, text: str) -> bool:
-    return bool(text) and text in side.upstream_lines(path)
 
 
 def _name(node: str) -> str:

@@ -29,7 +29,7 @@ def offered_changes(pair: Pair) -> tuple[tuple[Change, ...], tuple[Change, ...]]
     old, new = _Offered(pair.old), _Offered(pair.new)
     flags = _moved(_compare(old.flags, new.flags, _flag_change, pair))
     endpoints = _compare(old.endpoints, new.endpoints, lambda *_: None, pair)
-    fields = _compare(old.fields, new.fields, _field_change, pair)
+    fields = _compare(old.fields, new.fields, lambda one, other: (one, other) if one != other else None, pair)
     return tuple(flags), (*endpoints, *fields)
 
 
@@ -121,10 +121,6 @@ def _flag_change(old: Flag, new: Flag) -> tuple[str, str] | None:
             before.append(f"{label} {one_text}".strip())
             after.append(f"{label} {other_text}".strip())
     return ("; ".join(before), "; ".join(after)) if before or after else None
-
-
-def _field_change(old: str, new: str) -> tuple[str, str] | None:
-    return (old, new) if old != new else None
 
 
 def _why(pair: Pair, where: str, key: tuple[str, ...], *, removed: bool) -> str:

@@ -188,10 +188,8 @@ def _triton(data: bytes) -> dict[str, tuple[str, int]]:
         return {}
     found: dict[str, tuple[str, int]] = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and any(_is_jit(decorator) for decorator in node.decorator_list):
-            found[node.name] = (ast.unparse(node), node.lineno)
+        if isinstance(node, ast.FunctionDef):
+            plain = (d.func if isinstance(d, ast.Call) else d for d in node.decorator_list)
+            if "jit" in map(last_name, plain):
+                found[node.name] = (ast.unparse(node), node.lineno)
     return found
-
-
-def _is_jit(decorator: ast.expr) -> bool:
-    return last_name(decorator.func if isinstance(decorator, ast.Call) else decorator) == "jit"
