@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.check.trees import Build, levels
+from tests.check.asked import levels
+from tests.check.trees import Build
 from tools.mutation import judge_all
 from tools.mutation.breakages import Breakage, breakage_fault, declared, why_skipped
 from tools.mutation.page import breakages_data, breakages_page

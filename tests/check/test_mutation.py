@@ -8,7 +8,8 @@ import os
 import pytest
 
 from shrinker.check.levels import EVIDENCE_LEVELS
-from tests.check.trees import Build, Case, levels
+from tests.check.asked import levels
+from tests.check.trees import Build, Case
 from tools.mutation import KINDS, Fault, Judged, choose, judge_all, stand
 from tools.mutation.judge import table
 from tools.mutation.kinds import ON_PYTHON, Source

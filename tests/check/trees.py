@@ -1,5 +1,5 @@
 """Small upstream and generated trees, written by hand, and a manifest that says what was generated; rules of a small profile that name other
-platforms, and the levels as faults are judged by them.
+platforms.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shrinker.cache import Cache
-from shrinker.check.levels import EVIDENCE_LEVELS, judge
+from shrinker.check.levels import judge
 from shrinker.check.trees import Trees
 from shrinker.ruleset import Absent, Fact, Platform, Remove, Ruleset
 from shrinker.ruleset.load import load_rules
@@ -20,8 +20,6 @@ from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile, Evidence
 from shrinker.values.upstream import PACKAGE_PREFIX, Identity, UpstreamTree
 from tests.program.small_tree import tree_of
-from tools.mutation import Fault
-from tools.mutation.judge import Asked
 
 Files = Mapping[str, str]
 IDENTITY = Identity(kind="path", spec="path", version=None, commit=None, dirty=True)
@@ -123,14 +121,3 @@ def write(root: Path, files: Files) -> None:
         target = root / (path.removeprefix("//") if path.startswith("//") else PACKAGE_PREFIX + path)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
-
-
-def levels(trees: Case) -> dict[str, Asked]:
-    def asked(name: str) -> Asked:
-        def level(folder: Path, manifest: Manifest, fault: Fault | None) -> str:
-            found = judge(name, Trees(trees.tree, folder, manifest), lambda line: None)
-            return "" if found.passed else f"[{found.findings[0].check}] {found.findings[0].message}"
-
-        return level
-
-    return {name: asked(name) for name in EVIDENCE_LEVELS}
