@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -60,29 +61,35 @@ def run_one(
 def main(spec: str, profile: str, out: str, jobs: str, rules: str) -> None:
     """Print the row's own part as JSON."""
     from shrinker.cli.progress import LineProgress
-    from shrinker.upgrade.survey import survey
+    from shrinker.pipeline import Request, shrink
+    from shrinker.report.place import reports_beside
     from shrinker.values.errors import ShrinkerError
 
     try:
-        found = survey(spec, profile, Path(out), int(jobs), LineProgress(), Path(rules) if rules else None)
+        place, folder = Path(out), Path(rules) if rules else None
+        asked = Request(spec, profile, place, int(jobs), reports=reports_beside(place), rules=folder, look=True)
+        found = shrink(asked, LineProgress())
     except ShrinkerError as error:
         print(json.dumps({"outcome": "failed", "cause": _short(error.message)}))
         return
     finally:
         shutil.rmtree(out, ignore_errors=True)
-    package = found.result.summary["package_python"]
-    cause = [f"{f.path}:{f.line}: [{f.check}] {f.message.partition(chr(10))[0]}" for f in found.findings]
+    package = found.summary["package_python"]
+    refused = found.strict
+    cause = [f"{f.path}:{f.line}: [{f.check}] {f.message.partition(chr(10))[0]}" for f in refused]
+    unknown = [f.message.split("`")[1] for f in refused if f.check == "unnamed-predicate" and "`" in f.message]
+    left = found.leftovers.residues if found.leftovers is not None else ()
     answer = {
-        "outcome": "generated" if found.findings else "clean",
+        "outcome": "generated" if refused else "clean",
         "cause": _short("\n".join(cause)),
         "files_before": package["files_before"],
         "files": package["files_after"],
         "lines_before": package["lines_before"],
         "lines": package["lines_after"],
-        "undefined_names": found.undefined_names,
-        "unknown_predicates": found.unknown_predicates,
-        "findings": found.by_check(),
-        "rescued": [f"{module}: {where}" for module, where in sorted(found.result.rescued.items())],
+        "undefined_names": sum(item.kind == "undefined names" for item in left),
+        "unknown_predicates": unknown,
+        "findings": dict(sorted(Counter(f.check for f in refused).items())),
+        "rescued": [f"{module}: {where}" for module, where in sorted(found.rescued.items())],
     }
     print(json.dumps(answer))
 

@@ -32,7 +32,7 @@ OWN_FILES = frozenset(
 
 HEADER = "header comment"
 PASS = "pass"
-LITERALS = frozenset({"True", "False", "None"})
+LITERALS = ("True", "False", "None")
 IF_FOR_ELIF = "if for elif"
 ELSE_FOR_ELIF = "else for elif"
 NAMED_ERROR = "named error"
@@ -43,19 +43,8 @@ ONE_TUPLE_COMMA = "comma of a one-tuple"
 PARENTHESES = "grouping parentheses"
 
 NAMES = (
-    HEADER,
-    PASS,
-    "True",
-    "False",
-    "None",
-    IF_FOR_ELIF,
-    ELSE_FOR_ELIF,
-    NAMED_ERROR,
-    DEFAULT,
-    REFUSAL,
-    GUARD,
-    ONE_TUPLE_COMMA,
-    PARENTHESES,
+    *(HEADER, PASS, *LITERALS, IF_FOR_ELIF, ELSE_FOR_ELIF, NAMED_ERROR, DEFAULT),
+    *(REFUSAL, GUARD, ONE_TUPLE_COMMA, PARENTHESES),
 )
 """All of them, in the order in which they are reported."""
 

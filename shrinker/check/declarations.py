@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from shrinker.check.symbols import Registration, Row
 from shrinker.syntax.names import last_name
+from shrinker.syntax.walk import Definition
 
 _DATA = frozenset({"dataclass", "define", "frozen", "attrs"})
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[\w.]+)?")
@@ -17,19 +18,11 @@ _FILING = frozenset({"define", "impl"})
 
 def members_of(body: list[ast.stmt]) -> Iterator[tuple[str, int]]:
     """Names that the body of a class binds, on any branch, with their lines."""
-    for node in body:
-        match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                yield node.name, node.lineno
-            case ast.Assign(targets=targets):
-                yield from ((target.id, node.lineno) for target in targets if isinstance(target, ast.Name))
-            case ast.AnnAssign(target=ast.Name(id=name)):
-                yield name, node.lineno
-            case ast.If() | ast.Try() | ast.With():
-                for name in ("body", "orelse", "finalbody"):
-                    yield from members_of(getattr(node, name, []))
-                for handler in getattr(node, "handlers", []):
-                    yield from members_of(handler.body)
+    for node in _at_load(body):
+        if isinstance(node, Definition):
+            yield node.name, node.lineno
+        else:
+            yield from _assigned(node)
 
 
 def fields_of(body: list[ast.stmt]) -> Iterator[str]:
@@ -131,10 +124,12 @@ def _said(call: ast.Call) -> Iterator[str]:
 def assigned_of(body: list[ast.stmt]) -> Iterator[tuple[str, int]]:
     """See `ModuleSymbols.assigned`."""
     for node in _at_load(body):
-        targets = (
-            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-        )
-        yield from ((target.id, node.lineno) for target in targets if isinstance(target, ast.Name))
+        yield from _assigned(node)
+
+
+def _assigned(node: ast.stmt) -> Iterator[tuple[str, int]]:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    yield from ((target.id, node.lineno) for target in targets if isinstance(target, ast.Name))
 
 
 def _at_load(body: list[ast.stmt]) -> Iterator[ast.stmt]:

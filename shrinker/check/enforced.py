@@ -163,8 +163,7 @@ def _flag(pattern: str, flag: str, rule: Fact | Domain, outside: Outside) -> tup
     if lost:
         said = f"says of `{pattern}` that it is never {', '.join(lost)}, which the {shown} takes."
         return "", said + _paste(flag, field, f'domain = "{rule.id}"')
-    used_ids = sorted({outside.refused(flag, text) for text in texts})
-    return f"{shown} ({'refused by ' + ', '.join(used_ids) if used_ids else 'takes none of these'})", ""
+    return f"{shown} ({_refusing(flag, texts, outside)})", ""
 
 
 def _enumeration(
@@ -190,8 +189,13 @@ def _enumeration(
         said = f"says of `{pattern}` what {asked.name} gives for {', '.join(lost)}{' in any case' if case else ''}, which the {shown} takes."
         yield "", said + _paste(flag, field, f"values = [{values}]{case}")
     else:
-        used = sorted({outside.refused(flag, text) for text in texts} - {""})
-        yield f"{shown} ({'refused by ' + ', '.join(used) if used else 'takes none of these'})", ""
+        yield f"{shown} ({_refusing(flag, texts, outside)})", ""
+
+
+def _refusing(flag: str, texts: Iterable[str], outside: Outside) -> str:
+    """By which rules texts of a flag are refused."""
+    used = sorted({outside.refused(flag, text) for text in texts} - {""})
+    return f"refused by {', '.join(used)}" if used else "takes none of these"
 
 
 def _truth(rule: Fact | Domain) -> bool:

@@ -26,6 +26,7 @@ _ASKS = re.compile(r"_*(?:is|has|use|uses|should|can|enable|enables|supports?|ne
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{3,}")
 _NOTED = ast.Assign | ast.AnnAssign | ast.NamedExpr | ast.keyword | ast.Call | ast.Attribute | ast.For
 """What `_Reader._note` looks at."""
+_NO = frozenset({"", "0", "false", "no", "none", "off"})
 _FLAG, _VARIABLE_OF, _CALL = "flag", "variable", "call"
 
 
@@ -124,7 +125,7 @@ class _Reader:
         if node.returns is not None and last_name(node.returns)[:1].isupper():
             self.gives.add((node.name, last_name(node.returns)))
         local: dict[str, ast.expr] = {}
-        for each in sorted(statements(node), key=_line):
+        for each in sorted(statements(node), key=lambda node: node.lineno):
             if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name):
                 local.setdefault(each.targets[0].id, each.value)
         if (node.end_lineno or node.lineno) - node.body[0].lineno < _SHORT:
@@ -215,10 +216,6 @@ class _Reader:
         return tuple(sorted(found)) or None
 
 
-def _line(node: ast.stmt) -> int:
-    return node.lineno
-
-
 def _displays(body: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.expr]]:
     """Names of the module and what they list; one that stands for another one lists the same."""
     known: dict[str, ast.expr] = {}
@@ -268,14 +265,7 @@ def _is_switch(default: ast.expr) -> bool:
 
 
 def _means_yes(default: ast.expr) -> bool:
-    return isinstance(default, ast.Constant) and str(default.value).lower() not in {
-        "",
-        "0",
-        "false",
-        "no",
-        "none",
-        "off",
-    }
+    return isinstance(default, ast.Constant) and str(default.value).lower() not in _NO
 
 
 def _texts(node: ast.AST) -> Iterator[str]:

@@ -1,26 +1,33 @@
-"""What the rules say of what comes in from outside, judged over two trees: claims that nothing enforces, flags whose effect is gone."""
+"""What the rules say of what comes in from outside, judged over two trees: claims that nothing enforces, flags whose effect is gone.
+
+A flag's effect is gone where the generated tree still takes it, upstream reads it somewhere else than where it is declared, and nothing of
+the tree does any more. Each must be refused, or depend on something that is.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Container, Iterable, Mapping
 from functools import cache as remembered
 from functools import partial
 from pathlib import Path
 
-from shrinker.cache import pack, unpack
+from shrinker.cache import pack
 from shrinker.check.enforced import judge_claims, unenforced
 from shrinker.check.entered import ENTERED, Entered, read_entered
-from shrinker.check.idle_flags import flag_effects, without_effect
 from shrinker.check.outside import Outside
 from shrinker.check.refused import TABLE, refused_rows, table_of
 from shrinker.check.trees import Trees
-from shrinker.check.workers import map_cached
-from shrinker.ruleset.match import overlap
+from shrinker.check.workers import cached, map_cached
+from shrinker.ruleset.match import any_module_matches, overlap
 from shrinker.ruleset.models import Entry
 from shrinker.source.cache import sha256_of
-from shrinker.values.entries import Entries
+from shrinker.values.entries import GONE, KEPT, NEVER, Effect, Entries
+from shrinker.values.outcome import Finding
 from shrinker.values.upstream import module_name
+
+CHECK = "flags without effect"
 
 
 def judge_entries(trees: Trees) -> Entries:
@@ -40,10 +47,13 @@ def judge_entries(trees: Trees) -> Entries:
         *(f"{file.path} {file.sha256}" for file in tree.files if file.path.endswith(".py")),
         *(f"{path} {sha256}" for path, sha256 in after.items()),
     )
-    known = layer.load({"": key})
-    if known:
-        judged: Entries = unpack(known[""])
-        return judged
+    judged: Entries = cached(layer, key, lambda: _judge(trees, before, after))
+    return judged
+
+
+def _judge(trees: Trees, before: Mapping[str, str], after: Mapping[str, str]) -> Entries:
+    """Judge kept files of upstream, and what of them is there, by path and SHA-256."""
+    tree, out, rules = trees.source, trees.out, trees.stated
     theirs = _read_all(trees, tree.root, before)
     ours = _read_all(trees, out, after)
     placed = frozenset(row.rule for row in refused_rows(table_of(out)))
@@ -56,7 +66,7 @@ def judge_entries(trees: Trees) -> Entries:
         word = pattern.rpartition(".")[2].strip("*").encode()
         return any(
             word in text(path)
-            for path in kept
+            for path in before
             if pattern.startswith(".") or overlap(pattern, f"{module_name(path)}.**")
         )
 
@@ -65,9 +75,7 @@ def judge_entries(trees: Trees) -> Entries:
     modules = [(module, path) for path in tree.by_path if (module := module_name(path)) is not None]
     effects = flag_effects(outside, ours, modules, tree.read)
     findings = (*unenforced(claims, rules), *without_effect(effects, outside))
-    judged = Entries(tuple(claims), tuple(effects), findings)
-    layer.save({"": key}, {"": pack(judged)})
-    return judged
+    return Entries(tuple(claims), tuple(effects), findings)
 
 
 def _read_all(trees: Trees, root: Path, hashes: Mapping[str, str]) -> list[Entered]:
@@ -80,3 +88,86 @@ def _read_all(trees: Trees, root: Path, hashes: Mapping[str, str]) -> list[Enter
 
 def _read(root: Path, entries: tuple[Entry, ...], path: str) -> bytes:
     return pack(read_entered((root / path).read_bytes(), path, entries))
+
+
+def flag_effects(
+    outside: Outside, generated: Iterable[Entered], upstream: Iterable[tuple[str, str]], read: Callable[[str], bytes]
+) -> list[Effect]:
+    """Every flag, sorted.
+
+    Args:
+        outside: what comes in, by upstream's text.
+        generated: what was read of the files of the tree.
+        upstream: module and path of all Python files of upstream.
+        read: bytes of such a path.
+    """
+    declaring = {field.owner.rpartition(".")[0] for field in outside.flags.values()}
+    reading: set[str] = set()
+    own: set[str] = set()
+    taken: set[str] = set()
+    for file in generated:
+        (own if file.module in declaring else reading).update(file.reads)
+        taken.update(
+            name for owner, name, _, _ in file.fields if name in outside.flags and owner == outside.flags[name].owner
+        )
+    lost = sorted(taken & outside.flags.keys() - reading)
+    readers = _readers(lost, declaring, outside, upstream, read)
+    effects = [Effect(flag, KEPT) for flag in taken & outside.flags.keys() & reading]
+    for flag in lost:
+        elsewhere = tuple(path for module, path in readers.get(flag, ()) if module not in declaring)
+        at_home = len(readers.get(flag, ())) > len(elsewhere)
+        if elsewhere or (at_home and flag not in own):
+            rule = (
+                outside.refused(flag)
+                or next((r.id for r in outside.refusals_of(flag) if r.only), "")
+                or outside.dependent(flag)
+            )
+            effects.append(Effect(flag, GONE, rule, elsewhere[:3]))
+        else:
+            effects.append(Effect(flag, KEPT if at_home else NEVER))
+    return sorted(effects)
+
+
+def without_effect(effects: Iterable[Effect], outside: Outside) -> list[Finding]:
+    """Losses that nothing explains."""
+    found: list[Finding] = []
+    for each in effects:
+        if each.effect == GONE and not each.rule:
+            field = outside.flags[each.flag]
+            module = field.owner.rpartition(".")[0]
+            message = (
+                f"the flag --{each.flag.replace('_', '-')} is still taken and nothing of the tree reads it any more; upstream does in "
+                f"{', '.join(each.readers) or 'this file'}. Refuse it, or name it in a [[dependent]] rule"
+            )
+            found.append(Finding(CHECK, f"python/{module.replace('.', '/')}.py", field.line, message))
+    return found
+
+
+def _readers(
+    flags: Iterable[str],
+    declaring: Container[str],
+    outside: Outside,
+    upstream: Iterable[tuple[str, str]],
+    read: Callable[[str], bytes],
+) -> dict[str, list[tuple[str, str]]]:
+    """By flag, module and path of the files whose text reads it of what holds flags."""
+    names = "|".join(map(re.escape, flags)) or "(?!)"
+    entries = [entry for entry in outside.rules.entries if entry.kind == "flag"]
+    apart = tuple(module for entry in entries for module in entry.apart)
+    held = "|".join(
+        re.escape(name).replace(re.escape("()"), r"\([^()]*\)") for entry in entries for name in (*entry.held, "self")
+    )
+    pattern = re.compile(
+        rf"\b(?:{held})\s*\.(?P<read>{names})\b(?!\s*=[^=])|\bgetattr\([^,()]*(?:\(\))?,\s*['\"](?P<asked>{names})['\"]".encode()
+    )
+    own = re.compile(rb"\bself\s*\.")
+    found: dict[str, list[tuple[str, str]]] = {}
+    for module, path in upstream:
+        if apart and any_module_matches(apart, module):
+            continue
+        for match in pattern.finditer(read(path)):
+            if module in declaring or not own.match(match[0]):
+                rows = found.setdefault((match["read"] or match["asked"]).decode(), [])
+                if (module, path) not in rows:
+                    rows.append((module, path))
+    return found

@@ -12,9 +12,8 @@ from pathlib import Path
 
 from shrinker.cache import Question, Recorded, Variants, digest_of, pack, unpack
 from shrinker.check import allowances
-from shrinker.check.arms import standing_arms
-from shrinker.check.constant_functions import constant_functions
-from shrinker.check.pair import FilePair
+from shrinker.check.condition_evaluator import constant_functions
+from shrinker.check.pair import FilePair, standing_arms
 from shrinker.check.reader import symbols_of
 from shrinker.check.registrations import lost_registrations
 from shrinker.check.registry import Check, Seen
@@ -124,13 +123,7 @@ def _judge_all(trees: Trees, tasks: dict[str, _Task], index: RuleIndex | None) -
     theirs = symbols.load(before)
     missing = [replace(tasks[path], theirs=theirs.get(path)) for path in before]
     weights = [(8 if t.entry.changed else 1) * t.entry.lines_after for t in missing]
-    judged = dict(
-        zip(
-            before,
-            map_files(partial(_judge, index), missing, weights, jobs=trees.jobs),
-            strict=True,
-        )
-    )
+    judged = dict(zip(before, map_files(partial(_judge, index), missing, weights, jobs=trees.jobs), strict=True))
     for path, each in judged.items():
         results.learn(inputs[path], Recorded(each.questions, _said(index, each.questions), each.seen))
     results.save()

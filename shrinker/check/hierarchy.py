@@ -7,21 +7,11 @@ from collections.abc import Callable, Collection, Mapping
 
 from shrinker.check.symbols import LookUp, ModuleSymbols
 
-_MADE_BY_FIELDS = frozenset({"NamedTuple", "TypedDict", "Struct", "BaseModel"})
-_ASKED_BY_NAME = frozenset({"Module", "Parameter", "Tensor", "BaseModel", "Struct", "Generic", "Protocol", "ABC"}) | {
-    *(
-        "Enum",
-        "IntEnum",
-        "StrEnum",
-        "Flag",
-        "IntFlag",
-        "NamedTuple",
-        "SimpleNamespace",
-        "TypedDict",
-        "PretrainedConfig",
-        "PreTrainedModel",
-    )
-}
+MADE_BY_FIELDS = frozenset({"NamedTuple", "TypedDict", "Struct", "BaseModel"})
+_ASKED_BY_NAME = frozenset(
+    {"Module", "Parameter", "Tensor", "BaseModel", "Struct", "Generic", "Protocol", "ABC", "Enum", "IntEnum", "StrEnum"}
+    | {"Flag", "IntFlag", "NamedTuple", "SimpleNamespace", "TypedDict", "PretrainedConfig", "PreTrainedModel"}
+)
 """Classes of other packages that call no method of a class below them but those that kept code names, too. Any other
 (a communicator that a library drives, a handler, a visitor) may call all that is defined for it."""
 
@@ -74,7 +64,7 @@ class Families:
 
     def has_fields(self, name: str) -> bool:
         """True when what a class annotates is what it is made with."""
-        return not _closure(name, self._bases).isdisjoint(self._data | _MADE_BY_FIELDS)
+        return not _closure(name, self._bases).isdisjoint(self._data | MADE_BY_FIELDS)
 
     def meets(self, look: LookUp, name: str) -> bool:
         """True when a look-up may reach the class of this name."""

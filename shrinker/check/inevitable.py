@@ -71,11 +71,11 @@ class _Search:
 
     def _file(self, path: str, tree: ast.Module) -> None:
         symbols = self._symbols[path]
-        self._ending(path, "the module", tree.body, symbols, "")
+        self._ending(path, "the module", tree.body, symbols)
         for node in filter(is_main, tree.body):
             # A program that no root runs is a named error and nothing else.
             if not is_named_error(node.body[0]):
-                self._ending(path, "the program", node.body, symbols, "")
+                self._ending(path, "the program", node.body, symbols)
         module = symbols.module or path
         defined: dict[str, list[Function]] = defaultdict(list)
         for name, part in definitions(tree):
@@ -95,8 +95,8 @@ class _Search:
                 if owner:
                     self._members[last].add(owner)
 
-    def _ending(self, path: str, what: str, body: Sequence[ast.stmt], symbols: ModuleSymbols, owner: str) -> None:
-        why = self._reason(body, symbols, owner)
+    def _ending(self, path: str, what: str, body: Sequence[ast.stmt], symbols: ModuleSymbols) -> None:
+        why = self._reason(body, symbols, "")
         if why:
             self.found.add((path, body[0].lineno, what, why))
 

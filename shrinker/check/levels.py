@@ -4,28 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from shrinker.check.bases import lost_bases
 from shrinker.check.capabilities.level import lost_capabilities, silent_names, unexplained_losses, wrongly_refused
-from shrinker.check.cargo import lost_targets
-from shrinker.check.commands import lost_commands
-from shrinker.check.companions import lost_imports
-from shrinker.check.decorators import lost_decorators
+from shrinker.check.declared import lost_commands, lost_targets
 from shrinker.check.entries import judge_entries
 from shrinker.check.form import COUNTS, changed_files
-from shrinker.check.imports import exported_names, imports, module_attributes
 from shrinker.check.inevitable import inevitable_errors
-from shrinker.check.lines import changed_lines
-from shrinker.check.listing import extra_files, files, own_files, unchanged_files
-from shrinker.check.loop_imports import lost_imports_of_loops
-from shrinker.check.members import lost_members, lost_stores
+from shrinker.check.listing import changed_lines, extra_files, files, own_files, unchanged_files
+from shrinker.check.members import lost_bases, lost_decorators, lost_members, lost_stores
 from shrinker.check.native import NATIVE, lost_sources
-from shrinker.check.registrations import lost_by_text
+from shrinker.check.references import (
+    dangling_paths,
+    exported_names,
+    imports,
+    lost_imports,
+    lost_tables,
+    missing_data_files,
+    module_attributes,
+    star_names,
+    undefined_names,
+)
+from shrinker.check.registrations import lost_by_text, lost_imports_of_loops
 from shrinker.check.registry import Check, Seen, evidence
 from shrinker.check.rows import lost_dispatches, lost_rows
-from shrinker.check.strings import dangling_paths, missing_data_files
-from shrinker.check.tables import lost_tables
 from shrinker.check.trees import Trees
-from shrinker.check.undefined import star_names, undefined_names
 from shrinker.values.outcome import Evidence
 
 EVIDENCE_LEVELS = FORM, REFERENCES, CAPABILITIES = "form", "references", "capabilities"

@@ -1,14 +1,42 @@
-"""The files of a generated tree are those of its manifest, and each is upstream's or one that shrinker writes."""
+"""The files of a generated tree are those of its manifest, and each is upstream's, or what is left of one's lines, or one that shrinker writes."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 
 from shrinker.check.allowances import OWN_FILES
-from shrinker.check.lines import LINES
 from shrinker.check.registry import Seen
 from shrinker.check.trees import Trees
 from shrinker.values.contents import MANIFEST, contents
+
+LINES = (".c", ".cc", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".inl", ".inc", "CMakeLists.txt", ".cmake", "Cargo.toml")
+"""Ends of the names of files of which lines may go."""
+_NOTE = b"Modified by shrinker: parts not used by this profile were removed. See NOTICE and SHRINK.json."
+
+
+def changed_lines(trees: Trees, seen: Seen) -> None:
+    """Such a file begins with the note that it was changed, and is upstream's with lines left out."""
+    for entry in trees.manifest.files:
+        source = trees.source.by_path.get(entry.path)
+        file = trees.out / entry.path
+        if not entry.changed or not entry.path.endswith(LINES) or entry.path in OWN_FILES or source is None:
+            continue
+        if not file.is_file():
+            continue
+        theirs = (trees.source.root / entry.path).read_bytes()
+        if hashlib.sha256(theirs).hexdigest() != source.sha256:
+            seen.find(entry.path, 0, "upstream's file changed while it was read")
+            continue
+        first, *ours = file.read_bytes().split(b"\n")
+        if first.removeprefix(b"//").removeprefix(b"#").strip() != _NOTE:
+            seen.find(entry.path, 1, "does not begin with the note that it was changed")
+        rest = iter(theirs.split(b"\n"))
+        seen.look(len(ours))
+        for number, line in enumerate(ours, 2):
+            if line not in rest:
+                seen.find(entry.path, number, "is no line of upstream's, or not in its order")
+                break
 
 
 def files(trees: Trees, seen: Seen) -> None:

@@ -1,11 +1,16 @@
-"""Members that kept classes lost, and whose names kept code still looks up on what may be of the class.
+"""What kept classes and definitions lost: members and stored attributes that kept code still looks up, bases, decorators.
 
 Classes are told apart by their last names, so that two of one name count as one: what is asked is asked of both.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+
 from shrinker.check.registry import Seen
+from shrinker.check.resolve import Modules
+from shrinker.check.symbols import ClassSymbols, ModuleSymbols
 from shrinker.check.trees import Trees
 
 
@@ -59,3 +64,69 @@ def lost_stores(trees: Trees, seen: Seen) -> None:
                     where = f"{symbols.path}:{line}"
                     message = f"reads self.{name}, which nothing stores any more (upstream: {where})"
                     seen.ask(missed[0], missed[1].line, message)
+
+
+def lost_bases(trees: Trees, seen: Seen) -> None:
+    """Compare what the classes of both trees inherit from."""
+    for symbols, upstream in trees.pairs():
+        there = {each.name: each for each in symbols.classes}
+        for each in upstream.classes:
+            ours = there.get(each.name)
+            if ours is None:
+                continue
+            for base in each.bases:
+                if not base or base in ours.bases or base in each.foreign:
+                    continue
+                seen.look()
+                if base in symbols.bound:
+                    seen.find(symbols.path, 0, f"class {each.name} lost its base {base}, which is still there")
+                    continue
+                own = {name for name, _ in ours.members}
+                for file, origin in _defined(upstream, base, trees.source_modules):
+                    for name, line in origin.members:
+                        if name not in own:
+                            _miss(trees, seen, symbols.path, each.name, origin.name, name, f"{file.path}:{line}")
+
+
+def _miss(trees: Trees, seen: Seen, path: str, heir: str, base: str, name: str, where: str) -> None:
+    """What a class had from a base that is gone."""
+    if name.startswith("__") and name.endswith("__"):
+        seen.find(path, 0, f"class {heir} lost base {base}, which gave it {name} ({where})")
+    elif missed := trees.families.look_up(name, heir.rpartition(".")[2]):
+        seen.find(
+            missed[0], missed[1].line, f"looks up {name!r}, which class {heir} had from its base {base} ({where})"
+        )
+
+
+def _defined(file: ModuleSymbols, name: str, upstream: Modules) -> Iterator[tuple[ModuleSymbols, ClassSymbols]]:
+    """Classes of upstream that a base may be, by its last name, and what these inherit from."""
+    seen: set[tuple[str, str]] = set()
+    stack = [(file, name)]
+    while stack:
+        at, wanted = stack.pop()
+        if (at.path, wanted) in seen:
+            continue
+        seen.add((at.path, wanted))
+        for each in at.classes:
+            if each.name == wanted:
+                yield at, each
+                stack += [(at, base) for base in each.bases if base]
+        for _, module, imported in at.imports:
+            if imported in (wanted, "*") and (source := upstream.symbols(module)) is not None:
+                stack.append((source, wanted))
+
+
+def lost_decorators(trees: Trees, seen: Seen) -> None:
+    """A definition that a file has twice (on two branches) is left out."""
+    for symbols, upstream in trees.pairs():
+        once, theirs = _once(symbols), _once(upstream)
+        for name in once.keys() & theirs.keys():
+            line, left = once[name]
+            seen.look(len(theirs[name][1]))
+            for decorator in Counter(theirs[name][1]) - Counter(left):
+                seen.find(symbols.path, line, f"{name} lost @{decorator}")
+
+
+def _once(symbols: ModuleSymbols) -> dict[str, tuple[int, tuple[str, ...]]]:
+    times = Counter(name for name, _, _ in symbols.decorated)
+    return {name: (line, decorators) for name, line, decorators in symbols.decorated if times[name] == 1}

@@ -1,14 +1,16 @@
-"""Native sources: what they include, what their build lists name, and the operators that they register are there."""
+"""Native sources: what they include, what their build lists name, and the operators and definitions that others name are there.
+
+Definitions are read as text: what lines went, what stood in them outside of all braces, and every word that is left.
+"""
 
 from __future__ import annotations
 
 import posixpath
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from shrinker.check.definitions import lost_definitions
-from shrinker.check.operators import lost_operators, plain_text
+from shrinker.check.operators import WORD, bodies, line_at, lost_operators, plain_text, sayings, suffix
 from shrinker.check.registry import Seen
 from shrinker.check.trees import Trees
 
@@ -16,15 +18,22 @@ _SOURCES = frozenset({"c", "cc", "cpp", "cu", "cuh", "h", "hpp", "inc", "inl"})
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^<>"\n]+)[>"]', re.MULTILINE)
 _LISTED = re.compile(rb"(?<![\w./}-])([\w./-]+\.(?:c|cc|cpp|cu))(?![\w./-])")
 _BUILD_LISTS = ("CMakeLists.txt", ".cmake")
-
-
 NATIVE = ("includes", "build lists", "operators", "links", "callers", "definitions")
+_PARENTHESES, _BRACES = re.compile(rb"\([^(){}]*\)"), re.compile(rb"\{[^{}]*\}")
+_DEFINED = re.compile(
+    rb"\b(?!(?:noexcept|decltype|requires|if|for|while|switch|catch)\b)([A-Za-z_]\w*)\s*\x01[^;()\x00\x01]*[\x00{]"
+    rb"|\b(?:struct|class)\s+([A-Za-z_]\w*)[^;()\x00\x01]*[\x00{]"
+    rb"|\bconstexpr\b[^;=()\x00\x01]*?\b([A-Za-z_]\w*)\s*="
+)
+"""A function with its parameters and body, a class with its body, a constant; what is in parentheses and braces is one sign."""
+_DECLARED = re.compile(rb"[\w>*&]\s+[*&]*([A-Za-z_]\w*)\s*\x01[^;{}()\x00\x01]*;")
+"""A function with its parameters and no body."""
 
 
 def lost_sources(trees: Trees, seen: Seen) -> None:
     """What kept native sources include, what kept build lists name, and what registered operators are defined by."""
-    upstream = {path for path in trees.source.by_path if _kind(path) in _SOURCES}
-    kept = {path for path in trees.recorded if _kind(path) in _SOURCES and (trees.out / path).is_file()}
+    upstream = {path for path in trees.source.by_path if suffix(path) in _SOURCES}
+    kept = {path for path in trees.recorded if suffix(path) in _SOURCES and (trees.out / path).is_file()}
     lists = sorted(path for path in trees.recorded if path.endswith(_BUILD_LISTS))
     texts = {path: (trees.out / path).read_bytes() for path in sorted(kept)}
     changed = (each.path for each in trees.manifest.files if each.changed)
@@ -54,7 +63,7 @@ def lost_sources(trees: Trees, seen: Seen) -> None:
 def _listed(data: bytes, folders: Collection[str]) -> dict[str, int]:
     """Sources that a build list names, with the line: as from each of these folders."""
     return {
-        f"{folder}/{match.group(1).decode()}".lstrip("/"): _line(data, match.start(1))
+        f"{folder}/{match.group(1).decode()}".lstrip("/"): line_at(data, match.start(1))
         for match in _LISTED.finditer(data)
         for folder in folders
     }
@@ -79,7 +88,7 @@ def _includes(
             seen.look(bool(named), "includes")
             if named and texts.keys().isdisjoint(named) and not (index and all(map(index.removes, named))):
                 message = f"includes {text}, which is not in this tree: {named[0]}"
-                seen.find(path, _line(data, match.start()), message, check="includes")
+                seen.find(path, line_at(data, match.start()), message, check="includes")
     for path, theirs in before.items():
         for text in sorted(Counter(_INCLUDE.findall(theirs)) - Counter(_INCLUDE.findall(texts[path]))):
             name = text.decode("utf-8", "replace")
@@ -89,14 +98,6 @@ def _includes(
                 seen.find(path, 0, f"no longer includes {name}, which did not go", check="includes")
 
 
-def _kind(path: str) -> str:
-    return path.rpartition(".")[2]
-
-
-def _line(data: bytes, at: int) -> int:
-    return data.count(b"\n", 0, at) + 1
-
-
 def _named(text: str, source: str, file: str) -> bool:
     """May `text`, included by a source, be this file? Below any folder, but of the same top folder."""
     plain = text
@@ -104,3 +105,74 @@ def _named(text: str, source: str, file: str) -> bool:
         plain = plain.partition("/")[2]
     same = source.partition("/")[0] == file.partition("/")[0]
     return same and (file == plain or file.endswith("/" + plain))
+
+
+def lost_definitions(
+    trees: Trees, seen: Seen, before: Mapping[str, bytes], texts: Mapping[str, bytes], plain: Mapping[str, bytes]
+) -> None:
+    """Look for what changed files no longer define in all that is kept.
+
+    Args:
+        trees: both.
+        seen: gets what is found.
+        before: upstream's text of those that changed, by path.
+        texts: of the native sources that are kept, by path.
+        plain: the same, see `plain_text`.
+    """
+    if not before:
+        return
+    words = {path: frozenset(WORD.findall(data)) for path, data in plain.items()}
+    declared = {name for data in plain.values() for name in _DECLARED.findall(_less(data, _PARENTHESES))}
+    gone: dict[bytes, str] = {}
+    for path, theirs in before.items():
+        ours = [*filter(bytes.strip, texts[path].split(b"\n")[1:])]
+        went = [*map(_flat, _stretches(theirs.split(b"\n"), plain_text(theirs).split(b"\n"), ours))]
+        for verb, names in (("defines", _names(went, _DEFINED)), ("declares", _names(went, _DECLARED) - declared)):
+            for name in sorted(names):
+                seen.look(check="definitions")
+                users = (other for other, said in words.items() if name in said)
+                if verb == "declares":
+                    # Where it is defined nobody needs to have it declared.
+                    users = (other for other in users if name not in bodies(plain[other]))
+                if user := next(users, None):
+                    message = f"no longer {verb} {name.decode()}, which {user} names"
+                    seen.find(path, 0, message, check="definitions")
+                elif verb == "defines":
+                    gone[name] = path
+    # A kernel that is compiled when it is first asked for is named in a text.
+    for path, line, name in sayings(trees, gone):
+        seen.find(path, line, f"says {name.decode()}, which {gone[name]} no longer defines", check="definitions")
+
+
+def _names(stretches: Iterable[bytes], pattern: re.Pattern[bytes]) -> set[bytes]:
+    """Names that lines say which went."""
+    return {name for stretch in stretches for match in pattern.finditer(stretch) for name in match.groups() if name}
+
+
+def _stretches(theirs: Sequence[bytes], plain: Sequence[bytes], ours: Sequence[bytes]) -> Iterator[bytes]:
+    """Lines next to each other that went, without texts and comments; blank lines are alike and say nothing."""
+    at, gone = 0, list[bytes]()
+    for line, said in zip(theirs, plain, strict=True):
+        if at < len(ours) and line == ours[at]:
+            at += 1
+            yield b"\n".join(gone)
+            gone = []
+        else:
+            gone.append(said)
+    yield b"\n".join(gone)
+
+
+def _flat(text: bytes) -> bytes:
+    """What stands outside of all braces, also where a line that both have divides a body."""
+    before, brace, _ = _less(text, _PARENTHESES, _BRACES).rpartition(b"}")[2].partition(b"{")
+    return before + brace
+
+
+def _less(text: bytes, *patterns: re.Pattern[bytes]) -> bytes:
+    """With one sign in place of what is in parentheses, and another in place of what is in braces."""
+    before = b""
+    while text != before:
+        before = text
+        for pattern in patterns:
+            text = pattern.sub(b"\x01" if pattern is _PARENTHESES else b"\x00", text)
+    return text

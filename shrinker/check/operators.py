@@ -53,8 +53,8 @@ def lost_operators(
         for path in sorted(upstream)
         if path not in texts and not (index and index.removes(path))
     }
-    compiled = {path: data for path, data in plain.items() if _kind(path) in COMPILED}
-    lost = {path: data for path, data in removed.items() if _kind(path) in COMPILED}
+    compiled = {path: data for path, data in plain.items() if suffix(path) in COMPILED}
+    lost = {path: data for path, data in removed.items() if suffix(path) in COMPILED}
     _definitions(seen, compiled, lost)
     _links(seen, compiled, lost)
     _callers(trees, seen, upstream, texts)
@@ -64,7 +64,7 @@ def lost_operators(
 def _definitions(seen: Seen, compiled: Mapping[str, bytes], removed: Mapping[str, bytes]) -> None:
     """Functions that kept sources register and that upstream's removed sources alone define: symbols that the loader misses."""
     registered = [
-        (path, match.group(1), _line(data, match.start(1)))
+        (path, match.group(1), line_at(data, match.start(1)))
         for path, data in compiled.items()
         for match in _REGISTERED.finditer(data)
     ]
@@ -90,7 +90,7 @@ def _links(seen: Seen, compiled: Mapping[str, bytes], removed: Mapping[str, byte
             if name in bodies(data) or any(name in names for other, names in written.items() if other != path):
                 continue
             message = f"calls {name.decode()}, which only {defined[name]} defines in upstream"
-            seen.find(path, _line(data, match.start(1)), message, check="links")
+            seen.find(path, line_at(data, match.start(1)), message, check="links")
 
 
 def _callers(trees: Trees, seen: Seen, upstream: Iterable[str], texts: Mapping[str, bytes]) -> None:
@@ -186,9 +186,11 @@ def plain_text(data: bytes) -> bytes:
     return _UNREAD.sub(lambda match: b'""' + b"\n" * match.group(0).count(b"\n"), data)
 
 
-def _kind(path: str) -> str:
+def suffix(path: str) -> str:
+    """What the name of a file ends in, without the dot."""
     return path.rpartition(".")[2]
 
 
-def _line(data: bytes, at: int) -> int:
+def line_at(data: bytes, at: int) -> int:
+    """Line of a place in a text, from 1."""
     return data.count(b"\n", 0, at) + 1

@@ -20,9 +20,8 @@ from shrinker.check.declarations import (
     registers_of,
     rows_of,
 )
-from shrinker.check.scopes import look_up, stands_for
 from shrinker.check.symbols import Attribute, ClassSymbols, LookUp, ModuleSymbols
-from shrinker.check.uses import Uses, is_globals, is_name
+from shrinker.check.uses import Uses, is_globals, is_name, look_up, stands_for
 from shrinker.syntax.imports import absolute, bound_name, package_of
 from shrinker.syntax.names import first_name, last_name
 from shrinker.syntax.scopes import COMPREHENSIONS, Comprehension, Scope, arguments_of, scope_of

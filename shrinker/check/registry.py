@@ -59,10 +59,9 @@ class Check(Generic[Subject]):
 def evidence(level: str, seen: Iterable[Seen]) -> Evidence:
     """All that the checks of a level found, each thing once."""
     seen = list(seen)
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     for each in seen:
-        for name, count in each.counts.items():
-            counts[name] = counts.get(name, 0) + count
+        counts.update(each.counts)
     findings = _sorted(finding for each in seen for finding in each.findings)
     return Evidence(
         level=level,

@@ -6,10 +6,8 @@ asks nothing of upstream.
 
 from __future__ import annotations
 
-import ast
-import contextlib
-import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 
 from shrinker.check.reader import read_symbols
@@ -17,19 +15,8 @@ from shrinker.check.symbols import ModuleSymbols
 from shrinker.values.upstream import PACKAGE, module_name
 
 _EVERY_MODULE = frozenset(
-    {
-        "__annotations__",
-        "__builtins__",
-        "__cached__",
-        "__dict__",
-        "__doc__",
-        "__file__",
-        "__loader__",
-        "__name__",
-        "__package__",
-        "__path__",
-        "__spec__",
-    }
+    {"__annotations__", "__builtins__", "__cached__", "__dict__", "__doc__", "__file__", "__loader__"}
+    | {"__name__", "__package__", "__path__", "__spec__"}
 )
 
 
@@ -48,8 +35,6 @@ class Modules:
         self._known = dict(known or {})
         self._file: dict[str, str] = {}
         self._packages: set[str] = set()
-        self._members: dict[tuple[str, str], list[ast.ClassDef]] = {}
-        self._loaded: frozenset[str] | None = None
         for path in paths:
             module = dotted(path)
             if module is None:
@@ -129,7 +114,7 @@ class Modules:
             if self.binds(at, name):
                 return None
             submodule = f"{at}.{name}"
-            if submodule not in self or submodule not in self.loaded():
+            if submodule not in self or submodule not in self.loaded:
                 return at, name
             at = submodule
         return None
@@ -166,18 +151,18 @@ class Modules:
         each = [submodule if f"{at}.{name}" == target else self._modules(target, seen) for target in targets]
         return frozenset[str]().union(*each) if all(each) else frozenset()
 
+    @cached_property
     def loaded(self) -> frozenset[str]:
         """Modules that some import statement of the tree loads, parents included."""
-        if self._loaded is None:
-            found: set[str] = set()
-            for dotted in self._file:
-                symbols = self.symbols(dotted)
-                for _, module, name in symbols.imports if symbols is not None else ():
-                    found.update(_with_parents(module))
-                    if name is not None and f"{module}.{name}" in self:
-                        found.add(f"{module}.{name}")
-            self._loaded = frozenset(found)
-        return self._loaded
+        found: set[str] = set()
+        for dotted in self._file:
+            symbols = self.symbols(dotted)
+            for _, module, name in symbols.imports if symbols is not None else ():
+                parts = module.split(".")
+                found.update(".".join(parts[:end]) for end in range(1, len(parts) + 1))
+                if name is not None and f"{module}.{name}" in self:
+                    found.add(f"{module}.{name}")
+        return frozenset(found)
 
     def dotted_path(self, text: str) -> bool:
         """True when ``sglang.a.b``, ``sglang.a.b.Name.member`` or ``sglang.a:Name`` names something."""
@@ -194,43 +179,9 @@ class Modules:
             return False
         if len(names) == 1:
             return True
-        found = self._classes(module, names[0])
-        return not found or any(_has(each, names[1]) for each in found)
-
-    def _classes(self, dotted: str, name: str) -> list[ast.ClassDef]:
-        """The top-level classes of this name; none for anything else, which may have any member."""
-        key = dotted, name
-        if key not in self._members:
-            body = _alone((self._root / self._file[dotted]).read_bytes(), name)
-            self._members[key] = [node for node in body if isinstance(node, ast.ClassDef) and node.name == name]
-        return self._members[key]
-
-
-def _has(node: ast.ClassDef, name: str) -> bool:
-    """True when the body of a class binds a name, however deep."""
-    # Nearly always it is a method, which needs no look into any.
-    return any(isinstance(n, _FUNCTIONS) and n.name == name for n in node.body) or any(
-        (isinstance(n, _FUNCTIONS) and n.name == name)
-        or (isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store))
-        for n in ast.walk(node)
-    )
-
-
-_FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
-_NEXT_STATEMENT = re.compile(rb"^[^\s#]", re.MULTILINE)
-
-
-def _with_parents(dotted: str) -> list[str]:
-    parts = dotted.split(".")
-    return [".".join(parts[:i]) for i in range(1, len(parts) + 1)]
-
-
-def _alone(data: bytes, name: str) -> list[ast.stmt]:
-    """Statements of a file's module level, among them the class of this name; only that one where its lines can be told."""
-    found = list(re.finditer(rb"^class %s\b" % re.escape(name.encode()), data, re.MULTILINE))
-    if len(found) == 1 and name.isascii():
-        end = _NEXT_STATEMENT.search(data, found[0].end())
-        # Where a text or a bracket goes on at the margin, what is cut off there is no Python.
-        with contextlib.suppress(SyntaxError, ValueError):
-            return ast.parse(data[found[0].start() : end.start() if end else len(data)]).body
-    return ast.parse(data).body
+        symbols = self.symbols(module)
+        found = [each for each in symbols.classes if each.name == names[0]] if symbols is not None else []
+        if symbols is None or not found or any(names[0] == name for name, _ in symbols.assigned):
+            # What is no class of the module, or not for certain, may have any member.
+            return True
+        return any(names[1] == member for each in found for member, _ in each.members)

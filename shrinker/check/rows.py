@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from functools import cache as remembered
 
-from shrinker.check.arms import dead_lines
+from shrinker.check.pair import dead_lines
 from shrinker.check.refused import Refused, refused_rows, table_of
 from shrinker.check.registry import Seen
 from shrinker.check.trees import Trees

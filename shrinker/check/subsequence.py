@@ -28,16 +28,8 @@ MAX_MISMATCHES = 3
 """A file that does not align tends not to align in many places; the first ones tell."""
 
 
-class _Used:
-    """Linked list of the allowances that a reading used."""
-
-    __slots__ = ("before", "name")
-
-    def __init__(self, name: str, before: _Used | None) -> None:
-        self.name = name
-        self.before = before
-
-
+_Used = tuple[str, "_Used | None"]
+"""The allowance that a reading used last, and those before it."""
 _Place = tuple[int, int, int, "_Used | None"]
 """Upstream line, token in it, number of allowances used, which."""
 
@@ -105,8 +97,8 @@ def align(generated: list[Tokens], ours: list[Tokens], defaults: allowances.Defa
     counts: Counter[str] = Counter()
     step = best[3]
     while step is not None:
-        counts[step.name] += 1
-        step = step.before
+        counts[step[0]] += 1
+        step = step[1]
     counts[allowances.HEADER] += header is not None
     if refusals:
         counts[allowances.REFUSAL] += refusals
@@ -125,11 +117,7 @@ def _header(lines: list[Tokens]) -> int | None:
 
 
 def _advance(
-    wanted: Tokens,
-    ours: list[Tokens],
-    sets: list[frozenset[str] | None],
-    place: _Place,
-    defaults: allowances.Defaults,
+    wanted: Tokens, ours: list[Tokens], sets: list[frozenset[str] | None], place: _Place, defaults: allowances.Defaults
 ) -> list[_Place]:
     """Places that `wanted` can reach from `place`: ever later ones that use ever fewer allowances."""
     at, offset, cost, used = place
@@ -185,11 +173,7 @@ def _plain(wanted: Tokens, theirs: Tokens, start: int) -> int | None:
 
 
 def within(
-    wanted: Tokens,
-    theirs: Tokens,
-    replace: dict[int, str],
-    insert: dict[int, str],
-    defaults: allowances.Defaults,
+    wanted: Tokens, theirs: Tokens, replace: dict[int, str], insert: dict[int, str], defaults: allowances.Defaults
 ) -> bool:
     """Whether a line is what is left of one of upstream's, with these allowances by index of its tokens."""
     return bool(_within(wanted, theirs, 0, replace, insert, defaults, None))
@@ -219,7 +203,7 @@ def _within(
                 end = _plain((text,), theirs, end) if literal and _first(theirs, end) in allowances.LITERALS else None
             if replacing == allowances.DEFAULT:
                 ends = (_plain((before,), theirs, position) for before in defaults[text])
-                following += [(e, spent + 1, _Used(replacing, trail)) for e in ends if e is not None]
+                following += [(e, spent + 1, (replacing, trail)) for e in ends if e is not None]
             elif replacing is not None and position < len(theirs):
                 if replacing in {allowances.IF_FOR_ELIF, allowances.ELSE_FOR_ELIF} and (
                     position != 0 or theirs[0] != "elif"
@@ -228,9 +212,9 @@ def _within(
                 if replacing in allowances.LITERALS and _first(theirs, position) in allowances.LITERALS:
                     # What is a value already was not decided: another one is a change.
                     continue
-                following.append((position + 1, spent + 1, _Used(replacing, trail)))
+                following.append((position + 1, spent + 1, (replacing, trail)))
             if inserting is not None:
-                following.append((position, spent + 1, _Used(inserting, trail)))
+                following.append((position, spent + 1, (inserting, trail)))
         if not following:
             return []
         following.sort(key=lambda s: (s[0], s[1]))

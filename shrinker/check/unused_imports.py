@@ -54,7 +54,7 @@ def _reason(item: Residue, unused: set[tuple[str, int]], out: Path, paths: Itera
     tree = parsed(data, item.path) or ast.Module([], [])
     places = list(_imports(tree.body, top=True))
     last = item.text.split(" as ")[0].rpartition(".")[2]
-    place = next((p for p in places if p.alias.lineno == item.line and _last(p.alias) == last), None)
+    place = next((p for p in places if p.alias.lineno == item.line and p.alias.name.rpartition(".")[2] == last), None)
     if place is None:
         return ""
     if place.watched:
@@ -111,10 +111,6 @@ def _reader(own: str, name: str, out: Path, paths: Iterable[str]) -> str:
             if imported == name or (imported == "*" and not name.startswith("_")):
                 return f"{path}:{line} imports it"
     return ""
-
-
-def _last(alias: ast.alias) -> str:
-    return alias.name.rpartition(".")[2]
 
 
 def _loads(place: _Place) -> str:

@@ -1,4 +1,5 @@
-"""What the code of one file names: texts, attributes, and names that are looked up on objects.
+"""What the code of one file names: texts, attributes, and names that are looked up on objects; and what names may be: modules of the package,
+and whatever dotted names are assigned to them.
 
 The walk itself is here, too: `reader` adds what the file binds.
 """
@@ -8,13 +9,15 @@ from __future__ import annotations
 import ast
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import ClassVar
 
 from shrinker.check.declarations import dispatch_of
 from shrinker.check.symbols import Row
-from shrinker.syntax.names import first_name
+from shrinker.syntax.bindings import Binding
+from shrinker.syntax.names import dotted, first_name
 from shrinker.syntax.scopes import Scope
+from shrinker.values.upstream import PACKAGE
 
 _DOTTED = re.compile(r"sglang(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)?")
 _FILE = re.compile(r"[\w./+-]*[\w+-]\.\w{1,10}")
@@ -113,21 +116,15 @@ class Uses(ABC):
             self.binds.add(node.attr)
             if is_name(node.value, "self"):
                 self.stored.setdefault(".".join(self.around), {}).setdefault(node.attr, node.lineno)
-        chain = [node.attr]
-        value = node.value
-        while isinstance(value, ast.Attribute):
-            chain.append(value.attr)
-            value = value.value
         read = isinstance(node.ctx, ast.Load)
-        names = tuple(reversed(chain))
+        value, names = attribute_chain(node)
         for at, name in enumerate(names):
-            if read or at < len(chain) - 1:
+            if read or at < len(names) - 1:
                 self.look_up(value if at == 0 else None, name, node.lineno, scope, value, names[:at])
         if not isinstance(value, ast.Name):
             self.visit(value, scope)
         elif value.id not in {"self", "cls", "torch"}:
-            stored = not isinstance(node.ctx, ast.Load)
-            self.chains.append((scope, value.id, names, node.lineno, stored))
+            self.chains.append((scope, value.id, names, node.lineno, not read))
 
     def look_up(
         self,
@@ -178,9 +175,70 @@ class Uses(ABC):
         self.children(node, scope)
 
 
+def attribute_chain(node: ast.expr) -> tuple[ast.expr, tuple[str, ...]]:
+    """Root of an attribute chain and the names below it; ``a.b().c.d`` has the root ``a.b()``."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return node, tuple(reversed(parts))
+
+
 def is_globals(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and is_name(node.func, "globals")
 
 
 def is_name(node: ast.expr, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
+
+
+def look_up(scope: Scope, name: str) -> set[str] | None:
+    """Modules that `name`, read in `scope`, may be; `None` when it may be anything else too."""
+    owner = scope.owner(name)
+    found = [_imported(each) for each in (owner.values(name) if owner is not None else None) or ()]
+    return {each for each in found if each} if found and all(found) else None
+
+
+def stands_for(scope: Scope, name: str, busy: frozenset[tuple[Scope, str]] = frozenset()) -> set[str] | None:
+    """Dotted names that `name`, read in `scope`, may stand for, none where nothing binds it; `None` when it may be anything.
+
+    Args:
+        scope: where it is read.
+        name: a plain name.
+        busy: names that are asked for already: what goes round (``node = last.next`` and ``last = node``) may be anything.
+    """
+    owner = scope.owner(name)
+    if owner is None:
+        return set()
+    bindings = owner.values(name)
+    return None if bindings is None or (owner, name) in busy else _all(bindings, owner, busy | {(owner, name)})
+
+
+def _all(bindings: Iterable[Binding], scope: Scope, busy: frozenset[tuple[Scope, str]]) -> set[str] | None:
+    found: set[str] = set()
+    for binding in bindings:
+        value = binding.value
+        if binding.kind == "value" and (_is_none(value) or (isinstance(value, ast.Name) and (scope, value.id) in busy)):
+            # Nothing new: ``name = None``, ``name = name``.
+            continue
+        targets: set[str] | None = None
+        if (module := _imported(binding)) is not None:
+            targets = {module}
+        elif binding.kind == "value" and value is not None and (whole := dotted(value)):
+            root, dot, rest = whole.partition(".")
+            targets = {f"{target}{dot}{rest}" for target in stands_for(scope, root, busy) or ()}
+        if not targets:
+            return None
+        found |= targets
+    return found
+
+
+def _is_none(value: ast.expr | None) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None
+
+
+def _imported(binding: Binding) -> str | None:
+    """What an import binds, as far as it is of the package."""
+    if binding.kind not in ("module", "from") or binding.module.partition(".")[0] != PACKAGE:
+        return None
+    return f"{binding.module}.{binding.name}" if binding.name else binding.module

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
 
-from shrinker.cache import Layer, unpack
+from shrinker.cache import Layer, pack, unpack
 from shrinker.cache.workers import WorkerPool, without_gc, worker_context
 from shrinker.values.errors import ShrinkerError
 
@@ -23,11 +23,7 @@ def _run_batch(call: Callable[[Item], Result], batch: Sequence[Item]) -> list[Re
 
 
 def map_files(
-    call: Callable[[Item], Result],
-    items: Sequence[Item],
-    weights: Sequence[int],
-    *,
-    jobs: int,
+    call: Callable[[Item], Result], items: Sequence[Item], weights: Sequence[int], *, jobs: int
 ) -> list[Result]:
     """`[call(item) for item in items]`, in `jobs` processes.
 
@@ -63,13 +59,18 @@ def map_files(
     return [results[i] for i in range(len(items))]
 
 
+def cached(layer: Layer, key: bytes, make: Callable[[], Any]) -> Any:
+    """What `make` gives, or gave for an equal key before."""
+    known = layer.load({"": key})
+    if known:
+        return unpack(known[""])
+    made = make()
+    layer.save({"": key}, {"": pack(made)})
+    return made
+
+
 def map_cached(
-    call: Callable[[str], bytes],
-    layer: Layer,
-    keys: Mapping[str, bytes],
-    weight: Callable[[str], int],
-    *,
-    jobs: int,
+    call: Callable[[str], bytes], layer: Layer, keys: Mapping[str, bytes], weight: Callable[[str], int], *, jobs: int
 ) -> dict[str, Any]:
     """What `call` packs for each path, unpacked, in the order of the paths; only what the layer does not hold is computed.
 

@@ -17,22 +17,15 @@ from typing import Annotated
 import typer
 
 from shrinker import __version__
-from shrinker.cli.ablate import ablate
-from shrinker.cli.bump import bump
-from shrinker.cli.check_upstream import check_upstream
-from shrinker.cli.crosscheck import cross_check
-from shrinker.cli.dependencies import dependencies
-from shrinker.cli.diff import diff
 from shrinker.cli.ending import run
-from shrinker.cli.explain import explain, why, why_not
+from shrinker.cli.explain import dependencies, explain, kernels, why, why_not
 from shrinker.cli.gpu import gpu_bundle
 from shrinker.cli.help import Commands, examples
-from shrinker.cli.kernels import kernels
-from shrinker.cli.leftovers import leftovers
+from shrinker.cli.leftovers import cross_check, leftovers
 from shrinker.cli.mutate import mutate
-from shrinker.cli.publish import publish
-from shrinker.cli.rules import profiles, rules
+from shrinker.cli.rules import ablate, profiles, rules
 from shrinker.cli.shrink import shrink
+from shrinker.cli.upgrade import bump, check_upstream, diff, publish
 from shrinker.cli.verify import verify
 
 app = typer.Typer(

@@ -1,14 +1,15 @@
-"""`shrinker explain`, and its short forms `shrinker why` and `shrinker why-not`."""
+"""What the reports of a tree answer: `shrinker explain`, its short forms `why` and `why-not`, `kernels` and `dependencies`."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shrinker.cli.options import DEFAULT_OUT, Json, Out, Reports, Sample, Seed, absolute, print_json
+from shrinker.cli.options import DEFAULT_OUT, Json, Out, Reports, Rules, Sample, Seed, absolute, print_json
 from shrinker.values.errors import InputError
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def why(
         return
     for chain in chains:
         print(chain.target + (f"  (uncertain: {chain.uncertain})" if chain.uncertain else ""))
-        print_steps(chain.steps)
+        _print_steps(chain.steps)
 
 
 def why_not(
@@ -112,14 +113,14 @@ def why_not(
             # A line of a statement lives without what was decided there, which was said.
             if why_live and not answer.symbol.endswith(f":{answer.line}"):
                 print("would live with:" if answer.alive else "no code that was removed names it")
-                print_steps(answer.alive)
+                _print_steps(answer.alive)
             continue
         print(f"{answer.path}: {answer.rule}: {answer.reason}")
         for path, line, state in answer.importers:
             print(f"  {path}:{line}: {state}")
 
 
-def print_steps(steps: Iterable[Step]) -> None:
+def _print_steps(steps: Iterable[Step]) -> None:
     """Edges of a chain, a line each."""
     for step in steps:
         place = f"  {step.path}:{step.line}" if step.path else ""
@@ -138,3 +139,92 @@ def _graph(out: Path, reports: Path | None) -> Path:
     from shrinker.cli.places import find_graph
 
     return find_graph(out.absolute(), absolute(reports))
+
+
+def kernels(
+    out: Out = DEFAULT_OUT,
+    reports: Reports = None,
+    rules: Rules = None,
+    chains: Annotated[bool, typer.Option(help="Print each chain, not only its length.")] = True,
+    as_json: Json = False,
+) -> None:
+    """Print the chain from the model to each kernel that `reach` rules name, and what `remove` rules left.
+
+    Exit 1 when a kernel is not reached, or when a module that a rule removes is in the tree without being listed as
+    rescued in uncertain.txt.
+    """
+    from dataclasses import asdict
+
+    from shrinker.cli.places import read_manifest
+    from shrinker.program.answers import SYMBOLS
+    from shrinker.program.reached import reached, taken
+    from shrinker.program.saved import load_graph
+    from shrinker.program.symbols.why import load_symbols
+    from shrinker.ruleset import load_profile
+
+    profile = load_profile(read_manifest(out.absolute()).profile, absolute(rules))
+    graph = _graph(out, reports)
+    symbols = load_symbols(graph.with_name(SYMBOLS))
+    if symbols is None:
+        raise InputError(f"{graph}: this run did not search for symbols", "generate the tree without --no-symbols")
+    found = reached(out.absolute(), symbols, profile.reaches)
+    systems = taken(load_graph(graph), profile.removes)
+    lost = [row.name for row in found if not row.steps]
+    left = [row for row in systems if row.left]
+    if as_json:
+        print_json({"kernels": [asdict(row) for row in found], "removed": [asdict(row) for row in systems]})
+    else:
+        for row in found:
+            print(f"{row.name}: " + (f"{len(row.steps)} steps, {row.places} place(s)" if row.steps else "NOT REACHED"))
+            if chains:
+                _print_steps(row.steps)
+        for system in systems:
+            kept = f", {len(system.rescued)} rescued: {', '.join(system.rescued)}" if system.rescued else ""
+            more = f", LEFT: {', '.join(system.left)}" if system.left else ""
+            print(f"{system.rule} ({system.feature}): {system.removed} file(s) removed{kept}{more}")
+        reach, gone, partly = len(found) - len(lost), len(systems) - len(left), sum(bool(s.rescued) for s in systems)
+        print(f"{reach} of {len(found)} kernels reached")
+        print(f"{gone} of {len(systems)} systems gone, {partly} of them but for rescued modules")
+    if lost or left:
+        raise typer.Exit(1)
+
+
+def dependencies(
+    out: Out = DEFAULT_OUT,
+    sizes: Annotated[
+        bool, typer.Option("--sizes", help="Ask the package index how large each distribution is; needs a network.")
+    ] = False,
+    reports: Reports = None,
+    as_json: Json = False,
+) -> None:
+    """Print the distributions that a generated package requires, and those that upstream requires and it does not."""
+    from shrinker.report.distributions import distribution_lines
+
+    data = _read(_graph(out, reports).with_name("dependencies.json"))
+    known = _sizes(data) if sizes else None
+    if as_json:
+        print_json(data if known is None else {**data, "sizes": known})
+    else:
+        print("\n".join(distribution_lines(data, known)))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        data: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{path}: no list of dependencies: {error}", "generate the tree again with `make shrink`"
+        ) from error
+    return data
+
+
+def _sizes(data: dict[str, Any]) -> dict[str, int | None]:
+    from concurrent.futures import ThreadPoolExecutor
+
+    from shrinker.source.index import download_size, index_url
+
+    index = index_url()
+    names = sorted(data["distributions"])
+    wanted = [data["distributions"][name]["declared"][0][1] for name in names]
+    with ThreadPoolExecutor(8) as pool:
+        return dict(zip(names, pool.map(lambda requirement: download_size(index, requirement), wanted), strict=True))

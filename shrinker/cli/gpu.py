@@ -1,16 +1,24 @@
-"""`shrinker verify --level gpu`: both servers on this machine's GPUs; `shrinker gpu-bundle`: what they need, to carry there."""
+"""The levels of `shrinker verify` that are asked for by name alone: *native*, which compiles for as long as a build takes to begin,
+and *gpu*, which takes GPUs, checkpoints and an environment. `shrinker gpu-bundle`: what the latter needs, to carry there.
+"""
 
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-GPU_LEVEL = "gpu"
-"""Not among the levels that run on every machine: it takes GPUs, checkpoints and an environment."""
+if TYPE_CHECKING:
+    from shrinker.pipeline import Progress
+    from shrinker.values.manifest import Manifest
+    from shrinker.values.outcome import LevelResult
+    from shrinker.values.upstream import UpstreamTree
+
+GPU_LEVEL, NATIVE_LEVEL = "gpu", "native"
 
 
 def verify_on_gpus(out: Path, upstream: str | None, reports: Path | None, options: Sequence[str]) -> int:
@@ -50,3 +58,30 @@ def gpu_bundle(
     from equivalence.gpu.bundle import main
 
     raise typer.Exit(main(words))
+
+
+def verify_native(tree: UpstreamTree, out: Path, manifest: Manifest, jobs: int, progress: Progress) -> LevelResult:
+    """Ask a compiler's front end about the kernel libraries of both trees.
+
+    Raises:
+        InputError: there is no nvcc, or no environment with torch's headers.
+    """
+    from equivalence.levels.native import NativeSetting, run
+    from equivalence.native.frontend import Compiler, find_nvcc
+    from equivalence.native.headers import torch_headers
+    from shrinker.cache import Cache
+    from shrinker.cache.identity import tool_identity
+    from shrinker.cli.places import recorded_rules
+    from shrinker.source.cache import default_folder
+    from shrinker.values.errors import InputError
+
+    nvcc = find_nvcc()
+    if not nvcc:
+        raise InputError("no nvcc was found", "install a CUDA toolkit, or put its bin folder on the search path")
+    rules = recorded_rules(manifest)
+    folders = tuple(dict.fromkeys(rule.sources for rule in (rules.companions if rules else ()) if rule.sources))
+    with tempfile.TemporaryDirectory(prefix="shrinker-native-") as scratch:
+        compiler = Compiler(nvcc, torch_headers(), Path(scratch))
+        compiler.write_stubs()
+        layer = Cache(default_folder().absolute()).layer("native", tool_identity("equivalence"))
+        return run(tree.root, out.absolute(), NativeSetting(compiler, folders, layer, progress.note, jobs))

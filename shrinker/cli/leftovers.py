@@ -1,6 +1,8 @@
-"""`shrinker leftovers`: what of other platforms is left in a generated tree, and why."""
+"""What should not be left in a generated tree: `shrinker leftovers` and `shrinker cross-check`."""
 
 from __future__ import annotations
+
+import json
 
 import typer
 
@@ -12,6 +14,7 @@ from shrinker.cli.options import (
     Json,
     Out,
     RecordedUpstream,
+    Reports,
     Rules,
     absolute,
     print_json,
@@ -53,4 +56,37 @@ def leftovers(
         reasons = {rule.id: rule.why for rule in profile.leftovers}
         print("\n".join(leftovers_lines(found, reasons, everything)))
     if not found.clean:
+        raise typer.Exit(1)
+
+
+def cross_check(
+    out: Out = DEFAULT_OUT,
+    everything: Everything = False,
+    upstream: RecordedUpstream = None,
+    reports: Reports = None,
+    jobs: Jobs = CORES,
+    as_json: Json = False,
+) -> None:
+    """Run ruff, vulture, pyrefly and pydeps on a tree and on its upstream; exit 1 when a new finding has no reason.
+
+    A reason is computed: where the last use of a name stood in upstream, or what gave it a value, and the rule that took
+    it away. The tools come with the environment that `make` prepares.
+    """
+    from shrinker.cli.places import find_graph, open_recorded, read_manifest
+    from shrinker.cli.progress import console_progress
+    from tools.crosscheck import cross_check as compare
+
+    manifest = read_manifest(out)
+    graph = json.loads(find_graph(out.absolute(), absolute(reports)).read_text("utf-8"))
+    with console_progress() as progress:
+        tree = open_recorded(out, manifest.upstream, upstream, progress.note)
+        progress.phase("cross-check")
+        found = compare(
+            tree, out, graph, jobs=jobs, progress=lambda tool: progress.note(f"{tool} has judged both trees")
+        )
+    if as_json:
+        print_json(found.as_json())
+    else:
+        print("\n".join(found.lines(everything)))
+    if found.unexplained:
         raise typer.Exit(1)

@@ -1,8 +1,9 @@
-"""`shrinker mutate`: does the evidence notice faults?"""
+"""`shrinker mutate`: does the evidence notice faults, and wrong rules?"""
 
 from __future__ import annotations
 
-import json
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,6 +21,7 @@ from shrinker.cli.options import (
     level_names,
     print_json,
 )
+from shrinker.values.errors import InputError
 
 if TYPE_CHECKING:
     from shrinker.pipeline import Progress
@@ -31,10 +33,10 @@ if TYPE_CHECKING:
 
 def mutate(
     out: Out = DEFAULT_OUT,
-    count: Annotated[int, typer.Option("--count", min=1, help="How many faults a seed.")] = 200,
+    count: Annotated[int, typer.Option(min=1, help="How many faults a seed.")] = 200,
     seed: Annotated[
         list[int] | None,
-        typer.Option("--seed", help="Of the draw: the same draws the same faults. Again: that many more. Default: 0."),
+        typer.Option(help="Of the draw: the same draws the same faults. Again: that many more. Default: 0."),
     ] = None,
     breakages: Annotated[
         bool, typer.Option("--breakages", help="Instead of drawn faults: what broke by hand. Fails when one survives.")
@@ -72,20 +74,17 @@ def mutate(
     command goes on where it was cut off.
     """
     if rules:
-        from shrinker.cli.planting import mutate_rules
-        from shrinker.values.errors import InputError
-
         if seed and len(seed) > 1:
             raise InputError("--rules draws by one --seed", "give one; --count says how many are drawn")
-        mutate_rules(out, count, (seed or [0])[0], upstream, absolute(reports), jobs, anew=anew, as_json=as_json)
+        _mutate_rules(out, count, (seed or [0])[0], upstream, absolute(reports), jobs, anew=anew, as_json=as_json)
         return
     from equivalence.levels import SIMULATED_LEVELS
     from shrinker.check.levels import EVIDENCE_LEVELS
     from shrinker.cli.places import open_recorded, read_manifest
     from shrinker.cli.progress import console_progress
     from shrinker.cli.verify import open_setting
+    from shrinker.report.pages import readable, write_files
     from shrinker.report.place import evidence_folder, reports_of
-    from shrinker.values.errors import InputError
     from tools.mutation import choose, judge_all
     from tools.mutation.breakages import breakage_fault, declared, why_skipped
     from tools.mutation.page import arguments, breakages_data, breakages_page, mutation_data, mutation_page
@@ -133,9 +132,7 @@ def mutate(
     else:
         data = mutation_data(found, names, manifest, drawn, count)
         page = mutation_page(data)
-    kept.mkdir(parents=True, exist_ok=True)
-    (kept / f"{name}.json").write_text(json.dumps(data, indent=1, sort_keys=True) + "\n", "utf-8")
-    (kept / f"{name}.md").write_text(page, "utf-8")
+    write_files(kept, {f"{name}.json": readable(data), f"{name}.md": page})
     if as_json:
         print_json(data)
     else:
@@ -157,3 +154,55 @@ def _level(name: str, tree: UpstreamTree, manifest: Manifest, jobs: int, setting
     rules = recorded_rules(manifest)
     same = rules is not None and rules.digest == manifest.rules_hash
     return static_level(name, tree, rules if same else None, jobs, Cache(default_folder().absolute()))
+
+
+def _mutate_rules(
+    out: Path, count: int, seed: int, upstream: str | None, asked: Path | None, jobs: int, *, anew: bool, as_json: bool
+) -> None:
+    """See `mutate`, of wrong rules.
+
+    Raises:
+        InputError: the rules are not those of the tree, or its reports hold what other arguments gave.
+    """
+    from shrinker.cli.places import open_recorded, read_manifest, recorded_rules
+    from shrinker.cli.progress import console_progress
+    from shrinker.report.place import evidence_folder, reports_of
+    from tools.mutation.page import RULES, read_outcomes, rules_header, rules_page, write_outcomes
+    from tools.mutation.planting import Outcome, plant
+    from tools.mutation.wrong_rules import draw
+
+    manifest = read_manifest(out)
+    rules = recorded_rules(manifest)
+    if rules is None or rules.digest != manifest.rules_hash:
+        raise InputError(
+            f"{out} was made by other rules than those of {manifest.profile} here", "run `make shrink` first"
+        )
+    place = reports_of(out.absolute(), manifest, asked)
+    head = rules_header(manifest, seed)
+    folder = evidence_folder(out.absolute(), place, f"{RULES}.json", lambda data: data["seed"] == seed)
+    done = [] if anew else read_outcomes(folder / f"{RULES}.json", head)
+    with console_progress() as progress:
+        tree = open_recorded(out, manifest.upstream, upstream, progress.note)
+        wrong = draw(tree, out, manifest, count=count, seed=seed)
+        names = {(one.kind, one.subject) for one in wrong}
+        rest = [row for row in done if (row["kind"], row["subject"]) not in names]
+        if rest:
+            raise InputError(
+                f"{folder / RULES}.json holds {len(rest)} rule(s) more than --count {count} draws",
+                "ask for as many, say --anew, or another folder with --reports",
+            )
+
+        def told(outcome: Outcome) -> None:
+            done.append(asdict(outcome))
+            state = outcome.caught_by or ("SURVIVES" if outcome.files else "changes nothing")
+            progress.note(f"{len(done)} of {len(wrong)}: {state}: {outcome.kind}: {outcome.subject}")
+            write_outcomes(folder, head, done)
+
+        judged = {(row["kind"], row["subject"]) for row in done}
+        for _ in plant(tree, rules, wrong, jobs, progress, judged, told):
+            pass
+    data: dict[str, Any] = write_outcomes(folder, head, done)
+    if as_json:
+        print_json(data)
+    else:
+        print(rules_page(data), end="")

@@ -50,43 +50,24 @@ ThisUpstream = Annotated[str, typer.Argument(help=_UPSTREAM)]
 Profile = Annotated[
     str, typer.Option(help="Which rules; `shrinker profiles` lists them.", autocompletion=profile_names)
 ]
-Target = Annotated[Path | None, typer.Option("--out", help="Where the generated tree goes.")]
-Out = Annotated[Path, typer.Option("--out", help="The generated tree.")]
+Target = Annotated[Path | None, typer.Option(help="Where the generated tree goes.")]
+Out = Annotated[Path, typer.Option(help="The generated tree.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, also for an error.")]
 Everything = Annotated[bool, typer.Option("--all", help="List what is explained too, with its reason.")]
-Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Worker processes; default: one a core.")]
-Reports = Annotated[
-    Path | None, typer.Option("--reports", help="Reports of the tree; default: where shrink puts them.")
-]
-Sample = Annotated[
-    int | None, typer.Option("--sample", min=1, help="Ask for so many symbols, drawn at random, instead of a name.")
-]
-Seed = Annotated[int, typer.Option("--seed", help="Of what is drawn: the same one draws the same symbols.")]
+Jobs = Annotated[int, typer.Option(min=1, help="Worker processes; default: one a core.")]
+Reports = Annotated[Path | None, typer.Option(help="Reports of the tree; default: where shrink puts them.")]
+Sample = Annotated[int | None, typer.Option(min=1, help="Ask for so many symbols, drawn at random, instead of a name.")]
+Seed = Annotated[int, typer.Option(help="Of what is drawn: the same one draws the same symbols.")]
 Rules = Annotated[
     Path | None,
-    typer.Option(
-        "--rules", help="Folder of rule files with profiles/ in it; default: the project's, else shrinker's own."
-    ),
+    typer.Option(help="Folder of rule files with profiles/ in it; default: the project's, else shrinker's own."),
 ]
-RecordedUpstream = Annotated[
-    str | None, typer.Option("--upstream", help="Where upstream is; default: what SHRINK.json names.")
-]
-TimeoutFactor = Annotated[
-    float, typer.Option("--timeout-factor", min=0.1, help="Factor of all time limits, for slow or busy machines.")
-]
+RecordedUpstream = Annotated[str | None, typer.Option(help="Where upstream is; default: what SHRINK.json names.")]
+TimeoutFactor = Annotated[float, typer.Option(min=0.1, help="Factor of all time limits, for slow or busy machines.")]
 
 LEVELS = (
-    "form",
-    "references",
-    "capabilities",
-    "embedders",
-    "imports",
-    "model",
-    "server",
-    "trace",
-    "tests",
-    "native",
-    "gpu",
+    *("form", "references", "capabilities", "embedders", "imports", "model", "server", "trace"),
+    *("tests", "native", "gpu"),
 )
 """Evidence levels, as `--level` takes them: to load those that judge takes longer than to complete a word may."""
 DEFAULT_PROFILE = "deepseek"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shrinker.report.place import LOCK, candidates
+from shrinker.report.place import LOCK, are_of, candidates
 from shrinker.values.contents import MANIFEST
 from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
@@ -77,12 +77,11 @@ def find_graph(out: Path, reports: Path | None = None) -> Path:
         InputError: there is no tree, or no graph of the same run.
     """
     manifest = read_manifest(out)
-    recorded = (out / MANIFEST).read_bytes()
     folders = [reports] if reports else candidates(out, manifest.profile)
     stale: list[str] = []
     for folder in folders:
         graph, lock = folder / "graph.json", folder / LOCK
-        if lock.is_file() and lock.read_bytes() != recorded:
+        if lock.is_file() and not are_of(folder, out):
             stale.append(f"{folder} belongs to another tree, or a run was killed before it ended")
         elif lock.is_file() and graph.is_file():
             return graph

@@ -1,4 +1,4 @@
-"""`shrinker profiles` and `shrinker rules`: what may be asked for, what each rule says, and what it did in a tree."""
+"""`shrinker profiles`, `rules` and `ablate`: what may be asked for, what each rule says, what it did in a tree, and what it does by itself."""
 
 from __future__ import annotations
 
@@ -8,11 +8,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shrinker.cli.options import DEFAULT_PROFILE, Json, Profile, Reports, Rules, absolute, print_json, rule_ids
+from shrinker.cli.options import (
+    CORES,
+    DEFAULT_PROFILE,
+    Jobs,
+    Json,
+    Profile,
+    Reports,
+    Rules,
+    Upstream,
+    absolute,
+    print_json,
+    rule_ids,
+)
 from shrinker.values.errors import InputError
 
 if TYPE_CHECKING:
     from shrinker.ruleset import Ruleset
+    from tools.ablation import Alone
 
 _COUNTS = {
     "decisions": "decisions",
@@ -54,7 +67,7 @@ def rules(
     profile: Profile = DEFAULT_PROFILE,
     rules: Rules = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="The generated tree whose effects are told; default: the profile's.")
+        Path | None, typer.Option(help="The generated tree whose effects are told; default: the profile's.")
     ] = None,
     reports: Reports = None,
     as_json: Json = False,
@@ -170,3 +183,48 @@ def _shown(path: Path) -> str:
     """From the working folder where the file is below it."""
     here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
+def ablate(
+    names: Annotated[
+        list[str],
+        typer.Argument(metavar="RULE...", help="Ids of rules; `shrinker rules` lists them.", autocompletion=rule_ids),
+    ],
+    upstream: Upstream = None,
+    profile: Profile = DEFAULT_PROFILE,
+    rules: Rules = None,
+    judge: Annotated[
+        bool, typer.Option("--judge", help="Hold the tree without the rule against its evidence: is the rule needed?")
+    ] = False,
+    jobs: Jobs = CORES,
+    as_json: Json = False,
+) -> None:
+    """Generate the tree without a rule and say what comes back and what goes: files, definitions, lines of Python.
+
+    Nothing is written but the cache. With --judge, a rule without which the tree fails its evidence is said to be needed.
+    """
+    from dataclasses import asdict
+
+    from shrinker.cli.progress import console_progress
+    from tools.ablation import alone
+
+    found: list[Alone] = []
+    with console_progress() as progress:
+        for row in alone(upstream, profile, absolute(rules), names, jobs, progress, judge=judge):
+            found.append(row)
+            if not as_json:
+                print("\n".join(_lines(row)), flush=True)
+    if as_json:
+        print_json([asdict(row) for row in found])
+
+
+def _lines(row: Alone) -> list[str]:
+    rests = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in row.counted.items())
+    counted = f"  rules.md counts {rests or 'nothing'}"
+    if row.failed:
+        return [f"{row.rule}: needed; without it {row.failed}", counted]
+    said = [
+        f"{name}: +{change.back:,} -{change.gone:,}"
+        for name, change in (("files", row.files), ("definitions", row.definitions), ("lines", row.lines))
+    ]
+    return [f"{row.rule}: without it {', '.join(said)}", counted, *(f"  {path}" for path in row.paths)]

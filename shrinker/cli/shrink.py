@@ -32,7 +32,7 @@ def shrink(
     ] = False,
     frozen: Annotated[bool, typer.Option("--frozen", help="Fail when the lock would change.")] = False,
     reports: Annotated[
-        Path | None, typer.Option("--reports", help="Where reports go; default: reports/PROFILE or OUT.reports.")
+        Path | None, typer.Option(help="Where reports go; default: reports/PROFILE or OUT.reports.")
     ] = None,
     rules: Rules = None,
     no_cache: Annotated[

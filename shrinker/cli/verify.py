@@ -67,7 +67,7 @@ def verify(
     jobs: Jobs = CORES,
     reports: Reports = None,
     work: Annotated[
-        Path | None, typer.Option("--work", help="Folder for logs and answers of the runs, kept; default: none is.")
+        Path | None, typer.Option(help="Folder for logs and answers of the runs, kept; default: none is.")
     ] = None,
     timeout_factor: TimeoutFactor = 1.0,
     where_upstream_runs: Annotated[
@@ -79,9 +79,7 @@ def verify(
     ] = False,
     tests: Annotated[
         Path | None,
-        typer.Option(
-            "--tests", help="Folder `test` of upstream's repository at the same commit: what the level tests runs."
-        ),
+        typer.Option(help="Folder `test` of upstream's repository at the same commit: what the level tests runs."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -92,8 +90,7 @@ def verify(
     from equivalence.levels import LEVELS_BY_NAME, SIMULATED_LEVELS
     from shrinker.check.embedders import LEVEL as EMBEDDERS
     from shrinker.check.levels import EVIDENCE_LEVELS
-    from shrinker.cli.gpu import GPU_LEVEL, verify_on_gpus
-    from shrinker.cli.native import NATIVE_LEVEL, verify_native
+    from shrinker.cli.gpu import GPU_LEVEL, NATIVE_LEVEL, verify_native, verify_on_gpus
     from shrinker.cli.places import open_recorded, read_manifest
     from shrinker.cli.progress import console_progress
     from shrinker.report.place import evidence_folder, reports_of
@@ -140,7 +137,7 @@ def verify(
         ) as setting:
             if setting is not None:
                 setting = replace(setting, where_upstream_runs=where_upstream_runs, tests=absolute(tests))
-            results = _static(tree, out, levels, jobs, absolute(reports), progress)
+            results = _static(tree, out, manifest, levels, jobs, absolute(reports), progress)
             if EMBEDDERS in levels:
                 results.append(_embedders(tree, out, manifest, jobs, progress, program or []))
             for name in simulated:
@@ -158,7 +155,7 @@ def verify(
         progress.note(f"written: {page}")
     if as_json:
         data = verification(manifest, results, where_upstream_runs=where_upstream_runs)
-        print_json(data if simulated else [_plain(result) for result in results])
+        print_json(data if simulated else [asdict(result.evidence) for result in results])
     else:
         _print(results)
     if not all(result.passed for result in results):
@@ -221,14 +218,19 @@ def _following(tree: UpstreamTree, out: Path, manifest: Manifest, expected: Expe
 
 
 def _static(
-    tree: UpstreamTree, out: Path, levels: list[str], jobs: int, reports: Path | None, progress: Progress
+    tree: UpstreamTree,
+    out: Path,
+    manifest: Manifest,
+    levels: list[str],
+    jobs: int,
+    reports: Path | None,
+    progress: Progress,
 ) -> list[LevelResult]:
     from equivalence.levels import LevelResult
     from shrinker.check.levels import EVIDENCE_LEVELS
-    from shrinker.cli.places import read_manifest, recorded_rules
+    from shrinker.cli.places import recorded_rules
     from shrinker.pipeline import lock_evidence, verify_tree
 
-    manifest = read_manifest(out)
     results = []
     rules = recorded_rules(manifest)
     for name in [name for name in EVIDENCE_LEVELS if name in levels]:
@@ -252,10 +254,6 @@ def _embedders(
     cache = Cache(default_folder().absolute())
     rules = recorded_rules(manifest)
     return embedders_evidence(tree, out, manifest, jobs, progress, cache, rules, download=True, programs=programs)
-
-
-def _plain(result: LevelResult) -> Any:
-    return asdict(result.evidence)
 
 
 def _print(results: list[LevelResult]) -> None:

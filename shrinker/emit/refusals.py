@@ -43,37 +43,35 @@ def refusals_module(
         features: rule to the feature that it removes.
         endpoints: what the server no longer answers.
         options: flags and choices that command lines no longer take.
-        names: words of the table of lost names, with their rules, in the order of the table; for a guard of imports.
+        names: that kept modules have lost, below their modules, with their rules; for a guard of imports.
     """
     kept = sorted(kept)
     rows: dict[str, None] = {}
-    looks = sorted(_looks(folded, kept))
+    edits = [edit for path in kept if path in folded for edit in folded[path].edits]
+    looks = sorted({edit.place for edit in edits if isinstance(edit, Refuse)})
     for rule in rules:
         for place in looks:
             if any_name_matches(rule.functions, place):
                 fields = (place, rule.attributes, rule.values, rule.only, rule.feature, rule.id, rule.instead)
                 more = ", True" if rule.any_case else ""
                 rows[f"    Refusal({', '.join(map(ascii, fields))}{more}),\n"] = None
-    guards = any(isinstance(edit, Guard) for path in kept if path in folded for edit in folded[path].edits)
+    guards = any(isinstance(edit, Guard) for edit in edits)
     if not looks and not guards:
         return None
-    modules = removed_modules(removed or {}, kept) if guards else {}
+    gone = removed_modules(removed or {}, kept) if guards else {}
+    modules = sorted(gone.items(), key=lambda row: row[0].rpartition(".")[0])
+
+    def went(rows: Iterable[tuple[str, str]]) -> list[str]:
+        return _by_rule((rule, f"{(features or {}).get(rule, '')!a}, ", word) for word, rule in _in_packages(rows))
+
     text = _TEMPLATE.read_text("utf-8").replace(_FOR_END, "") + _END.read_text("utf-8").partition(_BEGINS)[2]
     for name, kind, lines in (
         ("REFUSALS", "tuple[Refusal, ...]", rows),
         ("SWITCHES", "tuple[tuple[str, str], ...]", _by_rule((rule, "", name) for name, rule in switches)),
         ("ENDPOINTS", "tuple[Endpoint, ...]", [f"    Endpoint{tuple(row)!a},\n" for row in endpoints]),
         ("OPTIONS", "tuple[Option, ...]", [f"    Option{tuple(row)!a},\n" for row in options] if guards else []),
-        (
-            "GONE",
-            "tuple[tuple[str, str, str], ...]",
-            _by_rule((rule, f"{(features or {}).get(rule, '')!a}, ", word) for word, rule in _in_packages(modules)),
-        ),
-        (
-            "NAMES",
-            "tuple[tuple[str, str, str], ...]",
-            _by_rule((rule, f"{(features or {}).get(rule, '')!a}, ", word) for word, rule in names) if guards else [],
-        ),
+        ("GONE", "tuple[tuple[str, str, str], ...]", went(modules)),
+        ("NAMES", "tuple[tuple[str, str, str], ...]", went(names) if guards else []),
     ):
         empty = f"{name}: {kind} = ()"
         assert empty in text, "the template holds the empty tables"
@@ -121,19 +119,15 @@ def removed_modules(removed: Mapping[str, Removal], kept: Iterable[str]) -> dict
     return found
 
 
-def _in_packages(modules: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Words of the table and their rule: each package once, with a colon, before the modules of it that went by the rule."""
+def _in_packages(rows: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Words of the table and their rule: each package or module once, with a colon, before what of it went by the rule."""
     by_rule: dict[str, dict[str, list[str]]] = {}
-    for module, rule in modules.items():
-        package, _, name = module.rpartition(".")
+    for dotted, rule in rows:
+        package, _, name = dotted.rpartition(".")
         by_rule.setdefault(rule, {}).setdefault(package, []).append(name)
     return [
         (word, rule)
         for rule, packages in by_rule.items()
-        for package, names in sorted(packages.items())
-        for word in (f"{package}:", *names)
+        for package, names in packages.items()
+        for word in (f"{package}:", *sorted(names))
     ]
-
-
-def _looks(folded: Mapping[str, FoldedModule], kept: Iterable[str]) -> set[str]:
-    return {edit.place for path in kept if path in folded for edit in folded[path].edits if isinstance(edit, Refuse)}

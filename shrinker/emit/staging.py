@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import shutil
 import signal
@@ -62,19 +63,6 @@ def scratch_folder(beside: Path, next_step: str) -> Iterator[Path]:
         yield scratch
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-
-
-def clear(staging: Path) -> None:
-    """Empty a staging folder, for another attempt.
-
-    Raises:
-        InputError: something in it cannot be removed.
-    """
-    try:
-        for entry in staging.iterdir():
-            shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
-    except OSError as error:
-        raise InputError(f"cannot empty {staging}: {error.strerror or error}", "make the folder writable") from error
 
 
 def install(
@@ -260,7 +248,7 @@ def _refuse_foreign(out: Path, force: bool) -> None:
 
 
 def _tidy(out: Path) -> None:
-    for left in sorted(out.parent.glob(f".{_escape(out.name)}.*")):
+    for left in sorted(out.parent.glob(f".{glob.escape(out.name)}.*")):
         kind, _, rest = left.name.removeprefix(f".{out.name}.").partition(".")
         process = rest.partition(".")[0]
         if kind not in (_NEW, _OLD) or not process.isdigit() or _is_alive(int(process)):
@@ -273,10 +261,6 @@ def _tidy(out: Path) -> None:
             _discard(left, out)
         else:
             shutil.rmtree(left, ignore_errors=True)
-
-
-def _escape(name: str) -> str:
-    return "".join(f"[{c}]" if c in "*?[" else c for c in name)
 
 
 def _is_alive(process: int) -> bool:

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from importlib import metadata
 from pathlib import Path
 
 from shrinker.cache import Cache
-from shrinker.emit.endpoints import removed_endpoints
-from shrinker.emit.lines import without_lines
-from shrinker.emit.names import lost_names, words_of
-from shrinker.emit.notice import HEADER, notice
 from shrinker.emit.offered import Comparison
-from shrinker.emit.options import removed_options
-from shrinker.emit.package import pyproject, version_module
+from shrinker.emit.package import HEADER, notice, pyproject, version_module
 from shrinker.emit.refusals import refusals_module
+from shrinker.emit.removed_rows import dotted_names, lost_names, removed_endpoints, removed_options
 from shrinker.emit.staging import install, staging_folder
 from shrinker.emit.workers import Rewritten, Task, rewrite_all
-from shrinker.emit.writer import Writer, count_lines
+from shrinker.emit.writer import Writer, count_lines, without_lines
 from shrinker.program.definitions import Definition
 from shrinker.project import PACKAGE
 from shrinker.ruleset.models import Ruleset
@@ -32,7 +27,6 @@ from shrinker.values.graph import Graph
 from shrinker.values.interface import Interface
 from shrinker.values.manifest import Manifest
 from shrinker.values.native import Cut
-from shrinker.values.outcome import EmittedFile
 from shrinker.values.refusals import FILE as REFUSALS_FILE
 from shrinker.values.upstream import PACKAGE_PREFIX, SourceFile, UpstreamTree, module_name
 
@@ -105,7 +99,7 @@ def emit_tree(
         if progress is not None:
             progress(done, total)
 
-    def copy_others() -> None:
+    def meanwhile() -> None:
         for path in paths:
             if path not in rewritten:
                 data = _read(tree, path)
@@ -113,11 +107,12 @@ def emit_tree(
                 text = without_lines(path, data, gone) if gone else data
                 writer.put(path, text, before=count_lines(data), like=tree.root / path, changed=bool(gone))
                 advance()
+        comparison.read_ahead()
 
     # What a server no longer has is seen where it is written.
     comparison = Comparison(tree, rules, folded, graph, writer.read, cache)
     tasks = [Task(path, tree.root / path, tree.by_path[path].size, folded[path].edits, HEADER) for path in changed]
-    results = _rewrite(tree, tasks, jobs, cache or Cache.off(), copy_others, comparison.read_ahead)
+    results = _rewrite(tree, tasks, jobs, cache or Cache.off(), meanwhile)
     for result in writer.clearing(results):
         before = count_lines(_read(tree, result.path))
         digest = folded[result.path].digest
@@ -136,7 +131,7 @@ def emit_tree(
         features,
         removed_endpoints(comparison.upstream, comparison.written, rules, folded, graph),
         removed_options(interface, rules),
-        words_of(lost, folded),
+        dotted_names(lost, folded),
     )
     if refused is not None:
         own[_REFUSALS_PATH] = refused.encode()
@@ -147,7 +142,7 @@ def emit_tree(
         rules.profile,
         rules.digest,
         tree.identity,
-        tuple(sorted(writer.files, key=_path)),
+        tuple(sorted(writer.files, key=lambda file: file.path)),
         tuple(sorted({(rule.text, rule.by) for rule in rules.defaults})),
     )
     writer.write(MANIFEST, manifest.to_json().encode())
@@ -155,19 +150,9 @@ def emit_tree(
 
 
 def _rewrite(
-    tree: UpstreamTree,
-    tasks: Sequence[Task],
-    jobs: int,
-    cache: Cache,
-    meanwhile: Callable[[], None],
-    while_rewriting: Callable[[], object],
+    tree: UpstreamTree, tasks: Sequence[Task], jobs: int, cache: Cache, meanwhile: Callable[[], None]
 ) -> Iterator[Rewritten]:
-    """Rewrite files, or take what the same edits made of the same text before.
-
-    Args:
-        meanwhile: called once.
-        while_rewriting: called after it where a file is rewritten, while other processes do that.
-    """
+    """Rewrite files, or take what the same edits made of the same text before; `meanwhile` is called once."""
     layer = cache.layer("rewritten", metadata.version("libcst"))
     keys = {t.path: layer.key(tree.by_path[t.path].sha256, t.header, repr(t.edits)) for t in tasks}
     known = layer.load(keys)
@@ -176,26 +161,17 @@ def _rewrite(
     missing = [task for task in tasks if task.path not in known]
     fresh: dict[str, bytes] = {}
     try:
-        for result in rewrite_all(missing, jobs, partial(_call_all, [meanwhile, *([while_rewriting] * bool(missing))])):
+        for result in rewrite_all(missing, jobs, meanwhile):
             fresh[result.path] = result.content
             yield result
     finally:
         layer.save(keys, fresh)
 
 
-def _call_all(calls: Iterable[Callable[[], object]]) -> None:
-    for call in calls:
-        call()
-
-
 def _switches(rules: Ruleset) -> list[tuple[str, str]]:
     """Environment variables that the facts say are off, and the rule; with an equals sign where they are never set."""
     never = [(name, fact) for fact in rules.facts for name in fact.environment if not fact.value]
     return sorted((name if fact.value is False else f"{name}=", fact.id) for name, fact in never)
-
-
-def _path(file: EmittedFile) -> str:
-    return file.path
 
 
 def _read(tree: UpstreamTree, path: str) -> bytes:
@@ -229,12 +205,9 @@ def _license(tree: UpstreamTree) -> bytes:
             return _read(tree, path)
     # Shrinker's licence is upstream's: the same text serves a tree that came without it.
     checkout = PACKAGE.parent / "LICENSE"
-    own = checkout.read_text("utf-8") if checkout.is_file() else _installed_license()
-    return own.encode()
-
-
-def _installed_license() -> str:
+    if checkout.is_file():
+        return checkout.read_bytes()
     own = metadata.distribution("shrinker").read_text("licenses/LICENSE")
     if own is None:
         raise InputError("the licence of shrinker is not installed with it", "install shrinker again")
-    return own
+    return own.encode()

@@ -1,4 +1,4 @@
-"""Files of a tree: written, or linked from the tree before where they say the same."""
+"""Files of a tree: written, or linked from the tree before where they say the same; of files that are no Python whole lines may go."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import hashlib
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from shrinker.emit.package import NOTE
 from shrinker.emit.workers import Rewritten, Unwritable
 from shrinker.values.errors import InputError
+from shrinker.values.native import HASH_COMMENTS, Cut
 from shrinker.values.outcome import EmittedFile
 
 
@@ -109,3 +111,29 @@ def _link(old: str, new: str, data: bytes, mode: int) -> bool:
         # Not there, or on another file system: then it is written.
         return False
     return True
+
+
+def without_lines(path: str, data: bytes, cuts: Sequence[Cut]) -> bytes:
+    """The file without some lines, and with the note that it was changed before its first line.
+
+    Of blank lines on both sides of what goes, those after it go too.
+
+    Args:
+        path: says which comments its language has.
+        data: of upstream.
+        cuts: lines that go.
+    """
+    rows = data.split(b"\n")
+    gone = {line - 1 for cut in cuts for line in range(cut.first, cut.last + 1)}
+    kept: list[bytes] = []
+    after_cut = False
+    for number, row in enumerate(rows):
+        if number in gone:
+            after_cut = True
+        elif after_cut and not row.strip() and number < len(rows) - 1 and (not kept or not kept[-1].strip()):
+            continue
+        else:
+            kept.append(row)
+            after_cut = False
+    sign = "#" if path.rpartition("/")[2].endswith(HASH_COMMENTS) else "//"
+    return b"\n".join([f"{sign} {NOTE}".encode(), *kept])

@@ -17,8 +17,7 @@ from shrinker.pipeline.reporting import reports_before_evidence
 from shrinker.pipeline.request import Request, Result
 from shrinker.pipeline.verification import lock_evidence, lock_findings, refuse, verify_tree
 from shrinker.project import project_folder
-from shrinker.report.place import LOCK
-from shrinker.report.stale import mark_stale
+from shrinker.report.place import LOCK, mark_stale
 from shrinker.report.write import finish_reports
 from shrinker.ruleset import load_profile, without
 from shrinker.source import open_upstream

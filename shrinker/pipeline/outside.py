@@ -10,7 +10,7 @@ from zipfile import BadZipFile
 from shrinker.cache import Cache, hash_of
 from shrinker.check.embedders import LEVEL as EMBEDDERS
 from shrinker.check.embedders import Read, verify_embedders
-from shrinker.check.embedders.sources import sources_of
+from shrinker.check.embedders.uses import sources_of
 from shrinker.check.trees import Trees
 from shrinker.pipeline.progress import Progress
 from shrinker.project import project_folder

@@ -10,8 +10,8 @@ from shrinker.emit.tree import Emitted
 from shrinker.pipeline.analysis import Analysis
 from shrinker.program.build import missing_roots
 from shrinker.report.effects import rule_effects
-from shrinker.report.measure import measure
 from shrinker.report.strict import strict_findings
+from shrinker.report.summary import measure
 from shrinker.ruleset import Ruleset
 from shrinker.values.leftovers import Leftovers
 from shrinker.values.outcome import Finding

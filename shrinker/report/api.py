@@ -1,11 +1,14 @@
-"""Public names of upstream that are not in the generated tree, by module, and why."""
+"""What is offered otherwise than by upstream: public names that are not in the generated tree, by module, and why; and the content of
+`interface.json` and `interface.md`.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from shrinker.cache import Cache
 from shrinker.check.capabilities import Atom, Vocabulary
@@ -13,7 +16,9 @@ from shrinker.program.definitions import Definition, public_definitions
 from shrinker.program.written import Written
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import any_name_matches
+from shrinker.values.entries import KEPT, Entries
 from shrinker.values.graph import UNREACHABLE, Graph
+from shrinker.values.interface import Difference, Interface, Refused
 from shrinker.values.upstream import UpstreamTree, module_name
 
 IMPORTED = "only code that is gone imports it"
@@ -22,6 +27,7 @@ DROPPED = "nothing in upstream says it, and a word in it is of something that th
 INTERNAL = "nothing in upstream says it, and a person read that nobody outside takes it"
 Lost = Mapping[str, Mapping[Definition, str]]
 """By path of a module its public names that are gone, with the rule that removed them or ``unreachable``."""
+FORMAT = 1
 
 
 @dataclass(slots=True)
@@ -119,11 +125,34 @@ def _says(text: str, one: Definition) -> bool:
 def definitions_data(gone: Mapping[str, tuple[Definition, ...]]) -> dict[str, list[list[str | int]]]:
     """Path and line of each function and class of removed modules, by its name, for `why-not`."""
     found: dict[str, list[list[str | int]]] = {}
-    for name, path, line in _defined(gone):
-        found.setdefault(name, []).append([path, line])
+    for path, names in gone.items():
+        for one in names:
+            if one.kind in ("function", "class"):
+                found.setdefault(one.name, []).append([path, one.line])
     return found
 
 
-def _defined(gone: Mapping[str, tuple[Definition, ...]]) -> Iterator[tuple[str, str, int]]:
-    for path, names in gone.items():
-        yield from ((one.name, path, one.line) for one in names if one.kind in ("function", "class"))
+def interface_groups(interface: Interface, entries: Entries, rules: Ruleset) -> dict[str, Any]:
+    """What the page shows: the server's own flags apart from those of other programs."""
+    classes = tuple(name for entry in rules.entries if entry.kind == "flag" for name in entry.classes)
+
+    def own(row: Difference | Refused) -> bool:
+        return any_name_matches(classes, row.where)
+
+    refused = [row for row in interface.refused if row.subject.startswith("-")]
+    return {
+        "interface": interface,
+        "server": [row for row in interface.flags if own(row)],
+        "programs": [row for row in interface.flags if not own(row)],
+        "refused": [row for row in refused if own(row)],
+        "refused_programs": [row for row in refused if not own(row)],
+        "refused_inside": [row for row in interface.refused if not row.subject.startswith("-")],
+        "effects": [flag for flag in entries.flags if flag.effect != KEPT],
+        "flags": len(entries.flags),
+    }
+
+
+def interface_data(interface: Interface, entries: Entries) -> dict[str, Any]:
+    """The content of ``interface.json``."""
+    effects = [asdict(flag) for flag in entries.flags if flag.effect != KEPT]
+    return {"format": FORMAT, "unexplained": len(interface.unexplained()), **asdict(interface), "effects": effects}

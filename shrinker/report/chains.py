@@ -1,15 +1,30 @@
-"""Shortest import chains between modules, for the pages (from any module, not only from a root)."""
+"""Imports, for the pages and for `why-not`: shortest chains between the kept modules, from any module and not only from a root, and circles; and
+where upstream imports what was removed, and what became of each place.
+
+It serves explanations alone, no decision rests on it.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 
+from shrinker.cache import Cache
+from shrinker.check.workers import cached
+from shrinker.program.saved import Importer
+from shrinker.program.written import Written
+from shrinker.values.distributions import Distributions
+from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Edge, Graph
+from shrinker.values.upstream import module_name
 
 _RUN = frozenset({"import", "import-local", "string", "walk"})
 """Kinds by which code of one module runs code of another; a parent's ``__init__`` and annotations are left out."""
 
+_MODULE_KINDS = _RUN | {"import-type", "package"}
+
 Outgoing = Mapping[str, list[Edge]]
+_MOST = 8
 
 
 def outgoing(graph: Graph, kinds: frozenset[str] = _RUN) -> dict[str, list[Edge]]:
@@ -58,3 +73,67 @@ def show(steps: Iterable[Edge]) -> str:
     if not rows:
         return ""
     return " → ".join([f"{short(edge.src)}:{edge.line}" for edge in rows] + [short(rows[-1].dst)])
+
+
+def cycles(graph: Graph, cache: Cache) -> list[list[str]]:
+    """Groups of modules that import each other in a circle, the largest first.
+
+    Args:
+        cache: circles of earlier graphs.
+    """
+    pairs = sorted((src, edge.dst) for src, edges in outgoing(graph, _MODULE_KINDS).items() for edge in edges)
+    layer = cache.layer("structure")
+    found: list[list[str]] = cached(layer, layer.key(repr(pairs)), lambda: _circles(pairs))
+    return found
+
+
+def _circles(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
+    # Here and not above: it takes half a second to load, and who imports whom seldom changes.
+    import networkx as nx
+
+    graph: nx.DiGraph[str] = nx.DiGraph(list(pairs))
+    groups = [sorted(short(n) for n in group) for group in nx.strongly_connected_components(graph) if len(group) > 1]
+    return sorted(groups, key=lambda group: (-len(group), group))
+
+
+def removed_importers(graph: Graph, folded: Mapping[str, FoldedModule], written: Written) -> dict[str, list[Importer]]:
+    """Path of every removed module to at most eight places that import it, kept files first."""
+    targets = {name: path for path in graph.removed if (name := module_name(path)) is not None}
+    found: dict[str, list[tuple[bool, Importer]]] = {}
+    for file_path, imports in written.items():
+        for line, dotted in imports:
+            path = targets.get(dotted)
+            if path is not None and path != file_path:
+                row = (file_path, line, _fate(graph, folded, file_path, line, dotted))
+                found.setdefault(path, []).append((file_path in graph.removed, row))
+    return {path: [row for _, row in sorted(rows)[:_MOST]] for path, rows in sorted(found.items())}
+
+
+def dropped_importers(
+    distributions: Distributions, graph: Graph, folded: Mapping[str, FoldedModule]
+) -> dict[str, list[Importer]]:
+    """Name of every dropped distribution to at most eight places that import it in upstream, kept files first."""
+    found: dict[str, list[Importer]] = {}
+    for row in distributions.rows:
+        rows = sorted((path in graph.removed, path, line, dotted) for path, line, dotted in row.importers)
+        if rows:
+            found[row.name] = [(p, line, _fate(graph, folded, p, line, dotted)) for _, p, line, dotted in rows[:_MOST]]
+    return found
+
+
+def _fate(graph: Graph, folded: Mapping[str, FoldedModule], path: str, line: int, dotted: str) -> str:
+    if (gone := graph.removed.get(path)) is not None:
+        return f"itself removed ({gone.rule})"
+    module = folded.get(path)
+    if module is None:
+        return "kept"
+    for site in module.imports:
+        if site.line == line and dotted in (site.module, f"{site.module}.{site.name}"):
+            return f"still imported ({site.kind})"
+    decisions = sorted(module.decisions, key=lambda d: d.line)
+    at = bisect_right([d.line for d in decisions], line) - 1
+    if at < 0:
+        return "folded away"
+    # The decision that removed a block stands at or above its first line.
+    near = decisions[at]
+    return f"folded away by {near.rule}: `{near.text}` is {near.outcome} (line {near.line})"

@@ -1,19 +1,23 @@
-"""What DEPENDENCIES.md shows: DeepSeek → layers → kernels → hardware, read from the graph."""
+"""What DEPENDENCIES.md shows: DeepSeek → layers → kernels → hardware, read from the graph; and the picture of the packages: Mermaid text for the
+page, and an SVG where Graphviz is installed.
+"""
 
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from shrinker.program.edges.kernels import kernel_library
 from shrinker.program.nodes import NATIVE_SUFFIXES, module_node, suffix
 from shrinker.program.stdlib import is_standard
 from shrinker.report.chains import chain, outgoing, reached_from, short, show
-from shrinker.report.measure import Measured
+from shrinker.report.summary import Measured
 from shrinker.values.folded import FoldedModule
-from shrinker.values.graph import Graph
+from shrinker.values.graph import Edge, Graph
 
 MODELS = "sglang.srt.models"
 LAYERS = "sglang.srt.layers"
@@ -26,6 +30,10 @@ _HARDWARE = {
     "sm_103": ("Blackwell Ultra (B300, GB300)", r"sm_?103a?"),
     "sm_120": ("Blackwell (RTX 50, RTX PRO 6000)", r"sm_?120a?"),
 }
+_PICTURED = frozenset({"import", "import-local", "kernel", "data"})
+"""Kinds of edges in the picture."""
+_SECONDS = 10.0
+"""Which Graphviz may take."""
 
 
 @dataclass(frozen=True)
@@ -45,41 +53,32 @@ class Group:
 
 
 @dataclass(frozen=True)
-class External:
-    """One distribution outside the tree, by its top-level import name."""
+class Imported:
+    """One name imported from a kernel library, or one distribution outside the tree, by its top-level import name."""
 
     name: str
     modules: int
-    required: bool
-    """True when some kept module imports it at import time, outside a `try`."""
     first: str
     """First place that imports it."""
+    required: bool = True
+    """Some kept module imports it at import time, outside a `try`."""
 
 
 @dataclass(frozen=True)
-class Kernel:
-    """One name imported from a kernel library."""
-
-    name: str
-    modules: int
-    first: str
-
-
-@dataclass
 class Page:
     """Everything the template shows."""
 
-    roots: list[tuple[str, int, str]] = field(default_factory=list)
-    models: list[Group] = field(default_factory=list)
-    layers: list[Group] = field(default_factory=list)
-    attention: list[Group] = field(default_factory=list)
-    quantization: list[Group] = field(default_factory=list)
-    moe: list[Group] = field(default_factory=list)
-    kernels: dict[str, list[Kernel]] = field(default_factory=dict)
-    native: list[tuple[str, int, int]] = field(default_factory=list)
+    roots: list[tuple[str, int, str]]
+    models: list[Group]
+    layers: list[Group]
+    attention: list[Group]
+    quantization: list[Group]
+    moe: list[Group]
+    kernels: dict[str, list[Imported]]
+    native: list[tuple[str, int, int]]
     """Folder, files, lines of native sources below the package."""
-    hardware: list[tuple[str, str, list[str]]] = field(default_factory=list)
-    externals: list[External] = field(default_factory=list)
+    hardware: list[tuple[str, str, list[str]]]
+    externals: list[Imported]
 
 
 def dependencies(graph: Graph, folded: Mapping[str, FoldedModule], files: Iterable[Measured]) -> Page:
@@ -90,13 +89,16 @@ def dependencies(graph: Graph, folded: Mapping[str, FoldedModule], files: Iterab
     models = _models(folded)
     reach = {model: reached_from(out, [model]) for model in models}
     anywhere = reached_from(out, models)
-    used = _kernel_use(graph)
+    used: dict[str, list[Edge]] = {}
+    for edge in graph.edges:
+        if edge.kind == "kernel":
+            used.setdefault(edge.dst[len("kernel:") :], []).append(edge)
 
     def group(name: str, members: list[str]) -> Group:
         by_distance = sorted((len(chain(anywhere, m)), m) for m in members if m in anywhere)
-        libraries: Counter[str] = Counter()
-        for kernel in {kernel for member in members for kernel in used.get(member, ())}:
-            libraries[kernel_library(kernel) or kernel] += 1
+        inside = set(members)
+        named = [kernel for kernel, edges in used.items() if any(edge.src in inside for edge in edges)]
+        libraries = Counter(kernel_library(kernel) or kernel for kernel in named)
         return Group(
             name=name,
             modules=len(members),
@@ -118,21 +120,25 @@ def dependencies(graph: Graph, folded: Mapping[str, FoldedModule], files: Iterab
                 members.setdefault(node[len(f"module:{package}.") :].partition(".")[0], []).append(node)
         return [group(name, nodes) for name, nodes in sorted(members.items())]
 
-    page = Page()
-    page.roots = _roots(graph)
-    page.models = [
-        Group(short(m), sum(node.startswith("module:") for node in reach[m]), lines[m], kernels=group("", [m]).kernels)
-        for m in models
-    ]
-    page.layers = below(LAYERS)
-    page.attention = [row for row in below(f"{LAYERS}.attention") if row.name.endswith("backend") or row.kernels]
-    page.quantization = below(f"{LAYERS}.quantization")
-    page.moe = below(f"{LAYERS}.moe")
-    page.kernels = _kernels(graph)
-    page.native = _native(kept)
-    page.hardware = _hardware(kept, page.kernels)
-    page.externals = _externals(folded)
-    return page
+    kernels: dict[str, list[Imported]] = {}
+    for name, edges in sorted(used.items()):
+        imported = Imported(name, len({edge.src for edge in edges}), f"{edges[0].path}:{edges[0].line}")
+        kernels.setdefault(kernel_library(name) or name, []).append(imported)
+    return Page(
+        roots=_roots(graph),
+        models=[
+            Group(short(m), sum(n.startswith("module:") for n in reach[m]), lines[m], kernels=group("", [m]).kernels)
+            for m in models
+        ],
+        layers=below(LAYERS),
+        attention=[row for row in below(f"{LAYERS}.attention") if row.name.endswith("backend") or row.kernels],
+        quantization=below(f"{LAYERS}.quantization"),
+        moe=below(f"{LAYERS}.moe"),
+        kernels=kernels,
+        native=_native(kept),
+        hardware=_hardware(kept, kernels),
+        externals=_externals(folded),
+    )
 
 
 def _models(folded: Mapping[str, FoldedModule]) -> list[str]:
@@ -140,14 +146,6 @@ def _models(folded: Mapping[str, FoldedModule]) -> list[str]:
     found = [module for module in folded.values() if module.module.startswith(MODELS + ".")]
     entries = [module for module in found if any(name == "EntryClass" for name, _ in module.defines)]
     return sorted(module_node(module.module) for module in entries or found)
-
-
-def _kernel_use(graph: Graph) -> dict[str, set[str]]:
-    used: dict[str, set[str]] = {}
-    for edge in graph.edges:
-        if edge.kind == "kernel":
-            used.setdefault(edge.src, set()).add(edge.dst[len("kernel:") :])
-    return used
 
 
 def _roots(graph: Graph) -> list[tuple[str, int, str]]:
@@ -162,20 +160,6 @@ def _roots(graph: Graph) -> list[tuple[str, int, str]]:
     return rows
 
 
-def _kernels(graph: Graph) -> dict[str, list[Kernel]]:
-    users: dict[str, set[str]] = {}
-    first: dict[str, str] = {}
-    for edge in graph.edges:
-        if edge.kind == "kernel":
-            name = edge.dst[len("kernel:") :]
-            users.setdefault(name, set()).add(edge.src)
-            first.setdefault(name, f"{edge.path}:{edge.line}")
-    out: dict[str, list[Kernel]] = {}
-    for name in sorted(users):
-        out.setdefault(kernel_library(name) or name, []).append(Kernel(name, len(users[name]), first[name]))
-    return out
-
-
 def _native(kept: Iterable[Measured]) -> list[tuple[str, int, int]]:
     rows: dict[str, list[int]] = {}
     for file in kept:
@@ -187,7 +171,7 @@ def _native(kept: Iterable[Measured]) -> list[tuple[str, int, int]]:
     return [(folder, count, total) for folder, (count, total) in sorted(rows.items())]
 
 
-def _hardware(kept: Iterable[Measured], kernels: Mapping[str, list[Kernel]]) -> list[tuple[str, str, list[str]]]:
+def _hardware(kept: Iterable[Measured], kernels: Mapping[str, list[Imported]]) -> list[tuple[str, str, list[str]]]:
     """Architectures that a kept file or a kernel names; most kernels choose theirs at build or run time."""
     names = [file.path.removeprefix("python/sglang/") for file in kept if not file.path.endswith(".json")]
     names += [kernel.name for rows in kernels.values() for kernel in rows]
@@ -200,7 +184,7 @@ def _hardware(kept: Iterable[Measured], kernels: Mapping[str, list[Kernel]]) -> 
     return out
 
 
-def _externals(folded: Mapping[str, FoldedModule]) -> list[External]:
+def _externals(folded: Mapping[str, FoldedModule]) -> list[Imported]:
     modules: dict[str, set[str]] = {}
     required: set[str] = set()
     first: dict[str, str] = {}
@@ -213,5 +197,81 @@ def _externals(folded: Mapping[str, FoldedModule]) -> list[External]:
             first.setdefault(top, f"{path}:{site.line}")
             if site.kind == "import" and not site.guarded:
                 required.add(top)
-    rows = [External(name, len(paths), name in required, first[name]) for name, paths in modules.items()]
+    rows = [Imported(name, len(paths), first[name], name in required) for name, paths in modules.items()]
     return sorted(rows, key=lambda row: (-row.modules, row.name))
+
+
+def package_edges(graph: Graph) -> Counter[tuple[str, str]]:
+    """Imports between packages, models and kernel libraries, counted."""
+    out: Counter[tuple[str, str]] = Counter()
+    for edge in graph.edges:
+        if edge.kind in _PICTURED:
+            src, dst = _package(edge.src), _package(edge.dst)
+            if src and dst and src != dst:
+                out[src, dst] += 1
+    return out
+
+
+def chart(edges: Mapping[tuple[str, str], int]) -> dict[tuple[str, str], int]:
+    """The edges from the models over the layers to the kernels; all packages together make no picture."""
+    return {pair: count for pair, count in sorted(edges.items()) if 0 <= _rank(pair[0]) < _rank(pair[1])}
+
+
+def mermaid(edges: Mapping[tuple[str, str], int]) -> str:
+    """The chart as Mermaid text, with the GPU at its end."""
+    chosen = chart(edges)
+    shown = sorted({name for pair in chosen for name in pair}, key=lambda name: (_rank(name), name))
+    ids = {name: f"n{number}" for number, name in enumerate(shown)}
+    rows = ["flowchart LR"]
+    for rank, title in enumerate(("DeepSeek", "layers", "kernels")):
+        members = [name for name in shown if _rank(name) == rank]
+        if members:
+            rows.append(f"  subgraph {title}")
+            rows += [f'    {ids[name]}["{name}"]' for name in members]
+            rows.append("  end")
+    rows.append('  gpu(["NVIDIA GPU (CUDA)"])')
+    rows += [f"  {ids[a]} -->|{count}| {ids[b]}" for (a, b), count in chosen.items()]
+    rows += [f"  {ids[name]} --> gpu" for name in shown if _rank(name) == 2]
+    return "\n".join(rows)
+
+
+def graphviz_svg(edges: Mapping[tuple[str, str], int]) -> bytes | None:
+    """The chart as SVG; ``None`` where `dot` is not installed or fails."""
+    program = shutil.which("dot")
+    if program is None:
+        return None
+    rows = [f'  "{a}" -> "{b}" [penwidth={1 + count**0.5 / 4:.2f}];' for (a, b), count in chart(edges).items()]
+    text = "\n".join(["digraph packages {", "  rankdir=LR; ranksep=3; node [shape=box, fontsize=10];", *rows, "}"])
+    try:
+        done = subprocess.run(
+            [program, "-Tsvg"], input=text.encode(), capture_output=True, timeout=_SECONDS, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout
+
+
+def _package(node: str) -> str:
+    kind, _, name = node.partition(":")
+    if kind == "kernel":
+        return kernel_library(name) or name
+    if kind == "native":
+        return "jit_kernel sources" if "/jit_kernel/" in name else ""
+    if kind != "module":
+        return ""
+    parts = name.split(".")
+    if name.startswith(MODELS + "."):
+        return "models." + parts[3]
+    if name.startswith(LAYERS + "."):
+        return "layers." + parts[3]
+    if parts[:2] == ["sglang", "srt"]:
+        return "srt." + parts[2] if len(parts) > 2 else "srt"
+    return parts[1] if len(parts) > 1 else "sglang"
+
+
+def _rank(name: str) -> int:
+    if name.startswith("models."):
+        return 0
+    if name.startswith("layers."):
+        return 1
+    return 2 if kernel_library(name) or name.startswith("jit_kernel") else -1

@@ -1,12 +1,13 @@
-"""Which folder holds the reports of a generated tree."""
+"""Which folder holds the reports of a generated tree; and evidence among them that is of another tree: its page says so in its first lines."""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from shrinker.project import default_out, project_folder
@@ -17,30 +18,15 @@ from shrinker.values.upstream import Identity
 
 LOCK = "shrink.lock.json"
 WRITTEN = (
-    "DEPENDENCIES.md",
-    "REMOVED_FILES.md",
-    "api.md",
-    "dependencies.json",
-    "dependencies.svg",
-    "errors.txt",
-    "tuning.txt",
-    "lines.txt",
-    "graph.json",
-    "interface.json",
-    "interface.md",
-    "keep.txt",
-    "questionable.txt",
-    "remove.txt",
-    "rules.json",
-    "rules.md",
-    "run.json",
-    "index.html",
-    "summary.json",
-    "symbol_edges.json",
-    "symbols.json",
-    "uncertain.txt",
+    *("DEPENDENCIES.md", "REMOVED_FILES.md", "api.md", "dependencies.json", "dependencies.svg"),
+    *("errors.txt", "tuning.txt", "lines.txt", "graph.json", "interface.json", "interface.md"),
+    *("keep.txt", "questionable.txt", "remove.txt", "rules.json", "rules.md", "run.json"),
+    *("index.html", "summary.json", "symbol_edges.json", "symbols.json", "uncertain.txt"),
 )
 """What a run writes beside the lock."""
+EVIDENCE = ("verify", "mutation", "mutation-rules", "breakages", "gpu")
+"""Pairs of a page and a JSON document that no run of `shrink` writes."""
+_MARK = "> **Stale.** "
 
 
 def reports_beside(out: Path) -> Path:
@@ -76,12 +62,15 @@ def reports_of(out: Path, manifest: Manifest, asked: Path | None = None) -> Path
     """
     if asked is not None:
         return asked
-    recorded = (out / MANIFEST).read_bytes()
-    for folder in candidates(out, manifest.profile):
-        lock = folder / LOCK
-        if lock.is_file() and lock.read_bytes() == recorded:
-            return folder
-    return new_reports(out, manifest.upstream, manifest.profile)
+    found = next((folder for folder in candidates(out, manifest.profile) if are_of(folder, out)), None)
+    return found or new_reports(out, manifest.upstream, manifest.profile)
+
+
+def are_of(reports: Path, out: Path) -> bool:
+    """True for a folder with the reports of a tree, all of one run."""
+    with contextlib.suppress(OSError):
+        return (reports / LOCK).read_bytes() == (out / MANIFEST).read_bytes()
+    return False
 
 
 def candidates(out: Path, profile: str) -> tuple[Path, ...]:
@@ -114,3 +103,57 @@ def evidence_folder(out: Path, reports: Path, name: str, same: Callable[[Any], b
         if same(kept):
             return reports
     return reports_beside(out)
+
+
+def mark_stale(reports: Path, manifest: Manifest) -> Sequence[str]:
+    """Mark the pages that are evidence of another tree, and take the mark from those that are of this one.
+
+    Returns:
+        Of each stale piece of evidence its file, and what it is evidence of.
+    """
+    found: list[str] = []
+    for name in EVIDENCE:
+        page = reports / f"{name}.md"
+        with contextlib.suppress(OSError, ValueError):
+            data = json.loads((reports / f"{name}.json").read_text("utf-8"))
+            text = page.read_text("utf-8")
+            of = _other(data, manifest)
+            marked = _marked(text, of and f"{_MARK}Evidence of {of}, not of the tree of these reports.")
+            if of:
+                found.append(f"{page.name}: {of}")
+            if marked != text:
+                page.write_text(marked, "utf-8")
+    return found
+
+
+def _other(data: Any, manifest: Manifest) -> str:
+    """What a document is evidence of, where that is not this tree; else nothing."""
+    ran = data.get("hardware", {}).get("trees", {}).get("generated")
+    if ran is not None:
+        # The runner on GPUs knows Python files alone, and no manifest.
+        return "" if ran == _python_digest(manifest) else f"a tree whose Python is {ran}"
+    tree, upstream = data.get("tree"), data.get("upstream", "")
+    rules = data.get("rules_hash", "")
+    known = tree == manifest.tree if tree else (upstream, rules) == (manifest.upstream.spec, manifest.rules_hash)
+    if known:
+        return ""
+    return f"the tree {tree[:12]} of {upstream}" if tree else f"{upstream} by rules {rules[:12]}"
+
+
+def _python_digest(manifest: Manifest) -> str:
+    """As `equivalence.gpu` names a tree: by path and content of every Python file below `python/`."""
+    paths = {f.path: f.sha256 for f in manifest.files if f.path.startswith("python/") and f.path.endswith(".py")}
+    files = [(PurePosixPath(path).relative_to("python"), sha256) for path, sha256 in paths.items()]
+    rows = (f"{path.as_posix()}\0{sha256}\n" for path, sha256 in sorted(files))
+    return hashlib.sha256("".join(rows).encode()).hexdigest()[:16]
+
+
+def _marked(text: str, mark: str) -> str:
+    lines = text.split("\n")
+    at = next((number for number, line in enumerate(lines) if line.startswith(_MARK)), None)
+    if at is not None:
+        del lines[at - 1 : at + 1]
+    if mark:
+        # Below the title.
+        lines[1:1] = ["", mark]
+    return "\n".join(lines)

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shrinker.cache import Cache, pack, unpack
+from shrinker.cache import Cache
+from shrinker.check.workers import cached
 from shrinker.program.cuts import Cuts
 from shrinker.program.saved import kept_node
 
@@ -34,16 +35,15 @@ def retained_data(data: Mapping[str, Any], lines: Mapping[str, int], cache: Cach
         lines: of each kept file in the generated tree.
         cache: results of earlier graphs.
     """
-    layer = cache.layer("retained")
-    keys = {"retained": layer.key(repr((data["nodes"], data["edges"], sorted(lines.items()))))}
-    packed = layer.load(keys)
-    if not packed:
+
+    def measured() -> dict[str, Any]:
         found = Retained(data, lines)
         each = {row.name: [row.files, row.lines] for row in found.each() if row.files > 1}
-        optional = [[row.name, row.files, row.lines] for row in found.optional()]
-        packed = {"retained": pack({"retained": each, "optional": optional})}
-        layer.save(keys, packed)
-    read: dict[str, Any] = unpack(packed["retained"])
+        return {"retained": each, "optional": [[row.name, row.files, row.lines] for row in found.optional()]}
+
+    layer = cache.layer("retained")
+    key = layer.key(repr((data["nodes"], data["edges"], sorted(lines.items()))))
+    read: dict[str, Any] = cached(layer, key, measured)
     return read
 
 

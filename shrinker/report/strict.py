@@ -1,4 +1,4 @@
-"""Strict mode: what a run refuses although the tree would be sound, each with sites and a rule to paste.
+"""Strict mode: what a run refuses although the tree would be sound, each with sites and a rule in TOML to paste, its `why` to be written.
 
 A rule that says nothing any more, a root that is not there, a predicate that looks like a platform test and that no rule
 names, and a construct in which a fact occurs that folding does not understand.
@@ -6,25 +6,27 @@ names, and a construct in which a fact occurs that folding does not understand.
 
 from __future__ import annotations
 
+import json
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from shrinker.report.effects import RuleEffect
-from shrinker.report.occurrence import occurring
-from shrinker.report.proposals import propose_acceptance, propose_fact, propose_leftover, propose_platform
-from shrinker.ruleset import Fact, Leftover, Rule, Ruleset, module_matches
+from shrinker.report.effects import RuleEffect, names_of, occurring
+from shrinker.ruleset import Leftover, Rule, Ruleset, module_matches
 from shrinker.ruleset.models import Refusal
 from shrinker.values.folded import FoldedModule, Uncertain
 from shrinker.values.leftovers import KINDS, Kind, Leftovers
 from shrinker.values.leftovers import Leftover as Found
 from shrinker.values.outcome import Finding
-from shrinker.values.upstream import UpstreamTree
+from shrinker.values.upstream import UpstreamTree, module_name
 
 REFUSED: frozenset[Kind] = frozenset({"predicates", "flags", "environment", "absent imports"})
 """Kinds of leftovers that must have their reason. Texts and names are listed by `shrinker leftovers` alone."""
 
 _ORDER = ("unnamed-predicate", "undecided-fact", "leftover")
 _SHOWN_SITES = 5
+_INDENT = "    "
+_WHY = "Say why: what makes this so on every NVIDIA machine?"
 
 
 def strict_findings(
@@ -169,17 +171,65 @@ def _named(rules: Ruleset) -> dict[str, str]:
     """Last component, and whole name, of everything that a fact decides, with the rule."""
     named: dict[str, str] = {}
     for fact in rules.facts:
-        for pattern in _patterns(fact):
+        for pattern in names_of(fact):
             named.setdefault(pattern, fact.id)
             if pattern.startswith((".", "sglang.")):
                 named.setdefault(pattern.rpartition(".")[2], fact.id)
     return named
 
 
-def _patterns(fact: Fact) -> tuple[str, ...]:
-    return (*fact.calls, *fact.names, *fact.attributes, *fact.environment)
-
-
 def _sites(sites: Sequence[tuple[str, int]]) -> str:
     shown = ", ".join(f"{path}:{line}" for path, line in sites[:_SHOWN_SITES])
     return shown + (f" and {len(sites) - _SHOWN_SITES} more" if len(sites) > _SHOWN_SITES else "")
+
+
+def propose_fact(text: str, kind: Kind = "predicates", path: str = "") -> str:
+    """A `[[fact]]` that makes a name false.
+
+    Args:
+        text: as the code writes it; a call ends in ``()``.
+        kind: of the leftover.
+        path: file that holds it, for a name of its module.
+    """
+    name = text.removesuffix("()").lstrip("….")
+    last = name.rpartition(".")[2]
+    if kind == "environment":
+        keys: dict[str, Sequence[str]] = {"environment": [last]}
+    elif text.endswith("()"):
+        keys = {"calls": [f".{last}" if "." in text else f"sglang.**.{last}"]}
+    elif "." in name:
+        keys = {"attributes": [f".{last}"]}
+    else:
+        keys = {"names": [f"{module_name(path) or 'sglang.**'}.{last}"]}
+    return table("fact", f"platform-{slug(last)}", {**keys, "value": False})
+
+
+def propose_platform(name: str) -> str:
+    """The words of a predicate of the platform that is served."""
+    words = [word for word in name.strip("_").split("_") if word not in ("is", "available", "supported", "enabled")]
+    return table("platform", f"words-{slug(name)}", {"words": words[:1] or [name], "own": True})
+
+
+def propose_leftover(leftover: Found) -> str:
+    """A `[[leftover]]` that gives one leftover its reason."""
+    keys = {"kind": [leftover.kind], "in": [leftover.position], "words": [leftover.text], "where": [leftover.where]}
+    return table("leftover", f"leftover-{slug(leftover.text)}", keys)
+
+
+def propose_acceptance(module: str) -> str:
+    """A `[[leftover]]` that accepts what folding could not decide in a module."""
+    keys: Mapping[str, object] = {"in": ["construct"], "where": [module]}
+    return table("leftover", f"leftover-{slug(module.rpartition('.')[2])}-construct", keys)
+
+
+def table(kind: str, name: str, keys: Mapping[str, object]) -> str:
+    """A rule in TOML, its `why` to be written."""
+    # JSON's strings, arrays and truth values are TOML's too.
+    rows = [f"[[{kind}]]", f"id = {json.dumps(name)}", f"why = {json.dumps(_WHY)}"]
+    rows += [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in keys.items()]
+    return "\n".join(_INDENT + row for row in rows)
+
+
+def slug(text: str) -> str:
+    """A text as the id of a rule may hold it."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "name"

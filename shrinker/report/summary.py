@@ -1,30 +1,41 @@
-"""``summary.json`` and the table that the command line prints of it."""
+"""Files and lines before and after, each with its area and its language; ``summary.json``, and the table that the command line prints of it."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from shrinker.report.measure import Measured, Tally, as_json, tally
+from shrinker.emit.writer import count_lines
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence
-from shrinker.values.upstream import PACKAGE_PREFIX
+from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 FORMAT = 1
+_SUFFIXES = {
+    "Python": ("py", "pyi"),
+    "CUDA": ("cu", "cuh"),
+    "C++": ("c", "cc", "cpp", "h", "hpp", "inl", "cxx"),
+    "Go": ("go",),
+    "Rust": ("rs",),
+    "JSON": ("json",),
+    "templates": ("jinja", "jinja2"),
+    "documents": ("md", "mdx", "rst", "ipynb"),
+    "configuration": ("toml", "yaml", "yml", "cfg", "cmake"),
+}
+_LANGUAGES = {suffix: language for language, suffixes in _SUFFIXES.items() for suffix in suffixes}
+CODE = ("Python", "C++", "CUDA")
+"""Languages of what serves: the package, its kernels and their wrappers."""
 
 
 def build_summary(
-    manifest: Manifest,
-    graph: Graph,
-    folded: Mapping[str, FoldedModule],
-    files: Sequence[Measured],
+    manifest: Manifest, graph: Graph, folded: Mapping[str, FoldedModule], files: Sequence[Measured]
 ) -> dict[str, Any]:
     """Everything countable about the tree; no evidence, no times, no memory."""
     decisions = [decision for module in folded.values() for decision in module.decisions]
@@ -34,8 +45,8 @@ def build_summary(
         "upstream": asdict(manifest.upstream),
         "profile": manifest.profile,
         "rules_hash": manifest.rules_hash,
-        "total": as_json(_one(files, "total"))["total"],
-        "package_python": as_json(_one(package, "package"))["package"],
+        "total": as_json([total(files)])["total"],
+        "package_python": as_json([total(package)])["total"],
         "by_area": as_json(tally(files, lambda f: f.area)),
         "by_language": as_json(tally(files, lambda f: f.language)),
         "files_changed": sum(file.changed for file in manifest.files),
@@ -110,9 +121,90 @@ def _row(table: Table, label: str, row: Mapping[str, int]) -> None:
     table.add_row(label, files, f"{row['lines_before']:,}", f"{row['lines_after']:,}", left)
 
 
-def _one(files: Sequence[Measured], name: str) -> list[Tally]:
-    return tally(files, lambda _: name) or [Tally(name, 0, 0, 0, 0)]
-
-
 def _counts(items: Any) -> dict[str, int]:
     return dict(sorted(Counter(items).items()))
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One upstream file, before and after."""
+
+    path: str
+    area: str
+    language: str
+    before: int
+    """Lines; 0 for a binary file."""
+    after: int
+    kept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Sums over a group of files."""
+
+    name: str
+    files_before: int
+    files_after: int
+    lines_before: int
+    lines_after: int
+
+    @property
+    def percent(self) -> str:
+        """Lines left, in percent of the lines before."""
+        return f"{100 * self.lines_after / self.lines_before:.1f} %" if self.lines_before else "-"
+
+
+def measure(tree: UpstreamTree, manifest: Manifest) -> list[Measured]:
+    """Measure every file of the tree, in its order. Files that shrinker itself writes are no upstream files."""
+    emitted = {file.path: file for file in manifest.files}
+    out: list[Measured] = []
+    for file in tree.files:
+        kept = emitted.get(file.path)
+        if kept is not None:
+            before, after = kept.lines_before, kept.lines_after
+        else:
+            before, after = count_lines(tree.read(file.path)), 0
+        out.append(Measured(file.path, area(file.path), language(file.path), before, after, kept is not None))
+    return out
+
+
+def area(path: str) -> str:
+    """First folder below ``python/sglang/srt`` or ``python/sglang``; outside the package the first folder."""
+    rest = path.removeprefix(PACKAGE_PREFIX)
+    parts = rest.split("/")
+    if rest == path:
+        return parts[0] + "/" if len(parts) > 1 else "(top)"
+    if parts[0] == "srt":
+        return f"srt/{parts[1]}" if len(parts) > 2 else "srt"
+    return f"sglang/{parts[0]}" if len(parts) > 1 else "sglang"
+
+
+def language(path: str) -> str:
+    """Language by suffix; ``other`` for what has none in the table."""
+    return _LANGUAGES.get(path.rpartition("/")[2].rpartition(".")[2].lower(), "other")
+
+
+def tally(files: Iterable[Measured], key: Callable[[Measured], str]) -> list[Tally]:
+    """Sums by key, the largest before first."""
+    sums: dict[str, list[int]] = {}
+    for file in files:
+        row = sums.setdefault(key(file), [0, 0, 0, 0])
+        row[0] += 1
+        row[1] += file.kept
+        row[2] += file.before
+        row[3] += file.after
+    tallies = [Tally(name, *row) for name, row in sums.items()]
+    return sorted(tallies, key=lambda t: (-t.lines_before, t.name))
+
+
+def total(files: Iterable[Measured]) -> Tally:
+    """The sum of all."""
+    return (tally(files, lambda _: "total") or [Tally("total", 0, 0, 0, 0)])[0]
+
+
+def as_json(tallies: Iterable[Tally]) -> Mapping[str, Mapping[str, int]]:
+    """Tallies by name, for summary.json."""
+    return {
+        t.name: {key: value for key, value in asdict(t).items() if key != "name"}
+        for t in sorted(tallies, key=lambda t: t.name)
+    }

@@ -14,21 +14,32 @@ from shrinker.program.saved import graph_data
 from shrinker.program.symbols.costs import root_costs
 from shrinker.program.symbols.saved import NO_SYMBOLS, SymbolData, symbol_data
 from shrinker.program.written import Written
-from shrinker.report.api import ApiPage, Lost, api_page, definitions_data, removed_definitions
-from shrinker.report.dependencies import dependencies
+from shrinker.report.api import (
+    ApiPage,
+    Lost,
+    api_page,
+    definitions_data,
+    interface_data,
+    interface_groups,
+    removed_definitions,
+)
+from shrinker.report.chains import cycles, dropped_importers, removed_importers
+from shrinker.report.dependencies import dependencies, graphviz_svg, mermaid, package_edges
 from shrinker.report.distributions import distributions_data, extras_text
 from shrinker.report.effects import RuleEffect, rule_effects
-from shrinker.report.importers import dropped_importers, removed_importers
-from shrinker.report.interface import interface_data, interface_groups
-from shrinker.report.lists import errors_list, keep_list, lines_list, remove_list, tuning_list, uncertain_list
-from shrinker.report.measure import Measured, Tally, measure, tally
+from shrinker.report.lists import (
+    errors_list,
+    keep_list,
+    lines_list,
+    questionable_list,
+    remove_list,
+    tuning_list,
+    uncertain_list,
+)
 from shrinker.report.page import PAGE, index_page
 from shrinker.report.pages import readable, templates, write_files
-from shrinker.report.picture import graphviz_svg, mermaid, package_edges
-from shrinker.report.questionable import questionable_list
 from shrinker.report.retained import retained_data
-from shrinker.report.structure import cycles
-from shrinker.report.summary import build_summary, evidence_data
+from shrinker.report.summary import Measured, build_summary, evidence_data, measure, tally, total
 from shrinker.ruleset import Remove, Ruleset
 from shrinker.values.distributions import Distributions
 from shrinker.values.entries import Entries
@@ -39,17 +50,6 @@ from shrinker.values.manifest import Manifest
 from shrinker.values.native import Cut
 from shrinker.values.outcome import Evidence
 from shrinker.values.upstream import UpstreamTree
-
-GENERATED_ONLY = (
-    "graph.json",
-    "symbols.json",
-    "symbol_edges.json",
-    "run.json",
-    "dependencies.svg",
-    "questionable.txt",
-    PAGE,
-)
-"""Files that git ignores: large, different from run to run, or dependent on what is installed."""
 
 _MOST_FOLDERS = 150
 _MOST_KEPT = 20
@@ -223,7 +223,7 @@ def _pages(
     folders = tally(unreachable, lambda file: _folder(file.path))
     pages: dict[str, dict[str, Any]] = {
         "REMOVED_FILES.md": {
-            "total": _total(files),
+            "total": total(files),
             "by_rule": by_rule,
             "features": features,
             "by_area": [t for t in tally(files, lambda file: file.area) if t.files_after < t.files_before],
@@ -241,7 +241,7 @@ def _pages(
         "interface.md": interface_groups(made.interface, made.entries, made.rules),
         "rules.md": {
             "effects": effects,
-            "unreachable": _total(unreachable),
+            "unreachable": total(unreachable),
             "enters": {claim.rule: "; ".join(claim.enters) for claim in made.entries.claims},
         },
     }
@@ -261,10 +261,6 @@ def _rules_data(rules: Ruleset, effects: Sequence[RuleEffect]) -> dict[str, Any]
         "wide": {e.id: e.wide for e in effects if e.wide and not e.idle},
     }
     return {"format": 1, "profile": rules.profile, "rules": rows, "effects": did, **doubts}
-
-
-def _total(files: Sequence[Measured]) -> Tally:
-    return (tally(files, lambda _: "total") or [Tally("total", 0, 0, 0, 0)])[0]
 
 
 def _folder(path: str) -> str:

@@ -1,4 +1,6 @@
-"""Move the pin to another upstream: generate, judge, compare, and only then keep it; else everything is as it was."""
+"""Move the pin to another upstream: generate, judge, compare, hold what that costs against the profile's budget, and only then keep it; else
+everything is as it was.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,10 @@ from shrinker.project import own_pins_file, pins_file
 from shrinker.report.diff import Review, Side
 from shrinker.report.place import LOCK
 from shrinker.ruleset.load import load_profile
+from shrinker.ruleset.models import Budget
 from shrinker.source import open_upstream
 from shrinker.source.pins import Pins, load_pins
 from shrinker.source.repository import git
-from shrinker.upgrade.budget import overruns
 from shrinker.upgrade.check_upstream import SECTIONS, Diagnosis, diagnose
 from shrinker.upgrade.generated import generate, wanted
 from shrinker.upgrade.pin import index_commit, moved, set_index_commit
@@ -28,6 +30,9 @@ from shrinker.upgrade.sides import compare_sides, generated_side, recorded_side
 from shrinker.values.contents import MANIFEST, foreign
 from shrinker.values.errors import EvidenceError, InputError
 from shrinker.values.outcome import Finding
+
+_LARGEST = 5
+"""Folders that are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,3 +236,19 @@ def _link(source: str, target: str) -> str:
         # Another file system, or one without links.
         shutil.copy2(source, target)
     return target
+
+
+def overruns(review: Review, budget: Budget) -> list[str]:
+    """What of a budget a new tree exceeds, a sentence each."""
+    found: list[str] = []
+    if budget.lines is not None and review.new.python_lines > budget.lines:
+        grown = [row for row in review.growth if row.kind.startswith("+")][:_LARGEST]
+        where = ", ".join(f"{row.subject} {row.kind}" for row in grown)
+        found.append(f"{review.new.python_lines:,} lines of Python, of at most {budget.lines:,} (most: {where})")
+    added = [row.subject for row in review.dependencies if row.kind == "added"]
+    if budget.distributions is not None and len(added) > budget.distributions:
+        found.append(f"{len(added)} new distributions, of at most {budget.distributions}: {', '.join(added)}")
+    for row in review.dependencies:
+        if row.kind in ("added", "import added") and row.subject in budget.forbidden:
+            found.append(f"{row.subject} is forbidden: {row.kind}, {row.where or row.after}")
+    return found

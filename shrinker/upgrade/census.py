@@ -1,6 +1,9 @@
-"""What an upstream has of the kinds of thing that rules speak of, by its syntax alone: registries, walks, platforms, folders.
+"""What an upstream has of the kinds of thing that rules speak of, by its syntax alone: registries, walks, platforms, folders; and names and modules
+that rules speak of, that an upstream they were written for has, and that another one no longer has.
 
 Two inventories are compared, so that an item only needs the same name in both; that most items ask for no rule is no matter.
+An optional rule, or one of several names of a rule, may lose its match without a word in strict mode. What was renamed is
+then no longer decided: what is new where the old name was defined may be it.
 """
 
 from __future__ import annotations
@@ -8,13 +11,16 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from shrinker.cache import Cache, pack, unpack
+from shrinker.cache import Cache, pack
 from shrinker.check.leftovers.vocabulary import Vocabulary, build_vocabulary
-from shrinker.ruleset import Ruleset
-from shrinker.ruleset.match import any_module_matches, any_path_matches
+from shrinker.check.workers import map_cached
+from shrinker.report.effects import names_of, places_of
+from shrinker.ruleset import Rule, Ruleset
+from shrinker.ruleset.match import any_module_matches, any_path_matches, module_matches, path_matches
+from shrinker.ruleset.models import Keep, Remove, Root, Walk
 from shrinker.source.layout import NEEDED
 from shrinker.syntax.parsing import parsed
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
@@ -29,6 +35,8 @@ _WALKS = frozenset({"iter_modules", "walk_packages"})
 _LONGEST = 24
 """Characters of a text that may be a platform's name."""
 _MOST_LINES = 40_000
+_DEFINITION = re.compile(r"[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
+_MOST = 5
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -52,10 +60,8 @@ def inventory(tree: UpstreamTree, rules: Ruleset, results: Cache) -> tuple[Item,
     stay = [file for file in tree.files if not is_removed(file.path, rules)]
     paths = [file for file in stay if file.path.startswith(PACKAGE_PREFIX) and file.path.endswith(".py")]
     keys = {file.path: layer.key(file.path, file.sha256) for file in paths}
-    known = {path: unpack(data) for path, data in layer.load(keys).items()}
-    fresh = {file.path: _of_file(file.path, tree.read(file.path), words) for file in paths if file.path not in known}
-    layer.save({path: keys[path] for path in fresh}, {path: pack(items) for path, items in fresh.items()})
-    found = {item for items in (*known.values(), *fresh.values()) for item in items}
+    read = map_cached(lambda path: pack(_of_file(path, tree.read(path), words)), layer, keys, len, jobs=1)
+    found = {item for items in read.values() for item in items}
     found.update(_of_tree([file.path for file in stay], tree.declared.scripts))
     found.update(_of_folders([file.path for file in tree.files], rules, words))
     return tuple(sorted(found))
@@ -208,7 +214,82 @@ def _top(path: str) -> str:
     return parts[0] if len(parts) > 1 and parts[0] not in NEEDED else ""
 
 
-def counted(paths: Iterable[str], folders: Iterable[str]) -> Mapping[str, int]:
-    """How many of the paths lie below each folder, or are it."""
-    rows = list(paths)
-    return {folder: sum(path == folder or path.startswith(f"{folder}/") for path in rows) for folder in folders}
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """One name of a rule."""
+
+    rule: str
+    pattern: str
+    was: str
+    """``path:line`` in the other upstream; a path for a module."""
+    fresh: tuple[tuple[str, str], ...] = ()
+    """Definitions that are new in the file that defined it, each with ``path:line``."""
+
+
+def lost_names(rules: Ruleset, tree: UpstreamTree, before: UpstreamTree) -> list[Lost]:
+    """Names that `before` has and `tree` has not, in the order of the rules."""
+    patterns = sorted({name for rule in rules.all_rules() for name in names_of(rule)})
+    known = places_of(before, patterns)
+    here = places_of(tree, known)
+    gone = {pattern: place for pattern, place in known.items() if pattern not in here}
+    fresh = _fresh({_last(pattern) for pattern in gone}, tree, before)
+    found: list[Lost] = []
+    for rule in rules.all_rules():
+        names = dict.fromkeys(name for name in names_of(rule) if name in gone)
+        found += [Lost(rule.id, name, gone[name], fresh.get(_last(name), ())) for name in names]
+        found += [Lost(rule.id, pattern, was) for pattern, was in _modules(rule, tree, before)]
+    return found
+
+
+def _modules(rule: Rule, tree: UpstreamTree, before: UpstreamTree) -> Iterator[tuple[str, str]]:
+    modules: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    match rule:
+        case Root(optional=False):
+            # Strict mode tells of its modules.
+            paths = rule.paths
+        case Root() | Keep() | Remove():
+            modules, paths = rule.modules, rule.paths
+        case Walk():
+            modules = (rule.package,)
+    for pattern in modules:
+        yield from _unmatched(pattern, lambda path, p: module_matches(p, module_name(path) or ""), tree, before)
+    for pattern in paths:
+        yield from _unmatched(pattern, lambda path, p: path_matches(p, path), tree, before)
+
+
+def _unmatched(
+    pattern: str, matches: Callable[[str, str], bool], tree: UpstreamTree, before: UpstreamTree
+) -> Iterator[tuple[str, str]]:
+    was = next((file.path for file in before.files if matches(file.path, pattern)), None)
+    if was is not None and not any(matches(file.path, pattern) for file in tree.files):
+        yield pattern, was
+
+
+def _last(pattern: str) -> str:
+    return pattern.replace("()", "").rpartition(".")[2]
+
+
+def _fresh(names: set[str], tree: UpstreamTree, before: UpstreamTree) -> dict[str, tuple[tuple[str, str], ...]]:
+    """What is defined anew in the files that defined some names, by name."""
+    found: dict[str, tuple[tuple[str, str], ...]] = {}
+    for file in before.files if names else ():
+        now = tree.by_path.get(file.path)
+        if now is None or now.sha256 == file.sha256 or not file.path.endswith(".py"):
+            continue
+        old = _defined(before, file.path)
+        here = names & old.keys()
+        if here:
+            more = tuple((name, place) for name, place in _defined(tree, file.path).items() if name not in old)
+            found |= {name: (*found.get(name, ()), *more)[:_MOST] for name in here}
+    return found
+
+
+def _defined(tree: UpstreamTree, path: str) -> dict[str, str]:
+    """Functions and classes of a file, each with its first place."""
+    found: dict[str, str] = {}
+    for number, row in enumerate(tree.read(path).decode("utf-8", "replace").split("\n"), 1):
+        definition = _DEFINITION.match(row)
+        if definition is not None:
+            found.setdefault(definition[1], f"{path}:{number}")
+    return found

@@ -14,17 +14,16 @@ from pathlib import Path
 
 from shrinker.cache import Cache
 from shrinker.check.tokens import is_subsequence
-from shrinker.pipeline import Progress
+from shrinker.pipeline import Progress, Request, shrink
 from shrinker.project import project_folder
-from shrinker.report.proposals import propose_fact, table
+from shrinker.report.place import reports_beside
+from shrinker.report.strict import propose_fact, slug, table
 from shrinker.ruleset import Ruleset, load_profile
 from shrinker.ruleset.match import any_path_matches
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
 from shrinker.source.pins import load_pins
-from shrinker.upgrade.census import Item, counted, fresh_items, inventory, sites
-from shrinker.upgrade.lost import Lost, lost_names
-from shrinker.upgrade.survey import survey
+from shrinker.upgrade.census import Item, Lost, fresh_items, inventory, lost_names, sites
 from shrinker.values.errors import InputError, ShrinkerError
 from shrinker.values.outcome import Finding
 from shrinker.values.upstream import UpstreamTree
@@ -129,15 +128,18 @@ def _generated(
     """What a run says, and the files that it keeps."""
     with tempfile.TemporaryDirectory(prefix="shrinker-check-upstream-") as name:
         try:
-            done = survey(upstream, profile, Path(name) / "tree", jobs, progress, rules)
+            out = Path(name) / "tree"
+            done = shrink(
+                Request(upstream, profile, out, jobs, reports=reports_beside(out), rules=rules, look=True), progress
+            )
         except ShrinkerError as error:
             return [Symptom("generation", upstream, error.message, ())], frozenset()
-        found = [_of_finding(finding, tree, Path(name) / "tree") for finding in done.findings]
+        found = [_of_finding(finding, tree, out) for finding in done.strict]
     found += [
         Symptom("rescued", module, f"a rule removes it, and {where}", (where.partition(" ")[0],))
-        for module, where in sorted(done.result.rescued.items())
+        for module, where in sorted(done.rescued.items())
     ]
-    return found, frozenset(file.path for file in done.result.manifest.files)
+    return found, frozenset(file.path for file in done.manifest.files)
 
 
 def _of_lost(lost: Lost, rules: Ruleset, since: str) -> Symptom:
@@ -197,48 +199,49 @@ def _known(item: Item, rules: Ruleset) -> bool:
 def _symptom(item: Item, items: Iterable[Item], kept: frozenset[str], rules: Ruleset) -> Symptom:
     places = sites(items, item)
     shown = (*places[:_MOST_SITES], *((f"and {len(places) - _MOST_SITES} more",) if len(places) > _MOST_SITES else ()))
-    text, rule = _words(item, counted(kept, [item.path])[item.path] if not item.line else 0)
+    below = () if item.line else [path for path in kept if path == item.path or path.startswith(f"{item.path}/")]
+    text, rule = _words(item, len(below))
     return Symptom(item.kind, item.name, text, shown, rule)
 
 
 def _words(item: Item, kept: int) -> tuple[str, str]:
     """What to make of an item, and a rule to paste."""
-    slug = re.sub(r"[^a-z0-9]+", "-", item.name.lower()).strip("-") or "name"
+    name = slug(item.name)
     match item.kind:
         case "platforms":
             rows: Mapping[str, object] = {"words": [item.name]}
             return (
                 f"`{item.name}` stands beside {item.beside}; if it is another platform's, strict mode should know the word",
-                table("platform", f"words-{slug}", rows),
+                table("platform", f"words-{name}", rows),
             )
         case "registries":
             return (
                 f"`{item.name}` may file things under texts; where those name platforms or removed features, a domain decides them",
                 table(
-                    "domain", f"registers-{slug}", {"registers": [f"sglang.**.{item.name}"], "never": ["a removed one"]}
+                    "domain", f"registers-{name}", {"registers": [f"sglang.**.{item.name}"], "never": ["a removed one"]}
                 ),
             )
         case "walks":
             return (
                 "imports every module that it finds; without a rule all of the package stays",
-                table("walk", f"walk-{slug[-40:]}", {"package": "sglang.THE.PACKAGE", "keep": []}),
+                table("walk", f"walk-{name[-40:]}", {"package": "sglang.THE.PACKAGE", "keep": []}),
             )
         case "entry points":
             if "=" in item.name:
                 module = item.name.partition("=")[2].partition(":")[0].strip()
-                return "a command that upstream installs", table("root", f"root-{slug[:40]}", {"modules": [module]})
+                return "a command that upstream installs", table("root", f"root-{name[:40]}", {"modules": [module]})
             return "reads what other packages install; what it may load is not in the tree", ""
         case "package data":
             folder, suffix = item.path.rpartition("/")[0], item.path.rpartition(".")[2]
             keys = {"paths": [f"{folder}/*.{suffix}"], "needed_by": ["sglang.THE.MODULE"]}
             return (
                 f"{'kept' if kept else 'not kept'}: a file that code finds by a computed name needs an asset rule",
-                table("asset", f"asset-{slug[-40:]}", keys),
+                table("asset", f"asset-{name[-40:]}", keys),
             )
     dotted = item.path.removeprefix("python/").replace("/", ".")
     return (
         f"{kept:,} files of it are kept; if it is a removed feature's, say so",
-        table("remove", f"remove-{slug[-40:]}", {"feature": "What it is for", "modules": [f"{dotted}.**", dotted]}),
+        table("remove", f"remove-{name[-40:]}", {"feature": "What it is for", "modules": [f"{dotted}.**", dotted]}),
     )
 
 

@@ -18,11 +18,10 @@ from shrinker.cache.identity import tool_identity
 from shrinker.cache.workers import Tell, run_in_child
 from shrinker.pipeline import Progress, Request, shrink
 from shrinker.project import project_folder
-from shrinker.report.place import LOCK, reports_beside
+from shrinker.report.place import are_of, reports_beside
 from shrinker.ruleset import load_profile
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder, locked
-from shrinker.values.contents import MANIFEST
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import UpstreamTree
 
@@ -50,10 +49,7 @@ class Wanted:
     @property
     def ready(self) -> bool:
         """True when it is there, whole: the lock is put in place last."""
-        lock, manifest = self.reports / LOCK, self.place / MANIFEST
-        with contextlib.suppress(OSError):
-            return lock.read_bytes() == manifest.read_bytes()
-        return False
+        return are_of(self.reports, self.place)
 
     @property
     def reports(self) -> Path:

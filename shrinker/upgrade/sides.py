@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -32,19 +32,18 @@ from shrinker.values.upstream import UpstreamTree
 _KINDS = ("release:", "git:", "path:")
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How sides are opened."""
-
-    profile: str
-    jobs: int
-    rules: Path | None = None
-    upstreams: tuple[str | None, str | None] = (None, None)
-    """Where to read the upstream of each side that is a tree or a lock."""
-
-
-def open_sides(names: Sequence[str], options: Options, progress: Progress) -> tuple[Side, Side]:
+def open_sides(
+    names: Sequence[str],
+    upstreams: Sequence[str | None],
+    profile: str,
+    rules: Path | None,
+    jobs: int,
+    progress: Progress,
+) -> tuple[Side, Side]:
     """Both sides; what is an upstream is generated.
+
+    Args:
+        upstreams: where to read the upstream of each side that is a tree or a lock.
 
     Raises:
         InputError: one of them is nothing that can be compared.
@@ -53,11 +52,11 @@ def open_sides(names: Sequence[str], options: Options, progress: Progress) -> tu
     trees: dict[str, Wanted] = {}
     for name, place in zip(names, places, strict=True):
         if place is None and name not in trees:
-            trees[name] = wanted(name, options.profile, options.rules, progress)
-    generate([*trees.values()], options.jobs, progress)
+            trees[name] = wanted(name, profile, rules, progress)
+    generate([*trees.values()], jobs, progress)
     old, new = (
         generated_side(trees[name]) if place is None else recorded_side(name, place, upstream, progress)
-        for name, place, upstream in zip(names, places, options.upstreams, strict=True)
+        for name, place, upstream in zip(names, places, upstreams, strict=True)
     )
     return old, new
 

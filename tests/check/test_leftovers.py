@@ -8,8 +8,7 @@ from shrinker.check.leftovers import find_leftovers
 from shrinker.ruleset import Leftover
 from shrinker.values.errors import InputError
 from shrinker.values.leftovers import Leftovers
-from tests.check.platforms import RULES, WHY
-from tests.check.trees import Build, Case
+from tests.check.trees import RULES, WHY, Build, Case
 
 UTILS = "def is_npu():\n    return False\n\n\ndef is_cuda():\n    return True\n\n\ndef is_cpu():\n    return False\n"
 

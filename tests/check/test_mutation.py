@@ -115,10 +115,7 @@ def test_each_kind_of_fault(kind: str, expected: list[str]) -> None:
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
-        (
-            "native registration deleted",
-            ['m.def("add(Tensor a) -> Tensor");', 'm.impl("add", torch::kCUDA, &add);'],
-        ),
+        ("native registration deleted", ['m.def("add(Tensor a) -> Tensor");', 'm.impl("add", torch::kCUDA, &add);']),
         ("native definition deleted", ["add"]),
         ("native include deleted", ["#include <torch/all.h>"]),
     ],

@@ -58,10 +58,7 @@ CASES: dict[str, tuple[dict[str, str | None], list[tuple[str, str]]]] = {
         {"//kernels/csrc/ext.cc": "="},
         [("operators", "kernels/csrc/ext.cc"), ("definitions", "kernels/include/ops.h")],
     ),
-    "a declaration is gone": (
-        {"//kernels/include/ops.h": f"// {NOTE}"},
-        [("definitions", "kernels/include/ops.h")],
-    ),
+    "a declaration is gone": ({"//kernels/include/ops.h": f"// {NOTE}"}, [("definitions", "kernels/include/ops.h")]),
     "an include is gone": (
         {"//kernels/csrc/add.cu": f"// {NOTE}" + ADD.replace('#include "shared.cuh"\n', "")},
         [("includes", "kernels/csrc/add.cu")],

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.check.lexer import fast_lines
-from shrinker.check.tokens import logical_lines, split
+from shrinker.check.tokens import fast_lines, logical_lines, split
 
 STDLIB = sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))[::3]
 

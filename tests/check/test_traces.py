@@ -10,7 +10,7 @@ from shrinker.check.leftovers.scan import Scanner
 from shrinker.check.leftovers.vocabulary import Vocabulary, build_vocabulary
 from shrinker.ruleset import Fact
 from shrinker.ruleset.models import Domain
-from tests.check.platforms import RULES, WHY
+from tests.check.trees import RULES, WHY
 
 VOCABULARY = build_vocabulary(RULES)
 PARSED = "args = parser.parse_args()\n"

@@ -1,4 +1,6 @@
-"""Small upstream and generated trees, written by hand, and a manifest that says what was generated."""
+"""Small upstream and generated trees, written by hand, and a manifest that says what was generated; rules of a small profile that name other
+platforms.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from pathlib import Path
 from shrinker.cache import Cache
 from shrinker.check.levels import judge
 from shrinker.check.trees import Trees
-from shrinker.ruleset import Ruleset
+from shrinker.ruleset import Absent, Fact, Platform, Remove, Ruleset
 from shrinker.ruleset.load import load_rules
 from shrinker.values.form import digest
 from shrinker.values.manifest import Manifest
@@ -21,6 +23,23 @@ from tests.program.small_tree import tree_of
 
 Files = Mapping[str, str]
 IDENTITY = Identity(kind="path", spec="path", version=None, commit=None, dirty=True)
+WHY = "A rule of a test."
+RULES = Ruleset(
+    facts=(
+        Fact(id="npu", why=WHY, calls=("sglang.**.is_npu", ".is_aiter"), value=False),
+        Fact(id="cpu", why=WHY, calls=("sglang.**.is_cpu", "torch.xpu.is_available"), value=False),
+        Fact(id="cuda", why=WHY, calls=("sglang.**.is_cuda",), value=True, exact=False),
+        Fact(id="version", why=WHY, names=("torch.version.hip",)),
+        Fact(id="hooks", why=WHY, calls=("sglang.hooks.maybe_*",)),
+        Fact(id="switch", why=WHY, environment=("SGLANG_FAST",), value=False),
+    ),
+    absents=(Absent(id="absent", why=WHY, modules=("aiter", "quark")),),
+    removes=(Remove(id="remove", why=WHY, feature="NPU", modules=("sglang.srt.npu_*",)),),
+    platforms=(
+        Platform(id="words", why=WHY, words=("npu", "hip", "rocm", "aiter", "gfx*", "xpu")),
+        Platform(id="own", why=WHY, words=("sm*",), own=True),
+    ),
+)
 
 
 def upstream_tree(root: Path) -> UpstreamTree:

@@ -17,8 +17,8 @@ from equivalence.levels import LEVELS_BY_NAME, SIMULATED_LEVELS
 from shrinker.check.embedders import LEVEL as EMBEDDERS
 from shrinker.check.levels import EVIDENCE_LEVELS
 from shrinker.cli import app
+from shrinker.cli.gpu import NATIVE_LEVEL
 from shrinker.cli.help import EXAMPLES
-from shrinker.cli.native import NATIVE_LEVEL
 from shrinker.cli.options import LEVELS
 from tests.cli.small import World
 

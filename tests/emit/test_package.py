@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from shrinker.emit.notice import HEADER, notice
-from shrinker.emit.package import pyproject, version_module, version_tuple
+from shrinker.emit.package import HEADER, notice, pyproject, version_module, version_tuple
 from shrinker.values.distributions import Distributions
 from shrinker.values.upstream import DeclaredPackage, Identity
 

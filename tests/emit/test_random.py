@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from shrinker.emit.rewrite import rewrite_file
 from tests.emit.generator import Generator
 from tests.emit.random_edits import random_edits
-from tests.emit.reference import apply
-from tests.emit.tokens import additions
+from tests.emit.reference import additions, apply
 
 
 def _program(seed: int) -> str:

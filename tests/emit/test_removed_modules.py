@@ -46,15 +46,11 @@ ROWS = {
     "sglang.vision": "vision",
 }
 NAMES = [
-    ("sglang:", "vision"),
-    ("OpenEye", "vision"),
-    ("sglang.mixed.kept:", "unreachable"),
-    ("helper", "unreachable"),
-    ("Tool", "unreachable"),
-    ("sglang.srt:", "unreachable"),
-    ("handed_on", "unreachable"),
-    ("sglang.srt.models.one:", "unreachable"),
-    ("went", "unreachable"),
+    ("sglang.OpenEye", "vision"),
+    ("sglang.mixed.kept.helper", "unreachable"),
+    ("sglang.mixed.kept.Tool", "unreachable"),
+    ("sglang.srt.handed_on", "unreachable"),
+    ("sglang.srt.models.one.went", "unreachable"),
 ]
 OWN = """\
 def __getattr__(name):

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
-from shrinker.emit.options import removed_options
 from shrinker.emit.refusals import refusals_module
 from shrinker.emit.removed_features import Option
+from shrinker.emit.removed_rows import removed_options
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.models import Refusal, Remove
 from shrinker.values.edits import Edit, Guard, Refuse, Span

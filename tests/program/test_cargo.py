@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-from shrinker.emit.lines import without_lines
+from shrinker.emit.writer import without_lines
 from shrinker.program.native.cargo import cargo_cuts
 from shrinker.values.graph import Graph, Removal
 from tests.program.small_tree import write_tree

@@ -13,7 +13,7 @@ from shrinker.program.distributions import PYPROJECT, decide_distributions, with
 from shrinker.program.saved import graph_data, load_graph
 from shrinker.program.why import explain, explain_removed
 from shrinker.program.written import written_imports
-from shrinker.report.importers import dropped_importers
+from shrinker.report.chains import dropped_importers
 from shrinker.ruleset.models import Distribution, Listing, Remove, Root, Ruleset
 from shrinker.values.distributions import Distribution as Row
 from shrinker.values.distributions import Distributions

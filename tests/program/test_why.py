@@ -12,7 +12,7 @@ from shrinker.program.build import build_graph
 from shrinker.program.saved import graph_data, load_graph
 from shrinker.program.why import explain, explain_removed
 from shrinker.program.written import written_imports
-from shrinker.report.importers import removed_importers
+from shrinker.report.chains import removed_importers
 from shrinker.ruleset import Remove, Root, Ruleset
 from shrinker.values.errors import InputError
 from tests.program.kept import WHY

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shrinker.report.lists import lines_list, tuning_list
-from shrinker.report.measure import Measured
+from shrinker.report.summary import Measured
 from shrinker.values.graph import Graph, Removal
 
 

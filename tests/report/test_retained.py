@@ -7,7 +7,7 @@ from typing import Any
 
 from shrinker.cache import Cache
 from shrinker.program.cuts import Cuts
-from shrinker.report.questionable import questionable
+from shrinker.report.lists import questionable
 from shrinker.report.retained import Leaving, Retained, retained_data
 
 S = "python/sglang/srt/"

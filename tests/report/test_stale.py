@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from equivalence.gpu.trees import Tree
-from shrinker.report.stale import mark_stale
+from shrinker.report.place import mark_stale
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile
 from shrinker.values.upstream import Identity

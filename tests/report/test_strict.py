@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from shrinker.report.effects import RuleEffect
-from shrinker.report.occurrence import occurring
+from shrinker.report.effects import RuleEffect, occurring
 from shrinker.report.strict import strict_findings
 from shrinker.ruleset import Absent, Fact, Leftover, Remove, Ruleset
 from shrinker.ruleset.load import load_rules
@@ -56,9 +55,7 @@ def proposed(finding: Finding) -> dict[str, Any]:
 def test_nothing_is_refused() -> None:
     # What has its reason, what strict mode leaves to `shrinker leftovers`, and what folding may leave behind.
     leftovers = left(
-        found("predicates", "is_hip()", rule="reason"),
-        found("strings", "npu"),
-        found("names", "torch.npu.x()"),
+        found("predicates", "is_hip()", rule="reason"), found("strings", "npu"), found("names", "torch.npu.x()")
     )
     assert strict_findings(RULES, [effect("npu", 1)], [], folded(), leftovers) == []
     optional = FACT.model_copy(update={"optional": True})

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.report.planting import GOAL, NAME, page, read_outcomes, write_outcomes
 from shrinker.ruleset import Ruleset, with_rule
 from shrinker.ruleset.load import MODELS
 from shrinker.values.errors import InputError
 from tests.check.trees import manifest_of, upstream_tree, write
+from tools.mutation.page import GOAL, RULES, read_outcomes, rules_page, write_outcomes
 from tools.mutation.wrong_rules import ALWAYS, KINDS, draw
 
 KEPT = """
@@ -89,7 +89,7 @@ def test_a_wrong_rule_is_one_of_the_rules() -> None:
 
 
 def test_an_earlier_run_goes_on(tmp_path: Path) -> None:
-    file = tmp_path / f"{NAME}.json"
+    file = tmp_path / f"{RULES}.json"
     assert read_outcomes(file, HEAD) == []
     write_outcomes(tmp_path, HEAD, [row("a")])
     assert [each["subject"] for each in read_outcomes(file, HEAD)] == ["a"]
@@ -97,12 +97,12 @@ def test_an_earlier_run_goes_on(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", [None, "{", '{"format": 1, "seed": 0}', "[]"])
 def test_reports_of_another_run_are_not_touched(tmp_path: Path, text: str | None) -> None:
-    file = tmp_path / f"{NAME}.json"
+    file = tmp_path / f"{RULES}.json"
     write_outcomes(tmp_path, {**HEAD, "seed": 1}, [row("a")])
     if text is not None:
         file.write_text(text)
     before = file.read_bytes()
-    with pytest.raises(InputError, match=NAME):
+    with pytest.raises(InputError, match=RULES):
         read_outcomes(file, HEAD)
     assert file.read_bytes() == before
 
@@ -111,13 +111,13 @@ def test_what_changes_nothing_does_not_count(tmp_path: Path) -> None:
     rows = [row("caught", "form"), row("lives"), row("idle", files=0)]
     data = write_outcomes(tmp_path, HEAD, rows)
     assert data["table"] == [[KINDS[0], 3, 2, 1, 1], ["all", 3, 2, 1, 1]]
-    assert "50.0 %" in page(data) and "`lives`" in page(data) and "idle" not in page(data)
-    assert "seconds" not in (tmp_path / f"{NAME}.json").read_text()
+    assert "50.0 %" in rules_page(data) and "`lives`" in rules_page(data) and "idle" not in rules_page(data)
+    assert "seconds" not in (tmp_path / f"{RULES}.json").read_text()
 
 
 def test_the_committed_page_shows_what_a_default_run_notices() -> None:
     """Made by `shrinker mutate --rules`: too long for a test."""
-    data = json.loads((Path(__file__).parents[2] / "reports/deepseek" / f"{NAME}.json").read_text())
+    data = json.loads((Path(__file__).parents[2] / "reports/deepseek" / f"{RULES}.json").read_text())
     caught = {row["subject"]: row["caught_by"] for row in data["rules"]}
     assert all(caught[rule.subject] for rule in ALWAYS)
     changing = [row for row in data["rules"] if row["files"]]

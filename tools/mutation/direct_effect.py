@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from shrinker.cache import Cache
-from shrinker.emit.notice import HEADER
+from shrinker.emit.package import HEADER
 from shrinker.emit.workers import Task, rewrite_all
 from shrinker.facts.build import build_environment, module_paths
 from shrinker.facts.environment import Environment, like

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from shrinker.emit.notice import NOTE
+from shrinker.emit.package import NOTE
 from shrinker.syntax.native import Lines, read_native
 from tools.mutation.kinds import Change
 

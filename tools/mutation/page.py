@@ -1,27 +1,36 @@
-"""What a run of faults showed, as JSON and as a page."""
+"""What a run of faults, or of wrong rules, showed, as JSON and as a page."""
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from shrinker.report.pages import readable, write_files
+from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
 from tools.mutation.faults import Fault
 from tools.mutation.judge import Judged, table
 
 _FORMAT = 2
+RULES = "mutation-rules"
+"""Name of both files of a run of wrong rules."""
+GOAL = 95
+"""Per cent of the wrong rules that change the tree, which a default run is to notice."""
+_NOT_KEPT = ("seconds",)
+"""Of an outcome: what depends on the machine."""
 
 
-def _of_tree(manifest: Manifest, levels: Sequence[str]) -> dict[str, Any]:
+def _of_tree(manifest: Manifest) -> dict[str, Any]:
     return {
         "format": _FORMAT,
         "profile": manifest.profile,
         "upstream": manifest.upstream.spec,
         "rules_hash": manifest.rules_hash,
-        "levels": [*levels],
     }
 
 
@@ -43,7 +52,8 @@ def mutation_data(
     """
     noticed = {j.fault for j in judged if j.caught_by}
     return {
-        **_of_tree(manifest, levels),
+        **_of_tree(manifest),
+        "levels": [*levels],
         "seeds": [
             {"seed": seed, "asked": count, "faults": len(faults), "noticed": sum(fault in noticed for fault in faults)}
             for seed, faults in drawn.items()
@@ -88,7 +98,8 @@ def breakages_data(
         skipped: breakages that nothing of this tree could suffer, and why.
     """
     return {
-        **_of_tree(manifest, levels),
+        **_of_tree(manifest),
+        "levels": [*levels],
         "breakages": [
             {"name": j.fault.subject, "path": j.fault.path, "caught_by": j.caught_by, "finding": j.finding}
             for j in judged
@@ -100,6 +111,59 @@ def breakages_data(
 def breakages_page(data: Mapping[str, Any]) -> str:
     """The same in Markdown."""
     return _rendered("breakages.md.jinja", data)
+
+
+def rules_header(manifest: Manifest, seed: int) -> dict[str, Any]:
+    """What outcomes must agree in to stand in one report."""
+    return {**_of_tree(manifest), "tree": manifest.tree, "seed": seed}
+
+
+def read_outcomes(file: Path, head: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Outcomes of an earlier run; none where there is no file.
+
+    Raises:
+        InputError: it holds what another run gave, which is not replaced.
+    """
+    if not file.is_file():
+        return []
+    try:
+        data = json.loads(file.read_text("utf-8"))
+        other = [key for key, value in head.items() if data.get(key) != value]
+        rows: list[dict[str, Any]] = data["rules"]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"{file} cannot be read: {error!r}", "remove it, or name another folder with --reports"
+        ) from error
+    if other:
+        raise InputError(
+            f"{file} is of another run: {', '.join(other)} differ", "say --anew, or name another folder with --reports"
+        )
+    return rows
+
+
+def write_outcomes(folder: Path, head: Mapping[str, Any], outcomes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Write both files; returns the content of the JSON."""
+    rows = [{key: value for key, value in row.items() if key not in _NOT_KEPT} for row in outcomes]
+    levels = sorted({row["caught_by"] for row in rows} - {""})
+    table = []
+    for kind in [*dict.fromkeys(row["kind"] for row in rows), "all"]:
+        some = [row for row in rows if kind in ("all", row["kind"])]
+        changing = [row for row in some if row["files"]]
+        by = Counter(row["caught_by"] for row in changing)
+        table.append([kind, len(some), len(changing), *(by[level] for level in levels), by[""]])
+    data = {**head, "levels": levels, "table": table, "rules": rows}
+    write_files(folder, {f"{RULES}.json": readable(data), f"{RULES}.md": rules_page(data)})
+    return data
+
+
+def rules_page(data: Mapping[str, Any]) -> str:
+    """The same in Markdown."""
+    changing = [row for row in data["rules"] if row["files"]]
+    survivors = [row for row in changing if not row["caught_by"]]
+    share = 100 * (len(changing) - len(survivors)) / len(changing) if changing else 100.0
+    whole = sum(row["whole"] for row in changing)
+    said = {"changing": changing, "survivors": survivors, "share": share, "whole": whole, "goal": GOAL}
+    return _rendered(f"{RULES}.md.jinja", {**data, **said})
 
 
 def _rendered(template: str, data: Mapping[str, Any]) -> str:

@@ -2,8 +2,7 @@
 
 Every other level believes the rules: a wrong one decides the same wrong thing for the tree and for them. This one reads `[[capability]]` and `[[dropped]]`
 rows alone, which say in upstream's own words what is kept and what is not. Each changed file is laid beside upstream's, function by function
-(`alignment`); what is gone from within a function must stand under a test that a word of something dropped explains (`losses`, `formula`,
-`vocabulary`).
+(`alignment`); what is gone from within a function must stand under a test that a word of something dropped explains (`losses`, `vocabulary`).
 
 Checks:
     losses: suites, operands, arms, statements that do something, entries of tables and named errors: each is explained by a word of `[[dropped]]`.
@@ -15,7 +14,6 @@ Limits: a definition that nothing names any more is no loss by itself, since who
 is wrong about something with a word of the dropped ones in its name goes unnoticed here.
 """
 
-from shrinker.check.capabilities.formula import Atom
-from shrinker.check.capabilities.vocabulary import Vocabulary
+from shrinker.check.capabilities.vocabulary import Atom, Vocabulary
 
 __all__ = ["Atom", "Vocabulary"]

@@ -11,9 +11,8 @@ from pathlib import Path
 
 from shrinker.cache import pack
 from shrinker.check.allowances import OWN_FILES
-from shrinker.check.capabilities.formula import Atom
 from shrinker.check.capabilities.losses import Loss, losses
-from shrinker.check.capabilities.vocabulary import Vocabulary
+from shrinker.check.capabilities.vocabulary import Atom, Vocabulary
 from shrinker.check.refused import TABLE, refused_rows, table_of
 from shrinker.check.registry import Seen
 from shrinker.check.trees import Trees

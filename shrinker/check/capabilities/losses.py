@@ -14,8 +14,7 @@ from typing import TypeVar
 
 from shrinker.check.allowances import is_named_error
 from shrinker.check.capabilities.alignment import Aligner, Definition, Pairs, is_part, suites_of
-from shrinker.check.capabilities.formula import Atom, Each, Formula, Not, formula, words
-from shrinker.check.capabilities.vocabulary import Vocabulary
+from shrinker.check.capabilities.vocabulary import Atom, Each, Formula, Not, Vocabulary, formula, words
 from shrinker.syntax.control import is_main
 
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)

@@ -14,7 +14,193 @@ object that only running code would tell, is not seen.
 
 from __future__ import annotations
 
-from shrinker.check.embedders.level import LEVEL, Read, verify_embedders
-from shrinker.check.embedders.uses import Use, uses_of
+import re
+import time
+import tomllib
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from shrinker.cache import Cache
+from shrinker.check.embedders.offered import Offered
+from shrinker.check.embedders.uses import IMPORTS, KINDS, MEMBERS, Use, uses_of
+from shrinker.check.symbols import ModuleSymbols
+from shrinker.check.trees import Trees
+from shrinker.check.workers import cached
+from shrinker.ruleset.match import any_module_matches, any_name_matches, any_path_matches
+from shrinker.values.outcome import Evidence, Finding, LevelResult
+from shrinker.values.upstream import module_name, modules_of
 
 __all__ = ["LEVEL", "Read", "Use", "uses_of", "verify_embedders"]
+LEVEL = "embedders"
+_PYPROJECT = "python/pyproject.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A program that is here: a wheel, or a folder."""
+
+    name: str
+    """Of the distribution, or of the folder."""
+    sha256: str
+    file: Path
+
+    @property
+    def release(self) -> str:
+        """Name and version; the name of a folder."""
+        return "-".join(self.file.name.split("-")[:2]) if self.file.suffix == ".whl" else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    checks: tuple[tuple[str, int], ...]
+    findings: tuple[Finding, ...]
+    figures: tuple[tuple[str, str], ...]
+
+
+def verify_embedders(trees: Trees, wheels: Sequence[Read], missing: Collection[str]) -> LevelResult:
+    """Ask both trees for every name that the wheels use.
+
+    Args:
+        trees: without rules no removal has a reason. An answer of the cache holds as long as trees, rules and wheels are the same.
+        wheels: what is looked at.
+        missing: names of wheels that could not be had: what they use is not shown.
+
+    Returns:
+        The level; it did not run where no wheel is here.
+    """
+    start = time.monotonic()
+    limits = tuple(f"what {name} uses: its wheel is not here" for name in sorted(missing))
+    if not wheels:
+        return LevelResult(Evidence(LEVEL, True, (), (), ()), (), limits)
+    required = _required(trees.out)
+    layer = trees.cache.layer("embedders judged")
+    key = layer.key(
+        trees.stated.digest,
+        trees.manifest.tree,
+        *(f"{file.path} {file.sha256}" for file in trees.source.files if file.path.endswith(".py")),
+        *(f"{wheel.name} {wheel.sha256}" for wheel in wheels),
+        *sorted(required),
+    )
+    judged: _Judged = cached(
+        layer, key, lambda: _Judge(trees, dict(zip(wheels, _uses(wheels, trees.cache), strict=True))).judge(required)
+    )
+    evidence = Evidence(LEVEL, not judged.findings, judged.checks, judged.findings, ())
+    return LevelResult(evidence, judged.figures, limits, time.monotonic() - start)
+
+
+def _uses(wheels: Sequence[Read], cache: Cache) -> list[tuple[Use, ...]]:
+    layer = cache.layer("embedders")
+    return [cached(layer, layer.key(wheel.sha256), partial(uses_of, wheel.file)) for wheel in wheels]
+
+
+def _required(out: Path) -> frozenset[str]:
+    """Distributions that installing the tree installs."""
+    try:
+        declared = tomllib.loads((out / _PYPROJECT).read_text("utf-8"))["project"].get("dependencies", [])
+    except (OSError, KeyError, tomllib.TOMLDecodeError):
+        return frozenset()
+    return frozenset(canonicalize_name(Requirement(each).name) for each in declared)
+
+
+class _Judge:
+    def __init__(self, trees: Trees, uses: dict[Read, tuple[Use, ...]]) -> None:
+        self._rules = trees.stated
+        self._uses = uses
+        hashes = {file.path: file.sha256 for file in trees.manifest.files if file.path.endswith(".py")}
+        theirs = {file.path: file.sha256 for file in trees.source.files if file.path.endswith(".py")}
+        # A text may end in names, and a name may be a module.
+        asked = {
+            ".".join(parts[:end])
+            for each in uses.values()
+            for use in each
+            if use.module
+            for parts in [[*use.module.split("."), *use.names]]
+            for end in range(1, len(parts) + 1)
+        }
+        changed = {p for p, sha256 in hashes.items() if p in theirs and theirs[p] != sha256}
+        here, there = modules_of(hashes), modules_of(theirs)
+        mine = changed | {here[name] for name in asked if name in here}
+        upstream = changed | {there[name] for name in asked if name in there}
+        kept = trees.read(trees.out, {path: hashes[path] for path in sorted(mine)})
+        before = trees.read(trees.source.root, {path: theirs[path] for path in sorted(upstream)})
+        self._generated = Offered(trees.out, trees.recorded, kept)
+        self._upstream = Offered(trees.source.root, trees.source.by_path, before)
+        self._lost_members = dict(_lost_members(kept, before, changed))
+
+    def judge(self, required: frozenset[str]) -> _Judged:
+        counts: Counter[str] = Counter(dict.fromkeys(("wheels", *KINDS), 0))
+        findings: list[Finding] = []
+        figures: list[tuple[str, str]] = []
+        for wheel, uses in self._uses.items():
+            counts["wheels"] += 1
+            named: dict[str, str] = {}
+            gone: set[str] = set()
+            looked = 0
+            for use in sorted(uses, key=lambda use: use.kind != IMPORTS):
+                if use.kind != MEMBERS and not self._upstream.has(use):
+                    continue
+                counts[use.kind] += 1
+                looked += 1
+                owner = self._lost_members.get(use.names[0], "") if use.kind == MEMBERS else ""
+                if not owner if use.kind == MEMBERS else self._generated.has(use):
+                    continue
+                what = f"{owner}.{use.dotted}" if owner else use.dotted
+                if use.kind == IMPORTS:
+                    gone.add(what)
+                elif any(what.startswith((f"{name}.", f"{name}(")) or what == name for name in gone):
+                    # Said where it is imported.
+                    continue
+                rule = self._removed_by(what if owner else use.module, () if owner else use.names)
+                place = f"{wheel.release}: {use.path}"
+                if not rule:
+                    message = f"upstream has {what}, this tree has not, and no rule says so"
+                elif use.kind == IMPORTS and use.at_load and canonicalize_name(wheel.name) in required:
+                    message = f"the tree requires {wheel.name}, which cannot be loaded without {what} (rule {rule})"
+                else:
+                    named[what] = rule
+                    continue
+                findings.append(Finding(use.kind, place, use.line, message))
+            said = f"{looked:,} names"
+            if named:
+                listed = ", ".join(f"{what} ({rule})" for what, rule in sorted(named.items()))
+                said += f", {len(named)} of them removed by a rule: {listed}"
+            figures.append((wheel.release, said))
+        return _Judged(tuple(counts.items()), tuple(findings), tuple(figures))
+
+    def _removed_by(self, module: str, names: tuple[str, ...]) -> str:
+        """Id of the rule that removes a module, or one of the names that lead to what is asked for."""
+        places = {".".join((module, *names[:end])) for end in range(len(names) + 1)}
+        if names:
+            where, name = self._upstream.definition(module, names[0])
+            places |= {where, ".".join((where, name)), ".".join((where, name, *names[1:2]))}
+        for rule in self._rules.removes:
+            for place in sorted(places):
+                path = f"python/{place.replace('.', '/')}"
+                spared = any_module_matches(rule.unless, place)
+                if any_module_matches(rule.modules, place) and not spared:
+                    return rule.id
+                if any_name_matches((*rule.definitions, *rule.members), place):
+                    return rule.id
+                if any_path_matches(rule.paths, path) or any_path_matches(rule.paths, f"{path}.py"):
+                    return rule.id
+        return ""
+
+
+def _lost_members(
+    kept: dict[str, ModuleSymbols], before: dict[str, ModuleSymbols], changed: set[str]
+) -> Iterator[tuple[str, str]]:
+    """Public members that kept classes lost and no class has any more, with the class that had one."""
+    left = {name for symbols in kept.values() for each in symbols.classes for name, _ in each.members}
+    left |= {name for symbols in kept.values() for name in symbols.bound}
+    for path in sorted(changed):
+        mine = {each.name for each in kept[path].classes}
+        for each in before[path].classes:
+            for name, _ in each.members if each.name in mine else ():
+                if name not in left and re.match(r"[a-z]", name):
+                    yield name, f"{module_name(path)}.{each.name}"

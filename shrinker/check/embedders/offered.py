@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from shrinker.check.embedders.uses import Use
+from shrinker.check.hierarchy import MADE_BY_FIELDS
 from shrinker.check.resolve import Modules
 from shrinker.check.symbols import ClassSymbols, ModuleSymbols
 from shrinker.syntax.parsing import parsed
@@ -15,7 +16,6 @@ from shrinker.values.upstream import PACKAGE, module_name
 
 Place = tuple[str, str]
 """Module and name of a definition."""
-_BY_FIELDS = frozenset({"NamedTuple", "TypedDict", "Struct", "BaseModel"})
 
 
 class Offered:
@@ -86,7 +86,9 @@ class Offered:
             for method in node.body if isinstance(node, ast.ClassDef) else ():
                 if isinstance(method, Function) and method.name == wanted:
                     return _accepts(method, use.keyword)
-        made = wanted == "__init__" and any(each.data or not _BY_FIELDS.isdisjoint(each.bases) for _, each in family)
+        made = wanted == "__init__" and any(
+            each.data or not MADE_BY_FIELDS.isdisjoint(each.bases) for _, each in family
+        )
         return not made or any(use.keyword in each.fields for _, each in family)
 
     def _nested(self, module: str) -> Iterator[str]:

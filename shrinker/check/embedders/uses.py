@@ -1,16 +1,22 @@
-"""What a program outside names of the package: read from its files, which are parsed and never run."""
+"""What a program outside names of the package: read from its files, which are parsed and never run: those of a wheel, or the files, notebooks
+and documents of a folder.
+"""
 
 from __future__ import annotations
 
 import ast
+import json
+import os
 import re
+import textwrap
+import zipfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from shrinker.check.embedders.sources import sources_of
 from shrinker.check.reader import symbols_of
+from shrinker.check.uses import attribute_chain
 from shrinker.syntax.imports import catches_import_error, is_type_checking
 from shrinker.syntax.names import last_name
 from shrinker.syntax.parsing import parsed
@@ -27,6 +33,12 @@ IMPORTS, ATTRIBUTES, KEYWORDS, HERITAGE, TEXTS, MEMBERS = KINDS = (
 )
 _OWN = re.compile(rb"(?:\bdef +|\bself\.|^ +(?=\w+ *:))(\w+)(?= *[(=:])", re.MULTILINE)
 """Methods, attributes and fields that a file defines."""
+_MAX_BYTES = 2**24
+_FENCED = re.compile(r"^([ \t]*)```[ \t]*(?:python|py)\b[^\n]*\n(.*?)^\1```", re.MULTILINE | re.DOTALL | re.IGNORECASE)
+_MAGIC = re.compile(r"^[ \t]*[%!].*$", re.MULTILINE)
+"""What IPython understands and Python does not."""
+_OTHERS = frozenset({".git", ".venv", "__pycache__", "node_modules", "site-packages"})
+"""Folders that are not the program's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,13 +173,9 @@ class _Reader:
 
     def _targets(self, node: ast.expr) -> list[tuple[str, tuple[str, ...]]]:
         """What an expression may name in the package."""
-        chain: list[str] = []
-        while isinstance(node, ast.Attribute):
-            chain.append(node.attr)
-            node = node.value
-        if not isinstance(node, ast.Name):
-            return []
-        return [(module, (*names, *reversed(chain))) for module, names in self._names.get(node.id, ())]
+        root, chain = attribute_chain(node)
+        known = self._names.get(root.id, ()) if isinstance(root, ast.Name) else ()
+        return [(module, (*names, *chain)) for module, names in known]
 
     def _heritage(self, node: ast.ClassDef) -> Iterator[Use]:
         bases = [target for base in node.bases for target in self._targets(base)]
@@ -209,3 +217,49 @@ def _bound_otherwise(tree: ast.Module) -> Iterator[str]:
                         yield alias.asname or alias.name.partition(".")[0]
             case _:
                 pass
+
+
+def sources_of(place: Path) -> Iterator[tuple[str, bytes]]:
+    """Path and text of each, sorted by path.
+
+    In a folder, code of a Markdown document keeps its lines, each block by itself; a notebook's cells are one file.
+
+    Raises:
+        zipfile.BadZipFile: it is no folder, and no wheel.
+    """
+    if place.is_dir():
+        yield from _folder(place)
+        return
+    with zipfile.ZipFile(place) as archive:
+        for name in sorted(archive.namelist()):
+            if name.endswith(".py") and archive.getinfo(name).file_size <= _MAX_BYTES:
+                yield name, archive.read(name)
+
+
+def _folder(place: Path) -> Iterator[tuple[str, bytes]]:
+    for folder, inner, names in os.walk(place):
+        inner[:] = sorted(set(inner) - _OTHERS)
+        for name in sorted(names):
+            file = Path(folder, name)
+            if file.suffix in (".py", ".ipynb", ".md", ".mdx") and file.is_file() and file.stat().st_size <= _MAX_BYTES:
+                path = file.relative_to(place).as_posix()
+                if file.suffix == ".py":
+                    yield path, file.read_bytes()
+                    continue
+                text = file.read_text("utf-8", "replace")
+                for code in _cells(text) if file.suffix == ".ipynb" else _blocks(text):
+                    yield path, code.encode()
+
+
+def _cells(text: str) -> Iterator[str]:
+    try:
+        cells = json.loads(text)["cells"]
+        found = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    except (ValueError, KeyError, TypeError):
+        return
+    yield _MAGIC.sub("", "\n".join(found))
+
+
+def _blocks(text: str) -> Iterator[str]:
+    for match in _FENCED.finditer(text):
+        yield "\n" * text.count("\n", 0, match.start(2)) + _MAGIC.sub("", textwrap.dedent(match[2]))

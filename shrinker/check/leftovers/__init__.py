@@ -4,6 +4,212 @@ The scan shares nothing with folding: it knows the words of the rules and the sy
 gives every leftover its kind and its place. Whether it is right is for the `[[leftover]]` rules to say.
 """
 
-from shrinker.check.leftovers.collect import find_leftovers
+from __future__ import annotations
 
-__all__ = ["find_leftovers"]
+import ast
+import io
+import tokenize
+import warnings
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import Path
+
+from shrinker.check.leftovers.residues import residues
+from shrinker.check.leftovers.scan import Scanner
+from shrinker.check.leftovers.vocabulary import Company, Vocabulary, build_vocabulary, companies, suspects
+from shrinker.check.ruff import RuffRun, Undefined
+from shrinker.check.trees import Trees
+from shrinker.check.unused_imports import explain_imports
+from shrinker.check.workers import map_files
+from shrinker.ruleset import Leftover as Reason
+from shrinker.ruleset.match import module_matches
+from shrinker.syntax.imports import package_of
+from shrinker.values.errors import InputError
+from shrinker.values.leftovers import Leftover, Leftovers, Residue
+from shrinker.values.upstream import module_name
+
+_UNDEFINED = ("F821", "F822", "F823")
+_ORPHANED = "F401"
+_DEFINING = frozenset({"definition", "environment-declaration"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What one file holds."""
+
+    leftovers: tuple[Leftover, ...] = ()
+    uses: frozenset[tuple[str, str]] = frozenset()
+    residues: tuple[Residue, ...] = ()
+    companies: tuple[Company, ...] = ()
+    asked: tuple[tuple[str, str, int], ...] = ()
+
+
+def find_leftovers(trees: Trees, *, names: bool = True, among: Collection[str] | None = None) -> Leftovers:
+    """Find what is left of other platforms, and what folding left behind.
+
+    Args:
+        trees: with the rules by which the tree was made.
+        names: look for undefined names and imports without a use, too.
+        among: paths of the files to look at; all by default. What is written in others, too, is judged by these alone.
+
+    Raises:
+        InputError: a file of the tree cannot be read or parsed, or ruff is missing.
+        ShrinkerError: a worker process was killed.
+    """
+    tree, out, rules = trees.source, trees.out, trees.stated
+    # A file of shrinker's own names what it refuses, and is no code that upstream left.
+    entries = [entry for entry in trees.manifest.files if entry.path.endswith(".py") and entry.path in tree.by_path]
+    changed = [entry.path for entry in entries if entry.changed and entry.path in tree.by_path]
+    ours, theirs = (RuffRun(root, changed if names else [], (*_UNDEFINED, _ORPHANED)) for root in (out, tree.root))
+    vocabulary = build_vocabulary(rules)
+    kept = frozenset(name for entry in entries if (name := module_name(entry.path)) is not None)
+    entries = [entry for entry in entries if among is None or entry.path in among]
+    looks = map_files(
+        partial(_look, out, tree.root, vocabulary, kept, frozenset(changed)),
+        [entry.path for entry in entries],
+        [entry.lines_after for entry in entries],
+        jobs=trees.jobs,
+    )
+    uses = {use for look in looks for use in look.uses}
+    found = mark_idle((s for look in looks for s in look.leftovers), uses)
+    explained = explain(sorted(found, key=lambda s: (s.path, s.line, s.kind, s.text)), rules.leftovers)
+    behind = [item for look in looks for item in look.residues]
+    found_by_ruff = _named_by_ruff(ours.result(), theirs.result())
+    orphaned = [item for item in found_by_ruff if item.kind == "orphaned imports"]
+    behind += [item for item in found_by_ruff if item.kind != "orphaned imports"]
+    behind += explain_imports(out, [entry.path for entry in entries], orphaned) if orphaned else []
+    matched = {s.rule for s in explained}
+    return Leftovers(
+        files=len(entries),
+        leftovers=explained,
+        residues=tuple(sorted(behind, key=lambda item: (item.path, item.line, item.kind, item.text))),
+        suspects=suspects(
+            (company for look in looks for company in look.companies), (a for look in looks for a in look.asked)
+        ),
+        unmatched=tuple(
+            r.id for r in rules.leftovers if r.id not in matched and not r.optional and r.positions != ("construct",)
+        ),
+    )
+
+
+def _look(
+    out: Path, upstream: Path, vocabulary: Vocabulary, kept: frozenset[str], those_changed: frozenset[str], path: str
+) -> _Look:
+    """Look at one file; what upstream has of it is read only where folding changed it."""
+    changed = path in those_changed
+    data = _read(out / path)
+    text = _decode(data, path)
+    module = module_name(path) or path.removesuffix(".py").replace("/", ".")
+    package = package_of(module, path.endswith("/__init__.py"))
+    hot = vocabulary.hot(text)
+    before = _decode(_read(upstream / path), path) if changed else text
+    beside = companies(module, before, vocabulary)
+    if hot is None and not changed:
+        return _Look(companies=beside)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            parsed = ast.parse(data, path)
+            behind = residues(path, parsed, text, before) if changed else ()
+    except (SyntaxError, ValueError) as error:
+        if not changed:
+            # Upstream's own file that is no Python: what it says is not run.
+            return _Look(companies=beside)
+        raise InputError(f"{out / path}: cannot be parsed: {error}", "generate the tree again") from error
+    scanner = Scanner(path, module, package, vocabulary, kept)
+    leftovers = scanner.scan(parsed, text.split("\n"), hot)
+    asked = tuple((name, path, line) for name, line in sorted(scanner.asked))
+    return _Look(leftovers, frozenset(scanner.uses), behind, beside, asked)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"{path}: {error.strerror or error}", "generate the tree again, then look at what is left in it"
+        ) from error
+
+
+def _decode(data: bytes, path: str) -> str:
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        # Line numbers are those of the parser, which knows no other line ends.
+        return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
+    except (SyntaxError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: is not text: {error}", "report the file as a fault of shrinker") from error
+
+
+def _named_by_ruff(ours: Iterable[Undefined], theirs: Iterable[Undefined]) -> list[Residue]:
+    inherited = {(u.path, u.code, u.name) for u in theirs}
+    return [
+        Residue("orphaned imports" if u.code == _ORPHANED else "undefined names", u.path, u.line, u.name)
+        for u in ours
+        if u.code in (*_UNDEFINED, _ORPHANED) and (u.path, u.code, u.name) not in inherited
+    ]
+
+
+def explain(found: Iterable[Leftover], reasons: Sequence[Reason]) -> tuple[Leftover, ...]:
+    """The leftovers, each with the first rule that holds for it."""
+    return tuple(replace(s, rule=next((r.id for r in reasons if holds(r, s)), "")) for s in found)
+
+
+def holds(reason: Reason, leftover: Leftover) -> bool:
+    """True when every key that the rule gives is met."""
+    if reason.kind and leftover.kind not in reason.kind:
+        return False
+    if reason.positions and leftover.position not in reason.positions:
+        return False
+    if reason.where and not any(module_matches(pattern, leftover.where) for pattern in reason.where):
+        return False
+    if reason.idle is not None and reason.idle != leftover.idle:
+        return False
+    if not reason.words:
+        return True
+    names = {leftover.text, *leftover.text.removesuffix("()").split(".")}
+    return any(fnmatchcase(name, pattern) for pattern in reason.words for name in names)
+
+
+def mark_idle(found: Iterable[Leftover], uses: Iterable[tuple[str, str]]) -> tuple[Leftover, ...]:
+    """Mark definitions that nothing kept names, and what stands inside them.
+
+    What only an idle definition names is idle too. Names are compared as they are written, so a definition
+    that shares its name with one in use is not idle, and one that is asked for by a computed name is.
+
+    Args:
+        uses: foreign identifiers that are read, each with the qualified definition that reads them.
+    """
+    users: dict[str, set[str]] = defaultdict(set)
+    for name, where in uses:
+        users[name].add(where)
+    everything = list(found)
+    candidates = {_defined(s) for s in everything if s.position in _DEFINING}
+    idle: set[str] = set()
+    while True:
+        more = {
+            where
+            for where in candidates - idle
+            if all(_inside(user, idle | {where}) for user in users[where.rpartition(".")[2]])
+        }
+        if not more:
+            break
+        idle |= more
+    return tuple(replace(s, idle=_inside(_defined(s), idle)) for s in everything)
+
+
+def _defined(leftover: Leftover) -> str:
+    # A definition stands inside itself; a variable is declared in the class of them.
+    declared = leftover.position == "environment-declaration"
+    return f"{leftover.where}.{leftover.text}" if declared else leftover.where
+
+
+def _inside(where: str, definitions: set[str]) -> bool:
+    name = where
+    while name:
+        if name in definitions:
+            return True
+        name = name.rpartition(".")[0]
+    return False

@@ -9,12 +9,12 @@ from shrinker.check.leftovers.places import (
     annotated,
     call_arguments,
     compared,
-    dotted,
     is_tensor_attribute,
     keyword_value,
     texts_of,
 )
 from shrinker.check.leftovers.vocabulary import Vocabulary, is_constant
+from shrinker.check.uses import attribute_chain
 from shrinker.values.leftovers import KINDS, Kind, Leftover, Position
 
 TENSOR_ATTRIBUTES = frozenset({"is_cuda", "is_cpu", "is_xpu", "is_mps", "is_hpu", "is_npu", "is_musa"})
@@ -92,7 +92,7 @@ class Expressions(ABC):
                     self.visit(part.value if isinstance(part, ast.FormattedValue) else part, place)
             case ast.BoolOp() | ast.UnaryOp():
                 # The operands of a condition are conditions; of a value only all but the last.
-                for index, operand in enumerate(_operands(node)):
+                for index, operand in enumerate(node.values if isinstance(node, ast.BoolOp) else [node.operand]):
                     asks = isinstance(node, ast.BoolOp) and index < len(node.values) - 1
                     negates = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
                     self.visit(operand, "test" if (asks or negates) and place not in _STICKY else place)
@@ -157,9 +157,9 @@ class Expressions(ABC):
             self.visit(keyword.value, keyword_value(keyword) or inner)
 
     def attribute(self, node: ast.Attribute, place: Position, called: bool) -> None:
-        root, parts = dotted(node)
+        root, parts = attribute_chain(node)
         if isinstance(root, ast.Name):
-            names = [root.id, *parts]
+            names = (root.id, *parts)
         else:
             names = parts
             self.visit(root, place)
@@ -205,7 +205,7 @@ class Expressions(ABC):
         texts = [*texts_of(value)] if self.words.spoken else []
         if not texts:
             return
-        root, parts = dotted(holder.func if isinstance(holder, ast.Call) else holder)
+        root, parts = attribute_chain(holder.func if isinstance(holder, ast.Call) else holder)
         if isinstance(root, ast.Name):
             never = self.words.never(".".join([self.module, root.id, *parts]))
             for text in texts:
@@ -224,7 +224,3 @@ def _name_place(place: Position) -> Position:
     return (
         "value" if place in ("message", "named-error", "help-text", "probe", "tensor-device", "comparison") else place
     )
-
-
-def _operands(node: ast.BoolOp | ast.UnaryOp) -> list[ast.expr]:
-    return node.values if isinstance(node, ast.BoolOp) else [node.operand]

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from shrinker.check.allowances import is_named_error
+from shrinker.check.uses import attribute_chain
 from shrinker.syntax.names import last_name
 from shrinker.values.leftovers import Position
 
@@ -14,37 +15,16 @@ _MESSAGE_WORDS = frozenset({"log", "logger", "logging", "warn", "warning", "warn
 _HELP = frozenset({"help", "description", "epilog"})
 _PROBES = frozenset({"hasattr", "find_spec", "import_module", "__import__"})
 _PLAIN_DECORATORS = frozenset(
-    {
-        "abstractmethod",
-        "cache",
-        "cached_property",
-        "classmethod",
-        "contextmanager",
-        "dataclass",
-        "jit",
-        "lru_cache",
-        "no_grad",
-        "override",
-        "property",
-        "staticmethod",
-    }
+    {"abstractmethod", "cache", "cached_property", "classmethod", "contextmanager", "dataclass", "jit", "lru_cache"}
+    | {"no_grad", "override", "property", "setter", "staticmethod"}
 )
 _GROWING = frozenset({"append", "extend", "add", "update", "insert"})
 
 
-def dotted(node: ast.expr) -> tuple[ast.expr, list[str]]:
-    """Root of an attribute chain and the names below it; ``a.b().c.d`` has the root ``a.b()``."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return node, parts[::-1]
-
-
 def call_arguments(node: ast.Call) -> Position | None:
     """Place of the strings in the arguments of a call, None for an ordinary one."""
-    root, parts = dotted(node.func)
-    names = ([root.id] if isinstance(root, ast.Name) else []) + parts
+    root, parts = attribute_chain(node.func)
+    names = (*((root.id,) if isinstance(root, ast.Name) else ()), *parts)
     if not names:
         return None
     last = names[-1]
@@ -125,8 +105,7 @@ def annotated(generic: ast.expr, item: ast.expr) -> Position:
 
 def is_plain_decorator(decorator: ast.expr) -> bool:
     """True for a decorator that files its definition nowhere."""
-    name = last_name(decorator.func if isinstance(decorator, ast.Call) else decorator)
-    return name in _PLAIN_DECORATORS or name == "setter"
+    return last_name(decorator.func if isinstance(decorator, ast.Call) else decorator) in _PLAIN_DECORATORS
 
 
 def compared(node: ast.Compare) -> Position:

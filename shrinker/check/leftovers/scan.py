@@ -9,18 +9,12 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from shrinker.check.leftovers.expressions import Expressions
-from shrinker.check.leftovers.places import (
-    assigned_value,
-    chosen,
-    is_plain_decorator,
-    parsed_flags,
-    raised,
-)
+from shrinker.check.leftovers.places import assigned_value, chosen, is_plain_decorator, parsed_flags, raised
 from shrinker.check.leftovers.vocabulary import Vocabulary, is_constant
 from shrinker.syntax.imports import absolute
+from shrinker.syntax.names import last_name
+from shrinker.syntax.walk import Definition
 from shrinker.values.leftovers import Leftover
-
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 class Scanner(Expressions):
@@ -126,8 +120,8 @@ class Scanner(Expressions):
         self._where, self._in_class = outer, in_class
 
     def assignment(self, targets: list[ast.expr], value: ast.expr | None) -> None:
-        # A call declares a variable; `auto()` counts a member of an enumeration.
-        declares = self._in_class and isinstance(value, ast.Call) and not _is_counted(value)
+        # A call declares a variable; `auto()` counts a member of an enumeration: without one, those after it would get other numbers.
+        declares = self._in_class and isinstance(value, ast.Call) and last_name(value.func) != "auto"
         for target in targets:
             if declares and isinstance(target, ast.Name) and is_constant(target.id):
                 if self.words.is_foreign(target.id) or target.id in self.words.variables:
@@ -164,8 +158,3 @@ def _imported(body: Iterable[ast.stmt]) -> Iterable[str]:
         elif isinstance(statement, ast.If | ast.Try):
             yield from _imported(statement.body)
             yield from _imported(statement.orelse)
-
-
-def _is_counted(value: ast.expr) -> bool:
-    """True for `auto()`: without such a member, the ones after it would get other numbers."""
-    return isinstance(value, ast.Call) and getattr(value.func, "attr", getattr(value.func, "id", "")) == "auto"

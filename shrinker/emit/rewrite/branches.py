@@ -1,13 +1,13 @@
-"""TakeBlock and DropBlock: one block takes its statement's place, or one clause goes."""
+"""TakeBlock, DropBlock and Raise: one block or the named error of a removed feature takes its statement's place, or one clause goes."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 
 import libcst as cst
 
-from shrinker.emit.rewrite.blank_lines import Lines, detached, join, without_leading_blanks, without_trailing_blanks
-from shrinker.emit.rewrite.raises import raise_statement
+from shrinker.emit.rewrite.gaps import Lines, detached, join, without_leading_blanks, without_trailing_blanks
 from shrinker.emit.rewrite.sites import Sites
 from shrinker.values.edits import DropBlock, DropStatement, DropTail, Raise, TakeBlock
 
@@ -163,3 +163,16 @@ def _find_arm(node: cst.If, sites: Sites) -> Action | None:
         return updated.with_changes(orelse=old.orelse.with_changes(leading_lines=lines))
 
     return settle
+
+
+def raise_small(edit: Raise) -> cst.Raise:
+    """``raise RuntimeError("<message>")``."""
+    # JSON's escapes are Python's too, and the quotes are the ones upstream uses.
+    literal = json.dumps(edit.message, ensure_ascii=False).replace("\x7f", "\\x7f")
+    call = cst.Call(cst.Name(edit.error), [cst.Arg(cst.SimpleString(literal))])
+    return cst.Raise(call)
+
+
+def raise_statement(edit: Raise, leading_lines: Sequence[cst.EmptyLine]) -> cst.SimpleStatementLine:
+    """The error as a line of its own."""
+    return cst.SimpleStatementLine([raise_small(edit)], leading_lines=leading_lines)

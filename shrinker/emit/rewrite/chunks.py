@@ -207,13 +207,7 @@ class _Planner:
             below -= 1
         text, inner = self.lines[first - 1], self.lines[first_line(body[0]) - 1]
         return Chunk(
-            first,
-            below - 1,
-            indent_of(text),
-            tuple(edits),
-            tuple(edits),
-            header=True,
-            body_indent=indent_of(inner),
+            first, below - 1, indent_of(text), tuple(edits), tuple(edits), header=True, body_indent=indent_of(inner)
         )
 
     def _rows(self, body: list[ast.stmt]) -> list[list[ast.stmt]] | None:

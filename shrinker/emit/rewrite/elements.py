@@ -1,13 +1,15 @@
-"""DropElement: an element of a display, an argument, a base, a decorator, an annotation, a comprehension's `if`."""
+"""DropElement and DropAlias: an element of a display, an argument, a base, a decorator, a parameter, an annotation, a comprehension's `if`, an
+alternative or the guard of a `case`, a name of an import.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import libcst as cst
 
-from shrinker.emit.rewrite.gaps import NOTHING, comma_of, drop
+from shrinker.emit.rewrite.gaps import NOTHING, comma_of, drop, drop_between
 from shrinker.emit.rewrite.sites import Sites
 
 Action = Callable[[cst.CSTNode], cst.CSTNode]
@@ -25,17 +27,9 @@ def find_display(node: cst.List | cst.Set | cst.Dict, sites: Sites) -> Action | 
 
     def act(updated: cst.CSTNode) -> cst.CSTNode:
         left, right = ("lbrace", "rbrace") if hasattr(updated, "lbrace") else ("lbracket", "rbracket")
-        opening, closing = getattr(updated, left), getattr(updated, right)
-        items, first, last = drop(
-            updated.elements,  # type: ignore[attr-defined]
-            gone,
-            opening.whitespace_after,
-            closing.whitespace_before,
-        )
-        return updated.with_changes(
-            elements=items,
-            **{left: opening.with_changes(whitespace_after=first), right: closing.with_changes(whitespace_before=last)},
-        )
+        brackets = getattr(updated, left), getattr(updated, right)
+        items, opening, closing = drop_between(updated.elements, gone, *brackets)  # type: ignore[attr-defined]
+        return updated.with_changes(elements=items, **{left: opening, right: closing})
 
     return act
 
@@ -51,12 +45,10 @@ def find_tuple(node: cst.Tuple, sites: Sites) -> Action | None:
     def act(updated: cst.CSTNode) -> cst.CSTNode:
         assert isinstance(updated, cst.Tuple)
         lpar, rpar = list(updated.lpar), list(updated.rpar)
-        opening = lpar[-1].whitespace_after if lpar else NOTHING
-        closing = rpar[0].whitespace_before if rpar else NOTHING
-        items, first, last = drop(updated.elements, gone, opening, closing)
+        brackets = (lpar[-1], rpar[0]) if lpar else (None, None)
+        items, opening, closing = drop_between(updated.elements, gone, *brackets)
         if lpar:
-            lpar[-1] = lpar[-1].with_changes(whitespace_after=first)
-            rpar[0] = rpar[0].with_changes(whitespace_before=last)
+            lpar[-1], rpar[0] = opening, closing
         return updated.with_changes(elements=_with_comma(items), lpar=lpar, rpar=rpar)
 
     return act
@@ -78,13 +70,8 @@ def find_subscript(node: cst.Subscript, sites: Sites) -> Action | None:
 
     def act(updated: cst.CSTNode) -> cst.CSTNode:
         assert isinstance(updated, cst.Subscript)
-        left, right = updated.lbracket, updated.rbracket
-        items, first, last = drop(updated.slice, gone, left.whitespace_after, right.whitespace_before)
-        return updated.with_changes(
-            slice=_with_comma(items),
-            lbracket=left.with_changes(whitespace_after=first),
-            rbracket=right.with_changes(whitespace_before=last),
-        )
+        items, left, right = drop_between(updated.slice, gone, updated.lbracket, updated.rbracket)
+        return updated.with_changes(slice=_with_comma(items), lbracket=left, rbracket=right)
 
     return act
 
@@ -150,18 +137,15 @@ def find_filter(node: cst.CompFor, sites: Sites) -> Action | None:
 
 
 def _without_bases(node: cst.ClassDef, gone: frozenset[int]) -> cst.ClassDef:
-    assert isinstance(node.lpar, cst.LeftParen) and isinstance(node.rpar, cst.RightParen)
-    items, first, last = drop(
-        [*node.bases, *node.keywords], gone, node.lpar.whitespace_after, node.rpar.whitespace_before
-    )
+    items, left, right = drop_between([*node.bases, *node.keywords], gone, node.lpar, node.rpar)
     if not items:
         default = cst.MaybeSentinel.DEFAULT
         return node.with_changes(bases=[], keywords=[], lpar=default, rpar=default)
     return node.with_changes(
         bases=[a for a in items if a.keyword is None and a.star != "**"],
         keywords=[a for a in items if a.keyword is not None or a.star == "**"],
-        lpar=node.lpar.with_changes(whitespace_after=first),
-        rpar=node.rpar.with_changes(whitespace_before=last),
+        lpar=left,
+        rpar=right,
     )
 
 
@@ -186,3 +170,107 @@ def _with_comma(items: list[T]) -> list[T]:
     if len(items) == 1 and not isinstance(comma_of(items[0]), cst.Comma):
         items = [items[0].with_changes(comma=cst.Comma())]
     return items
+
+
+def find_alternatives(node: cst.MatchOr, sites: Sites) -> Action | None:
+    """The action for the dropped alternatives of a pattern; None when all of them stay."""
+    gone = frozenset(i for i, e in enumerate(node.patterns) if sites.element("MatchOr", e, *_stands_for(e.pattern)))
+    if not gone:
+        return None
+    if len(gone) == len(node.patterns):
+        raise sites.error(node, "no alternative of a pattern is left")
+
+    def act(updated: cst.CSTNode) -> cst.CSTNode:
+        assert isinstance(updated, cst.MatchOr)
+        kept = [e for i, e in enumerate(updated.patterns) if i not in gone]
+        kept[-1] = kept[-1].with_changes(separator=cst.MaybeSentinel.DEFAULT)
+        # One alternative that is left is written as itself, within the same parentheses.
+        return updated.with_changes(patterns=kept)
+
+    return act
+
+
+def find_guard(node: cst.MatchCase, sites: Sites) -> Action | None:
+    """The action for the `if` part of a `case`; None when it stays."""
+    if node.guard is None or not sites.element("guard", node.guard):
+        return None
+    return lambda updated: updated.with_changes(guard=None, whitespace_before_if=NOTHING, whitespace_after_if=NOTHING)
+
+
+def _stands_for(pattern: cst.MatchPattern) -> tuple[cst.CSTNode, ...]:
+    # The parentheses around a value are outside the span that `ast` gives the pattern.
+    return (pattern, pattern.value) if isinstance(pattern, cst.MatchValue) else (pattern,)
+
+
+def find_aliases(node: cst.Import | cst.ImportFrom, sites: Sites) -> Action | None:
+    """The action for an import statement; None when it keeps all its names."""
+    if isinstance(node.names, cst.ImportStar):
+        return None
+    gone = frozenset(i for i, alias in enumerate(node.names) if sites.alias(alias))
+    if not gone:
+        return None
+    if len(gone) == len(node.names):
+        raise sites.error(node, "no name of an import is left: the statement should have been dropped")
+
+    def act(updated: cst.CSTNode) -> cst.CSTNode:
+        assert isinstance(updated, cst.Import | cst.ImportFrom) and not isinstance(updated.names, cst.ImportStar)
+        brackets = getattr(updated, "lpar", None), getattr(updated, "rpar", None)
+        items, left, right = drop_between(updated.names, gone, *brackets)
+        return updated.with_changes(names=items, **({"lpar": left, "rpar": right} if left else {}))
+
+    return act
+
+
+def find_parameters(node: cst.FunctionDef, sites: Sites) -> Action | None:
+    """The action for parameters that go with their annotations and defaults; the span of one is that of its name."""
+    gone: set[int] = set()
+    for index, item in enumerate(_items(node.params)):
+        if isinstance(item, cst.Param) and sites.element("parameter", item.name):
+            gone.add(index)
+            for part in (item, item.annotation and item.annotation.annotation, item.default):
+                if part is not None:
+                    sites.skip(part)
+    if not gone:
+        return None
+
+    def act(updated: cst.CSTNode) -> cst.CSTNode:
+        assert isinstance(updated, cst.FunctionDef)
+        params = updated.params
+        items = _items(params)
+        kept, first, last = drop(items, frozenset(gone), updated.whitespace_before_params, NOTHING)
+        if kept and last is not NOTHING:
+            kept[-1] = kept[-1].with_changes(whitespace_after_param=last)
+        left = iter(kept)
+        changes: dict[str, Any] = {}
+        index = 0
+        for name in _FIELDS:
+            value = getattr(params, name)
+            many = isinstance(value, list | tuple)
+            here: list[Any] = []
+            for _ in _of_field(value):
+                if index not in gone:
+                    here.append(next(left))
+                index += 1
+            if many:
+                changes[name] = here
+            elif here:
+                changes[name] = here[0]
+        if not changes["kwonly_params"] and isinstance(params.star_arg, cst.ParamStar):
+            raise sites.error(node, "no parameter is left after a bare `*`")
+        return updated.with_changes(params=params.with_changes(**changes), whitespace_before_params=first)
+
+    return act
+
+
+_FIELDS = ("posonly_params", "posonly_ind", "params", "star_arg", "kwonly_params", "star_kwarg")
+
+
+def _of_field(value: object) -> list[Any]:
+    if isinstance(value, list | tuple):
+        return list(value)
+    return [] if value is None or isinstance(value, cst.MaybeSentinel) else [value]
+
+
+def _items(params: cst.Parameters) -> list[Any]:
+    """Everything between the parentheses, in order."""
+    return [item for name in _FIELDS for item in _of_field(getattr(params, name))]

@@ -1,20 +1,58 @@
-"""The white space between the elements of a list, with the comments in it, when an element goes."""
+"""White space around what goes: comment and blank lines around a statement, and what stands between the elements of a list, with the comments
+in it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import dropwhile
 from typing import Any, TypeVar
 
 import libcst as cst
 
-from shrinker.emit.rewrite.blank_lines import is_blank
-
+Lines = tuple[cst.EmptyLine, ...]
 Gap = cst.BaseParenthesizableWhitespace
 NOTHING = cst.SimpleWhitespace("")
 _AFTER = ("whitespace_after_arg", "whitespace_after_param")
 """Where an argument or a parameter keeps what follows it."""
 
 T = TypeVar("T", bound=cst.CSTNode)
+
+
+def is_blank(line: cst.EmptyLine) -> bool:
+    """True for a line without a comment."""
+    return line.comment is None
+
+
+def detached(lines: Sequence[cst.EmptyLine]) -> Lines:
+    """The leading lines of a dropped statement that stay: all but the comments directly above it."""
+    end = len(lines)
+    while end and not is_blank(lines[end - 1]) and lines[end - 1].indent and not lines[end - 1].whitespace.value:
+        end -= 1
+    return tuple(lines[:end])
+
+
+def without_leading_blanks(lines: Sequence[cst.EmptyLine]) -> Lines:
+    """The lines from the first comment on."""
+    return tuple(dropwhile(is_blank, lines))
+
+
+def without_trailing_blanks(lines: Sequence[cst.EmptyLine]) -> Lines:
+    """The lines up to the last comment."""
+    return tuple(dropwhile(is_blank, reversed(lines)))[::-1]
+
+
+def join(before: Sequence[cst.EmptyLine], after: Sequence[cst.EmptyLine], *, opens: bool = False) -> Lines:
+    """What is left of two runs of lines when the statement between them went.
+
+    The blank lines that meet become the longer of the two runs, so that two blank lines between
+    functions stay two. Right below a block's header (`opens`) the first run alone counts.
+    """
+    head, tail = without_trailing_blanks(before), without_leading_blanks(after)
+    left, right = tuple(before[len(head) :]), tuple(after[: len(after) - len(tail)])
+    if opens and not head:
+        return (*left, *tail)
+    return (*head, *(left if len(left) >= len(right) else right), *tail)
 
 
 def has_comment(gap: Gap) -> bool:
@@ -97,6 +135,17 @@ def drop(items: Sequence[T], gone: frozenset[int], opening: Gap, closing: Gap) -
             changes[after] = NOTHING if not trailing else getattr(item, after)
         out.append(item.with_changes(**changes))
     return out, kept[0][0], gap
+
+
+def drop_between(items: Sequence[T], gone: frozenset[int], left: Any, right: Any) -> tuple[list[T], Any, Any]:
+    """Drop elements between two brackets, None for a bracket that is not written; the elements that stay and the brackets."""
+    opening, closing = left.whitespace_after if left else NOTHING, right.whitespace_before if right else NOTHING
+    kept, first, last = drop(items, gone, opening, closing)
+    return (
+        kept,
+        left and left.with_changes(whitespace_after=first),
+        right and right.with_changes(whitespace_before=last),
+    )
 
 
 def comma_of(item: cst.CSTNode) -> Any:

@@ -1,12 +1,16 @@
-"""Literal and TakeOperand: an expression becomes a constant or one of its children."""
+"""Operands: DropElement on `a and b and c` and on `A | B | C`, and Literal and TakeOperand, by which an expression becomes a constant or one of
+its children.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import libcst as cst
 
-from shrinker.emit.rewrite.chains import Chain, flatten
+from shrinker.emit.rewrite.gaps import merge
 from shrinker.emit.rewrite.parentheses import settle
 from shrinker.emit.rewrite.sites import Sites
 from shrinker.values.edits import Literal
@@ -15,6 +19,9 @@ Action = Callable[[cst.CSTNode], cst.CSTNode]
 
 _FIELDS = {"operand": "expression"}
 """Fields that LibCST names otherwise than `ast`."""
+Operation = cst.BooleanOperation | cst.BinaryOperation
+Operator = Any
+"""`and`, `or` or `|`: LibCST gives their white space to the classes, not to the base."""
 
 
 def find_operand(node: cst.BaseExpression, sites: Sites) -> Action | None:
@@ -50,3 +57,116 @@ def find_operand(node: cst.BaseExpression, sites: Sites) -> Action | None:
 
 def _take_from(node: cst.BaseExpression, chain: Chain, index: int, sites: Sites) -> Action:
     return lambda updated: settle(node, chain.updated(updated).operands[index], sites)
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Operands and the operators between them, as written: `ast` has one node for them, LibCST one an operator."""
+
+    operands: tuple[cst.BaseExpression, ...]
+    operators: tuple[Operator, ...]
+
+    def updated(self, node: cst.CSTNode) -> Chain:
+        """The same chain in the transformed tree."""
+        return _collect(node, len(self.operators))
+
+
+def _collect(node: cst.CSTNode, depth: int) -> Chain:
+    operands: list[cst.BaseExpression] = []
+    operators: list[Operator] = []
+    for _ in range(depth):
+        assert isinstance(node, Operation)
+        operands.append(node.right)
+        operators.append(node.operator)
+        node = node.left
+    assert isinstance(node, cst.BaseExpression)
+    return Chain((node, *reversed(operands)), tuple(reversed(operators)))
+
+
+def flatten(node: cst.CSTNode, sites: Sites) -> Chain | None:
+    """The chain that begins at its outermost operation; None for anything else.
+
+    Subtle: `A | B | C` is nested in `ast` too, so an edit may name the part `A | B`; the chain stops there.
+    """
+    if not isinstance(node, Operation):
+        return None
+    depth = 1
+    left = node.left
+    while type(left) is type(node) and type(left.operator) is type(node.operator) and not left.lpar:
+        if isinstance(left, cst.BinaryOperation) and (sites.has_element("BinOp", left) or sites.has_expression(left)):
+            break
+        sites.inner.add(id(left))
+        depth += 1
+        left = left.left
+    return _collect(node, depth)
+
+
+def find_chain(node: cst.CSTNode, sites: Sites) -> Action | None:
+    """The action for the dropped operands of a chain; None when all of them stay."""
+    if id(node) in sites.inner:
+        return None
+    chain = flatten(node, sites)
+    if chain is None:
+        return None
+    container = "BoolOp" if isinstance(node, cst.BooleanOperation) else "BinOp"
+    gone = frozenset(i for i, operand in enumerate(chain.operands) if sites.element(container, operand))
+    if not gone:
+        return None
+    if len(gone) == len(chain.operands):
+        raise sites.error(node, f"no operand of a {container} is left")
+    assert isinstance(node, Operation)
+    return lambda updated: _without(node, chain.updated(updated), gone, updated, sites)
+
+
+def _without(
+    original: Operation, chain: Chain, gone: frozenset[int], updated: cst.CSTNode, sites: Sites
+) -> cst.BaseExpression:
+    assert isinstance(updated, Operation)
+    lpar, rpar = list(updated.lpar), list(updated.rpar)
+    result: cst.BaseExpression | None = None
+    # The operator that links the operands so far with the next one that stays.
+    link: Operator | None = None
+    for index, operand in enumerate(chain.operands):
+        if result is not None:
+            operator = chain.operators[index - 1]
+            link = operator if link is None else _relink(link, operator)
+        if index in gone:
+            if result is None and lpar:
+                following = chain.operators[index].whitespace_before
+                gap = merge(lpar[-1].whitespace_after, following, begins=True)
+                lpar[-1] = lpar[-1].with_changes(whitespace_after=gap)
+        elif result is None:
+            result = operand
+        else:
+            assert link is not None
+            result = type(original)(left=result, operator=_spaced(link), right=operand)
+            link = None
+    assert result is not None
+    if link is not None and rpar:
+        # The last operand went: the comment on the line before it is that of an operand that stays.
+        broken = isinstance(link.whitespace_after, cst.ParenthesizedWhitespace)
+        before = link.whitespace_after if broken else link.whitespace_before
+        rpar[0] = rpar[0].with_changes(whitespace_before=merge(before, rpar[0].whitespace_before, ends=True))
+    if len(gone) == len(chain.operands) - 1:
+        return settle(original, result, sites, (lpar, rpar))
+    return result.with_changes(lpar=lpar, rpar=rpar)
+
+
+def _relink(kept: Operator, dropped: Operator) -> Operator:
+    """The one operator left of two when the operand between them went."""
+    if isinstance(kept.whitespace_after, cst.ParenthesizedWhitespace):
+        # Operators at the ends of lines: the comment there is that of the operand before.
+        return kept
+    return dropped.with_changes(whitespace_before=merge(kept.whitespace_before, dropped.whitespace_before))
+
+
+def _spaced(operator: Operator) -> Operator:
+    """`(a)and(b)` needs its blanks once a parenthesis goes."""
+    if not isinstance(operator, cst.BaseBooleanOp):
+        return operator
+    space = cst.SimpleWhitespace(" ")
+    if operator.whitespace_before.empty:
+        operator = operator.with_changes(whitespace_before=space)
+    if operator.whitespace_after.empty:
+        operator = operator.with_changes(whitespace_after=space)
+    return operator

@@ -1,4 +1,7 @@
-"""The edits of one chunk, looked up by position, and which of them were applied or dropped with their surroundings."""
+"""The edits of one chunk, looked up by position, and which of them were applied or dropped with their surroundings.
+
+What can go wrong is always a fault of shrinker itself, never of the input.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,28 @@ from collections.abc import Iterable, Mapping
 import libcst as cst
 from libcst.metadata import CodeRange
 
-from shrinker.emit.rewrite.errors import RewriteError, UnappliedEdit
 from shrinker.emit.rewrite.positions import Key, Point, Source
 from shrinker.values.edits import DropAlias, DropElement, Edit, Literal, TakeOperand
 
 _PARENTHESIZED_SPAN = (cst.Tuple, cst.GeneratorExp)
 """Nodes whose `ast` span includes their parentheses; LibCST's never does."""
+
+
+class RewriteError(RuntimeError):
+    """An edit that cannot be written as Python; the message names line and column of the file."""
+
+
+class UnappliedEdit(RewriteError):
+    """An edit whose node the file does not have, outside of every dropped region."""
+
+    def __init__(self, edit: Edit) -> None:
+        span = edit.span
+        super().__init__(f"line {span.line}, column {span.col}: no node to apply {edit!r} to")
+        self.edit = edit
+
+    def __reduce__(self) -> tuple[type[UnappliedEdit], tuple[Edit]]:
+        # It travels between processes.
+        return type(self), (self.edit,)
 
 
 class Sites:
@@ -58,12 +77,7 @@ class Sites:
     def range(self, node: cst.CSTNode) -> Key:
         """Start and end in the file, parentheses left out."""
         where = self._positions[node]
-        return (
-            where.start.line + self._offset,
-            where.start.column,
-            where.end.line + self._offset,
-            where.end.column,
-        )
+        return (where.start.line + self._offset, where.start.column, where.end.line + self._offset, where.end.column)
 
     def extent(self, node: cst.CSTNode) -> Key:
         """Start and end in the file, parentheses and decorators included."""

@@ -1,7 +1,7 @@
 """DropStatement and DropTail: whole statements go, and what a block looks like afterwards.
 
 Everything that changes the number of a block's statements happens here, when LibCST leaves the
-block: `branches.py` and `raises.py` only say what takes a statement's place.
+block: `branches.py` only says what takes a statement's place.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from shrinker.emit.rewrite.blank_lines import Lines, detached, join, without_trailing_blanks
-from shrinker.emit.rewrite.branches import skip_all_but, taken
-from shrinker.emit.rewrite.raises import raise_small, raise_statement
+from shrinker.emit.rewrite.branches import raise_small, raise_statement, skip_all_but, taken
+from shrinker.emit.rewrite.gaps import Lines, detached, join, without_trailing_blanks
 from shrinker.emit.rewrite.sites import Sites
 from shrinker.values.edits import DropStatement, DropTail, Edit, Raise, TakeBlock
 
@@ -55,11 +54,8 @@ class Fate:
 def decisive(sites: Sites, node: cst.CSTNode) -> Edit | None:
     """The edit that settles a statement when several name it: the one that deletes most."""
     found = sites.statement(node)
-    for kind in (Raise, DropTail, DropStatement, TakeBlock):
-        for edit in found:
-            if isinstance(edit, kind):
-                return edit
-    return None
+    kinds = (Raise, DropTail, DropStatement, TakeBlock)
+    return next((edit for kind in kinds for edit in found if isinstance(edit, kind)), None)
 
 
 def find_in_block(node: cst.Module | cst.IndentedBlock, sites: Sites, frame: Frame) -> Action | None:
@@ -83,7 +79,7 @@ def find_in_block(node: cst.Module | cst.IndentedBlock, sites: Sites, frame: Fra
     return (lambda updated: _settle(updated, fates, first, last, sites, own)) if fates else None
 
 
-def find_in_suite(node: cst.SimpleStatementSuite, sites: Sites, frame: Frame) -> Action | None:
+def find_in_suite(node: cst.SimpleStatementSuite, sites: Sites) -> Action | None:
     """The same for a block on its header's line."""
     fate = _line_fate(node, sites)
     if fate is None:

@@ -9,27 +9,25 @@ import libcst as cst
 from libcst.metadata import CodeRange, PositionProvider
 
 from shrinker.emit.rewrite.branches import find_clauses
-from shrinker.emit.rewrite.chains import find_chain
 from shrinker.emit.rewrite.chunks import Chunk
 from shrinker.emit.rewrite.elements import (
+    find_aliases,
+    find_alternatives,
     find_annotation,
     find_call,
     find_definition,
     find_display,
     find_filter,
+    find_guard,
+    find_parameters,
     find_subscript,
     find_tuple,
 )
-from shrinker.emit.rewrite.errors import RewriteError
 from shrinker.emit.rewrite.hollow import fill
-from shrinker.emit.rewrite.imports import find_aliases
-from shrinker.emit.rewrite.operands import find_operand
-from shrinker.emit.rewrite.parentheses import note_free
-from shrinker.emit.rewrite.patterns import find_alternatives, find_guard
+from shrinker.emit.rewrite.operands import find_chain, find_operand
+from shrinker.emit.rewrite.parentheses import mend, note_free
 from shrinker.emit.rewrite.positions import Source, line_end
-from shrinker.emit.rewrite.signatures import find_parameters
-from shrinker.emit.rewrite.sites import Sites
-from shrinker.emit.rewrite.spacing import mend
+from shrinker.emit.rewrite.sites import RewriteError, Sites
 from shrinker.emit.rewrite.statements import INNER, Frame, find_in_block, find_in_suite
 
 Action = Callable[[cst.CSTNode], cst.CSTNode]
@@ -38,23 +36,14 @@ Finder = Callable[..., Action | None]
 mend()
 
 _FINDERS: dict[type[cst.CSTNode], tuple[Finder, ...]] = {
-    cst.If: (find_clauses,),
-    cst.While: (find_clauses,),
-    cst.For: (find_clauses,),
-    cst.Try: (find_clauses,),
-    cst.TryStar: (find_clauses,),
-    cst.Match: (find_clauses,),
+    **dict.fromkeys((cst.If, cst.While, cst.For, cst.Try, cst.TryStar, cst.Match), (find_clauses,)),
     cst.MatchCase: (find_guard,),
     cst.MatchOr: (find_alternatives,),
     cst.FunctionDef: (find_definition, find_parameters),
     cst.ClassDef: (find_definition,),
-    cst.Import: (find_aliases,),
-    cst.ImportFrom: (find_aliases,),
-    cst.BooleanOperation: (find_chain,),
-    cst.BinaryOperation: (find_chain,),
-    cst.List: (find_display,),
-    cst.Set: (find_display,),
-    cst.Dict: (find_display,),
+    **dict.fromkeys((cst.Import, cst.ImportFrom), (find_aliases,)),
+    **dict.fromkeys((cst.BooleanOperation, cst.BinaryOperation), (find_chain,)),
+    **dict.fromkeys((cst.List, cst.Set, cst.Dict), (find_display,)),
     cst.Tuple: (find_tuple,),
     cst.Subscript: (find_subscript,),
     cst.Call: (find_call,),
@@ -96,7 +85,7 @@ class _Transformer(cst.CSTTransformer):
         elif isinstance(node, cst.Module | cst.IndentedBlock):
             found = find_in_block(node, sites, self.frame)
         elif isinstance(node, cst.SimpleStatementSuite):
-            found = find_in_suite(node, sites, self.frame)
+            found = find_in_suite(node, sites)
         if found is not None:
             self.actions[id(node)] = [found]
             return not sites.is_skipped(node)

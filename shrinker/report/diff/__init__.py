@@ -4,8 +4,93 @@ Everything is read from what two runs left: manifests, reports, the trees themse
 Nothing is decided again.
 """
 
-from shrinker.report.diff.compare import review
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shrinker.report.diff.difference import Pair
+from shrinker.report.diff.files import changed_files, commit_notes, line_counts, moved_files, text_changes
+from shrinker.report.diff.offered import offered_changes
+from shrinker.report.diff.parts import (
+    decision_changes,
+    dependency_changes,
+    growth,
+    kernel_changes,
+    table_changes,
+    uncertain_changes,
+)
+from shrinker.report.diff.risks import mechanism_changes
 from shrinker.report.diff.side import Side
-from shrinker.report.diff.values import Review
+from shrinker.report.diff.symbols import moved_symbols
+from shrinker.report.diff.values import Identified, Review
+from shrinker.source.history import Told
 
 __all__ = ["Review", "Side", "review"]
+
+
+def review(old: Side, new: Side, told: Sequence[Told] = (), notes: Sequence[str] = ()) -> Review:
+    """Compare two sides.
+
+    Args:
+        told: commits of upstream between them, the newest first.
+        notes: what the caller could not look at.
+
+    Raises:
+        InputError: a report or a file of one side is damaged.
+    """
+    pair = Pair(old, new, tuple(told))
+    texts = text_changes(pair)
+    kept, removed = moved_files(pair)
+    symbols_kept, symbols_removed = moved_symbols(pair)
+    flags, endpoints = offered_changes(pair)
+    return Review(
+        old=_identified(old),
+        new=_identified(new),
+        notes=(*notes, *_missing(old), *_missing(new)),
+        rules=pair.changed_rules(),
+        uncertain=uncertain_changes(pair),
+        kept=kept,
+        removed=removed,
+        symbols_kept=symbols_kept,
+        symbols_removed=symbols_removed,
+        changed=changed_files(pair, line_counts(texts)),
+        decisions=decision_changes(pair),
+        commits=commit_notes(pair),
+        flags=flags,
+        endpoints=endpoints,
+        growth=growth(pair),
+        dependencies=dependency_changes(pair),
+        tables=table_changes(pair),
+        kernels=kernel_changes(pair),
+        risks=mechanism_changes(pair),
+        text=texts,
+    )
+
+
+def _identified(side: Side) -> Identified:
+    manifest = side.manifest
+    python = sum(file.lines_after for file in manifest.files if file.path.endswith(".py"))
+    return Identified(
+        side.name,
+        manifest.upstream.spec,
+        manifest.upstream.commit or "",
+        manifest.profile,
+        manifest.rules_hash,
+        manifest.tool_version,
+        len(manifest.files),
+        python,
+        manifest.upstream.reference,
+    )
+
+
+def _missing(side: Side) -> list[str]:
+    rows: list[str] = []
+    if side.folder is None:
+        rows.append(f"{side.name}: only the lock is there, so that texts, flags, endpoints and risks are not compared")
+    if side.reports is None:
+        rows.append(f"{side.name}: no reports of the same run, so that reasons and symbols are not told")
+    elif side.symbols is None:
+        rows.append(f"{side.name}: its run looked at modules only, so that symbols are not compared")
+    if side.upstream is None:
+        rows.append(f"{side.name}: its upstream cannot be read, so that what upstream changed is known in part only")
+    return rows

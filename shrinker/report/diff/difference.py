@@ -125,7 +125,7 @@ class Pair:
             root, text = self.rule_cause(source)
             return Reason(root, f"root {source} {names} {when}: {text}", chain)
         changed = self.upstream_changed(step.path) if step.path else None
-        if changed and _has_line(other, step.path, _line(own, step.path, step.line)):
+        if changed and (line := _line(own, step.path, step.line)) and line in other.upstream_lines(step.path):
             side = "the old upstream" if other is self.old else "the new upstream"
             cause: Cause = "rule" if self.moved_rules else "reach"
             text = f"{who}, at {_place(step)}: {side} has that line, too, and it was decided otherwise there"
@@ -135,7 +135,7 @@ class Pair:
             what = "removed" if gone else "changed"
             return Reason("upstream", f"{who}: upstream {what} {_place(step)}{self.by(step.path)}", chain)
         if self.moved_rules:
-            return Reason("rule", f"{who}: rules changed ({_some(sorted(self.moved_rules))})", chain)
+            return Reason("rule", f"{who}: rules changed ({some(sorted(self.moved_rules))})", chain)
         if changed is None:
             return Reason("unknown", f"{who}, at {_place(step)}", chain)
         return Reason("reach", f"{who}, at {_place(step)}, in a file that upstream did not change", chain)
@@ -169,10 +169,6 @@ def _line(side: Side, path: str, line: int) -> str:
     return text if len(text) > _TELLING else ""
 
 
-def _has_line(side: Side, path: str, text: str) -> bool:
-    return bool(text) and text in side.upstream_lines(path)
-
-
 def _name(node: str) -> str:
     kind, _, name = node.partition(":")
     return f"the name {name}" if kind == "name" else name
@@ -182,5 +178,6 @@ def _place(step: Step) -> str:
     return f"{step.path}:{step.line}" if step.line else step.path or "a rule"
 
 
-def _some(names: Sequence[str], most: int = 4) -> str:
+def some(names: Sequence[str], most: int = 4) -> str:
+    """The first ones, and how many more there are."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -1,17 +1,23 @@
-"""Files that only one tree has, and files that both have and that differ, each with its reason."""
+"""Files that only one tree has, and files that both have and that differ, each with its reason; and the unified diff, a file at a time."""
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
 
-from shrinker.report.diff.difference import Pair
+from shrinker.report.diff.difference import Pair, some
 from shrinker.report.diff.side import Side
-from shrinker.report.diff.values import CommitNote, FileChange, FileMove, Reason
+from shrinker.report.diff.values import CommitNote, FileChange, FileMove, Reason, TextChange
+from shrinker.values.outcome import EmittedFile
 
 _PLACE = re.compile(r"used at (\S+?):\d+")
 OWN = "shrinker writes this file itself"
 """Why the notice of what was changed differs, and the like."""
+_CONTEXT = 3
+_MOST_LINES = 20_000
+"""A data file with more lines is told by its size: no one reads it, and comparing it takes minutes."""
 
 
 def moved_files(pair: Pair) -> tuple[tuple[FileMove, ...], tuple[FileMove, ...]]:
@@ -64,9 +70,8 @@ def _newly_kept(pair: Pair, path: str) -> Reason:
         reason = pair.reached(steps) if steps and pair.old.graph else None
         where = f"; {reason.text}" if reason is not None else ""
         same = _same_content(pair.old, pair.new.upstream_hash(path))
-        if same:
-            return Reason("upstream", f"upstream moved it here from {same}{where}", reason.chain if reason else ())
-        return Reason("upstream", f"upstream added it{where}", reason.chain if reason else ())
+        what = f"moved it here from {same}" if same else "added it"
+        return Reason("upstream", f"upstream {what}{where}", reason.chain if reason else ())
     if not pair.old.graph or not pair.new.graph:
         return Reason("unknown", "the reports of one side are not there")
     rule, text = pair.old.graph["removed"].get(path, ["unreachable", "nothing kept needed it"])
@@ -127,5 +132,68 @@ def _other_decisions(pair: Pair, path: str) -> str:
     before, after = (Counter(row[1] for row in side.graph["decisions"].get(path, ())) for side in (pair.old, pair.new))
     rows = [f"{rule} {before[rule]} → {after[rule]}" for rule in sorted(before | after) if before[rule] != after[rule]]
     if rows:
-        return f"decisions by rule: {', '.join(rows[:6])}" + (f" and {len(rows) - 6} more" if len(rows) > 6 else "")
+        return f"decisions by rule: {some(rows, 6)}"
     return "what the rest of the tree names of it differs: see the symbols"
+
+
+def text_changes(pair: Pair) -> tuple[TextChange, ...]:
+    """Diffs of all files that differ, sorted by path; nothing when one of the trees is not there."""
+    if pair.old.folder is None or pair.new.folder is None:
+        return ()
+    return tuple(TextChange(path, _of(pair, path, one, other)) for path, one, other in pair.differing())
+
+
+def line_counts(changes: Sequence[TextChange]) -> dict[str, tuple[int, int]]:
+    """Lines added and removed, by path."""
+    out: dict[str, tuple[int, int]] = {}
+    for change in changes:
+        rows = change.text.split("\n")[2:]
+        out[change.path] = (sum(row.startswith("+") for row in rows), sum(row.startswith("-") for row in rows))
+    return out
+
+
+def _of(pair: Pair, path: str, one: EmittedFile | None, other: EmittedFile | None) -> str:
+    before, after = pair.old.read(path), pair.new.read(path)
+    names = (f"a/{path}" if one is not None else "/dev/null", f"b/{path}" if other is not None else "/dev/null")
+    head = f"--- {names[0]}\n+++ {names[1]}\n"
+    if b"\0" in before[:8192] or b"\0" in after[:8192]:
+        return f"{head}Binary files differ: {len(before):,} and {len(after):,} bytes\n"
+    old, new = _lines(before), _lines(after)
+    if max(len(old), len(new)) > _MOST_LINES:
+        return f"{head}Too long to compare: {len(old):,} and {len(new):,} lines\n"
+    return head + "".join(_hunks(old, new))
+
+
+def _lines(data: bytes) -> list[str]:
+    rows = data.decode("utf-8", "replace").split("\n")
+    whole = [f"{row}\n" for row in rows[:-1]]
+    return [*whole, f"{rows[-1]}\n\\ No newline at end of file\n"] if rows[-1] else whole
+
+
+def _hunks(old: list[str], new: list[str]) -> Iterator[str]:
+    """Hunks of a unified diff. What both begin and end with is set aside first: `difflib` takes quadratic time."""
+    start = 0
+    most = min(len(old), len(new))
+    while start < most and old[start] == new[start]:
+        start += 1
+    end = 0
+    while end < most - start and old[len(old) - 1 - end] == new[len(new) - 1 - end]:
+        end += 1
+    low = max(0, start - _CONTEXT)
+    high = max(0, end - _CONTEXT)
+    one, other = old[low : len(old) - high], new[low : len(new) - high]
+    for group in difflib.SequenceMatcher(None, one, other).get_grouped_opcodes(_CONTEXT):
+        first, last = group[0], group[-1]
+        yield f"@@ -{_range(first[1], last[2], low)} +{_range(first[3], last[4], low)} @@\n"
+        for tag, i1, i2, j1, j2 in group:
+            if tag == "equal":
+                yield from (f" {row}" for row in one[i1:i2])
+            else:
+                yield from (f"-{row}" for row in one[i1:i2])
+                yield from (f"+{row}" for row in other[j1:j2])
+
+
+def _range(start: int, stop: int, offset: int) -> str:
+    length = stop - start
+    first = start + offset + (1 if length else 0)
+    return str(first) if length == 1 else f"{first},{length}"

@@ -12,7 +12,7 @@ from shrinker.program.interface.endpoints import Endpoint, read_endpoints
 from shrinker.program.interface.flags import WORDS as FLAGS
 from shrinker.program.interface.flags import Flag, read_flags
 from shrinker.program.interface.syntax import Syntax
-from shrinker.report.diff.difference import Pair
+from shrinker.report.diff.difference import Pair, some
 from shrinker.report.diff.side import Side
 from shrinker.report.diff.values import Change
 from shrinker.syntax.names import last_name
@@ -29,7 +29,7 @@ def offered_changes(pair: Pair) -> tuple[tuple[Change, ...], tuple[Change, ...]]
     old, new = _Offered(pair.old), _Offered(pair.new)
     flags = _moved(_compare(old.flags, new.flags, _flag_change, pair))
     endpoints = _compare(old.endpoints, new.endpoints, lambda *_: None, pair)
-    fields = _compare(old.fields, new.fields, _field_change, pair)
+    fields = _compare(old.fields, new.fields, lambda one, other: (one, other) if one != other else None, pair)
     return tuple(flags), (*endpoints, *fields)
 
 
@@ -93,8 +93,7 @@ def _moved(changes: Iterable[Change]) -> Iterator[Change]:
             places = (other.where.rpartition(":")[0], row.where.rpartition(":")[0])
             pairs.setdefault(places, []).append(row.subject)
     for (before, after), names in sorted(pairs.items()):
-        shown = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
-        yield Change(shown, "moved", before, after, after, f"{len(names)} as they were")
+        yield Change(some(names), "moved", before, after, after, f"{len(names)} as they were")
     yield from (row for row in rows if id(row) not in told)
 
 
@@ -111,15 +110,9 @@ def _flag_change(old: Flag, new: Flag) -> tuple[str, str] | None:
     rows = [("default", old.default, new.default), ("", ", ".join(old.names[1:]), ", ".join(new.names[1:]))]
     if old.choices is not None and new.choices is not None:
         one, other = [c.text for c in old.choices], [c.text for c in new.choices]
-        rows.append(
-            (
-                "choices",
-                " ".join(c for c in one if c not in other) or "(the same)",
-                " ".join(c for c in other if c not in one) or "(the same)",
-            )
-        )
-        if set(one) == set(other):
-            rows.pop()
+        gone, come = ([c for c in some if c not in others] for some, others in ((one, other), (other, one)))
+        if gone or come:
+            rows.append(("choices", " ".join(gone) or "(the same)", " ".join(come) or "(the same)"))
     else:
         rows.append(("choices", old.choices_text, new.choices_text))
     rows.append(("", old.rest, new.rest))
@@ -128,10 +121,6 @@ def _flag_change(old: Flag, new: Flag) -> tuple[str, str] | None:
             before.append(f"{label} {one_text}".strip())
             after.append(f"{label} {other_text}".strip())
     return ("; ".join(before), "; ".join(after)) if before or after else None
-
-
-def _field_change(old: str, new: str) -> tuple[str, str] | None:
-    return (old, new) if old != new else None
 
 
 def _why(pair: Pair, where: str, key: tuple[str, ...], *, removed: bool) -> str:

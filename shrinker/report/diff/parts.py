@@ -17,7 +17,6 @@ from shrinker.syntax.parsing import parsed
 from shrinker.values.upstream import module_name
 
 _TABLES = frozenset({"json", "jsonl", "csv", "tsv", "yaml", "yml", "jinja", "jinja2", "txt", "pkl", "npy"})
-_EXTERNAL = "external:"
 _DEPTH = 4
 """Folders of a path by which lines are told: `python/sglang/srt/layers`."""
 _PLACES = re.compile(r" at \S+:\d+|:\d+")
@@ -58,19 +57,20 @@ def dependency_changes(pair: Pair) -> tuple[Change, ...]:
         else:
             reason = row["reason"] if row is not None else ""
         rows.append(Change(name, kind, before, after, reason=reason))
-    imported = _imported(pair.new)
-    for name in sorted(imported.keys() - _imported(pair.old).keys() if pair.old.graph else ()):
-        rows.append(Change(name, "import added", where=imported[name], reason=_upstream(pair, imported[name])))
+    imported = _imported(pair.new, "external")
+    for name in sorted(imported.keys() - _imported(pair.old, "external").keys() if pair.old.graph else ()):
+        path = imported[name].rpartition(":")[0]
+        rows.append(Change(name, "import added", where=path, reason=_upstream(pair, path)))
     return tuple(rows)
 
 
-def _imported(side: Side) -> dict[str, str]:
-    """Packages from outside that kept code imports, each with a file that does."""
+def _imported(side: Side, kind: str) -> dict[str, str]:
+    """Nodes of a kind that kept code imports (packages from outside, names of kernel libraries), each with the first place that does."""
     nodes, paths = side.graph.get("nodes", ()), side.graph.get("paths", ())
     found: dict[str, str] = {}
-    for _, target, _, path, _ in side.graph.get("edges", ()):
-        if nodes[target].startswith(_EXTERNAL):
-            found.setdefault(nodes[target].removeprefix(_EXTERNAL), paths[path])
+    for _, target, _, path, line in side.graph.get("edges", ()):
+        if nodes[target].startswith(f"{kind}:"):
+            found.setdefault(nodes[target].partition(":")[2], f"{paths[path]}:{line}")
     return found
 
 
@@ -128,7 +128,7 @@ def table_changes(pair: Pair) -> tuple[Change, ...]:
 def kernel_changes(pair: Pair) -> tuple[Change, ...]:
     """Native sources, Triton functions and names of kernel libraries that differ."""
     rows = list(_file_changes(pair, lambda path: suffix(path) in NATIVE_SUFFIXES))
-    old, new = _library_names(pair.old), _library_names(pair.new)
+    old, new = _imported(pair.old, "kernel"), _imported(pair.new, "kernel")
     for name in sorted(old.keys() ^ new.keys()):
         kind = "removed" if name in old else "added"
         place = (old | new)[name]
@@ -166,19 +166,6 @@ def _required(row: Any) -> str:
     return "; ".join(declared) or row["state"]
 
 
-def _library_names(side: Side) -> dict[str, str]:
-    """Names imported from kernel libraries, with one place each."""
-    graph = side.graph
-    if not graph:
-        return {}
-    nodes, paths = graph["nodes"], graph["paths"]
-    found: dict[str, str] = {}
-    for _, target, _, path, line in graph["edges"]:
-        if nodes[target].startswith("kernel:"):
-            found.setdefault(nodes[target].partition(":")[2], f"{paths[path]}:{line}")
-    return found
-
-
 def _triton_changes(pair: Pair) -> list[Change]:
     rows: list[Change] = []
     for path, _, _ in pair.differing():
@@ -201,10 +188,8 @@ def _triton(data: bytes) -> dict[str, tuple[str, int]]:
         return {}
     found: dict[str, tuple[str, int]] = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and any(_is_jit(decorator) for decorator in node.decorator_list):
-            found[node.name] = (ast.unparse(node), node.lineno)
+        if isinstance(node, ast.FunctionDef):
+            plain = (d.func if isinstance(d, ast.Call) else d for d in node.decorator_list)
+            if "jit" in map(last_name, plain):
+                found[node.name] = (ast.unparse(node), node.lineno)
     return found
-
-
-def _is_jit(decorator: ast.expr) -> bool:
-    return last_name(decorator.func if isinstance(decorator, ast.Call) else decorator) == "jit"

@@ -87,21 +87,12 @@ class Side:
         return FileChains(self.graph) if self.graph else None
 
     @cached_property
-    def file_edges(self) -> frozenset[tuple[str, str]]:
-        """Both ends of every edge of the file graph."""
-        nodes = self.graph.get("nodes", ())
-        return frozenset((nodes[edge[0]], nodes[edge[1]]) for edge in self.graph.get("edges", ()))
-
-    @cached_property
-    def symbol_edges(self) -> frozenset[tuple[str, str]]:
-        """The same of the graph of symbols, lines left out of the names of statements."""
-        pairs = self.symbols.edges() if self.symbols is not None else ()
-        return frozenset((unnumbered(source), unnumbered(target)) for source, target in pairs)
-
-    @cached_property
     def live_nodes(self) -> frozenset[str]:
-        """Ends of the edges of both graphs."""
-        return frozenset(node for pair in (*self.file_edges, *self.symbol_edges) for node in pair)
+        """Ends of the edges of the file graph and of that of symbols, there without lines in the names of statements."""
+        nodes = self.graph.get("nodes", ())
+        files = {nodes[end] for edge in self.graph.get("edges", ()) for end in edge[:2]}
+        pairs = self.symbols.edges() if self.symbols is not None else ()
+        return frozenset(files.union(unnumbered(end) for pair in pairs for end in pair))
 
     @cached_property
     def rescued(self) -> Mapping[str, str]:

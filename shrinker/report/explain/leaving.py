@@ -47,10 +47,7 @@ def leaving(tree: Generated, kept: Answer) -> Answer:
 
 def _files(tree: Generated, paths: list[str]) -> Iterable[str]:
     yield f"{several(len(paths), 'file')}, {several(sum(tree.lines[path] for path in paths), 'line')}"
-    largest = sorted(paths, key=lambda path: (-tree.lines[path], path))[:_MOST] if len(paths) > 1 else ()
-    yield from (f"{tree.lines[path]:>7,}  {path}" for path in largest)
-    if len(paths) > _MOST:
-        yield f"… {len(paths) - _MOST:,} more"
+    yield from _largest([(tree.lines[path], path) for path in paths] if len(paths) > 1 else [])
 
 
 def _units(tree: Generated, cut: list[int], besides: Iterable[str]) -> Iterable[str]:
@@ -68,7 +65,12 @@ def _units(tree: Generated, cut: list[int], besides: Iterable[str]) -> Iterable[
         where = "in files that stay, " if whole else ""
         lines = sum(count for count, _ in found)
         yield f"{where}{several(lines, 'line')} of upstream, {several(len(found), 'place')}"
-        found.sort(key=lambda row: (-row[0], row[1]))
-        yield from (f"{count:>7,}  {place}" for count, place in found[:_MOST])
-        if len(found) > _MOST:
-            yield f"… {len(found) - _MOST:,} more"
+        yield from _largest(found)
+
+
+def _largest(rows: list[tuple[int, str]]) -> Iterable[str]:
+    """Lines and what has them, the most first."""
+    ordered = sorted(rows, key=lambda row: (-row[0], row[1]))
+    yield from (f"{count:>7,}  {place}" for count, place in ordered[:_MOST])
+    if len(rows) > _MOST:
+        yield f"… {len(rows) - _MOST:,} more"

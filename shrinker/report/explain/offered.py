@@ -51,10 +51,7 @@ def flag(tree: Generated, name: str) -> list[Answer]:
         return []
     found = [
         Answer(
-            name + (f" {' '.join(choices)}" if choices else ""),
-            "removed",
-            (f"rule {rule}: {feature}",),
-            without(rule),
+            name + (f" {' '.join(choices)}" if choices else ""), "removed", (f"rule {rule}: {feature}",), without(rule)
         )
         for names, choices, feature, rule, _ in tree.tables.get("OPTIONS", ())
         if name in names

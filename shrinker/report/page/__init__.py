@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from shrinker.report.lists import questionable
 from shrinker.report.pages import templates
-from shrinker.report.questionable import questionable
 
 PAGE = "index.html"
 _HERE = Path(__file__).parent

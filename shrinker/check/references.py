@@ -1,0 +1,205 @@
+"""What kept code names finds something: imports, attributes of modules, `__all__`, names, texts that are dotted paths or data files, tables
+whose names it computes.
+
+Upstream's own faults are told by the same name in the same file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+
+from shrinker.check.refused import TABLE
+from shrinker.check.registry import Seen
+from shrinker.check.resolve import Modules
+from shrinker.check.ruff import STAR, RuffRun
+from shrinker.check.trees import Trees
+from shrinker.syntax.imports import absolute, package_of
+from shrinker.values.upstream import PACKAGE_PREFIX
+
+_INIT = "/__init__.py"
+_TABLES = frozenset({"json", "jsonl", "yaml", "yml", "toml", "csv", "tsv", "txt", "jinja", "model"})
+
+
+def imports(trees: Trees, seen: Seen) -> None:
+    """Each import of a module of the package, or of a name of one."""
+    ours, theirs = trees.modules, trees.source_modules
+    for symbols in trees.kept:
+        if symbols.error is not None:
+            there = theirs.symbols(symbols.module) if symbols.module is not None else None
+            same = there is not None and there.error is not None
+            seen.find(symbols.path, 0, f"cannot be parsed: {symbols.error}", inherited=same)
+        seen.look(len(symbols.imports))
+        for line, module, name in symbols.imports:
+            lost = name is not None and ours.lost(theirs, module, name)
+            if lost or not ours.imports(module, name):
+                what = f"{module}.{name}" if module in ours and name is not None else module
+                inherited = not theirs.imports(module, name)
+                seen.find(symbols.path, line, f"nothing in this tree is {what}", inherited=inherited)
+
+
+def module_attributes(trees: Trees, seen: Seen) -> None:
+    """Each ``module.name`` on an imported module of the package."""
+    ours, theirs = trees.modules, trees.source_modules
+    for symbols in trees.kept:
+        seen.look(len(symbols.attributes))
+        for use in symbols.attributes:
+            lacking = None if use.stored else ours.attribute(use.target, use.chain)
+            if lacking is not None:
+                inherited = theirs.attribute(use.target, use.chain) == lacking
+                seen.find(symbols.path, use.line, f"module {lacking[0]} has no {lacking[1]!r}", inherited=inherited)
+
+
+def exported_names(trees: Trees, seen: Seen) -> None:
+    """Each text of ``__all__``."""
+    for symbols in trees.kept:
+        seen.look(len(symbols.exports or ()))
+        for name, line in symbols.exports or ():
+            if symbols.module is not None and not trees.modules.imports(symbols.module, name):
+                inherited = not trees.source_modules.imports(symbols.module, name)
+                seen.find(symbols.path, line, f"__all__ names {name!r}, which is not defined", inherited=inherited)
+
+
+def lost_imports(trees: Trees, seen: Seen) -> None:
+    """Imports of these packages that find nothing here and do in upstream."""
+    here, there = _dotted(trees.python), _dotted(trees.source.by_path)
+    ours = Modules(trees.out, here, {symbols.path: symbols for symbols in trees.kept}, here.get)
+    theirs = Modules(trees.source.root, there, dotted=there.get)
+    packages = {name.partition(".")[0] for name in here.values()}
+    for symbols in trees.kept:
+        own = here.get(symbols.path)
+        for line, level, written, name in symbols.outside:
+            module = written
+            if level:
+                if own is None:
+                    continue
+                module = absolute(written, level, package_of(own, symbols.path.endswith(_INIT)))
+            if module.partition(".")[0] in packages and module in theirs:
+                seen.look()
+                if not ours.imports(module, name) and theirs.imports(module, name):
+                    what = module if name is None else f"{module}.{name}"
+                    seen.find(symbols.path, line, f"nothing in this tree is {what}")
+
+
+def _dotted(paths: Iterable[str]) -> dict[str, str]:
+    """Dotted name of each module of such a package; files in folders that are no packages belong to none."""
+    python = [path for path in paths if path.endswith(".py") and not path.startswith(PACKAGE_PREFIX)]
+    packages = {path.removesuffix(_INIT) for path in python if path.endswith(_INIT)}
+    found: dict[str, str] = {}
+    for path in python:
+        top = folder = path.rpartition("/")[0]
+        while top.rpartition("/")[0] in packages:
+            top = top.rpartition("/")[0]
+        if folder in packages:
+            around = top.rpartition("/")[0]
+            found[path] = path.removesuffix(_INIT).removesuffix(".py").removeprefix(f"{around}/").replace("/", ".")
+    return found
+
+
+def dangling_paths(trees: Trees, seen: Seen) -> None:
+    """Dotted paths into the package that resolve in upstream and not here.
+
+    The table of removed modules is left out: what the tree has not is what it names.
+    """
+    ours, theirs = trees.modules, trees.source_modules
+    for symbols in trees.kept:
+        for line, text in symbols.paths if symbols.path != TABLE else ():
+            seen.look()
+            if ":" in text and not ours.dotted_path(text.partition(":")[0]):
+                continue  # The module alone was reported, in the string that names it.
+            if not ours.dotted_path(text) and theirs.dotted_path(text):
+                message = f"the string {text!r} names something that upstream has and this tree has not"
+                seen.find(symbols.path, line, message)
+
+
+def missing_data_files(trees: Trees, seen: Seen) -> None:
+    """Strings with the name of a file of upstream that is not Python: next to their module or in its package is one that is kept."""
+    kept = frozenset(path for path in trees.recorded if not path.endswith(".py"))
+    here: set[str] = set()
+    removed: dict[str, list[str]] = defaultdict(list)
+    for path in trees.source.by_path:
+        if not path.endswith(".py"):
+            name = path.rpartition("/")[2]
+            if path in kept:
+                here.add(name)
+            else:
+                removed[name].append(path)
+    for symbols in trees.kept:
+        for line, text in symbols.files:
+            name = text.rpartition("/")[2]
+            if name not in here and name not in removed:
+                continue
+            seen.look()
+            lost = [path for path in removed.get(name, ()) if _names(text, symbols.path, path)]
+            if lost and not any(_names(text, symbols.path, p) for p in kept if p.endswith("/" + name)):
+                seen.find(symbols.path, line, f"the string {text!r} names {lost[0]}, which is not in this tree")
+
+
+def _names(text: str, module_path: str, file: str) -> bool:
+    """May `text`, written in a module, mean `file`? A base name: in the module's folder or below it.
+
+    A path of several parts: below any package that holds the module, at any depth.
+    """
+    folder = module_path.rpartition("/")[0] + "/"
+    wanted = text.lstrip("./")
+    if "/" in wanted:
+        top = PACKAGE_PREFIX if module_path.startswith(PACKAGE_PREFIX) else folder
+        return file.startswith(top) and file.endswith("/" + wanted)
+    if folder == PACKAGE_PREFIX:
+        # Below the package's root lies everything; there a base name means a file of that folder.
+        return file == folder + wanted
+    return file.startswith(folder) and file.endswith("/" + wanted)
+
+
+def undefined_names(trees: Trees, seen: Seen) -> None:
+    """What ruff says of F821, F822 and F823.
+
+    Raises:
+        InputError: ruff is missing or fails.
+    """
+    seen.look(len(trees.python))
+    found = [u for u in trees.undefined if u.code != STAR]
+    again = sorted({u.path for u in found if u.path in trees.source.by_path})
+    theirs = {(u.path, u.code, u.name) for u in RuffRun(trees.source.root, again).result()} if again else set()
+    for u in found:
+        seen.find(u.path, u.line, f"{u.message} ({u.code})", inherited=(u.path, u.code, u.name) in theirs)
+
+
+def star_names(trees: Trees, seen: Seen) -> None:
+    """Some star import of the file gives the name."""
+    kept = {symbols.path: symbols for symbols in trees.kept}
+    ours, theirs = trees.modules, trees.source_modules
+    for u in trees.undefined:
+        if u.code != STAR:
+            continue
+        seen.look()
+        dotted = kept[u.path].module
+        if dotted is None or kept[u.path].error is not None:
+            continue
+        if ours.lost(theirs, dotted, u.name) or not ours.binds(dotted, u.name):
+            inherited = dotted in theirs and not theirs.binds(dotted, u.name)
+            seen.find(u.path, u.line, f"no star import of this file defines {u.name!r}", inherited=inherited)
+
+
+def lost_tables(trees: Trees, seen: Seen) -> None:
+    """Tables whose names kept code computes, and of which others of the same folder stay: each needs a rule to go."""
+    if trees.index is None:
+        return
+    patterns = {pattern for each in trees.kept for pattern in each.computed_files}
+    computed = re.compile("|".join(sorted(patterns)) or r"(?!)")
+    there = {path for path in trees.recorded if _is_table(path)}
+    folders = Counter(map(_folder, there))
+    for path in trees.source.by_path:
+        if _is_table(path) and folders[_folder(path)] and computed.fullmatch(path.rpartition("/")[2]):
+            seen.look()
+            if path not in there and not trees.index.removes(path):
+                seen.find(path, 0, f"is gone, no rule removes it, and {folders[_folder(path)]} tables beside it stay")
+
+
+def _is_table(path: str) -> bool:
+    return path.startswith(PACKAGE_PREFIX) and path.rpartition(".")[2] in _TABLES
+
+
+def _folder(path: str) -> tuple[str, str]:
+    return path.rpartition("/")[0], path.rpartition(".")[2]

@@ -1,0 +1,211 @@
+"""From one upstream to the next: `shrinker diff`, `check-upstream`, `bump` and `publish`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shrinker.cli.options import (
+    CORES,
+    DEFAULT_OUT,
+    DEFAULT_PROFILE,
+    Jobs,
+    Json,
+    Out,
+    Profile,
+    Reports,
+    Rules,
+    Target,
+    ThisUpstream,
+    absolute,
+    print_json,
+    profile_names,
+)
+from shrinker.values.errors import InputError
+
+_SIDE = "A generated tree, a shrink.lock.json, or an upstream (release:VERSION, git:PATH_OR_URL@COMMIT, path:DIR)."
+
+
+def diff(
+    old: Annotated[str, typer.Argument(help=_SIDE)],
+    new: Annotated[str, typer.Argument(help="The same, of the other side.")],
+    profile: Annotated[
+        str, typer.Option(help="Rules for a side that is an upstream.", autocompletion=profile_names)
+    ] = DEFAULT_PROFILE,
+    markdown: Annotated[Path | None, typer.Option(help="Write the page for a comment here.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the whole page here.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=0, help="Characters of the Markdown page; 0: all. Default: GitHub's.")
+    ] = None,
+    history: Annotated[
+        str | None,
+        typer.Option(
+            help="Repository of upstream, to name its commits; REPOSITORY@OLD..NEW where it lacks their tags.",
+        ),
+    ] = None,
+    old_upstream: Annotated[
+        str | None, typer.Option(help="Where OLD was generated from, when it is a tree or a lock.")
+    ] = None,
+    new_upstream: Annotated[str | None, typer.Option(help="The same of NEW.")] = None,
+    predicates: Annotated[
+        bool, typer.Option("--predicates/--no-predicates", help="Look for platform questions that no rule names.")
+    ] = True,
+    rules: Rules = None,
+    jobs: Jobs = CORES,
+    as_json: Json = False,
+) -> None:
+    """Compare two generated trees: files, symbols, command line, endpoints, dependencies, kernels, risks, then the text.
+
+    What is newly kept or removed comes with its reason. An upstream is generated first, or taken from the cache; its tree
+    is compared and not judged: `shrink` and `bump` do that.
+    Prints the Markdown page unless it goes to a file. Exit 0: the generated files are the same, 1: they differ, 2: error.
+    """
+    from shrinker.cache.workers import without_gc
+    from shrinker.cli.progress import console_progress
+    from shrinker.project import project_folder
+    from shrinker.report.diff import pages
+    from shrinker.source.pins import load_pins
+    from shrinker.upgrade.sides import compare_sides, open_sides
+
+    place = absolute(rules)
+    with without_gc(last=True), console_progress() as progress:
+        sides = open_sides((old, new), (old_upstream, new_upstream), profile, place, jobs, progress)
+        progress.phase("compare")
+        found = compare_sides(sides, (old, new), history=history, rules=place, jobs=jobs, predicates=predicates)
+    text = pages.markdown(found, pages.COMMENT_LIMIT if limit is None else limit)
+    if markdown is not None:
+        _write(markdown, text)
+    if html is not None:
+        _write(html, pages.page(found, load_pins(project_folder()).submodule_url))
+    if as_json:
+        print_json(pages.review_json(found))
+    elif markdown is None:
+        print(text, end="")
+    if found.different:
+        raise typer.Exit(1)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}", "choose another place") from error
+
+
+def check_upstream(
+    upstream: ThisUpstream,
+    since: Annotated[
+        str | None, typer.Option(help="An upstream that the rules know; default: the one that is pinned.")
+    ] = None,
+    profile: Profile = DEFAULT_PROFILE,
+    rules: Rules = None,
+    jobs: Jobs = CORES,
+    as_json: Json = False,
+) -> None:
+    """Say what the rules do not know of an upstream, with sites and rules to paste; exit 1 when there is anything.
+
+    Unknown predicates, rules and roots without a match, new registries, package walks, entry points, package data,
+    top-level folders and names of platforms. An ordinary run keeps what it does not know; a strict one fails on the first three.
+    """
+    from dataclasses import asdict
+
+    from shrinker.cache.workers import without_gc
+    from shrinker.cli.progress import console_progress
+    from shrinker.upgrade.check_upstream import diagnose, symptom_lines
+
+    with without_gc(last=True), console_progress() as progress:
+        found = diagnose(upstream, since, profile, jobs, progress, absolute(rules))
+    if as_json:
+        print_json(asdict(found))
+    else:
+        print("\n".join(symptom_lines(found)))
+    if found.symptoms:
+        raise typer.Exit(1)
+
+
+def bump(
+    release: Annotated[str | None, typer.Option(help="Version of the release to move to.")] = None,
+    commit: Annotated[
+        str | None, typer.Option(help="Commit, tag or branch to move to; with --release: the release's.")
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option(help="Folder or URL that has the commit; default: the submodule's URL.")
+    ] = None,
+    profile: Profile = DEFAULT_PROFILE,
+    out: Target = None,
+    reports: Reports = None,
+    summary: Annotated[
+        Path | None, typer.Option(help="Write what a pull request needs here; default: print it.")
+    ] = None,
+    history: Annotated[str | None, typer.Option(help="Repository of upstream, to name its commits.")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse what strict mode refuses.")] = False,
+    repository: Annotated[Path | None, typer.Option(hidden=True)] = None,
+    rules: Rules = None,
+    jobs: Jobs = CORES,
+    as_json: Json = False,
+) -> None:
+    """Move upstream.toml and the submodule's entry to another upstream, regenerate, judge, and tell what changed.
+
+    When anything fails, the pin, the tree, the lock and the reports are as they were.
+    """
+    from dataclasses import asdict
+
+    from shrinker.cache.workers import without_gc
+    from shrinker.cli.progress import console_progress
+    from shrinker.project import default_out, project_folder
+    from shrinker.report.diff import pages
+    from shrinker.upgrade.bump import Bump, bump_section
+    from shrinker.upgrade.bump import bump as move
+
+    root = absolute(repository) or project_folder()
+    target = absolute(out) or root / default_out(profile)
+    asked = Bump(
+        root,
+        release,
+        commit,
+        source,
+        profile,
+        target,
+        absolute(reports) or root / "reports" / profile,
+        jobs,
+        strict,
+        absolute(rules),
+        history,
+    )
+    with without_gc(last=True), console_progress() as progress:
+        done = move(asked, progress)
+    left = bump_section(done)
+    text = pages.markdown(done.review, pages.COMMENT_LIMIT - len(left)) + left
+    if summary is not None:
+        try:
+            summary.write_text(text, "utf-8")
+        except OSError as error:
+            raise InputError(f"{summary}: {error.strerror or error}", "choose another place for the summary") from error
+    if as_json:
+        told = {"unknown": asdict(done.unknown), "stale": list(done.stale)}
+        print_json({"before": done.before, "after": done.after, **told, **pages.review_json(done.review)})
+    elif summary is None:
+        print(text, end="")
+
+
+def publish(
+    remote: Annotated[str, typer.Option(help="URL or folder of the repository.")],
+    branch: Annotated[str, typer.Option(help="Branch that holds generated trees; made when it is not there.")],
+    out: Out = DEFAULT_OUT,
+    as_json: Json = False,
+) -> None:
+    """Commit a generated tree on top of a branch and push it; never by force, and never over anything else."""
+    from dataclasses import asdict
+
+    from shrinker.cli.places import read_manifest
+    from shrinker.upgrade.publish import publish as push
+
+    place = out.absolute()
+    done = push(place, read_manifest(place), remote, branch)
+    if as_json:
+        print_json(asdict(done))
+    else:
+        print(f"{branch}: {done.commit}{'' if done.new else ' (it had this tree already)'}")
