@@ -112,8 +112,8 @@ ROWS = (
         says="embedders: passed",
     ),
     Row(
-        "shrinker verify --level tests --tests FOLDER",
-        ".venv/bin/shrinker verify --level tests --tests docs",
+        "shrinker verify --tests FOLDER",
+        ".venv/bin/shrinker verify --tests docs",
         "a folder that is here, and has none",
         code=2,
         says="has no test that calls",

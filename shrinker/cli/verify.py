@@ -79,7 +79,9 @@ def verify(
     ] = False,
     tests: Annotated[
         Path | None,
-        typer.Option(help="Folder `test` of upstream's repository at the same commit: what the level tests runs."),
+        typer.Option(
+            help="Folder `test` of upstream's repository at the same commit: the level tests runs what lies there."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -88,6 +90,7 @@ def verify(
     The levels that run the trees need the environment that `make simulation` makes, and no GPU.
     """
     from equivalence.levels import LEVELS_BY_NAME, SIMULATED_LEVELS
+    from equivalence.levels.tests import TESTS
     from shrinker.check.embedders import LEVEL as EMBEDDERS
     from shrinker.check.levels import EVIDENCE_LEVELS
     from shrinker.cli.gpu import GPU_LEVEL, NATIVE_LEVEL, verify_native, verify_on_gpus
@@ -98,7 +101,8 @@ def verify(
     from shrinker.values.errors import InputError
 
     known = [*EVIDENCE_LEVELS, EMBEDDERS, *SIMULATED_LEVELS]
-    levels = level or (known if everything else [EMBEDDERS] if program else list(EVIDENCE_LEVELS))
+    asked = [*([EMBEDDERS] if program else []), *([TESTS] if tests else [])]
+    levels = level or (known if everything else asked or list(EVIDENCE_LEVELS))
     if levels == [GPU_LEVEL]:
         raise typer.Exit(verify_on_gpus(out, upstream, absolute(reports), rest or []))
     if rest:
@@ -111,6 +115,8 @@ def verify(
         raise InputError(
             "--program is asked by the level embedders alone, and enters no report", "leave the others out"
         )
+    if tests and TESTS not in levels:
+        raise InputError("--tests is for the level tests alone", "add --level tests, or leave it out")
     manifest = read_manifest(out)
     place = reports_of(out.absolute(), manifest, absolute(reports))
     if amend:

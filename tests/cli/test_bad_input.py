@@ -196,6 +196,11 @@ def test_unknown_level(generated: World) -> None:
     refused(generated, done, "'reference'", "form, references")
 
 
+def test_verify_takes_tests_for_the_level_tests_alone(generated: World) -> None:
+    done = generated.run(["verify", "--out", str(generated.out), "--tests", "here", "--level", "form"])
+    refused(generated, done, "--tests is for the level tests alone")
+
+
 def test_verify_needs_to_know_where_upstream_is(generated: World) -> None:
     refused(generated, generated.run(["verify", "--out", str(generated.out)]), "--upstream git:PATH_OR_URL@COMMIT")
 
