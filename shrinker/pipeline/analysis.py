@@ -112,6 +112,7 @@ class _Steps:
             environment = build_environment(
                 tree, rules, jobs=self._jobs, progress=self._progress.advance, cache=self._cache
             )
+            written = written_imports(tree, self._cache)
         with (
             self._timed("fold and graph"),
             FoldEngine(
@@ -125,7 +126,7 @@ class _Steps:
                 leads=import_leads(tree, rules),
             ) as engine,
         ):
-            graph, folded = self._refined(engine)
+            graph, folded = self._refined(engine, written)
             searched: Searched | None = None
             if symbols:
                 with self._timed("symbols"):
@@ -141,7 +142,6 @@ class _Steps:
             folded |= pruned.folded
             rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
         with self._timed("distributions"):
-            written = written_imports(tree, self._cache)
             distributions = decide_distributions(tree, rules, graph, folded, written)
         with self._timed("symbols"):
             found = (
@@ -161,7 +161,7 @@ class _Steps:
         self._kept.update(graph.kept)
         return graph, folded
 
-    def _refined(self, engine: FoldEngine) -> tuple[Graph, dict[str, FoldedModule]]:
+    def _refined(self, engine: FoldEngine, written: Written) -> tuple[Graph, dict[str, FoldedModule]]:
         """The files that are kept, when no round finds out more about what they say of each other."""
         rounds: Rounds | None = None
         while True:
@@ -170,7 +170,7 @@ class _Steps:
                 rounds = None
                 continue
             if rounds is None:
-                rounds = Rounds(Surroundings(self._tree, self._rules, graph.kept, graph.ruled_out, self._cache))
+                rounds = Rounds(Surroundings(self._tree, self._rules, graph.kept, graph.ruled_out, written))
             if not rounds.run(engine, folded):
                 return graph, folded
 

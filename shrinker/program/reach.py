@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from shrinker.program.edges.assets import asset_node, matching_paths, needing_module, path_node, rule_targets
+from shrinker.program.edges.assets import asset_node, matching_paths, needing_module, rule_targets
 from shrinker.program.edges.external import external_edges
 from shrinker.program.edges.imports import import_edges, package_edges, star_edges
 from shrinker.program.edges.kernels import kernel_edges
 from shrinker.program.edges.strings import StringEdges
 from shrinker.program.edges.walks import walk_edges
 from shrinker.program.modules import ModuleIndex
-from shrinker.program.nodes import Found, module_node, node_path
+from shrinker.program.nodes import Found, module_node, node_path, path_node
 from shrinker.ruleset import Remove, Ruleset
 from shrinker.values.errors import ShrinkerError
 from shrinker.values.folded import FoldedModule, Uncertain
@@ -54,7 +54,7 @@ class Search:
         """Record an edge unless a rule removed its target."""
         if found.dst == src:
             return
-        target = self._path(found.dst)
+        target = self.path(found.dst)
         rule = self._removed.get(target) if target is not None else None
         if rule is not None:
             if found.kind in IMPORT_KINDS:
@@ -137,9 +137,10 @@ class Search:
                 continue
             self.add(module_node(needed_by), self.index.paths[needed_by], Found(node, "keep", 1))
             for path in matching_paths(rule.paths, self._paths):
-                self.add(node, "", Found(path_node(path, self.index), "keep", 0))
+                self.add(node, "", Found(path_node(path), "keep", 0))
 
-    def _path(self, node: str) -> str | None:
+    def path(self, node: str) -> str | None:
+        """Path of the module or file that a node is; None for what is neither."""
         if node.startswith("module:"):
             return self.index.paths[node[len("module:") :]]
         return node_path(node)

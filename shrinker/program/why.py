@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Any
 
-from shrinker.program.nodes import distribution_name, file_node, module_node
+from shrinker.program.nodes import distribution_name, path_node
 from shrinker.program.symbols.costs import file_cost
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE_PREFIX, module_name
@@ -278,11 +278,7 @@ def _removed_paths(data: Mapping[str, Any], query: str) -> list[str]:
 
 def _files(data: Mapping[str, Any]) -> dict[str, str]:
     """Node of every kept file to its path."""
-    out: dict[str, str] = {}
-    for path in data["kept"]:
-        name = module_name(path)
-        out[module_node(name) if name is not None else file_node(path)] = path
-    return out
+    return {path_node(path): path for path in data["kept"]}
 
 
 def _nearest(data: Mapping[str, Any], query: str) -> str:

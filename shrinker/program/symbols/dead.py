@@ -9,13 +9,12 @@ from dataclasses import dataclass
 
 from shrinker.program.reach import IMPORT_KINDS
 from shrinker.program.symbols.program import Program
-from shrinker.program.symbols.reasons import Outside
+from shrinker.program.symbols.reasons import Outside, Protocols
 from shrinker.program.symbols.result import dead_entries, dead_units
 from shrinker.program.symbols.search import Search
 from shrinker.program.symbols.side_effect_imports import run
 from shrinker.program.symbols.types import Types
 from shrinker.ruleset import Ruleset
-from shrinker.ruleset.match import name_matches
 from shrinker.values.edits import Span
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
@@ -74,7 +73,7 @@ def _searched(rules: Ruleset, folded: Mapping[str, FoldedModule], outside: Outsi
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _DEEP))
     try:
-        search = Search(program, Types(program), outside, _Protocols(rules))
+        search = Search(program, Types(program), outside, Protocols(rules))
         run(search)
     finally:
         sys.setrecursionlimit(before)
@@ -94,30 +93,6 @@ def dead_spans(search: Search, modules: Collection[str]) -> dict[str, frozenset[
         module = search.program.modules[name]
         found[module.path] = frozenset((*(module.units[n].span for n in units.get(name, ())), *entries.get(name, ())))
     return found
-
-
-class _Protocols:
-    """Names that a base outside the tree looks up."""
-
-    def __init__(self, rules: Ruleset) -> None:
-        self._rules = rules.protocols
-        self._outsides = rules.outsides
-        self._known: dict[str, frozenset[str] | None] = {}
-
-    def get(self, base: str) -> frozenset[str] | None:
-        """None for a base of which nothing is known."""
-        if base not in self._known:
-            found = [rule for rule in self._rules if base in rule.bases or (base != "*" and _names(rule.bases, base))]
-            self._known[base] = frozenset(n for rule in found for n in rule.calls) if found else None
-        return self._known[base]
-
-    def held(self, name: str) -> str | None:
-        """The rule that says that people's own code holds objects of a class."""
-        return next((rule.id for rule in self._outsides if _names(rule.holds, name)), None)
-
-
-def _names(patterns: Iterable[str], base: str) -> bool:
-    return any(p != "*" and name_matches(p, base) for p in patterns)
 
 
 def _outside(
