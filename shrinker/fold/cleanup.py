@@ -18,7 +18,7 @@ from shrinker.fold.flags import keep_flags
 from shrinker.syntax.imports import absolute, bound_name, catches_import_error, is_type_checking, loads
 from shrinker.syntax.names import reads_in
 from shrinker.syntax.ranges import extent, first_line, span
-from shrinker.values.edits import DropAlias, Span
+from shrinker.values.edits import DropAlias
 
 
 def drop_unused(tree: ast.Module, context: Context) -> None:
@@ -208,20 +208,12 @@ def keep_import(
             context.unproven_imports.add(source)
         whole = span(node)
         # Some of its names may have gone before.
-        context.edits = [e for e in context.edits if not (isinstance(e, DropAlias) and whole < e.span < _after(whole))]
+        context.edits = [e for e in context.edits if not (isinstance(e, DropAlias) and whole < e.span < whole.after)]
         context.sweep(node)
         context.decide(node, "import", frozenset().union(*(r for _, r, _ in gone)), "removed", extent([node]))
         return False
-    for alias, rules, _ in gone:
-        context.edits.append(DropAlias(span(alias)))
-        context.decide(alias, "import", rules or {"unused"}, "removed", 0)
-    dropped = {id(a) for a, _, _ in gone}
-    node.names = [a for a in node.names if id(a) not in dropped]
+    context.drop_aliases(node, [(alias, rules or {"unused"}) for alias, rules, _ in gone])
     return True
-
-
-def _after(whole: Span) -> Span:
-    return Span(whole.end_line, whole.end_col, whole.end_line, whole.end_col)
 
 
 def _decided_by(source: str, name: str, context: Context) -> frozenset[str]:

@@ -17,7 +17,7 @@ from shrinker.syntax.lines import Lines
 from shrinker.syntax.names import words_of
 from shrinker.syntax.ranges import Placed, first_line, span
 from shrinker.syntax.walk import children
-from shrinker.values.edits import DropElement, DropStatement, Edit, Span, TakeBlock
+from shrinker.values.edits import DropAlias, DropElement, DropStatement, Edit, Raise, Span, TakeBlock
 from shrinker.values.folded import Decision, LeakedUse, Uncertain
 
 _Written = TypeVar("_Written", bound=ast.stmt | ast.expr)
@@ -265,6 +265,19 @@ class Context:
         self.touched |= names
         self.lost |= words
         self.lost_own |= own
+
+    def raises(self, node: ast.stmt, text: str, error: str = "RuntimeError") -> ast.Raise:
+        """The named error in the place of a statement and all that follow it in its block."""
+        self.edits.append(Raise(span(node), text, error))
+        call = ast.Call(ast.Name(error, ast.Load()), [ast.Constant(text)], [])
+        return ast.fix_missing_locations(ast.copy_location(ast.Raise(call, None), node))
+
+    def drop_aliases(self, node: ast.Import | ast.ImportFrom, gone: Iterable[tuple[ast.alias, Iterable[str]]]) -> None:
+        """Drop names of an import that keeps others, each by its rules."""
+        for alias, rules in gone:
+            self.edits.append(DropAlias(span(alias)))
+            self.decide(alias, "import", rules, "removed", 0)
+            node.names = [other for other in node.names if other is not alias]
 
     def escape(self, node: Placed, removed: Removed) -> None:
         """Record a use of a removed module that no fact decides and that every run may reach."""

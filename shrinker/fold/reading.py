@@ -13,11 +13,10 @@ from typing import Final
 from shrinker.fold.expression_nodes import ExpressionReading
 from shrinker.syntax.imports import catches_import_error, is_type_checking
 from shrinker.syntax.scopes import Comprehension
-from shrinker.syntax.walk import children
+from shrinker.syntax.walk import Definition, children
 
 OWN_ERROR: Final = "shrinker: "
 """How the message of a named error starts; it names what is gone, and mentions nothing."""
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 class Reading(ExpressionReading):

@@ -17,7 +17,7 @@ from shrinker.fold.order import fails_first, reads_surely
 from shrinker.syntax.control import leaves, runs_something
 from shrinker.syntax.ranges import extent, span
 from shrinker.syntax.walk import statements
-from shrinker.values.edits import DropBlock, DropStatement, DropTail, Raise
+from shrinker.values.edits import DropBlock, DropStatement, DropTail
 
 Body = list[ast.stmt]
 Folded = tuple[Body, bool]
@@ -162,9 +162,7 @@ class StatementFolder:
 
     def raises(self, node: ast.stmt, removed: Removed) -> Body:
         """The named error in the place of a statement and all that follow it in its block."""
-        self.context.edits.append(Raise(span(node), message(removed), removed.error))
-        call = ast.Call(ast.Name(removed.error, ast.Load()), [ast.Constant(message(removed))], [])
-        return [ast.fix_missing_locations(ast.copy_location(ast.Raise(call, None), node))]
+        return [self.context.raises(node, message(removed), removed.error)]
 
     def names_removed(self, node: ast.AST) -> bool:
         """True for a name of what is gone with its module or branch."""

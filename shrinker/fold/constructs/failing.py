@@ -11,7 +11,7 @@ from shrinker.fold.statements import Body, StatementFolder
 from shrinker.syntax.control import asks_for_exception, leaves
 from shrinker.syntax.imports import catches_import_error
 from shrinker.syntax.ranges import extent, first_line, last_line, span
-from shrinker.values.edits import DropBlock, DropStatement, DropTail, Raise
+from shrinker.values.edits import DropBlock, DropStatement, DropTail
 
 _ALL = frozenset({"Exception", "BaseException"})
 
@@ -64,10 +64,8 @@ def raise_alone(folder: StatementFolder, node: ast.Try, removed: Removed) -> Non
     """The named error in the place of the import, which is all that is left of the body: the handler tells it."""
     context, first = folder.context, node.body[0]
     folder.forget(first)
-    context.edits.append(Raise(span(first), message(removed), removed.error))
+    node.body = [context.raises(first, message(removed), removed.error)]
     context.decide(first, "use", {removed.rule}, "raises", extent([first]))
-    call = ast.Call(ast.Name(removed.error, ast.Load()), [ast.Constant(message(removed))], [])
-    node.body = [ast.fix_missing_locations(ast.copy_location(ast.Raise(call, None), first))]
 
 
 def cut_after_import(folder: StatementFolder, node: ast.Try, rule: str) -> bool:

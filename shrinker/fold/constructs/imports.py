@@ -8,8 +8,6 @@ from shrinker.facts.lattice import Removed
 from shrinker.fold.context import EvaluatesRemoved
 from shrinker.fold.statements import Folded, StatementFolder, folds
 from shrinker.syntax.imports import absolute
-from shrinker.syntax.ranges import span
-from shrinker.values.edits import DropAlias
 
 
 def _not_installed(folder: StatementFolder, module: str) -> None:
@@ -49,11 +47,7 @@ def _without_aliases(
     rules = {removed.rule for _, removed in gone}
     if len(gone) == len(node.names):
         return folder.drop(node, rules, "import")
-    for alias, removed in gone:
-        folder.context.edits.append(DropAlias(span(alias)))
-        folder.context.decide(alias, "import", {removed.rule}, "removed", 0)
-    dropped = {id(alias) for alias, _ in gone}
-    node.names = [a for a in node.names if id(a) not in dropped]
+    folder.context.drop_aliases(node, [(alias, {removed.rule}) for alias, removed in gone])
     return [node], False
 
 
