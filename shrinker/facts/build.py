@@ -11,8 +11,7 @@ from pathlib import Path
 from shrinker.cache import Cache
 from shrinker.cache.workers import WorkerPool, without_gc, worker_context
 from shrinker.facts.environment import Environment, like
-from shrinker.facts.outline import Outline, outline
-from shrinker.facts.stored import restore, store
+from shrinker.facts.outline import Outline, outline, restore, store
 from shrinker.ruleset.models import Ruleset
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import UpstreamTree, module_name, modules_of

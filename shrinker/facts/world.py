@@ -1,20 +1,72 @@
-"""What is asked of a closed world: what its rules say by themselves, and scopes in which names have values."""
+"""What is asked of a closed world: what its rules say by themselves, what else it must answer, and scopes in which names have values."""
 
 from __future__ import annotations
 
 import ast
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, Protocol
+from typing import Generic, Protocol, TypeVar
 
 from shrinker.facts.decided import Decided
 from shrinker.facts.lattice import Known, Removed, TextDomain, Value
-from shrinker.facts.patterns import NamePatterns
+from shrinker.facts.outline import Outline
 from shrinker.ruleset.match import any_module_matches, name_matches, overlap
-from shrinker.ruleset.models import Answer, Default, Fact, Guard, Pure, Refusal, Remove, Ruleset
+from shrinker.ruleset.models import Answer, Default, Fact, Guard, Pure, Refusal, Remove, Rule, Ruleset
+from shrinker.syntax.bindings import Binding
 
-if TYPE_CHECKING:
-    # Which answers with scopes and evaluation.
-    from shrinker.facts.environment import Environment
+R = TypeVar("R", bound=Rule)
+_NONE: tuple[()] = ()
+
+
+class NamePatterns(Generic[R]):
+    """Patterns over qualified names; ``.name`` is a method or attribute of any receiver."""
+
+    def __init__(self, pairs: Iterable[tuple[str, R]]) -> None:
+        """
+        Args:
+            pairs: pattern and the rule that it stands in, in the order in which they count.
+        """
+        self._by_last: dict[str, list[tuple[str, R]]] = {}
+        self._open: list[tuple[str, R]] = []
+        """Patterns whose last component is not a plain name."""
+        self._any: dict[str, R] = {}
+        self._known: dict[str, Sequence[R]] = {}
+        for pattern, rule in pairs:
+            if pattern.startswith("."):
+                self._any.setdefault(pattern[1:], rule)
+                continue
+            last = pattern.rpartition(".")[2]
+            rows = self._open if "*" in last else self._by_last.setdefault(last, [])
+            rows.append((pattern, rule))
+
+    @property
+    def words(self) -> set[str]:
+        """Last components that are plain names."""
+        return {*self._by_last, *self._any}
+
+    def find(self, name: str) -> R | None:
+        """The first rule with a pattern that names exactly `name`."""
+        found = self.find_all(name)
+        return found[0] if found else None
+
+    def find_all(self, name: str) -> Sequence[R]:
+        """All rules with such a pattern, each once."""
+        rows = self._by_last.get(name[name.rfind(".") + 1 :])
+        if rows is None:
+            if not self._open:
+                # Most names by far.
+                return _NONE
+            rows = []
+        found = self._known.get(name)
+        if found is None:
+            matching = (rule for pattern, rule in (*rows, *self._open) if name_matches(pattern, name))
+            found = self._known[name] = list({rule.id: rule for rule in matching}.values())
+        return found
+
+    def find_any(self, name: str) -> R | None:
+        """The rule that speaks of a method or attribute called `name` of any receiver."""
+        return self._any.get(name)
 
 
 class RuleFacts:
@@ -138,10 +190,42 @@ class RuleFacts:
         return any(name_matches(p, name) for rule in self.rules.removes for p in rule.only_when_asked)
 
 
+class ClosedWorld(ABC, RuleFacts):
+    """What evaluation asks besides; `Environment` answers, and scopes and evaluation are what it answers with."""
+
+    outlines: Mapping[str, Outline]
+    packages: frozenset[str]
+    """Top-level packages of the tree."""
+
+    @abstractmethod
+    def resolve(self, module: str, name: str) -> Value:
+        """What `name` is in `module` once that module is imported."""
+
+    @abstractmethod
+    def bound(self, module: str, name: str, bindings: Sequence[Binding]) -> Value:
+        """Value of a module-level name from some of its bindings."""
+
+    @abstractmethod
+    def removed_module(self, module: str) -> Removed | None:
+        """The `remove` rule that takes a module of the tree, if one does."""
+
+    @abstractmethod
+    def removed_member(self, name: str) -> Removed | None:
+        """A member of an enumeration that no value of the closed world equals."""
+
+    @abstractmethod
+    def named_by_string(self, text: object) -> Removed | None:
+        """The removed module that a string names: ``a.b``, ``a.b.Name`` or ``a.b:Name``."""
+
+    @abstractmethod
+    def interpret(self, name: str, depth: int = 0) -> Value:
+        """Constant result of a short function of the tree, UNKNOWN when it has none."""
+
+
 class ValueScope(Protocol):
     """Where a name is looked up."""
 
-    environment: Environment
+    environment: ClosedWorld
     module: str
     decided: Decided
     """What is known of nodes besides."""

@@ -17,14 +17,13 @@ from shrinker.fold.context import Context
 from shrinker.fold.defaults import replace_defaults
 from shrinker.fold.imported_rows import drop_removed_rows
 from shrinker.fold.local_cleanup import drop_unused_locals
-from shrinker.fold.orphans import drop_orphans
 from shrinker.fold.prefilter import heat
 from shrinker.fold.reading import Reading
 from shrinker.fold.refusals import Look, find_looks, place_looks
 from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
 from shrinker.fold.symbols import collect_symbols
-from shrinker.fold.unreachable import drop_unreachable
+from shrinker.fold.unreachable import drop_orphans, drop_unreachable
 from shrinker.fold.whole import leave_module
 from shrinker.values.edits import Literal
 from shrinker.values.folded import FoldedModule

@@ -1,4 +1,4 @@
-"""Deletes what reachability found that nothing names: definitions, assignments, imported names, blocks of them."""
+"""Deletes what nothing names: definitions that propagation found, before a module is folded; what reachability found, after it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,37 @@ from shrinker.fold.messages import no_program
 from shrinker.syntax.control import is_main
 from shrinker.syntax.ranges import extent, first_line, span
 from shrinker.syntax.side_effects import bound_by
-from shrinker.values.edits import DropBlock, Span
+from shrinker.values.edits import DropBlock, DropStatement, Span
 
+_ORPHAN = "orphan"
 _RULE = "unreachable"
+
+
+def drop_orphans(tree: ast.Module, context: Context, names: frozenset[str]) -> None:
+    """Delete these definitions from a module, before it is folded."""
+    if not names:
+        return
+    exports = Exports(tree, context)
+    names = frozenset(n for n in names if not exports.holds(n))
+    tree.body = _without_orphans(tree.body, "", context, names)
+    for name in names:
+        exports.drop(name)
+    exports.finish()
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            node.body = _without_orphans(node.body, f"{node.name}.", context, names) or [written_pass()]
+
+
+def _without_orphans(body: list[ast.stmt], prefix: str, context: Context, names: frozenset[str]) -> list[ast.stmt]:
+    kept: list[ast.stmt] = []
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and f"{prefix}{node.name}" in names:
+            context.forget(node)
+            context.edits.append(DropStatement(span(node)))
+            context.decide(node, "definition", {_ORPHAN}, "removed", extent([node]))
+        else:
+            kept.append(node)
+    return kept
 
 
 def drop_unreachable(tree: ast.Module, context: Context, dead: frozenset[Span]) -> None:

@@ -11,13 +11,13 @@ from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
 from shrinker.pipeline.analysis_cache import remember
 from shrinker.pipeline.progress import Progress, timed
-from shrinker.program.ahead import import_leads
 from shrinker.program.build import build_graph
 from shrinker.program.distributions import decide_distributions, with_uncertain
 from shrinker.program.native.cargo import cargo_cuts
 from shrinker.program.native.prune import prune_companions
 from shrinker.program.propagate.rounds import Rounds
 from shrinker.program.propagate.surroundings import Surroundings
+from shrinker.program.reach import import_leads
 from shrinker.program.symbols.costs import root_costs
 from shrinker.program.symbols.dead import Searched, dead_spans, search_symbols
 from shrinker.program.symbols.saved import SymbolData, found_symbols

@@ -6,19 +6,21 @@ Subtle: walks, star imports and assets depend on what is kept so far, so that th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 
 from shrinker.program.edges.assets import asset_node, matching_paths, needing_module, rule_targets
-from shrinker.program.edges.external import external_edges
+from shrinker.program.edges.external import external_edges, kernel_edges
 from shrinker.program.edges.imports import import_edges, package_edges, star_edges
-from shrinker.program.edges.kernels import kernel_edges
 from shrinker.program.edges.strings import StringEdges
 from shrinker.program.edges.walks import walk_edges
-from shrinker.program.modules import ModuleIndex
+from shrinker.program.modules import ModuleIndex, index_modules
 from shrinker.program.nodes import Found, module_node, node_path, path_node
+from shrinker.program.removals import removed_by_rule
 from shrinker.ruleset import Remove, Ruleset
 from shrinker.values.errors import ShrinkerError
 from shrinker.values.folded import FoldedModule, Uncertain
 from shrinker.values.graph import Edge
+from shrinker.values.upstream import UpstreamTree
 
 Fold = Callable[[Sequence[str]], Iterable[FoldedModule]]
 """Folds Python paths, in any order; one value a path."""
@@ -144,3 +146,34 @@ class Search:
         if node.startswith("module:"):
             return self.index.paths[node[len("module:") :]]
         return node_path(node)
+
+
+_MODULE = "module:"
+
+
+def import_leads(tree: UpstreamTree, rules: Ruleset) -> Callable[[FoldedModule], list[str]]:
+    """A function that gives the paths that a kept module's imports make reachable, in order.
+
+    Only what is certain: strings, walks and rescued modules are left to the search.
+
+    Args:
+        tree: upstream.
+        rules: of the profile; what they remove is not reached.
+    """
+
+    @cache
+    def known() -> tuple[ModuleIndex, dict[str, Remove]]:
+        # Only when something is folded: a run that finds all it needs does not ask.
+        paths = [file.path for file in tree.files]
+        return index_modules(paths), removed_by_rule(paths, rules.removes)
+
+    def leads(module: FoldedModule) -> list[str]:
+        index, removed = known()
+        named = [found.dst[len(_MODULE) :] for found in import_edges(module, index) if found.dst.startswith(_MODULE)]
+        found = [index.paths[name] for name in named]
+        for name in named:
+            if index.paths[name] not in removed:
+                found += [index.paths[e.dst[len(_MODULE) :]] for e in package_edges(name, index)]
+        return [path for path in dict.fromkeys(found) if path not in removed]
+
+    return leads

@@ -13,8 +13,7 @@ from shrinker.cache import Cache
 from shrinker.facts import lattice
 from shrinker.facts.build import build_environment
 from shrinker.facts.environment import Environment
-from shrinker.facts.outline import Outline, outline
-from shrinker.facts.stored import StoredOutline, restore, store
+from shrinker.facts.outline import Outline, StoredOutline, outline, restore, store
 from shrinker.fold import dependency_tracker as tracker
 from shrinker.fold.dependency_tracker import Answers, RecordingEnvironment, canonical
 from shrinker.fold.engine import FoldEngine
