@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Generic, Protocol, TypeVar
 
-from shrinker.facts.decided import Decided
-from shrinker.facts.lattice import Known, Removed, TextDomain, Value
+from shrinker.facts.lattice import Decided, Known, Removed, TextDomain, Value
 from shrinker.facts.outline import Outline
 from shrinker.ruleset.match import any_module_matches, name_matches, overlap
 from shrinker.ruleset.models import Answer, Default, Fact, Guard, Pure, Refusal, Remove, Rule, Ruleset

@@ -9,9 +9,8 @@ import re
 from collections.abc import Iterable
 from typing import TypeVar, cast
 
-from shrinker.facts.decided import Decided
 from shrinker.facts.environment import Environment
-from shrinker.facts.lattice import Known, Removed, TextDomain
+from shrinker.facts.lattice import Decided, Known, Removed, TextDomain
 from shrinker.facts.scopes import LocalScope
 from shrinker.syntax.lines import Lines
 from shrinker.syntax.names import words_of

@@ -6,10 +6,9 @@ import ast
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from shrinker.facts.decided import Decided
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import evaluate, truth
-from shrinker.facts.lattice import UNKNOWN, Known, Removed, Value
+from shrinker.facts.lattice import UNKNOWN, Decided, Known, Removed, Value
 from shrinker.facts.world import ValueScope
 from shrinker.fold.context import Context, EvaluatesRemoved
 from shrinker.fold.domains import asked_table

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from shrinker.program.reach import IMPORT_KINDS
 from shrinker.program.symbols.program import Program
 from shrinker.program.symbols.reasons import Outside, Protocols
-from shrinker.program.symbols.result import dead_entries, dead_units
 from shrinker.program.symbols.search import Search
 from shrinker.program.symbols.side_effect_imports import run
 from shrinker.program.symbols.types import Types
@@ -87,12 +86,53 @@ def dead_spans(search: Search, modules: Collection[str]) -> dict[str, frozenset[
         search: after it ran.
         modules: all modules of upstream, by dotted name.
     """
-    units, entries = dead_units(search), dead_entries(search, modules)
+    units, entries = _dead_units(search), _dead_entries(search, modules)
     found: dict[str, frozenset[Span]] = {}
     for name in dict.fromkeys((*units, *entries)):
         module = search.program.modules[name]
         found[module.path] = frozenset((*(module.units[n].span for n in units.get(name, ())), *entries.get(name, ())))
     return found
+
+
+def _dead_units(search: Search) -> dict[str, list[int]]:
+    """Symbols of loaded modules that nothing live can name, by module; of a dead class or block only itself."""
+    out: dict[str, list[int]] = {}
+    for name, module in search.program.modules.items():
+        if name not in search.loaded:
+            continue
+        found = [
+            number
+            for number, unit in enumerate(module.units)
+            if (name, number) not in search.live
+            and (unit.parent < 0 or (name, unit.parent) in search.live)
+            and (unit.names or unit.kind in ("if", "main"))
+        ]
+        if found:
+            out[name] = found
+    return out
+
+
+def _dead_entries(search: Search, modules: Collection[str]) -> dict[str, list[Span]]:
+    """Entries of ``__all__`` that are submodules which nothing loads, by module: a star import would look for them.
+
+    Args:
+        search: after it ran.
+        modules: all modules of upstream, by dotted name.
+    """
+    out: dict[str, list[Span]] = {}
+    for name, module in search.program.modules.items():
+        if name not in search.loaded or name in search.outside.stay or "__getattr__" in module.symbols:
+            continue
+        found = [
+            span
+            for entry, span in module.entries
+            if f"{name}.{entry}" in modules
+            and f"{name}.{entry}" not in search.loaded
+            and not search.program.bound(name, entry)
+        ]
+        if found:
+            out[name] = found
+    return out
 
 
 def _outside(
