@@ -14,7 +14,8 @@ from shrinker.facts.effects import is_pure
 from shrinker.facts.lattice import Known, Ref
 from shrinker.facts.scopes import ModuleScope
 from shrinker.fold.context import Context
-from shrinker.fold.exports import Exports, is_export
+from shrinker.fold.exports import drop_entries, fixed_entries, is_export
+from shrinker.fold.harvest import exported
 from shrinker.syntax.imports import absolute, bound_name, catches_import_error, is_type_checking, loads
 from shrinker.syntax.names import reads_in
 from shrinker.syntax.ranges import extent, first_line, span
@@ -23,18 +24,23 @@ from shrinker.values.edits import DropAlias
 
 def drop_unused(tree: ast.Module, context: Context) -> None:
     """Remove module-level flags with an exact value that nobody reads, then imports of predicates."""
-    exports = Exports(tree, context)
-    reads = _Reads(tree, context)
+    exports, fixed, reads, environment = exported(tree), fixed_entries(tree), _Reads(tree, context), context.environment
 
     def is_used(name: str) -> bool:
-        return _is_used(name, context, reads, exports)
+        """True when the module itself reads the name, or another module may."""
+        if name in context.unused:
+            # Its entry in `__all__` goes with it.
+            return name in reads or name in fixed
+        if name in reads or name in exports:
+            return True
+        return (context.module, name) in environment.imported or context.module in environment.starred
 
     edits = len(context.edits)
-    kept = keep_flags(tree.body, context, is_used, exports)
+    kept = _keep_flags(tree.body, context, is_used)
     if len(context.edits) > edits:
         # A flag may have been the last to read a predicate, or another flag that stands above it.
         reads.keep(kept)
-        tree.body = keep_flags(kept, context, is_used, exports)
+        tree.body = _keep_flags(kept, context, is_used)
         reads.keep(tree.body)
     while True:
         before = len(tree.body)
@@ -43,9 +49,7 @@ def drop_unused(tree: ast.Module, context: Context) -> None:
             break
         # What stood under `TYPE_CHECKING` may have been the last to ask for it.
         reads.keep(tree.body)
-    for name in context.dropped:
-        exports.drop(name)
-    exports.finish()
+    drop_entries(tree, context, context.dropped)
 
 
 class _Reads:
@@ -85,17 +89,6 @@ class _Reads:
                 self._known[id(node)] = reads_in(node)
         left = {id(s) for s in body}
         self._body = [s for s in self._body if id(s) in left]
-
-
-def _is_used(name: str, context: Context, reads: _Reads, exports: Exports) -> bool:
-    """True when the module itself reads the name, or another module may."""
-    if name in context.unused:
-        # Its entry in `__all__` goes with it.
-        return name in reads or exports.holds(name)
-    if name in reads or name in exports.names:
-        return True
-    environment = context.environment
-    return (context.module, name) in environment.imported or context.module in environment.starred
 
 
 def _keep_imports(
@@ -228,11 +221,10 @@ def _decided_by(source: str, name: str, context: Context) -> frozenset[str]:
     return frozenset()
 
 
-def keep_flags(
+def _keep_flags(
     body: list[ast.stmt],
     context: Context,
     is_used: Callable[[str], bool],
-    exports: Exports,
     *,
     outermost: bool = True,
     watched: bool = False,
@@ -242,7 +234,6 @@ def keep_flags(
     Args:
         body: the block.
         is_used: whether a name of the module is used, wherever it can be.
-        exports: entries of ``__all__`` go with their flags.
         outermost: False in a branch, which is never emptied.
         watched: True where a handler waits for what the block raises: only what raises nothing goes there.
     """
@@ -250,22 +241,22 @@ def keep_flags(
     for index, node in enumerate(body):
         last = not outermost and index == len(body) - 1 and not kept
         if isinstance(node, ast.If):
-            node.body = keep_flags(node.body, context, is_used, exports, outermost=False, watched=watched)
-            node.orelse = keep_flags(node.orelse, context, is_used, exports, outermost=False, watched=watched)
+            node.body = _keep_flags(node.body, context, is_used, outermost=False, watched=watched)
+            node.orelse = _keep_flags(node.orelse, context, is_used, outermost=False, watched=watched)
         elif isinstance(node, ast.Try):
             inner = watched or bool(node.handlers)
-            node.body = keep_flags(node.body, context, is_used, exports, outermost=False, watched=inner)
+            node.body = _keep_flags(node.body, context, is_used, outermost=False, watched=inner)
         elif (
             not last
             and (not watched or isinstance(getattr(node, "value", None), ast.Constant))
-            and _is_dead_flag(node, context, is_used, exports)
+            and _is_dead_flag(node, context, is_used)
         ):
             continue
         kept.append(node)
     return kept
 
 
-def _is_dead_flag(node: ast.stmt, context: Context, is_used: Callable[[str], bool], exports: Exports) -> bool:
+def _is_dead_flag(node: ast.stmt, context: Context, is_used: Callable[[str], bool]) -> bool:
     if not (isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)):
         return False
     name = node.targets[0].id
@@ -285,7 +276,7 @@ def _is_dead_flag(node: ast.stmt, context: Context, is_used: Callable[[str], boo
         ):
             return False
         context.forget(node.value)
-    exports.drop(name)
+    context.dropped.add(name)
     context.sweep(node)
     context.decide(node, "flag", value.rules, "removed", extent([node]))
     return True

@@ -100,7 +100,7 @@ class Context:
         """Blocks that took the place of their statement, and what they were then."""
         self._swept: list[ast.stmt] = []
         self.dropped: set[str] = set()
-        """Names whose import went."""
+        """Names whose import or flag went."""
         self.tables: dict[int, TextDomain] = {}
         """Dictionary displays (by id) that are only asked for texts of a domain."""
         self.catching = 0

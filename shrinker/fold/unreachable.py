@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from shrinker.fold.context import Context, written_pass
-from shrinker.fold.exports import Exports, entries
+from shrinker.fold.exports import drop_entries, entries, fixed_entries
 from shrinker.fold.messages import no_program
 from shrinker.syntax.control import is_main
 from shrinker.syntax.ranges import extent, first_line, span
@@ -20,12 +20,9 @@ def drop_orphans(tree: ast.Module, context: Context, names: frozenset[str]) -> N
     """Delete these definitions from a module, before it is folded."""
     if not names:
         return
-    exports = Exports(tree, context)
-    names = frozenset(n for n in names if not exports.holds(n))
+    names -= fixed_entries(tree)
     tree.body = _without_orphans(tree.body, "", context, names)
-    for name in names:
-        exports.drop(name)
-    exports.finish()
+    drop_entries(tree, context, names)
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
             node.body = _without_orphans(node.body, f"{node.name}.", context, names) or [written_pass()]
@@ -57,10 +54,7 @@ def drop_unreachable(tree: ast.Module, context: Context, dead: frozenset[Span]) 
     tree.body = _without(tree.body, context, dead)
     gone = set(before - bound_by(*tree.body))
     gone.update(name for name, place in entries(tree) if place in dead)
-    exports = Exports(tree, context)
-    for name in gone:
-        exports.drop(name)
-    exports.finish()
+    drop_entries(tree, context, gone)
     context.settle()
 
 
