@@ -121,9 +121,9 @@ def _outline_files(root: Path, paths: list[str], *, packed: bool) -> _Outlined:
         return [(path, store(each) if packed else each) for path, each in found]
 
 
-def outline_file(root: Path, path: str) -> Outline | None:
-    """Outline of one file, None when it does not parse."""
-    name = module_name(path)
+def outline_file(root: Path, path: str, name: str | None = None) -> Outline | None:
+    """Outline of one file, None when it does not parse; of a file outside the package `name` is its dotted name."""
+    name = name or module_name(path)
     assert name is not None
     try:
         data = (root / path).read_bytes()

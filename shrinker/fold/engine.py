@@ -15,7 +15,6 @@ from shrinker.cache import Cache, Recorded, Variants, unpack
 from shrinker.facts.build import module_paths, outline_file
 from shrinker.facts.environment import Environment, like
 from shrinker.facts.lattice import Removed
-from shrinker.fold.companions import fold_companions
 from shrinker.fold.dependency_tracker import Answers, canonical
 from shrinker.fold.imported_rows import LOADED
 from shrinker.fold.module import decode
@@ -245,17 +244,6 @@ class FoldEngine:
             if found is not None:
                 outlines[name] = found
         return like(Environment(before.rules, outlines, before.modules, rescued), before)
-
-    def companions(
-        self, kept: Collection[str], dead: Mapping[str, frozenset[Span]] | None = None
-    ) -> dict[str, FoldedModule]:
-        """Folded modules of the companions, by path; see `fold_companions`.
-
-        Args:
-            kept: paths of all kept files.
-            dead: what nothing names, by path; without it, the modules come with their units.
-        """
-        return fold_companions(self.tree, self.environment, kept, dead)
 
     def _with_packages(self, name: str) -> list[str]:
         """The module and the removed packages around it: importing it runs their ``__init__``."""

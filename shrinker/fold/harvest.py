@@ -14,6 +14,7 @@ from itertools import chain
 
 from shrinker.fold.accesses import accesses
 from shrinker.fold.computed import SHORT, ComputedNames
+from shrinker.fold.context import Context
 from shrinker.fold.idle import idle_locals, import_statements
 from shrinker.fold.messages import is_message
 from shrinker.fold.reading import Reading
@@ -28,26 +29,21 @@ _WORDS = re.compile(r"[A-Za-z_]\w*")
 _DOTTED_TAIL = re.compile(r"^(?:[A-Za-z_]\w*[.:])*([A-Za-z_]\w*)$")
 
 
-def harvest(
-    reading: Reading, package: str, unroller: Unroller, lost: set[str], lost_own: set[str], literals: set[Span]
-) -> tuple[ModuleSummary, list[tuple[int, str]]]:
+def harvest(reading: Reading, unroller: Unroller, context: Context) -> tuple[ModuleSummary, list[tuple[int, str]]]:
     """The words of the module, and the computed strings of it with their lines.
 
     Args:
         reading: the folded module.
-        package: the package that relative imports start from.
         unroller: of its texts that loops put together.
-        lost: see `ModuleSummary`.
-        lost_own: see `ModuleSummary`.
-        literals: where folding wrote a literal.
+        context: of its folding.
     """
     tree = reading.tree
     said_words = _Words(reading)
     stores = attribute_stores(reading)
     patterns = ComputedNames(reading, unroller)
     patterns.calls(stores)
-    fields, decided = class_fields(tree, stores, literals)
-    asked = accesses(reading, package, said_words.strings, said_words.texts)
+    fields, decided = class_fields(tree, stores, context.literals())
+    asked = accesses(reading, context.package, said_words.strings, said_words.texts)
     idle = _bound(tree) - said_words.loads
     free, fixed = _definitions(tree)
     within = said_words.within()
@@ -60,8 +56,8 @@ def harvest(
         chains=words(asked.chains),
         looks_at_itself=asked.looks_at_itself,
         binds=tuple(sorted(asked.binds)),
-        statements=tuple(import_statements(tree, package, idle)),
-        idle_locals=tuple(sorted(idle_locals(tree, package, lost))),
+        statements=tuple(import_statements(tree, context.package, idle)),
+        idle_locals=tuple(sorted(idle_locals(tree, context.package, context.lost))),
         texts=words(said_words.texts),
         patterns=tuple(sorted(patterns.finish())),
         exports=words(exported(tree)),
@@ -74,8 +70,9 @@ def harvest(
         decided=words(decided),
         classes=words({s.name for s in tree.body if isinstance(s, ast.ClassDef)}),
         inert=is_inert(tree),
-        lost=words(lost),
-        lost_own=words(lost_own),
+        unproven_imports=words(context.unproven_imports),
+        lost=words(context.lost),
+        lost_own=words(context.lost_own),
     )
     return summary, patterns.sites
 

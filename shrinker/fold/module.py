@@ -6,7 +6,6 @@ import ast
 import hashlib
 import io
 import tokenize
-from dataclasses import replace
 
 from shrinker.facts.environment import Environment
 from shrinker.facts.scopes import ModuleScope
@@ -25,11 +24,9 @@ from shrinker.fold.summary import summarise
 from shrinker.fold.symbols import collect_symbols
 from shrinker.fold.unreachable import drop_orphans, drop_unreachable
 from shrinker.fold.whole import leave_module
-from shrinker.values.edits import Literal
 from shrinker.values.folded import FoldedModule
 from shrinker.values.form import digest
 from shrinker.values.refinement import NOTHING, Refinement
-from shrinker.values.summary import words
 from shrinker.values.symbols import EMPTY_SYMBOLS
 
 constructs.load()
@@ -62,9 +59,7 @@ def fold_source(
         looks = find_looks(tree, context)
         replace_defaults(tree, context)
         _fold(tree, context, source, refinement)
-    literals = {e.span for e in context.edits if isinstance(e, Literal)}
-    reading = Reading(tree)
-    mentions = summarise(reading, module, package, context.lost, context.lost_own, literals)
+    mentions = summarise(Reading(tree), context)
     units = collect_symbols(tree, package, walrus=":=" in source) if refinement.units else EMPTY_SYMBOLS
     place_looks(tree, looks, context)
     return FoldedModule(
@@ -82,10 +77,7 @@ def fold_source(
         defines=mentions.defines,
         uncertain=tuple(context.uncertain),
         escapes=tuple(context.escapes),
-        summary=replace(
-            mentions.summary,
-            unproven_imports=words(context.unproven_imports),
-        ),
+        summary=mentions.summary,
         units=units,
     )
 

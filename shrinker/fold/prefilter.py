@@ -67,7 +67,7 @@ def _warm_locals(context: Context, tree: ast.Module, words: Collection[str]) -> 
     """
     environment = context.environment
     outer = ModuleScope(environment, context.module, context.decided)
-    domains = context.lines_holding(environment.domain_words)
+    domains = context.source.holding(environment.domain_words)
     scopes = context.scopes
     local: set[str] = set()
     while True:

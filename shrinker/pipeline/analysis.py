@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import partial
 
 from shrinker.cache import Cache
 from shrinker.facts.build import build_environment
+from shrinker.fold.companions import fold_companions
 from shrinker.fold.engine import FoldEngine
 from shrinker.pipeline.analysis_cache import remember
 from shrinker.pipeline.progress import Progress, timed
@@ -134,8 +136,9 @@ class _Steps:
             # The search has read the units, and what is left is to be written.
             folded = {path: replace(module, units=EMPTY_SYMBOLS) for path, module in folded.items()}
             with self._timed("native"):
+                companions = partial(fold_companions, tree, engine.environment)
                 pruned = prune_companions(
-                    tree, rules, graph, folded, engine.companions, self._cache, symbols=searched is not None
+                    tree, rules, graph, folded, companions, self._cache, symbols=searched is not None
                 )
                 graph = pruned.graph
                 cuts = {**pruned.cuts, **cargo_cuts(tree, graph)}

@@ -49,7 +49,7 @@ class Search:
         self._removed = removed
         self._frontier: list[str] = []
         self._importers: dict[str, list[str]] = {}
-        self._stars: dict[str, int] = {}
+        self._stars: set[str] = set()
         self._strings = StringEdges(index)
 
     def add(self, src: str, path: str, found: Found) -> None:
@@ -89,9 +89,9 @@ class Search:
                 self._visit(name, by_path[path])
             for origin, found in walk_edges(self.modules, self._importers, self._rules.walked(), self.index):
                 self.add(module_node(origin), self.index.paths[origin], found)
-            for package, line in sorted(self._stars.items()):
+            for package in sorted(self._stars):
                 if package in self.modules:
-                    for found in star_edges(self.modules[package], line, self.index):
+                    for found in star_edges(self.modules[package], self.index):
                         self.add(module_node(package), self.index.paths[package], found)
             self._assets()
             if progress is not None:
@@ -126,7 +126,7 @@ class Search:
                 self.add(src, module.path, found)
         for site in module.imports:
             if site.name == "*" and site.module in self.index.packages:
-                self._stars.setdefault(site.module, site.line)
+                self._stars.add(site.module)
 
     def _assets(self) -> None:
         if not self._rules.assets:

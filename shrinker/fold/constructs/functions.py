@@ -29,8 +29,8 @@ def fold_function(folder: StatementFolder, node: Function) -> Folded:
         return folder.drop(node, {removed.rule}, "definition")
     context = folder.context
     edits, decisions, touched = len(context.edits), len(context.decisions), set(context.touched)
-    declared = declares(node) if context.may_declare(node) else set()
-    generator = context.may_yield(node) and is_generator(node)
+    declared = declares(node) if context.holds(node, "global", "nonlocal") else set()
+    generator = context.holds(node, "yield") and is_generator(node)
     first = node.lineno
     try:
         fold_decorators(folder, node)

@@ -47,7 +47,7 @@ class Outside:
 
     def is_label(self, module: str, text: str) -> bool:
         """True for a text of a module, computed or not, that a rule says names nothing."""
-        return any(text in rule.texts and any(name_matches(p, module) for p in rule.modules) for rule in self.labels)
+        return any(rule.says(module, text) for rule in self.labels)
 
 
 class Protocols:
