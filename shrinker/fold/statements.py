@@ -92,7 +92,7 @@ class StatementFolder:
         outside = [s for s in tail[1:] if s.col_offset != tail[0].col_offset]
         self.context.edits.extend(DropStatement(span(s)) for s in outside)
         for statement in tail:
-            self.forget(statement)
+            self.context.forget(statement)
         self.context.decide(tail[0], "dead-code", {"dead-code"}, "removed", extent(tail))
 
     def _keep_readers(self, node: ast.stmt, poison: EvaluatesRemoved) -> None:
@@ -119,7 +119,7 @@ class StatementFolder:
             return [node]
         if removed.missing and (self.kind != "function" or not fails_first(node, self.scope)):
             return [node]
-        self.forget(node)
+        self.context.forget(node)
         lines = extent([node])
         if not removed.missing and self._adds_row(node):
             self.context.edits.append(DropStatement(span(node)))
@@ -171,13 +171,9 @@ class StatementFolder:
         value = evaluate(node, self.scope)
         return isinstance(value, Removed) and not value.member
 
-    def forget(self, node: ast.AST) -> None:
-        """See `Context.forget`."""
-        self.context.forget(node)
-
     def drop(self, node: ast.stmt, rules: set[str] | frozenset[str], kind: str) -> tuple[Body, bool]:
         """Drop a whole statement."""
-        self.forget(node)
+        self.context.forget(node)
         self.context.edits.append(DropStatement(span(node)))
         self.context.decide(node, kind, rules, "removed", extent([node]))
         return [], True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from shrinker.facts.bound import removed_names
 from shrinker.facts.evaluate import truth
 from shrinker.facts.lattice import Known, Removed
 from shrinker.facts.world import ValueScope
@@ -29,7 +30,7 @@ def take_handler(folder: StatementFolder, node: ast.Try, failing: str) -> Body |
     rows = node.lineno, first_line(handler.body[0]) - 1
     context.decide(node, "try", {failing}, "removed", extent(node.body), node.body[0], rows)
     for statement in (*node.body, *node.orelse):
-        folder.forget(statement)
+        folder.context.forget(statement)
     live = folder.block(handler.body)
     live = [s for s in live if not isinstance(s, ast.Pass)]
     for statement in handler.body:
@@ -52,9 +53,8 @@ def removed_by(folder: StatementFolder, node: ast.stmt) -> Removed | None:
     module = node.names[0].name if isinstance(node, ast.Import) else getattr(node, "module", "")
     if environment.is_absent(module) is not None:
         return None
-    names = [a.name for a in node.names if a.name != "*"] if isinstance(node, ast.ImportFrom) else []
-    found = (*(environment.resolve(module, n) for n in names), environment.removed_module(module))
-    return next((value for value in found if isinstance(value, Removed)), None)
+    taken = removed_names(node, module, environment) if isinstance(node, ast.ImportFrom) else ()
+    return next((removed for _, removed in taken), environment.removed_module(module))
 
 
 def catches_all(node: ast.Try) -> bool:
@@ -66,7 +66,7 @@ def catches_all(node: ast.Try) -> bool:
 def raise_alone(folder: StatementFolder, node: ast.Try, removed: Removed) -> None:
     """The named error in the place of the import, which is all that is left of the body: the handler tells it."""
     context, first = folder.context, node.body[0]
-    folder.forget(first)
+    folder.context.forget(first)
     node.body = [context.raises(first, message(removed), removed.error)]
     context.decide(first, "use", {removed.rule}, "raises", extent([first]))
 
@@ -81,7 +81,7 @@ def cut_after_import(folder: StatementFolder, node: ast.Try, rule: str) -> bool:
     handler = next(h for h in node.handlers if catches_import_error(h))
     dead = [*node.body[1:], *node.orelse]
     for statement in dead:
-        folder.forget(statement)
+        folder.context.forget(statement)
     if node.body[1:]:
         context.edits.append(DropTail(span(node.body[1])))
     if node.orelse:
