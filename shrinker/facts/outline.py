@@ -10,6 +10,7 @@ from typing import Any
 from shrinker.cache import pack, unpack
 from shrinker.syntax.bindings import Binding, Bindings, collect
 from shrinker.syntax.imports import absolute
+from shrinker.syntax.names import last_name
 from shrinker.syntax.walk import statements, walk
 
 _INTERPRETABLE_STATEMENTS = 12
@@ -108,7 +109,7 @@ def _enumerations(body: list[ast.stmt], prefix: str, found: dict[str, tuple[str,
         if not isinstance(node, ast.ClassDef):
             continue
         name = f"{prefix}{node.name}"
-        if any("Enum" in _last_name(base) or "Flag" in _last_name(base) for base in node.bases):
+        if any("Enum" in last_name(base) or "Flag" in last_name(base) for base in node.bases):
             found[name] = tuple(
                 target.id
                 for statement in node.body
@@ -117,10 +118,6 @@ def _enumerations(body: list[ast.stmt], prefix: str, found: dict[str, tuple[str,
                 if isinstance(target, ast.Name)
             )
         _enumerations(node.body, f"{name}.", found)
-
-
-def _last_name(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _trim(binding: Binding) -> Binding:

@@ -18,7 +18,7 @@ from shrinker.facts.lattice import Removed
 from shrinker.fold.dependency_tracker import Answers, canonical
 from shrinker.fold.imported_rows import LOADED
 from shrinker.fold.module import decode
-from shrinker.fold.workers import FoldWorkers, Result, Wanted, World
+from shrinker.fold.workers import FoldWorkers, Result, Wanted
 from shrinker.syntax.lines import Lines
 from shrinker.values.edits import Span
 from shrinker.values.folded import FoldedModule, LeakedUse
@@ -170,11 +170,9 @@ class FoldEngine:
                 fresh += [(path, refinement) for path, refinement in unknown.items() if path not in known]
             return fresh
 
-        return self._workers.fold(wanted, self._world(), more)
-
-    def _world(self) -> World:
         # What nobody keeps needs no record.
-        return self._memory.answers(self.environment) if self._memory.enabled else self.environment
+        world = self._memory.answers(self.environment) if self._memory.enabled else self.environment
+        return self._workers.fold(wanted, world, more)
 
     def _refinement(self, path: str) -> Refinement:
         known = self.refinements.get(path, NOTHING)

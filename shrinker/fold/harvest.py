@@ -19,6 +19,7 @@ from shrinker.fold.idle import idle_locals, import_statements
 from shrinker.fold.messages import is_message
 from shrinker.fold.reading import Reading
 from shrinker.syntax.imports import bound_name, module_imports
+from shrinker.syntax.ranges import span
 from shrinker.syntax.side_effects import is_free, is_inert
 from shrinker.syntax.unroll import Unroller
 from shrinker.syntax.walk import statements, walk
@@ -244,10 +245,6 @@ def attribute_stores(reading: Reading) -> set[Store]:
     return stores
 
 
-def _span(node: ast.expr) -> Span:
-    return Span(node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
-
-
 def _literal(value: ast.expr | None) -> str:
     if isinstance(value, ast.Constant) and (value.value is None or isinstance(value.value, bool)):
         return repr(value.value)
@@ -267,13 +264,13 @@ def class_fields(tree: ast.Module, stores: set[Store], literals: set[Span]) -> t
                 if (
                     isinstance(place, ast.Attribute)
                     and isinstance(statement.value, ast.Constant)
-                    and _span(statement.value) in literals
+                    and span(statement.value) in literals
                 ):
                     decided.add(place.attr)
         for statement in node.body:
             match statement:
                 case ast.Assign(targets=targets, value=value):
-                    if len(targets) == 1 and isinstance(targets[0], ast.Name) and _span(value) in literals:
+                    if len(targets) == 1 and isinstance(targets[0], ast.Name) and span(value) in literals:
                         decided.add(targets[0].id)
                     for target in targets:
                         for name in walk(target):

@@ -72,7 +72,8 @@ def explain(data: Mapping[str, Any], query: str, *, every: bool = False) -> list
         removed = _removed_paths(data, query)
         if removed:
             raise InputError(f"{removed[0]} is not in the generated tree", f"ask `shrinker why-not {query}`")
-        _refuse_dropped(data, query)
+        for name in _dropped(data, query):
+            raise InputError(f"{name} is not required by the generated package", f"ask `shrinker why-not {query}`")
         near = _nearest(data, query)
         raise InputError(f"nothing kept is named {query!r}{near}", "give a module, path, file, distribution or kernel")
     chains = FileChains(data)
@@ -176,11 +177,6 @@ def _dropped(data: Mapping[str, Any], query: str) -> dict[str, Any]:
     found = {name: row for name, row in data["distributions"].items() if row["state"] == "dropped"}
     exact = distribution_name(query)
     return {exact: found[exact]} if exact in found else {n: row for n, row in found.items() if query in row["imports"]}
-
-
-def _refuse_dropped(data: Mapping[str, Any], query: str) -> None:
-    for name in _dropped(data, query):
-        raise InputError(f"{name} is not required by the generated package", f"ask `shrinker why-not {query}`")
 
 
 def _doubt(data: Mapping[str, Any], node: str) -> str:

@@ -14,7 +14,8 @@ from shrinker.fold.statements import Body, StatementFolder
 from shrinker.syntax.control import asks_for_exception, leaves
 from shrinker.syntax.imports import catches_import_error
 from shrinker.syntax.ranges import extent, first_line, last_line, span
-from shrinker.syntax.walk import walk
+from shrinker.syntax.scopes import Comprehension
+from shrinker.syntax.walk import Definition, walk
 from shrinker.values.edits import DropBlock, DropStatement, DropTail
 
 _ALL = frozenset({"Exception", "BaseException"})
@@ -93,16 +94,7 @@ def cut_after_import(folder: StatementFolder, node: ast.Try, rule: str) -> bool:
     return leaves(handler.body[-1])
 
 
-_SCOPES = (
-    ast.FunctionDef,
-    ast.AsyncFunctionDef,
-    ast.ClassDef,
-    ast.Lambda,
-    ast.ListComp,
-    ast.SetComp,
-    ast.DictComp,
-    ast.GeneratorExp,
-)
+_SCOPES = Definition | ast.Lambda | Comprehension
 
 
 def running(body: Iterable[ast.stmt], scope: ValueScope) -> Iterator[ast.AST]:
