@@ -58,7 +58,7 @@ def fold_source(
     else:
         looks = find_looks(tree, context)
         replace_defaults(tree, context)
-        _fold(tree, context, source, refinement)
+        _fold(tree, context, refinement)
     mentions = summarise(Reading(tree), context)
     units = collect_symbols(tree, package, walrus=":=" in source) if refinement.units else EMPTY_SYMBOLS
     place_looks(tree, looks, context)
@@ -82,7 +82,7 @@ def fold_source(
     )
 
 
-def _fold(tree: ast.Module, context: Context, source: str, refinement: Refinement) -> None:
+def _fold(tree: ast.Module, context: Context, refinement: Refinement) -> None:
     environment = context.environment
     context.unused, context.unloaded = refinement.unused, refinement.unloaded
     context.bound, context.needed = refinement.bound, refinement.needed
@@ -91,7 +91,7 @@ def _fold(tree: ast.Module, context: Context, source: str, refinement: Refinemen
     drop_removed_rows(tree, context)
     decide_attributes(tree, refinement.attributes, context.decided)
     derived = {name for _, name, _ in refinement.attributes}
-    if heat(context, tree, source, derived):
+    if heat(context, tree, derived):
         tree.body = StatementFolder(context, scope, "module").block(tree.body)
     drop_stores(tree, context, refinement.stores)
     if context.edits or refinement.unused or refinement.unloaded:

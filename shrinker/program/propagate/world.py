@@ -161,10 +161,9 @@ class World:
 
     def may_compute_store(self, name: str, owners: set[str]) -> bool:
         """True when a `setattr` of a computed name may mean this attribute of an instance of one of these classes."""
-        return self._stored_pattern.fullmatch(name) is not None or self._means_own(self._own_stores, name, owners)
-
-    def _means_own(self, computed: list[tuple[re.Pattern[str], str]], name: str, owners: set[str]) -> bool:
-        for pattern, owner in computed:
+        if self._stored_pattern.fullmatch(name) is not None:
+            return True
+        for pattern, owner in self._own_stores:
             # `self` is an instance of the class around it or of one that inherits from it.
             instances = {owner, *self.hierarchy.descendants(owner)}
             if pattern.fullmatch(name) and any(
