@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from shrinker.cache import Cache, hash_of, pack, unpack
-from shrinker.program.interface.compare import Offered, compare_interfaces, read_offered
+from shrinker.program.interface.compare import Offered, compare_interfaces, modules_with_words, read_offered
 from shrinker.program.interface.syntax import Syntax
-from shrinker.program.interface.words import modules_with_words
 from shrinker.ruleset import Ruleset
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph

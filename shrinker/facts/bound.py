@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from shrinker.facts.evaluate import evaluate, truth
 from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, TextDomain, Value, join
-from shrinker.facts.world import ValueScope
+from shrinker.facts.world import ClosedWorld, ValueScope
 from shrinker.syntax.bindings import Binding, Branch
 from shrinker.syntax.imports import catches_import_error, is_type_checking
 from shrinker.syntax.walk import walk
@@ -186,19 +186,24 @@ def failing_import(node: ast.Try, scope: ValueScope) -> str | None:
         rule = environment.is_absent(first.names[0].name)
         removed = environment.removed_module(first.names[0].name)
         return rule or (removed.rule if removed else None)
-    elif isinstance(first, ast.ImportFrom) and not first.level and first.module:
-        rule = environment.is_absent(first.module)
-        if rule:
-            return rule
-        for alias in first.names:
-            value = (
-                environment.resolve(first.module, alias.name)
-                if alias.name != "*"
-                else environment.removed_module(first.module)
-            )
-            if isinstance(value, Removed):
-                return value.rule
+    if isinstance(first, ast.ImportFrom) and not first.level and first.module:
+        taken = (removed.rule for _, removed in removed_names(first, first.module, environment))
+        return environment.is_absent(first.module) or next(taken, None)
     return None
+
+
+def removed_names(
+    node: ast.Import | ast.ImportFrom, source: str, environment: ClosedWorld
+) -> Iterator[tuple[ast.alias, Removed]]:
+    """Names of an import that are something removed; `source` is the module after ``from``."""
+    for alias in node.names:
+        value: Value | None
+        if isinstance(node, ast.Import):
+            value = environment.removed_module(alias.name)
+        else:
+            value = environment.removed_module(source) if alias.name == "*" else environment.resolve(source, alias.name)
+        if isinstance(value, Removed):
+            yield alias, value
 
 
 def never_matches(pattern: ast.pattern, subject: object, scope: ValueScope) -> frozenset[str] | None:

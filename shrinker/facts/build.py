@@ -11,8 +11,7 @@ from pathlib import Path
 from shrinker.cache import Cache
 from shrinker.cache.workers import WorkerPool, without_gc, worker_context
 from shrinker.facts.environment import Environment, like
-from shrinker.facts.outline import Outline, outline
-from shrinker.facts.stored import restore, store
+from shrinker.facts.outline import Outline, outline, restore, store
 from shrinker.ruleset.models import Ruleset
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import UpstreamTree, module_name, modules_of
@@ -83,13 +82,9 @@ def build_environment(
     packed = layer.load(keys)
     found: dict[str, Outline | None] = {path: restore(data) for path, data in packed.items()}
     fresh: dict[str, bytes] = {}
-    for group in _outlines(tree, [path for path in wanted if path not in packed], jobs, kept=cache.enabled):
-        for path, result in group:
-            if isinstance(result, bytes):
-                fresh[path] = result
-                found[path] = restore(result)
-            else:
-                found[path] = result
+    for group in _outlines(tree, [path for path in wanted if path not in packed], jobs):
+        fresh |= group
+        found |= {path: restore(data) for path, data in group.items()}
         progress(len(found), len(wanted))
     layer.save(keys, fresh)
     # In the order of the tree, whatever was found where.
@@ -97,34 +92,30 @@ def build_environment(
     return like(Environment(rules, outlines, names), probe)
 
 
-_Outlined = list[tuple[str, bytes | Outline | None]]
-
-
-def _outlines(tree: UpstreamTree, paths: list[str], jobs: int, *, kept: bool) -> Iterator[_Outlined]:
+def _outlines(tree: UpstreamTree, paths: list[str], jobs: int) -> Iterator[dict[str, bytes]]:
     groups = list(chunks(tree, paths))
     if jobs == 1 or len(groups) <= 1:
         for group in groups:
-            yield _outline_files(tree.root, group, packed=kept)
+            yield _outline_files(tree.root, group)
         return
     with WorkerPool(jobs, mp_context=worker_context()) as pool:
         try:
-            yield from pool.map(partial(_outline_files, tree.root, packed=True), groups)
+            yield from pool.map(partial(_outline_files, tree.root), groups)
         except BrokenProcessPool as error:
             raise InputError(
                 "a worker process was killed while reading the tree", "free memory or lower JOBS, and run again"
             ) from error
 
 
-def _outline_files(root: Path, paths: list[str], *, packed: bool) -> _Outlined:
-    """Outlines by path; packed to travel and to be kept."""
+def _outline_files(root: Path, paths: list[str]) -> dict[str, bytes]:
+    """Outlines by path, packed to travel and to be kept."""
     with without_gc():
-        found = ((path, outline_file(root, path)) for path in paths)
-        return [(path, store(each) if packed else each) for path, each in found]
+        return {path: store(outline_file(root, path)) for path in paths}
 
 
-def outline_file(root: Path, path: str) -> Outline | None:
-    """Outline of one file, None when it does not parse."""
-    name = module_name(path)
+def outline_file(root: Path, path: str, name: str | None = None) -> Outline | None:
+    """Outline of one file, None when it does not parse; of a file outside the package `name` is its dotted name."""
+    name = name or module_name(path)
     assert name is not None
     try:
         data = (root / path).read_bytes()

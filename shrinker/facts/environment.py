@@ -11,9 +11,8 @@ from shrinker.facts.bound import bound_value
 from shrinker.facts.interpret import interpret
 from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, TextDomain, Value
 from shrinker.facts.outline import Outline
-from shrinker.facts.patterns import NamePatterns
 from shrinker.facts.scopes import ModuleScope
-from shrinker.facts.world import ClosedWorld
+from shrinker.facts.world import ClosedWorld, NamePatterns
 from shrinker.ruleset.models import Remove, Ruleset
 from shrinker.syntax.bindings import Binding
 

@@ -12,6 +12,7 @@ from shrinker.facts.scopes import ModuleScope, function_scope
 from shrinker.facts.world import ClosedWorld, ValueScope
 from shrinker.syntax.bindings import Binding
 from shrinker.syntax.imports import catches_import_error
+from shrinker.syntax.names import last_name
 from shrinker.syntax.walk import walk
 
 _CALL_DEPTH = 8
@@ -54,9 +55,7 @@ def _may_answer(binding: Binding) -> bool:
 
 def _is_cache(decorator: ast.expr) -> bool:
     """True for a decorator that only remembers the result."""
-    target = decorator.func if isinstance(decorator, ast.Call) else decorator
-    name = target.attr if isinstance(target, ast.Attribute) else target.id if isinstance(target, ast.Name) else ""
-    return name in ("lru_cache", "cache")
+    return last_name(decorator.func if isinstance(decorator, ast.Call) else decorator) in ("lru_cache", "cache")
 
 
 def _run(body: list[ast.stmt], scope: ValueScope, depth: int, rules: frozenset[str] = NO_RULES) -> Value | None:

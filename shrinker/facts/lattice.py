@@ -1,8 +1,14 @@
-"""The values of the constant propagation (known, a reference to a definition, removed, unknown), and what they are joined."""
+"""The values of the constant propagation (known, a reference to a definition, removed, unknown), what they are joined, and what is known of
+single nodes."""
 
 from __future__ import annotations
 
+import ast
+import copy
 from dataclasses import dataclass
+from typing import TypeVar
+
+from shrinker.syntax.walk import walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,3 +140,36 @@ def join(values: list[Value]) -> Value:
     for domain in domains:
         only = None if only is None or domain.only is None else only | domain.only
     return TextDomain(never, rules, only, domains[0].items) if never or only is not None else UNKNOWN
+
+
+_Node = TypeVar("_Node", bound=ast.expr)
+
+
+class Decided:
+    """Values of nodes, by identity: what a round found out about them, or what folding wrote in the place of another node."""
+
+    def __init__(self) -> None:
+        # A node that is held here shares its number with no other one.
+        self._values: dict[int, tuple[ast.expr, Value]] = {}
+
+    def note(self, node: ast.expr, value: Value) -> None:
+        """Say what a node is."""
+        self._values[id(node)] = node, value
+
+    def of(self, node: ast.expr) -> Value | None:
+        """What a node is; None where nothing was said."""
+        found = self._values.get(id(node))
+        return None if found is None else found[1]
+
+    def copied(self, node: _Node) -> _Node:
+        """A copy of which the same is known."""
+        made = copy.deepcopy(node)
+        for part, other in zip(walk(node), walk(made), strict=True):
+            found = self._values.get(id(part))
+            if found is not None and isinstance(other, ast.expr):
+                self.note(other, found[1])
+        return made
+
+
+NOTHING_DECIDED = Decided()
+"""Of code that is not being folded."""

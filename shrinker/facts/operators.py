@@ -7,9 +7,19 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from shrinker.facts.booleans import is_boolean
 from shrinker.facts.evaluate import evaluate, evaluates
-from shrinker.facts.lattice import NO_RULES, ON_TEXTS, UNKNOWN, Known, Removed, SwitchedOff, TextDomain, Value, join
+from shrinker.facts.lattice import (
+    NO_RULES,
+    ON_TEXTS,
+    UNKNOWN,
+    Known,
+    Ref,
+    Removed,
+    SwitchedOff,
+    TextDomain,
+    Value,
+    join,
+)
 from shrinker.facts.world import ValueScope
 
 _ORDER: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
@@ -144,3 +154,32 @@ def _compare_switched_off(value: SwitchedOff, kind: ast.cmpop, other: ast.expr) 
     if isinstance(kind, ast.Eq | ast.In):
         return Known(False, True, value.rules)
     return Known(True, True, value.rules) if isinstance(kind, ast.NotEq | ast.NotIn) else UNKNOWN
+
+
+_PREDICATES = frozenset(
+    {"builtins.all", "builtins.any", "builtins.bool", "builtins.callable", "builtins.hasattr"}
+    | {"builtins.isinstance", "builtins.issubclass", "torch.cuda.is_available"}
+)
+
+
+def is_boolean(node: ast.expr, scope: ValueScope) -> bool:
+    """True when the value is certainly a bool: comparison operators may return anything, `in` and `is` do not."""
+    match node:
+        case ast.Constant(value=bool()) | ast.UnaryOp(op=ast.Not()):
+            return True
+        case ast.BoolOp():
+            return all(is_boolean(v, scope) for v in node.values)
+        case ast.IfExp():
+            return is_boolean(node.body, scope) and is_boolean(node.orelse, scope)
+        case ast.Compare():
+            return all(isinstance(op, ast.In | ast.NotIn | ast.Is | ast.IsNot) for op in node.ops) or (
+                len(node.ops) == 1 and isinstance(evaluate(node.left, scope), TextDomain)
+            )
+        case ast.Call():
+            if isinstance(node.func, ast.Attribute) and scope.environment.is_boolean_on_any(node.func.attr):
+                return True
+            function = evaluate(node.func, scope)
+            return isinstance(function, Ref) and function.name in _PREDICATES
+        case _:
+            value = evaluate(node, scope)
+            return isinstance(value, Known) and value.exact and isinstance(value.value, bool)

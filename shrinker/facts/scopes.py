@@ -7,9 +7,8 @@ from typing import ClassVar
 
 from shrinker.facts import calls, operators
 from shrinker.facts.bound import Shadow, bound_value, liveness, stands_beside
-from shrinker.facts.decided import NOTHING_DECIDED, Decided
 from shrinker.facts.evaluate import truth
-from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, Value
+from shrinker.facts.lattice import NOTHING_DECIDED, UNKNOWN, Decided, Known, Ref, Removed, Value
 from shrinker.facts.world import ClosedWorld, ValueScope
 from shrinker.syntax.scopes import Scope, scope_of
 from shrinker.syntax.walk import Function

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from shrinker.facts.decided import Decided
-from shrinker.facts.lattice import Known
+from shrinker.facts.lattice import Decided, Known
 from shrinker.fold.context import Context, written_pass
 from shrinker.syntax.ranges import extent
 from shrinker.syntax.walk import BLOCKS_OF, walk

@@ -10,31 +10,37 @@ import ast
 import bisect
 from collections.abc import Callable
 
+from shrinker.facts.effects import is_pure
 from shrinker.facts.lattice import Known, Ref
 from shrinker.facts.scopes import ModuleScope
 from shrinker.fold.context import Context
-from shrinker.fold.exports import Exports, is_export
-from shrinker.fold.flags import keep_flags
+from shrinker.fold.exports import drop_entries, fixed_entries, is_export
+from shrinker.fold.harvest import exported
 from shrinker.syntax.imports import absolute, bound_name, catches_import_error, is_type_checking, loads
 from shrinker.syntax.names import reads_in
 from shrinker.syntax.ranges import extent, first_line, span
-from shrinker.values.edits import DropAlias, Span
+from shrinker.values.edits import DropAlias
 
 
 def drop_unused(tree: ast.Module, context: Context) -> None:
     """Remove module-level flags with an exact value that nobody reads, then imports of predicates."""
-    exports = Exports(tree, context)
-    reads = _Reads(tree, context)
+    exports, fixed, reads, environment = exported(tree), fixed_entries(tree), _Reads(tree, context), context.environment
 
     def is_used(name: str) -> bool:
-        return _is_used(name, context, reads, exports)
+        """True when the module itself reads the name, or another module may."""
+        if name in context.unused:
+            # Its entry in `__all__` goes with it.
+            return name in reads or name in fixed
+        if name in reads or name in exports:
+            return True
+        return (context.module, name) in environment.imported or context.module in environment.starred
 
     edits = len(context.edits)
-    kept = keep_flags(tree.body, context, is_used, exports)
+    kept = _keep_flags(tree.body, context, is_used)
     if len(context.edits) > edits:
         # A flag may have been the last to read a predicate, or another flag that stands above it.
         reads.keep(kept)
-        tree.body = keep_flags(kept, context, is_used, exports)
+        tree.body = _keep_flags(kept, context, is_used)
         reads.keep(tree.body)
     while True:
         before = len(tree.body)
@@ -43,9 +49,7 @@ def drop_unused(tree: ast.Module, context: Context) -> None:
             break
         # What stood under `TYPE_CHECKING` may have been the last to ask for it.
         reads.keep(tree.body)
-    for name in context.dropped:
-        exports.drop(name)
-    exports.finish()
+    drop_entries(tree, context, context.dropped)
 
 
 class _Reads:
@@ -64,7 +68,7 @@ class _Reads:
         lines: list[int] | None = None
         for node in self._body:
             if id(node) not in self._edited and id(node) not in self._known:
-                lines = self._context.lines_of(name) if lines is None else lines
+                lines = self._context.source.of(name) if lines is None else lines
                 index = bisect.bisect_left(lines, first_line(node))
                 if index == len(lines) or lines[index] > (node.end_lineno or node.lineno):
                     continue
@@ -85,17 +89,6 @@ class _Reads:
                 self._known[id(node)] = reads_in(node)
         left = {id(s) for s in body}
         self._body = [s for s in self._body if id(s) in left]
-
-
-def _is_used(name: str, context: Context, reads: _Reads, exports: Exports) -> bool:
-    """True when the module itself reads the name, or another module may."""
-    if name in context.unused:
-        # Its entry in `__all__` goes with it.
-        return name in reads or exports.holds(name)
-    if name in reads or name in exports.names:
-        return True
-    environment = context.environment
-    return (context.module, name) in environment.imported or context.module in environment.starred
 
 
 def _keep_imports(
@@ -208,20 +201,12 @@ def keep_import(
             context.unproven_imports.add(source)
         whole = span(node)
         # Some of its names may have gone before.
-        context.edits = [e for e in context.edits if not (isinstance(e, DropAlias) and whole < e.span < _after(whole))]
+        context.edits = [e for e in context.edits if not (isinstance(e, DropAlias) and whole < e.span < whole.after)]
         context.sweep(node)
         context.decide(node, "import", frozenset().union(*(r for _, r, _ in gone)), "removed", extent([node]))
         return False
-    for alias, rules, _ in gone:
-        context.edits.append(DropAlias(span(alias)))
-        context.decide(alias, "import", rules or {"unused"}, "removed", 0)
-    dropped = {id(a) for a, _, _ in gone}
-    node.names = [a for a in node.names if id(a) not in dropped]
+    context.drop_aliases(node, [(alias, rules or {"unused"}) for alias, rules, _ in gone])
     return True
-
-
-def _after(whole: Span) -> Span:
-    return Span(whole.end_line, whole.end_col, whole.end_line, whole.end_col)
 
 
 def _decided_by(source: str, name: str, context: Context) -> frozenset[str]:
@@ -234,3 +219,64 @@ def _decided_by(source: str, name: str, context: Context) -> frozenset[str]:
         if called is not None:
             return called.rules
     return frozenset()
+
+
+def _keep_flags(
+    body: list[ast.stmt],
+    context: Context,
+    is_used: Callable[[str], bool],
+    *,
+    outermost: bool = True,
+    watched: bool = False,
+) -> list[ast.stmt]:
+    """What is left of a block of the module level once unread flags went.
+
+    Args:
+        body: the block.
+        is_used: whether a name of the module is used, wherever it can be.
+        outermost: False in a branch, which is never emptied.
+        watched: True where a handler waits for what the block raises: only what raises nothing goes there.
+    """
+    kept: list[ast.stmt] = []
+    for index, node in enumerate(body):
+        last = not outermost and index == len(body) - 1 and not kept
+        if isinstance(node, ast.If):
+            node.body = _keep_flags(node.body, context, is_used, outermost=False, watched=watched)
+            node.orelse = _keep_flags(node.orelse, context, is_used, outermost=False, watched=watched)
+        elif isinstance(node, ast.Try):
+            inner = watched or bool(node.handlers)
+            node.body = _keep_flags(node.body, context, is_used, outermost=False, watched=inner)
+        elif (
+            not last
+            and (not watched or isinstance(getattr(node, "value", None), ast.Constant))
+            and _is_dead_flag(node, context, is_used)
+        ):
+            continue
+        kept.append(node)
+    return kept
+
+
+def _is_dead_flag(node: ast.stmt, context: Context, is_used: Callable[[str], bool]) -> bool:
+    if not (isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)):
+        return False
+    name = node.targets[0].id
+    if is_used(name) or name in context.environment.shown:
+        return False
+    value = context.environment.resolve(context.module, name)
+    if not (isinstance(value, Known) and value.rules):
+        return False
+    if isinstance(node.value, ast.Constant) and value.exact:
+        if not isinstance(node.value.value, bool):
+            return False  # A number or a text is a setting, not a flag.
+    else:
+        # Reads of an exact constant have all become literals. Of another one only the tests are gone:
+        # none may be left here or elsewhere, and asking must have no effect.
+        if (name in context.environment.read and name not in context.unused) or not is_pure(
+            node.value, ModuleScope(context.environment, context.module, context.decided)
+        ):
+            return False
+        context.forget(node.value)
+    context.dropped.add(name)
+    context.sweep(node)
+    context.decide(node, "flag", value.rules, "removed", extent([node]))
+    return True

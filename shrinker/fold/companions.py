@@ -7,11 +7,11 @@ commit.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Collection, Mapping
 
+from shrinker.facts.build import outline_file
 from shrinker.facts.environment import Environment
-from shrinker.facts.outline import Outline, outline
+from shrinker.facts.outline import Outline
 from shrinker.fold.module import fold_source
 from shrinker.values.edits import Span
 from shrinker.values.folded import FoldedModule
@@ -46,8 +46,8 @@ def fold_companions(
     # Tests and benchmarks beside a companion import from it: what they ask for stays.
     for path in sorted(p for p in kept if p.endswith(".py") and module_name(p) is None):
         name = names.get(path, path.removesuffix(".py").replace("/", "."))
-        found = _outline(tree, path, name)
-        if found is not None:
+        # One that does not parse stays as it is.
+        if (found := outline_file(tree.root, path, name)) is not None:
             outlines[name] = found
     own = set(names.values())
     own |= {name.rpartition(".")[0] for name in own if "." in name}
@@ -63,13 +63,3 @@ def fold_companions(
         for path, name in sorted(names.items())
         if name in outlines
     }
-
-
-def _outline(tree: UpstreamTree, path: str, name: str) -> Outline | None:
-    """Outline of a file, None when it does not parse: it stays as it is."""
-    data = tree.read(path)
-    try:
-        parsed = ast.parse(data, path)
-    except (SyntaxError, ValueError):
-        return None
-    return outline(name, path.endswith("/__init__.py"), parsed, walrus=b":=" in data)

@@ -9,15 +9,14 @@ import re
 from collections.abc import Iterable
 from typing import TypeVar, cast
 
-from shrinker.facts.decided import Decided
 from shrinker.facts.environment import Environment
-from shrinker.facts.lattice import Known, Removed, TextDomain
+from shrinker.facts.lattice import Decided, Known, Removed, TextDomain
 from shrinker.facts.scopes import LocalScope
 from shrinker.syntax.lines import Lines
 from shrinker.syntax.names import words_of
 from shrinker.syntax.ranges import Placed, first_line, span
 from shrinker.syntax.walk import children
-from shrinker.values.edits import DropElement, DropStatement, Edit, Span, TakeBlock
+from shrinker.values.edits import DropAlias, DropElement, DropStatement, Edit, Literal, Raise, Span, TakeBlock
 from shrinker.values.folded import Decision, LeakedUse, Uncertain
 
 _Written = TypeVar("_Written", bound=ast.stmt | ast.expr)
@@ -62,8 +61,8 @@ class Context:
         self.path = path
         self.module = module
         self.package = package
-        self._source = Lines(source)
-        self.lines = self._source.rows
+        self.source = Lines(source)
+        self.lines = self.source.rows
         self.environment = environment
         self._text = source
         self._written: dict[tuple[type[ast.AST], Span], ast.AST] | None = None
@@ -101,7 +100,7 @@ class Context:
         """Blocks that took the place of their statement, and what they were then."""
         self._swept: list[ast.stmt] = []
         self.dropped: set[str] = set()
-        """Names whose import went."""
+        """Names whose import or flag went."""
         self.tables: dict[int, TextDomain] = {}
         """Dictionary displays (by id) that are only asked for texts of a domain."""
         self.catching = 0
@@ -127,21 +126,8 @@ class Context:
     def heat(self, words: Iterable[str]) -> bool:
         """Mark the lines that hold one of these words: only their statements are looked at."""
         self._words = wanted = frozenset(words)
-        self._hot = self._source.holding(wanted)
+        self._hot = self.source.holding(wanted)
         return bool(self._hot)
-
-    def lines_of(self, word: str) -> list[int]:
-        """Numbers (from 1, ascending) of the source lines that hold a word."""
-        return self._source.of(word)
-
-    @property
-    def words(self) -> frozenset[str]:
-        """Every identifier of the text, and every word of its comments and strings."""
-        return self._source.words
-
-    def lines_holding(self, words: Iterable[str]) -> list[int]:
-        """Numbers (from 1, ascending) of the source lines that hold one of these words."""
-        return self._source.holding(words)
 
     def warm(self, words: Iterable[str]) -> None:
         """Look for further words too."""
@@ -160,18 +146,11 @@ class Context:
         index = bisect.bisect_left(self._edited, node.lineno)
         return index < len(self._edited) and self._edited[index] <= (node.end_lineno or node.lineno)
 
-    def may_yield(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-        """False when no line of the function holds the word: it is no generator."""
-        return self._any_within(("yield",), node)
-
-    def may_declare(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-        """False when no line of the function holds `global` or `nonlocal`."""
-        return self._any_within(("global", "nonlocal"), node)
-
-    def _any_within(self, words: tuple[str, ...], node: ast.stmt) -> bool:
+    def holds(self, node: ast.stmt, *words: str) -> bool:
+        """False when no line of a statement holds one of these words."""
         lines = self._holding.get(words)
         if lines is None:
-            lines = self._holding[words] = self._source.holding(words)
+            lines = self._holding[words] = self.source.holding(words)
         index = bisect.bisect_left(lines, node.lineno)
         return index < len(lines) and lines[index] <= (node.end_lineno or node.lineno)
 
@@ -191,6 +170,10 @@ class Context:
                     stack.extend(children(part))
         # A copy: a second pass over the function around it folds what it was given.
         return cast(_Written, copy.deepcopy(self._written[type(node), span(node)]))
+
+    def literals(self) -> set[Span]:
+        """Where folding wrote a literal."""
+        return {edit.span for edit in self.edits if isinstance(edit, Literal)}
 
     def undo(self, edits: int, decisions: int) -> None:
         """Take back what was decided since there were so many edits and decisions."""
@@ -265,6 +248,19 @@ class Context:
         self.touched |= names
         self.lost |= words
         self.lost_own |= own
+
+    def raises(self, node: ast.stmt, text: str, error: str = "RuntimeError") -> ast.Raise:
+        """The named error in the place of a statement and all that follow it in its block."""
+        self.edits.append(Raise(span(node), text, error))
+        call = ast.Call(ast.Name(error, ast.Load()), [ast.Constant(text)], [])
+        return ast.fix_missing_locations(ast.copy_location(ast.Raise(call, None), node))
+
+    def drop_aliases(self, node: ast.Import | ast.ImportFrom, gone: Iterable[tuple[ast.alias, Iterable[str]]]) -> None:
+        """Drop names of an import that keeps others, each by its rules."""
+        for alias, rules in gone:
+            self.edits.append(DropAlias(span(alias)))
+            self.decide(alias, "import", rules, "removed", 0)
+            node.names = [other for other in node.names if other is not alias]
 
     def escape(self, node: Placed, removed: Removed) -> None:
         """Record a use of a removed module that no fact decides and that every run may reach."""

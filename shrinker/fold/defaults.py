@@ -10,9 +10,8 @@ from shrinker.fold.context import Context
 from shrinker.ruleset.match import any_name_matches
 from shrinker.ruleset.models import Default
 from shrinker.syntax.ranges import span
+from shrinker.syntax.walk import Definition
 from shrinker.values.edits import Literal
-
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def replace_defaults(tree: ast.Module, context: Context) -> None:

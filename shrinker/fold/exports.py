@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from shrinker.fold.context import Context
 from shrinker.fold.harvest import exported
@@ -32,29 +32,15 @@ def _items(tree: ast.Module) -> Iterator[tuple[str, ast.Constant, ast.List | ast
                     yield item.value, item, value
 
 
-class Exports:
-    """The entries of a module's ``__all__``."""
+def fixed_entries(tree: ast.Module) -> set[str]:
+    """Names in ``__all__`` whose entry cannot be deleted."""
+    return exported(tree).difference(name for name, _ in entries(tree))
 
-    def __init__(self, tree: ast.Module, context: Context) -> None:
-        self._context = context
-        self._items: dict[str, list[tuple[ast.List | ast.Tuple, ast.expr]]] = {}
-        self.names = exported(tree)
-        """Every name in ``__all__``."""
-        self._gone: set[str] = set()
-        for name, item, container in _items(tree):
-            self._items.setdefault(name, []).append((container, item))
 
-    def holds(self, name: str) -> bool:
-        """True when ``__all__`` names it in a way that cannot be deleted."""
-        return name in self.names and name not in self._items
-
-    def drop(self, name: str) -> None:
-        """The definition of the name goes, and with it its entry."""
-        self._gone.add(name)
-
-    def finish(self) -> None:
-        """Delete the entries of what went."""
-        for name in sorted(self._gone):
-            for container, item in self._items.get(name, ()):
-                container.elts = [e for e in container.elts if e is not item]
-                self._context.drop_element(item, type(container).__name__, "export", {"unused"})
+def drop_entries(tree: ast.Module, context: Context, gone: Iterable[str]) -> None:
+    """Delete the entries of names whose definitions go."""
+    items = list(_items(tree))
+    for name in sorted(set(gone)):
+        for item, container in ((item, container) for each, item, container in items if each == name):
+            container.elts = [other for other in container.elts if other is not item]
+            context.drop_element(item, type(container).__name__, "export", {"unused"})

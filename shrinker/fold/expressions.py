@@ -8,11 +8,10 @@ from typing import Any, TypeVar
 
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import evaluate, truth
-from shrinker.facts.lattice import Known, Removed, Value
+from shrinker.facts.lattice import UNKNOWN, Decided, Known, Removed, Value
 from shrinker.facts.world import ValueScope
 from shrinker.fold.context import Context, EvaluatesRemoved
 from shrinker.fold.domains import asked_table
-from shrinker.fold.literals import decided_constant
 from shrinker.syntax.ranges import span
 from shrinker.syntax.walk import walk
 from shrinker.values.edits import Literal
@@ -184,3 +183,16 @@ def _joined(folder: ExpressionFolder, node: ast.JoinedStr, condition: bool) -> a
             if isinstance(value, Removed):
                 raise EvaluatesRemoved(value)
     return node
+
+
+def decided_constant(node: ast.expr, value: Known, decided: Decided) -> ast.Constant:
+    """The literal in the place of an expression, of which the table still knows the rules that it rests on."""
+    assert value.value is None or isinstance(value.value, bool)
+    constant = ast.copy_location(ast.Constant(value.value), node)
+    decided.note(constant, value)
+    return constant
+
+
+def without_removed(value: Value) -> Value:
+    """Removed operands are handled where they stand, operand by operand."""
+    return UNKNOWN if isinstance(value, Removed) else value

@@ -14,41 +14,37 @@ from itertools import chain
 
 from shrinker.fold.accesses import accesses
 from shrinker.fold.computed import SHORT, ComputedNames
+from shrinker.fold.context import Context
 from shrinker.fold.idle import idle_locals, import_statements
 from shrinker.fold.messages import is_message
 from shrinker.fold.reading import Reading
-from shrinker.fold.stores import attribute_stores, class_fields
 from shrinker.syntax.imports import bound_name, module_imports
+from shrinker.syntax.ranges import span
 from shrinker.syntax.side_effects import is_free, is_inert
 from shrinker.syntax.unroll import Unroller
-from shrinker.syntax.walk import walk
+from shrinker.syntax.walk import statements, walk
 from shrinker.values.edits import Span
-from shrinker.values.summary import ModuleSummary, words
+from shrinker.values.summary import ModuleSummary, Store, words
 
 _WORDS = re.compile(r"[A-Za-z_]\w*")
 _DOTTED_TAIL = re.compile(r"^(?:[A-Za-z_]\w*[.:])*([A-Za-z_]\w*)$")
 
 
-def harvest(
-    reading: Reading, package: str, unroller: Unroller, lost: set[str], lost_own: set[str], literals: set[Span]
-) -> tuple[ModuleSummary, list[tuple[int, str]]]:
+def harvest(reading: Reading, unroller: Unroller, context: Context) -> tuple[ModuleSummary, list[tuple[int, str]]]:
     """The words of the module, and the computed strings of it with their lines.
 
     Args:
         reading: the folded module.
-        package: the package that relative imports start from.
         unroller: of its texts that loops put together.
-        lost: see `ModuleSummary`.
-        lost_own: see `ModuleSummary`.
-        literals: where folding wrote a literal.
+        context: of its folding.
     """
     tree = reading.tree
     said_words = _Words(reading)
     stores = attribute_stores(reading)
     patterns = ComputedNames(reading, unroller)
     patterns.calls(stores)
-    fields, decided = class_fields(tree, stores, literals)
-    asked = accesses(reading, package, said_words.strings, said_words.texts)
+    fields, decided = class_fields(tree, stores, context.literals())
+    asked = accesses(reading, context.package, said_words.strings, said_words.texts)
     idle = _bound(tree) - said_words.loads
     free, fixed = _definitions(tree)
     within = said_words.within()
@@ -61,8 +57,8 @@ def harvest(
         chains=words(asked.chains),
         looks_at_itself=asked.looks_at_itself,
         binds=tuple(sorted(asked.binds)),
-        statements=tuple(import_statements(tree, package, idle)),
-        idle_locals=tuple(sorted(idle_locals(tree, package, lost))),
+        statements=tuple(import_statements(tree, context.package, idle)),
+        idle_locals=tuple(sorted(idle_locals(tree, context.package, context.lost))),
         texts=words(said_words.texts),
         patterns=tuple(sorted(patterns.finish())),
         exports=words(exported(tree)),
@@ -75,8 +71,9 @@ def harvest(
         decided=words(decided),
         classes=words({s.name for s in tree.body if isinstance(s, ast.ClassDef)}),
         inert=is_inert(tree),
-        lost=words(lost),
-        lost_own=words(lost_own),
+        unproven_imports=words(context.unproven_imports),
+        lost=words(context.lost),
+        lost_own=words(context.lost_own),
     )
     return summary, patterns.sites
 
@@ -234,3 +231,70 @@ def _definitions(tree: ast.Module) -> tuple[set[str], set[str]]:
             for name in ("body", "orelse", "finalbody", "handlers"):
                 stack.extend((s, prefix, False) for s in getattr(node, name, ()))
     return free, fixed
+
+
+def attribute_stores(reading: Reading) -> set[Store]:
+    """Attributes that are given a value."""
+    stores = {Store(target.attr, _literal(value)) for target, value in reading.stores}
+    alone = {id(target) for target, _ in reading.stores}
+    for found in (reading.plain, reading.typing):
+        for attribute in found.attributes:
+            if attribute.ctx.__class__ is not ast.Load and id(attribute) not in alone:
+                stores.add(Store(attribute.attr))
+        stores.update(Store(k.arg) for call in found.calls for k in call.keywords if k.arg is not None)
+    return stores
+
+
+def _literal(value: ast.expr | None) -> str:
+    if isinstance(value, ast.Constant) and (value.value is None or isinstance(value.value, bool)):
+        return repr(value.value)
+    return ""
+
+
+def class_fields(tree: ast.Module, stores: set[Store], literals: set[Span]) -> tuple[set[tuple[str, str]], set[str]]:
+    """Attributes that classes set for certain, and those that folding gave a literal; class bodies add to `stores`."""
+    fields: set[tuple[str, str]] = set()
+    decided: set[str] = set()
+    for node in tree.body:
+        if not isinstance(node, ast.ClassDef):
+            continue
+        for statement in statements(node):
+            if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
+                place = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
+                if (
+                    isinstance(place, ast.Attribute)
+                    and isinstance(statement.value, ast.Constant)
+                    and span(statement.value) in literals
+                ):
+                    decided.add(place.attr)
+        for statement in node.body:
+            match statement:
+                case ast.Assign(targets=targets, value=value):
+                    if len(targets) == 1 and isinstance(targets[0], ast.Name) and span(value) in literals:
+                        decided.add(targets[0].id)
+                    for target in targets:
+                        for name in walk(target):
+                            if isinstance(name, ast.Name):
+                                kind = _literal(value) if name is target else ""
+                                stores.add(Store(name.id, kind))
+                                if kind:
+                                    fields.add((node.name, name.id))
+                case ast.AnnAssign(target=ast.Name(id=name)) | ast.AugAssign(target=ast.Name(id=name)):
+                    stores.add(Store(name))
+                case ast.FunctionDef(name="__init__"):
+                    for inner in statement.body:
+                        own = (
+                            inner.targets[0]
+                            if isinstance(inner, ast.Assign) and len(inner.targets) == 1
+                            else inner.target
+                            if isinstance(inner, ast.AnnAssign) and inner.value is not None
+                            else None
+                        )
+                        if isinstance(own, ast.Attribute) and isinstance(own.value, ast.Name):
+                            fields.add((node.name, own.attr))
+                case ast.If() | ast.Try() | ast.For() | ast.With():
+                    for inner in statements(statement):
+                        for part in ast.iter_child_nodes(inner):
+                            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+                                stores.add(Store(part.id))
+    return fields, decided

@@ -25,7 +25,7 @@ def drop_removed_rows(tree: ast.Module, context: Context) -> None:
         tree: the module, which is changed.
         context: takes the edits and decisions.
     """
-    if context.words.isdisjoint(_IMPORTING):
+    if context.source.words.isdisjoint(_IMPORTING):
         return
     tables = tables_of(tree)
     done: set[int] = set()

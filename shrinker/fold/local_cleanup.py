@@ -11,12 +11,12 @@ from shrinker.syntax.imports import catches_import_error
 from shrinker.syntax.names import reads_in
 from shrinker.syntax.ranges import extent, span
 from shrinker.syntax.walk import BLOCKS_OF, functions, statements
-from shrinker.values.edits import Literal, Span
+from shrinker.values.edits import Span
 
 
 def drop_unused_locals(tree: ast.Module, context: Context) -> None:
     """In functions, too: imports of predicates, and names of constants, when nothing reads them any more."""
-    literals = {e.span for e in context.edits if isinstance(e, Literal)}
+    literals = context.literals()
     for node in functions(tree):
         if context.is_edited(node):
             _clean_function(node, context, literals)

@@ -6,7 +6,6 @@ import ast
 import hashlib
 import io
 import tokenize
-from dataclasses import replace
 
 from shrinker.facts.environment import Environment
 from shrinker.facts.scopes import ModuleScope
@@ -17,20 +16,17 @@ from shrinker.fold.context import Context
 from shrinker.fold.defaults import replace_defaults
 from shrinker.fold.imported_rows import drop_removed_rows
 from shrinker.fold.local_cleanup import drop_unused_locals
-from shrinker.fold.orphans import drop_orphans
 from shrinker.fold.prefilter import heat
 from shrinker.fold.reading import Reading
 from shrinker.fold.refusals import Look, find_looks, place_looks
 from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
 from shrinker.fold.symbols import collect_symbols
-from shrinker.fold.unreachable import drop_unreachable
+from shrinker.fold.unreachable import drop_orphans, drop_unreachable
 from shrinker.fold.whole import leave_module
-from shrinker.values.edits import Literal
 from shrinker.values.folded import FoldedModule
 from shrinker.values.form import digest
 from shrinker.values.refinement import NOTHING, Refinement
-from shrinker.values.summary import words
 from shrinker.values.symbols import EMPTY_SYMBOLS
 
 constructs.load()
@@ -62,10 +58,8 @@ def fold_source(
     else:
         looks = find_looks(tree, context)
         replace_defaults(tree, context)
-        _fold(tree, context, source, refinement)
-    literals = {e.span for e in context.edits if isinstance(e, Literal)}
-    reading = Reading(tree)
-    mentions = summarise(reading, module, package, context.lost, context.lost_own, literals)
+        _fold(tree, context, refinement)
+    mentions = summarise(Reading(tree), context)
     units = collect_symbols(tree, package, walrus=":=" in source) if refinement.units else EMPTY_SYMBOLS
     place_looks(tree, looks, context)
     return FoldedModule(
@@ -83,15 +77,12 @@ def fold_source(
         defines=mentions.defines,
         uncertain=tuple(context.uncertain),
         escapes=tuple(context.escapes),
-        summary=replace(
-            mentions.summary,
-            unproven_imports=words(context.unproven_imports),
-        ),
+        summary=mentions.summary,
         units=units,
     )
 
 
-def _fold(tree: ast.Module, context: Context, source: str, refinement: Refinement) -> None:
+def _fold(tree: ast.Module, context: Context, refinement: Refinement) -> None:
     environment = context.environment
     context.unused, context.unloaded = refinement.unused, refinement.unloaded
     context.bound, context.needed = refinement.bound, refinement.needed
@@ -100,7 +91,7 @@ def _fold(tree: ast.Module, context: Context, source: str, refinement: Refinemen
     drop_removed_rows(tree, context)
     decide_attributes(tree, refinement.attributes, context.decided)
     derived = {name for _, name, _ in refinement.attributes}
-    if heat(context, tree, source, derived):
+    if heat(context, tree, derived):
         tree.body = StatementFolder(context, scope, "module").block(tree.body)
     drop_stores(tree, context, refinement.stores)
     if context.edits or refinement.unused or refinement.unloaded:

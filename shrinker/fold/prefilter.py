@@ -14,13 +14,12 @@ from shrinker.syntax.bindings import Binding
 _DOTTED = re.compile(r"sglang(?:\.\w+)+")
 
 
-def heat(context: Context, tree: ast.Module, source: str, derived: set[str]) -> bool:
+def heat(context: Context, tree: ast.Module, derived: set[str]) -> bool:
     """Mark the lines that the facts can say something about; the others need no visit.
 
     Args:
         context: of the module; its lines are marked.
         tree: the module, with what refinement rounds noted on it.
-        source: text of the module.
         derived: further words that may be decided.
 
     Returns:
@@ -50,7 +49,7 @@ def heat(context: Context, tree: ast.Module, source: str, derived: set[str]) -> 
             words.add(bound)
     words |= {
         text.rpartition(".")[2]
-        for text in set(_DOTTED.findall(source))
+        for text in set(_DOTTED.findall(context.source.text))
         if environment.named_by_string(text) is not None
     }
     if not context.heat(words):
@@ -67,7 +66,7 @@ def _warm_locals(context: Context, tree: ast.Module, words: Collection[str]) -> 
     """
     environment = context.environment
     outer = ModuleScope(environment, context.module, context.decided)
-    domains = context.lines_holding(environment.domain_words)
+    domains = context.source.holding(environment.domain_words)
     scopes = context.scopes
     local: set[str] = set()
     while True:

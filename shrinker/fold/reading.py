@@ -13,11 +13,10 @@ from typing import Final
 from shrinker.fold.expression_nodes import ExpressionReading
 from shrinker.syntax.imports import catches_import_error, is_type_checking
 from shrinker.syntax.scopes import Comprehension
-from shrinker.syntax.walk import children
+from shrinker.syntax.walk import Definition, children
 
 OWN_ERROR: Final = "shrinker: "
 """How the message of a named error starts; it names what is gone, and mentions nothing."""
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 class Reading(ExpressionReading):
@@ -177,22 +176,7 @@ class Reading(ExpressionReading):
 
     def _for(self, node: ast.For, kind: str, guarded: bool) -> None:
         self.fors.append(node)
-        self._open.append(node.target)
-        self._open.append(node.iter)
-        self._body(node.body, kind, guarded, False)
-        self._body(node.orelse, kind, guarded, False)
-
-    def _while(self, node: ast.While, kind: str, guarded: bool) -> None:
-        self._open.append(node.test)
-        self._body(node.body, kind, guarded, False)
-        self._body(node.orelse, kind, guarded, False)
-
-    def _with(self, node: ast.With | ast.AsyncWith, kind: str, guarded: bool) -> None:
-        for item in node.items:
-            self._open.append(item.context_expr)
-            if item.optional_vars is not None:
-                self._open.append(item.optional_vars)
-        self._body(node.body, kind, guarded, False)
+        self._other(node, kind, guarded)
 
     def _match(self, node: ast.Match, kind: str, guarded: bool) -> None:
         self._open.append(node.subject)
@@ -220,8 +204,5 @@ _STATEMENTS: dict[type, Callable[..., None]] = {
     ast.If: Reading._if,
     ast.Try: Reading._try,
     ast.For: Reading._for,
-    ast.While: Reading._while,
-    ast.With: Reading._with,
-    ast.AsyncWith: Reading._with,
     ast.Match: Reading._match,
 }

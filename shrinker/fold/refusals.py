@@ -13,11 +13,10 @@ from dataclasses import dataclass
 
 from shrinker.fold.context import Context
 from shrinker.ruleset.match import any_name_matches
+from shrinker.syntax.walk import Function
 from shrinker.values.edits import Guard, Refuse, Span
 from shrinker.values.folded import Decision, Uncertain
 from shrinker.values.refusals import GUARD_LINE, refusal_line
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from functools import lru_cache
 from itertools import chain
 
 from shrinker.fold.computed import pattern_of
+from shrinker.fold.context import Context
 from shrinker.fold.harvest import harvest
 from shrinker.fold.reading import Reading
 from shrinker.syntax.imports import absolute
 from shrinker.syntax.unroll import Unroller
-from shrinker.values.edits import Span
 from shrinker.values.folded import DynamicSite, ImportSite, StringSite
 from shrinker.values.summary import ModuleSummary
 
@@ -46,26 +46,20 @@ class Mentions:
     summary: ModuleSummary
 
 
-def summarise(
-    reading: Reading, module: str, package: str, lost: set[str], lost_own: set[str], literals: set[Span]
-) -> Mentions:
+def summarise(reading: Reading, context: Context) -> Mentions:
     """Collect what the folded tree names, in source order.
 
     Args:
         reading: the folded module.
-        module: its dotted name.
-        package: the package that relative imports start from.
-        lost: words of the code that folding dropped.
-        lost_own: attributes of `self` in that code.
-        literals: where folding wrote a literal.
+        context: of its folding.
     """
-    unroller = Unroller(reading.tree, reading.unrollable, module, package)
-    summary, computed = harvest(reading, package, unroller, lost, lost_own, literals)
+    unroller = Unroller(reading.tree, reading.unrollable, context.module, context.package)
+    summary, computed = harvest(reading, unroller, context)
     constants = chain(reading.plain.texts, reading.typing.texts, reading.shown, reading.exported)
     strings = {(c.lineno, c.value) for c in constants if _may_be_path(c.value)}
     strings.update(site for site in computed if _may_be_path(site[1]))
     return Mentions(
-        tuple(_imports(reading, package)),
+        tuple(_imports(reading, context.package)),
         tuple(StringSite(line, text) for line, text in sorted(strings)),  # type: ignore[arg-type]
         tuple(_dynamic(reading, unroller)),
         tuple(_defines(reading.tree.body)),

@@ -1,18 +1,43 @@
-"""Deletes what reachability found that nothing names: definitions, assignments, imported names, blocks of them."""
+"""Deletes what nothing names: definitions that propagation found, before a module is folded; what reachability found, after it."""
 
 from __future__ import annotations
 
 import ast
 
 from shrinker.fold.context import Context, written_pass
-from shrinker.fold.exports import Exports, entries
+from shrinker.fold.exports import drop_entries, entries, fixed_entries
 from shrinker.fold.messages import no_program
 from shrinker.syntax.control import is_main
 from shrinker.syntax.ranges import extent, first_line, span
 from shrinker.syntax.side_effects import bound_by
-from shrinker.values.edits import DropAlias, DropBlock, Raise, Span
+from shrinker.values.edits import DropBlock, DropStatement, Span
 
+_ORPHAN = "orphan"
 _RULE = "unreachable"
+
+
+def drop_orphans(tree: ast.Module, context: Context, names: frozenset[str]) -> None:
+    """Delete these definitions from a module, before it is folded."""
+    if not names:
+        return
+    names -= fixed_entries(tree)
+    tree.body = _without_orphans(tree.body, "", context, names)
+    drop_entries(tree, context, names)
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            node.body = _without_orphans(node.body, f"{node.name}.", context, names) or [written_pass()]
+
+
+def _without_orphans(body: list[ast.stmt], prefix: str, context: Context, names: frozenset[str]) -> list[ast.stmt]:
+    kept: list[ast.stmt] = []
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and f"{prefix}{node.name}" in names:
+            context.forget(node)
+            context.edits.append(DropStatement(span(node)))
+            context.decide(node, "definition", {_ORPHAN}, "removed", extent([node]))
+        else:
+            kept.append(node)
+    return kept
 
 
 def drop_unreachable(tree: ast.Module, context: Context, dead: frozenset[Span]) -> None:
@@ -29,10 +54,7 @@ def drop_unreachable(tree: ast.Module, context: Context, dead: frozenset[Span]) 
     tree.body = _without(tree.body, context, dead)
     gone = set(before - bound_by(*tree.body))
     gone.update(name for name, place in entries(tree) if place in dead)
-    exports = Exports(tree, context)
-    for name in gone:
-        exports.drop(name)
-    exports.finish()
+    drop_entries(tree, context, gone)
     context.settle()
 
 
@@ -51,11 +73,7 @@ def _without(body: list[ast.stmt], context: Context, dead: frozenset[Span]) -> l
                 if not aliases:
                     _drop(node, context)
                     continue
-                for alias in node.names:
-                    if alias not in aliases:
-                        context.edits.append(DropAlias(span(alias)))
-                        context.decide(alias, "import", {_RULE}, "removed", 0)
-                node.names = aliases
+                context.drop_aliases(node, [(a, {_RULE}) for a in node.names if a not in aliases])
             case ast.ClassDef():
                 node.body = _without(node.body, context, dead) or [written_pass()]
             case ast.If():
@@ -76,8 +94,7 @@ def _goes_whole(node: ast.If, context: Context, dead: frozenset[Span]) -> bool:
     if not node.orelse or any(span(part) not in dead for part in node.orelse):
         return False
     body, whole = span(node.body[-1]), span(node)
-    after = Span(body.end_line, body.end_col, body.end_line, body.end_col)
-    return not any(after <= edit.span and _within(edit.span, whole) for edit in context.edits)
+    return not any(body.after <= edit.span and _within(edit.span, whole) for edit in context.edits)
 
 
 def _refuse(node: ast.If, context: Context) -> ast.If:
@@ -87,11 +104,8 @@ def _refuse(node: ast.If, context: Context) -> ast.If:
         context.forget(statement)
     # Folding may have dropped the first statement, or taken it out of a block: upstream's own is where the error stands.
     body = context.as_written(node).body
-    text = no_program(context.module)
-    context.edits.append(Raise(span(body[0]), text))
+    node.body = [context.raises(body[0], no_program(context.module))]
     context.decide(body[0], "program", {_RULE}, "raises", extent(body))
-    call = ast.Call(ast.Name("RuntimeError", ast.Load()), [ast.Constant(text)], [])
-    node.body = [ast.fix_missing_locations(ast.copy_location(ast.Raise(call, None), body[0]))]
     return node
 
 
@@ -104,9 +118,9 @@ def _drop(node: ast.stmt, context: Context) -> None:
 def _forget(node: ast.stmt, context: Context) -> None:
     """What folding did inside a statement that goes needs not be done."""
     first, whole = first_line(node), span(node)
-    start, end = Span(first, 0, first, 0), Span(whole.end_line, whole.end_col, whole.end_line, whole.end_col)
+    start = Span(first, 0, first, 0)
     # A block that took the place of its statement is around it.
-    context.edits = [e for e in context.edits if not (start <= e.span < end and _within(e.span, whole))]
+    context.edits = [e for e in context.edits if not (start <= e.span < whole.after and _within(e.span, whole))]
 
 
 def _within(inner: Span, outer: Span) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from shrinker.facts.bound import removed_names
 from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Removed
 from shrinker.facts.world import ValueScope
@@ -47,15 +48,10 @@ def _import_needs(node: ast.Import | ast.ImportFrom, context: Context) -> None:
     """Record what an import needs that is left as it is."""
     environment = context.environment
     source = absolute(node.module, node.level, context.package) if isinstance(node, ast.ImportFrom) else ""
-    for alias in node.names:
-        found = [environment.removed_module(source or alias.name)]
-        if source and alias.name != "*":
-            found.append(environment.removed_module(f"{source}.{alias.name}"))
-            value = environment.resolve(source, alias.name)
-            found.append(value if isinstance(value, Removed) else None)
-        for removed in found:
-            if removed is not None and removed.module:
-                context.escape(alias, removed)
+    parts = ((alias, environment.removed_module(f"{source}.{alias.name}")) for alias in node.names if source)
+    for alias, removed in (*removed_names(node, source, environment), *parts):
+        if removed is not None and removed.module:
+            context.escape(alias, removed)
 
 
 def leave_module(tree: ast.Module, context: Context, reasons: Iterable[str]) -> None:

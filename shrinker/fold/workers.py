@@ -87,7 +87,9 @@ class FoldWorkers:
                 waiting |= self._submit(self._pool, [item for module, _ in found for item in more(module)], limit)
                 yield from found
         except BrokenProcessPool as error:
-            raise _killed() from error
+            raise InputError(
+                "a worker process was killed while folding", "free memory or lower JOBS, and run again"
+            ) from error
 
     def _submit(self, pool: WorkerPool, wanted: Sequence[Wanted], limit: int) -> set[Future[list[bytes | Recorded]]]:
         known = dict(wanted)
@@ -108,10 +110,6 @@ def _fold_in_worker(wanted: list[Wanted]) -> list[bytes | Recorded]:
     assert isinstance(root, Path) and isinstance(world, World)
     # Packed by `pack`, and once: what is kept holds the module already.
     return [recorded or pack(module) for module, recorded in fold_files(root, wanted, world)]
-
-
-def _killed() -> InputError:
-    return InputError("a worker process was killed while folding", "free memory or lower JOBS, and run again")
 
 
 def _arrived(sent: bytes | Recorded) -> Result:

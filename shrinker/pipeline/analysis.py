@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import partial
 
 from shrinker.cache import Cache
 from shrinker.facts.build import build_environment
+from shrinker.fold.companions import fold_companions
 from shrinker.fold.engine import FoldEngine
 from shrinker.pipeline.analysis_cache import remember
 from shrinker.pipeline.progress import Progress, timed
-from shrinker.program.ahead import import_leads
 from shrinker.program.build import build_graph
 from shrinker.program.distributions import decide_distributions, with_uncertain
 from shrinker.program.native.cargo import cargo_cuts
 from shrinker.program.native.prune import prune_companions
 from shrinker.program.propagate.rounds import Rounds
 from shrinker.program.propagate.surroundings import Surroundings
+from shrinker.program.reach import import_leads
 from shrinker.program.symbols.costs import root_costs
 from shrinker.program.symbols.dead import Searched, dead_spans, search_symbols
 from shrinker.program.symbols.saved import SymbolData, found_symbols
@@ -112,6 +114,7 @@ class _Steps:
             environment = build_environment(
                 tree, rules, jobs=self._jobs, progress=self._progress.advance, cache=self._cache
             )
+            written = written_imports(tree, self._cache)
         with (
             self._timed("fold and graph"),
             FoldEngine(
@@ -125,7 +128,7 @@ class _Steps:
                 leads=import_leads(tree, rules),
             ) as engine,
         ):
-            graph, folded = self._refined(engine)
+            graph, folded = self._refined(engine, written)
             searched: Searched | None = None
             if symbols:
                 with self._timed("symbols"):
@@ -133,15 +136,15 @@ class _Steps:
             # The search has read the units, and what is left is to be written.
             folded = {path: replace(module, units=EMPTY_SYMBOLS) for path, module in folded.items()}
             with self._timed("native"):
+                companions = partial(fold_companions, tree, engine.environment)
                 pruned = prune_companions(
-                    tree, rules, graph, folded, engine.companions, self._cache, symbols=searched is not None
+                    tree, rules, graph, folded, companions, self._cache, symbols=searched is not None
                 )
                 graph = pruned.graph
                 cuts = {**pruned.cuts, **cargo_cuts(tree, graph)}
             folded |= pruned.folded
             rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
         with self._timed("distributions"):
-            written = written_imports(tree, self._cache)
             distributions = decide_distributions(tree, rules, graph, folded, written)
         with self._timed("symbols"):
             found = (
@@ -161,7 +164,7 @@ class _Steps:
         self._kept.update(graph.kept)
         return graph, folded
 
-    def _refined(self, engine: FoldEngine) -> tuple[Graph, dict[str, FoldedModule]]:
+    def _refined(self, engine: FoldEngine, written: Written) -> tuple[Graph, dict[str, FoldedModule]]:
         """The files that are kept, when no round finds out more about what they say of each other."""
         rounds: Rounds | None = None
         while True:
@@ -170,7 +173,7 @@ class _Steps:
                 rounds = None
                 continue
             if rounds is None:
-                rounds = Rounds(Surroundings(self._tree, self._rules, graph.kept, graph.ruled_out, self._cache))
+                rounds = Rounds(Surroundings(self._tree, self._rules, graph.kept, graph.ruled_out, written))
             if not rounds.run(engine, folded):
                 return graph, folded
 

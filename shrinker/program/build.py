@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from shrinker.program.edges.assets import named_modules
 from shrinker.program.loaded import add_files
 from shrinker.program.modules import ModuleIndex, index_modules
-from shrinker.program.nodes import node_path
 from shrinker.program.order import first_reasons
 from shrinker.program.reach import Fold, Progress, Search
 from shrinker.program.removals import removed_by_rule
 from shrinker.ruleset import Remove, Ruleset
 from shrinker.values.folded import FoldedModule, LeakedUse, Uncertain
-from shrinker.values.graph import UNREACHABLE, Edge, Graph, Removal
+from shrinker.values.graph import UNREACHABLE, Graph, Removal
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
 
 
@@ -50,22 +49,22 @@ def build_graph(
     first, doubtful = first_reasons(search.edges)
     kept: dict[str, str] = {}
     for node, edge in first.items():
-        path = index.paths[node[len("module:") :]] if node.startswith("module:") else node_path(node)
+        path = search.path(node)
         if path is not None:
-            kept[path] = _reason(edge)
+            kept[path] = edge.reason
     uncertain = [item for module in search.modules.values() for item in module.uncertain]
     uncertain += search.problems
     uncertain += [Uncertain(path, 0, reason) for path, reason in rescues.items() if path in kept]
     uncertain += _undecided_sites(search)
     for node, reason in doubtful.items():
-        path = index.paths[node[len("module:") :]] if node.startswith("module:") else node_path(node)
+        path = search.path(node)
         if path is not None:
             uncertain.append(Uncertain(path, 0, reason))
     graph = Graph(
         edges=tuple(sorted(search.edges)),
         kept=dict(sorted(kept.items())),
         removed=_removals(paths, kept, removed),
-        uncertain=tuple(sorted(set(uncertain), key=lambda item: (item.path, item.line, item.reason))),
+        uncertain=tuple(sorted(set(uncertain))),
     )
     return graph, {module.path: module for module in sorted(search.modules.values(), key=lambda m: m.path)}
 
@@ -90,10 +89,6 @@ def _rescue(
                 rule = removed.pop(own)
                 reasons[own] = f"rule {rule.id} would remove it, but `{use.name}` is used at {path}:{use.line}"
     return reasons
-
-
-def _reason(edge: Edge) -> str:
-    return f"{edge.kind} from {edge.src}" + (f" at {edge.path}:{edge.line}" if edge.path else "")
 
 
 def _removals(paths: list[str], kept: Mapping[str, str], removed: Mapping[str, Remove]) -> dict[str, Removal]:

@@ -94,9 +94,7 @@ def with_uncertain(graph: Graph, distributions: Distributions) -> Graph:
         for row in distributions.rows
         if row.state == "uncertain"
     ]
-    return replace(
-        graph, uncertain=tuple(sorted({*graph.uncertain, *doubts}, key=lambda u: (u.path, u.line, u.reason)))
-    )
+    return replace(graph, uncertain=tuple(sorted({*graph.uncertain, *doubts})))
 
 
 def _name(requirement: str) -> str:

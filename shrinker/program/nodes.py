@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from shrinker.values.upstream import module_name
+
 _NATIVE = "c cc cpp cxx cu cuh h hh hpp hxx inl inc ipp s ptx cubin fatbin so pyd dylib mm metal"
 NATIVE_SUFFIXES = frozenset(_NATIVE.split())
 """Suffixes, without the dot, of sources and binaries that a compiler or loader reads."""
@@ -45,6 +47,12 @@ def distribution_name(name: str) -> str:
 def file_node(path: str) -> str:
     """Node id of a file that is not a module of the package."""
     return f"{'native' if suffix(path) in NATIVE_SUFFIXES else 'data'}:{path}"
+
+
+def path_node(path: str) -> str:
+    """Node id of any file of the tree."""
+    name = module_name(path)
+    return module_node(name) if name is not None else file_node(path)
 
 
 def node_path(node: str) -> str | None:

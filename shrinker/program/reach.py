@@ -6,19 +6,21 @@ Subtle: walks, star imports and assets depend on what is kept so far, so that th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 
-from shrinker.program.edges.assets import asset_node, matching_paths, needing_module, path_node, rule_targets
-from shrinker.program.edges.external import external_edges
+from shrinker.program.edges.assets import asset_node, matching_paths, needing_module, rule_targets
+from shrinker.program.edges.external import external_edges, kernel_edges
 from shrinker.program.edges.imports import import_edges, package_edges, star_edges
-from shrinker.program.edges.kernels import kernel_edges
 from shrinker.program.edges.strings import StringEdges
 from shrinker.program.edges.walks import walk_edges
-from shrinker.program.modules import ModuleIndex
-from shrinker.program.nodes import Found, module_node, node_path
+from shrinker.program.modules import ModuleIndex, index_modules
+from shrinker.program.nodes import Found, module_node, node_path, path_node
+from shrinker.program.removals import removed_by_rule
 from shrinker.ruleset import Remove, Ruleset
 from shrinker.values.errors import ShrinkerError
 from shrinker.values.folded import FoldedModule, Uncertain
 from shrinker.values.graph import Edge
+from shrinker.values.upstream import UpstreamTree
 
 Fold = Callable[[Sequence[str]], Iterable[FoldedModule]]
 """Folds Python paths, in any order; one value a path."""
@@ -47,14 +49,14 @@ class Search:
         self._removed = removed
         self._frontier: list[str] = []
         self._importers: dict[str, list[str]] = {}
-        self._stars: dict[str, int] = {}
+        self._stars: set[str] = set()
         self._strings = StringEdges(index)
 
     def add(self, src: str, path: str, found: Found) -> None:
         """Record an edge unless a rule removed its target."""
         if found.dst == src:
             return
-        target = self._path(found.dst)
+        target = self.path(found.dst)
         rule = self._removed.get(target) if target is not None else None
         if rule is not None:
             if found.kind in IMPORT_KINDS:
@@ -87,9 +89,9 @@ class Search:
                 self._visit(name, by_path[path])
             for origin, found in walk_edges(self.modules, self._importers, self._rules.walked(), self.index):
                 self.add(module_node(origin), self.index.paths[origin], found)
-            for package, line in sorted(self._stars.items()):
+            for package in sorted(self._stars):
                 if package in self.modules:
-                    for found in star_edges(self.modules[package], line, self.index):
+                    for found in star_edges(self.modules[package], self.index):
                         self.add(module_node(package), self.index.paths[package], found)
             self._assets()
             if progress is not None:
@@ -124,7 +126,7 @@ class Search:
                 self.add(src, module.path, found)
         for site in module.imports:
             if site.name == "*" and site.module in self.index.packages:
-                self._stars.setdefault(site.module, site.line)
+                self._stars.add(site.module)
 
     def _assets(self) -> None:
         if not self._rules.assets:
@@ -137,9 +139,41 @@ class Search:
                 continue
             self.add(module_node(needed_by), self.index.paths[needed_by], Found(node, "keep", 1))
             for path in matching_paths(rule.paths, self._paths):
-                self.add(node, "", Found(path_node(path, self.index), "keep", 0))
+                self.add(node, "", Found(path_node(path), "keep", 0))
 
-    def _path(self, node: str) -> str | None:
+    def path(self, node: str) -> str | None:
+        """Path of the module or file that a node is; None for what is neither."""
         if node.startswith("module:"):
             return self.index.paths[node[len("module:") :]]
         return node_path(node)
+
+
+_MODULE = "module:"
+
+
+def import_leads(tree: UpstreamTree, rules: Ruleset) -> Callable[[FoldedModule], list[str]]:
+    """A function that gives the paths that a kept module's imports make reachable, in order.
+
+    Only what is certain: strings, walks and rescued modules are left to the search.
+
+    Args:
+        tree: upstream.
+        rules: of the profile; what they remove is not reached.
+    """
+
+    @cache
+    def known() -> tuple[ModuleIndex, dict[str, Remove]]:
+        # Only when something is folded: a run that finds all it needs does not ask.
+        paths = [file.path for file in tree.files]
+        return index_modules(paths), removed_by_rule(paths, rules.removes)
+
+    def leads(module: FoldedModule) -> list[str]:
+        index, removed = known()
+        named = [found.dst[len(_MODULE) :] for found in import_edges(module, index) if found.dst.startswith(_MODULE)]
+        found = [index.paths[name] for name in named]
+        for name in named:
+            if index.paths[name] not in removed:
+                found += [index.paths[e.dst[len(_MODULE) :]] for e in package_edges(name, index)]
+        return [path for path in dict.fromkeys(found) if path not in removed]
+
+    return leads

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from shrinker.program.nodes import distribution_name, file_node, module_node
+from shrinker.program.nodes import distribution_name, path_node
 from shrinker.values.distributions import Distribution, Distributions
 from shrinker.values.errors import InputError
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Edge, Graph
-from shrinker.values.upstream import module_name
 
 FORMAT = 2
 
@@ -42,7 +41,7 @@ def graph_data(
     nodes = sorted(
         {edge.src for edge in edges}
         | {edge.dst for edge in edges}
-        | {kept_node(p) for p in graph.kept}
+        | {path_node(p) for p in graph.kept}
         | {f"distribution:{row.name}" for row in required if row.kept}
     )
     kinds = sorted({edge.kind for edge in edges})
@@ -85,7 +84,7 @@ def _requirements(rows: Iterable[Distribution]) -> Iterator[Edge]:
     for row in rows:
         node = f"distribution:{row.name}"
         for path, line in row.users:
-            yield Edge(kept_node(path), node, "requires", path, line)
+            yield Edge(path_node(path), node, "requires", path, line)
         if row.needed_by:
             loader = distribution_name(row.needed_by)
             yield Edge(
@@ -106,9 +105,3 @@ def load_graph(path: Path) -> dict[str, Any]:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise InputError(f"{path} is not a graph of format {FORMAT}", "generate the tree again with `make shrink`")
     return data
-
-
-def kept_node(path: str) -> str:
-    """Node id of a kept file."""
-    name = module_name(path)
-    return module_node(name) if name is not None else file_node(path)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Any
 
-from shrinker.program.nodes import distribution_name, file_node, module_node
+from shrinker.program.nodes import distribution_name, path_node
 from shrinker.program.symbols.costs import file_cost
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE_PREFIX, module_name
@@ -72,21 +72,22 @@ def explain(data: Mapping[str, Any], query: str, *, every: bool = False) -> list
         removed = _removed_paths(data, query)
         if removed:
             raise InputError(f"{removed[0]} is not in the generated tree", f"ask `shrinker why-not {query}`")
-        _refuse_dropped(data, query)
+        for name in _dropped(data, query):
+            raise InputError(f"{name} is not required by the generated package", f"ask `shrinker why-not {query}`")
         near = _nearest(data, query)
         raise InputError(f"nothing kept is named {query!r}{near}", "give a module, path, file, distribution or kernel")
-    first = _search(data)
+    chains = FileChains(data)
     doubt = {row[0]: row[2] for row in data["uncertain"] if row[1] == 0}
     files = _files(data)
     return [
         Chain(node, steps, doubt.get(files.get(node, ""), "") or _doubt(data, node))
         for node in targets
-        for steps in (_chains(data, first, node) if every else [_chain(data, first, node)])
+        for steps in chains.all_to(node, every=every)
     ]
 
 
 class FileChains:
-    """The shortest chains to many kept files of one graph, which is searched once."""
+    """The best chains of one graph, which is searched once."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         """
@@ -100,12 +101,37 @@ class FileChains:
 
     def to(self, path: str) -> tuple[Step, ...]:
         """The chain to a kept file; empty for a file that is not kept, or that nothing but itself keeps."""
-        node = self._nodes.get(path)
-        return _chain_to(self._data, self._first, self._numbers[node]) if node in self._numbers else ()
+        return self._to(self._numbers.get(self.node(path), -1))
 
     def node(self, path: str) -> str:
         """Node id of a kept file, empty when it is not kept."""
         return self._nodes.get(path, "")
+
+    def all_to(self, node: str, *, every: bool) -> list[tuple[Step, ...]]:
+        """The best chain to a node; with `every` one by way of each edge to it, shortest first."""
+        number = self._numbers[node]
+        if not every:
+            return [self._to(number)]
+        found = [
+            (*self._to(edge[0]), self._step(edge))
+            for edge in self._data["edges"]
+            if edge[1] == number != edge[0]
+            and (edge[0] in self._first or self._data["nodes"][edge[0]].startswith("root:"))
+        ]
+        # A chain that comes back to the target says nothing.
+        straight = [steps for steps in found if all(step.src != node for step in steps)]
+        return sorted(straight, key=len) or [()]
+
+    def _to(self, number: int) -> tuple[Step, ...]:
+        steps: list[Step] = []
+        while (edge := self._first.get(number)) is not None:
+            steps.append(self._step(edge))
+            number = edge[0]
+        return tuple(reversed(steps))
+
+    def _step(self, edge: Sequence[int]) -> Step:
+        nodes, (src, dst, kind, path, line) = self._data["nodes"], edge
+        return Step(nodes[src], nodes[dst], self._data["kinds"][kind], self._data["paths"][path], line)
 
 
 def names_file(data: Mapping[str, Any], query: str) -> bool:
@@ -153,11 +179,6 @@ def _dropped(data: Mapping[str, Any], query: str) -> dict[str, Any]:
     return {exact: found[exact]} if exact in found else {n: row for n, row in found.items() if query in row["imports"]}
 
 
-def _refuse_dropped(data: Mapping[str, Any], query: str) -> None:
-    for name in _dropped(data, query):
-        raise InputError(f"{name} is not required by the generated package", f"ask `shrinker why-not {query}`")
-
-
 def _doubt(data: Mapping[str, Any], node: str) -> str:
     row = data["distributions"].get(node.removeprefix("distribution:"))
     return row["reason"] if row is not None and row["state"] == "uncertain" else ""
@@ -184,34 +205,6 @@ def _search(data: Mapping[str, Any]) -> dict[int, list[int]]:
                 known[edge[1]], first[edge[1]] = whole, edge
                 heappush(queue, (whole, edge[1]))
     return first
-
-
-def _chains(data: Mapping[str, Any], first: Mapping[int, list[int]], target: str) -> list[tuple[Step, ...]]:
-    """The shortest chain by way of each edge to the target, shortest first."""
-    nodes, kinds, paths = data["nodes"], data["kinds"], data["paths"]
-    number = nodes.index(target)
-    found = [
-        (*_chain(data, first, nodes[src]), Step(nodes[src], target, kinds[kind], paths[path], line))
-        for src, dst, kind, path, line in data["edges"]
-        if dst == number and src != number and (src in first or nodes[src].startswith("root:"))
-    ]
-    # A chain that comes back to the target says nothing.
-    straight = [steps for steps in found if all(step.src != target for step in steps)]
-    return sorted(straight, key=len) or [()]
-
-
-def _chain(data: Mapping[str, Any], first: Mapping[int, list[int]], target: str) -> tuple[Step, ...]:
-    return _chain_to(data, first, data["nodes"].index(target))
-
-
-def _chain_to(data: Mapping[str, Any], first: Mapping[int, list[int]], number: int) -> tuple[Step, ...]:
-    nodes, kinds, paths = data["nodes"], data["kinds"], data["paths"]
-    steps: list[Step] = []
-    while number in first:
-        src, dst, kind, path, line = first[number]
-        steps.append(Step(nodes[src], nodes[dst], kinds[kind], paths[path], line))
-        number = src
-    return tuple(reversed(steps))
 
 
 def _targets(data: Mapping[str, Any], query: str) -> list[str]:
@@ -278,11 +271,7 @@ def _removed_paths(data: Mapping[str, Any], query: str) -> list[str]:
 
 def _files(data: Mapping[str, Any]) -> dict[str, str]:
     """Node of every kept file to its path."""
-    out: dict[str, str] = {}
-    for path in data["kept"]:
-        name = module_name(path)
-        out[module_node(name) if name is not None else file_node(path)] = path
-    return out
+    return {path_node(path): path for path in data["kept"]}
 
 
 def _nearest(data: Mapping[str, Any], query: str) -> str:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from shrinker.cache import Cache, pack, unpack
+from shrinker.syntax.imports import absolute, package_of
 from shrinker.values.upstream import UpstreamTree, module_name
 
 Written = Mapping[str, tuple[tuple[int, str], ...]]
@@ -53,7 +54,7 @@ def _imports(data: bytes, name: str, is_package: bool) -> tuple[tuple[int, str],
 
 
 def _matches(data: bytes, name: str, is_package: bool) -> Iterator[tuple[int, str]]:
-    package = name if is_package else name.rpartition(".")[0]
+    package = package_of(name, is_package)
     for match in _IMPORT.finditer(data):
         origin, names, plain = match.groups()
         start = match.start() + len(match.group()) - len(match.group().lstrip())
@@ -62,11 +63,8 @@ def _matches(data: bytes, name: str, is_package: bool) -> Iterator[tuple[int, st
                 yield start, part.split(" as ")[0].strip()
             continue
         base = origin.decode("utf-8", "replace")
-        if base.startswith("."):
-            above = package
-            for _ in range(len(base) - len(base.lstrip(".")) - 1):
-                above = above.rpartition(".")[0]
-            base = ".".join(part for part in (above, base.lstrip(".")) if part)
+        bare = base.lstrip(".")
+        base = absolute(bare, len(base) - len(bare), package)
         yield start, base
         for imported in _NAME.findall(names.decode("utf-8", "replace")):
             yield start, f"{base}.{imported}"

@@ -11,9 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from shrinker.program.edges.kernels import kernel_library
+from shrinker.program.edges.external import is_standard, kernel_library
 from shrinker.program.nodes import NATIVE_SUFFIXES, module_node, suffix
-from shrinker.program.stdlib import is_standard
 from shrinker.report.chains import chain, outgoing, reached_from, short, show
 from shrinker.report.summary import Measured
 from shrinker.values.folded import FoldedModule

@@ -9,7 +9,7 @@ from typing import Any
 from shrinker.cache import Cache
 from shrinker.check.workers import cached
 from shrinker.program.cuts import Cuts
-from shrinker.program.saved import kept_node
+from shrinker.program.nodes import path_node
 
 _AT_NEED = frozenset({"import-local", "import-type", "package", "string", "walk"})
 """Kinds of edges by which nothing runs before it is asked for."""
@@ -59,7 +59,7 @@ class Retained:
         nodes: list[str] = data["nodes"]
         self._edges, self._kinds, self._lines = data["edges"], data["kinds"], lines
         self._number = {name: number for number, name in enumerate(nodes)}
-        self._at: dict[str, int] = {path: self._number[kept_node(path)] for path in data["kept"]}
+        self._at: dict[str, int] = {path: self._number[path_node(path)] for path in data["kept"]}
         self._path = {number: path for path, number in self._at.items()}
         self._cuts = Cuts(len(nodes), self._edges, set(range(len(nodes))) - {edge[1] for edge in self._edges})
 

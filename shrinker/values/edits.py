@@ -19,6 +19,11 @@ class Span:
     end_line: int
     end_col: int
 
+    @property
+    def after(self) -> Span:
+        """Where it ends."""
+        return Span(self.end_line, self.end_col, self.end_line, self.end_col)
+
 
 @dataclass(frozen=True, slots=True)
 class DropStatement:

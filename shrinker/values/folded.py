@@ -71,7 +71,7 @@ class DynamicSite:
     """The module or package named, ``*`` for a computed part; ``None`` when nothing is known."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Uncertain:
     """Something kept because the analysis could not decide it."""
 

@@ -28,6 +28,11 @@ class Edge:
     path: str
     line: int
 
+    @property
+    def reason(self) -> str:
+        """Why `dst` is kept, in words: ``<kind> from <src> at <path>:<line>``."""
+        return f"{self.kind} from {self.src}" + (f" at {self.path}:{self.line}" if self.path else "")
+
 
 @dataclass(frozen=True, slots=True)
 class Removal:
@@ -46,7 +51,7 @@ class Graph:
     edges: tuple[Edge, ...]
     """Edges between kept nodes, sorted."""
     kept: Mapping[str, str]
-    """Path of every kept file to the reason: ``<edge kind> from <node> at <path>:<line>``."""
+    """Path of every kept file to the reason, see `Edge.reason`."""
     removed: Mapping[str, Removal]
     """Path of every other file."""
     uncertain: tuple[Uncertain, ...]

@@ -16,6 +16,7 @@ from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
 from shrinker.program.propagate.rounds import Rounds
 from shrinker.program.propagate.surroundings import Surroundings
+from shrinker.program.written import written_imports
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.load import load_rules
 from shrinker.values.folded import FoldedModule
@@ -122,7 +123,9 @@ def fold_tree(
             if rounds:
                 kept = [*paths, *(p for p in tree.by_path if not p.endswith(".py"))]
                 gone = [p for p in tree.by_path if p.endswith(".py") and p not in folded]
-                if Rounds(Surroundings(tree, rules, kept, gone)).run(engine, folded) and engine.rescue(paths):
+                if Rounds(Surroundings(tree, rules, kept, gone, written_imports(tree))).run(
+                    engine, folded
+                ) and engine.rescue(paths):
                     # What a round left whole names something removed.
                     continue
                 folded = {m.path: m for m in engine.fold(paths)}

@@ -13,13 +13,13 @@ from shrinker.cache import Cache
 from shrinker.facts import lattice
 from shrinker.facts.build import build_environment
 from shrinker.facts.environment import Environment
-from shrinker.facts.outline import Outline, outline
-from shrinker.facts.stored import StoredOutline, restore, store
+from shrinker.facts.outline import Outline, StoredOutline, outline, restore, store
 from shrinker.fold import dependency_tracker as tracker
 from shrinker.fold.dependency_tracker import Answers, RecordingEnvironment, canonical
 from shrinker.fold.engine import FoldEngine
 from shrinker.program.propagate.rounds import Rounds
 from shrinker.program.propagate.surroundings import Surroundings
+from shrinker.program.written import written_imports
 from shrinker.ruleset import Ruleset, without
 from shrinker.values.folded import FoldedModule
 from shrinker.values.upstream import UpstreamTree, module_name
@@ -47,7 +47,7 @@ def _folded(tree: UpstreamTree, rules: Ruleset, cache: Cache | None, rounds: boo
             return folded
         kept = [*paths, *(p for p in tree.by_path if not p.endswith(".py"))]
         gone = [p for p in tree.by_path if p.endswith(".py") and p not in folded]
-        Rounds(Surroundings(tree, rules, kept, gone)).run(engine, folded)
+        Rounds(Surroundings(tree, rules, kept, gone, written_imports(tree))).run(engine, folded)
         return {m.path: m for m in engine.fold(paths)}
 
 

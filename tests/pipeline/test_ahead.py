@@ -10,8 +10,8 @@ from shrinker.cache import Cache
 from shrinker.facts.build import build_environment, chunks
 from shrinker.fold import workers
 from shrinker.fold.engine import FoldEngine
-from shrinker.program.ahead import import_leads
 from shrinker.program.build import build_graph
+from shrinker.program.reach import import_leads
 from shrinker.ruleset import Ruleset
 from shrinker.values.upstream import UpstreamTree
 from tests.fold.programs import make_tree

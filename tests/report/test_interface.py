@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from shrinker.cache import Cache
-from shrinker.program.interface.compare import compare_interfaces, read_offered
+from shrinker.program.interface.compare import WORDS, compare_interfaces, modules_with_words, read_offered
 from shrinker.program.interface.endpoints import read_endpoints, served_by
 from shrinker.program.interface.flags import read_flags
 from shrinker.program.interface.syntax import Syntax
-from shrinker.program.interface.words import WORDS, modules_with_words
 from shrinker.ruleset import Ruleset
 from shrinker.values.graph import Graph
 from shrinker.values.interface import UNEXPLAINED

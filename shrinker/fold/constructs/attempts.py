@@ -107,7 +107,7 @@ def _fold_handlers(folder: StatementFolder, node: ast.Try) -> list[ast.ExceptHan
                 None,
                 (handler.lineno, last_line(handler.body)),
             )
-            folder.forget(handler)
+            folder.context.forget(handler)
         else:
             handler.body = filled(folder.block(handler.body))
             kept.append(handler)
@@ -134,7 +134,7 @@ def _fold_type(folder: StatementFolder, handler: ast.ExceptHandler) -> Evaluates
             if not kept:
                 return new
             context.drop_element(element, "Tuple", "handler", {new.removed.rule})
-            folder.forget(element)
+            folder.context.forget(element)
     node.elts = kept
     return None
 

@@ -43,7 +43,7 @@ def fold_if(folder: StatementFolder, node: ast.If) -> Folded:
     body = folder.block(node.body)
     orelse = folder.block(node.orelse) if node.orelse else []
     if not body and not orelse and is_pure(node.test, folder.scope):
-        folder.forget(node.test)
+        folder.context.forget(node.test)
         context.edits.append(_emptied(context, node, elif_arm))
         context.decide(node, "if", {"emptied"}, "removed", extent([node]))
         return [], True
@@ -65,9 +65,9 @@ def _decided(folder: StatementFolder, node: ast.If, value: Known, elif_arm: bool
     folder.context.decide_known(
         node, "elif" if elif_arm else "if", value, extent(dead), node.test, _dead_lines(node, value)
     )
-    folder.forget(node.test)
+    folder.context.forget(node.test)
     for statement in dead:
-        folder.forget(statement)
+        folder.context.forget(statement)
     live = folder.block(node.body if value.truth else node.orelse)
     taken = TakeBlock(span(node), "body" if value.truth else "orelse")
     folder.context.edits.append(taken if live else _emptied(context, node, elif_arm))
@@ -106,7 +106,7 @@ def _asked_in_vain(folder: StatementFolder, node: ast.If, value: Known) -> Folde
             (first_line(dead[0]), last_line(dead)),
         )
         for statement in dead:
-            folder.forget(statement)
+            folder.context.forget(statement)
     if value.truth:
         if dead:
             context.edits.append(DropBlock(span(node), "orelse"))
@@ -124,7 +124,7 @@ def _asked_in_vain(folder: StatementFolder, node: ast.If, value: Known) -> Folde
 def never_run(folder: StatementFolder, body: Body) -> Body:
     """What is left of a block that never runs, of a statement that must be asked all the same: `pass`."""
     for statement in body:
-        folder.forget(statement)
+        folder.context.forget(statement)
     return _only_pass(folder.context, body)
 
 

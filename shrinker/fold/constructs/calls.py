@@ -9,8 +9,7 @@ from shrinker.fold.constructs.comparisons import fold_instance_test
 from shrinker.fold.constructs.displays import fold_display
 from shrinker.fold.context import EvaluatesRemoved
 from shrinker.fold.domains import registration
-from shrinker.fold.expressions import ExpressionFolder, folds_expression
-from shrinker.fold.literals import without_removed
+from shrinker.fold.expressions import ExpressionFolder, folds_expression, without_removed
 from shrinker.fold.statements import Folded, StatementFolder, folds
 
 _INSTANCE_TESTS = frozenset({"isinstance", "issubclass"})

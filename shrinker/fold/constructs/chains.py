@@ -11,13 +11,12 @@ from collections import Counter
 from copy import deepcopy
 from dataclasses import replace
 
-from shrinker.facts.booleans import is_boolean
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Known
+from shrinker.facts.operators import is_boolean
 from shrinker.fold.context import EvaluatesRemoved
-from shrinker.fold.expressions import ExpressionFolder, folds_expression
-from shrinker.fold.literals import without_removed
+from shrinker.fold.expressions import ExpressionFolder, folds_expression, without_removed
 from shrinker.syntax.ranges import span
 from shrinker.syntax.walk import walk
 from shrinker.values.edits import DropElement, TakeOperand

@@ -11,8 +11,7 @@ from shrinker.facts.lattice import Known, Removed
 from shrinker.fold.constructs.displays import fold_display
 from shrinker.fold.context import EvaluatesRemoved
 from shrinker.fold.domains import drop_elements
-from shrinker.fold.expressions import ExpressionFolder, folds_expression
-from shrinker.fold.literals import without_removed
+from shrinker.fold.expressions import ExpressionFolder, folds_expression, without_removed
 
 
 @folds_expression(ast.Compare)

@@ -29,8 +29,8 @@ def fold_function(folder: StatementFolder, node: Function) -> Folded:
         return folder.drop(node, {removed.rule}, "definition")
     context = folder.context
     edits, decisions, touched = len(context.edits), len(context.decisions), set(context.touched)
-    declared = declares(node) if context.may_declare(node) else set()
-    generator = context.may_yield(node) and is_generator(node)
+    declared = declares(node) if context.holds(node, "global", "nonlocal") else set()
+    generator = context.holds(node, "yield") and is_generator(node)
     first = node.lineno
     try:
         fold_decorators(folder, node)
@@ -49,7 +49,7 @@ def fold_function(folder: StatementFolder, node: Function) -> Folded:
     if gone is not None:
         head, lines = node.body[0], extent(node.body)
         for statement in node.body:
-            folder.forget(statement)
+            folder.context.forget(statement)
         node.body = folder.raises(head, gone)
         context.decide(head, "definition", {gone.rule}, "raises", lines)
         return [node], False
@@ -169,7 +169,7 @@ def fold_decorators(folder: StatementFolder, node: Definition) -> None:
         filed = registration(decorator, folder.scope)
         if filed is not None and folder.context.is_named_beside(node):
             # Others call it by its name: only its entry goes.
-            folder.forget(decorator)
+            folder.context.forget(decorator)
             folder.context.drop_element(decorator, "decorator", "registration", {filed.rule})
         else:
             kept.append(folder.expressions.fold(decorator))

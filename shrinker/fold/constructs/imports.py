@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from shrinker.facts.bound import removed_names
 from shrinker.facts.lattice import Removed
 from shrinker.fold.context import EvaluatesRemoved
 from shrinker.fold.statements import Folded, StatementFolder, folds
 from shrinker.syntax.imports import absolute
-from shrinker.syntax.ranges import span
-from shrinker.values.edits import DropAlias
 
 
 def _not_installed(folder: StatementFolder, module: str) -> None:
@@ -18,42 +17,20 @@ def _not_installed(folder: StatementFolder, module: str) -> None:
         raise EvaluatesRemoved(Removed(rule, "not installed beside CUDA", module, error="ImportError"))
 
 
-@folds(ast.Import)
-def fold_import(folder: StatementFolder, node: ast.Import) -> Folded:
-    """`import a, b`."""
-    _not_installed(folder, node.names[0].name)
-    gone = [(a, r) for a in node.names if (r := folder.context.environment.removed_module(a.name))]
-    return _without_aliases(folder, node, [(a, r) for a, r in gone if r is not None])
-
-
-@folds(ast.ImportFrom)
-def fold_import_from(folder: StatementFolder, node: ast.ImportFrom) -> Folded:
-    """`from a import b, c`."""
-    source = absolute(node.module, node.level, folder.context.package)
-    if not node.level:
+@folds(ast.Import, ast.ImportFrom)
+def fold_import(folder: StatementFolder, node: ast.Import | ast.ImportFrom) -> Folded:
+    """`import a, b` and `from a import b, c`."""
+    level = node.level if isinstance(node, ast.ImportFrom) else 0
+    named = node.module if isinstance(node, ast.ImportFrom) else node.names[0].name
+    source = absolute(named, level, folder.context.package)
+    if not level:
         _not_installed(folder, source)
-    environment = folder.context.environment
-    gone: list[tuple[ast.alias, Removed]] = []
-    for alias in node.names:
-        value = environment.removed_module(source) if alias.name == "*" else environment.resolve(source, alias.name)
-        if isinstance(value, Removed):
-            gone.append((alias, value))
-    return _without_aliases(folder, node, gone)
-
-
-def _without_aliases(
-    folder: StatementFolder, node: ast.Import | ast.ImportFrom, gone: list[tuple[ast.alias, Removed]]
-) -> Folded:
+    gone = list(removed_names(node, source, folder.context.environment))
     if not gone:
         return [node], False
-    rules = {removed.rule for _, removed in gone}
     if len(gone) == len(node.names):
-        return folder.drop(node, rules, "import")
-    for alias, removed in gone:
-        folder.context.edits.append(DropAlias(span(alias)))
-        folder.context.decide(alias, "import", {removed.rule}, "removed", 0)
-    dropped = {id(alias) for alias, _ in gone}
-    node.names = [a for a in node.names if id(a) not in dropped]
+        return folder.drop(node, {removed.rule for _, removed in gone}, "import")
+    folder.context.drop_aliases(node, [(alias, {removed.rule}) for alias, removed in gone])
     return [node], False
 
 

@@ -6,8 +6,7 @@ import ast
 import re
 
 from shrinker.fold.messages import is_message
-from shrinker.fold.symbols.paths import ANYTHING, Paths, owner_of
-from shrinker.fold.symbols.patterns import pattern_of
+from shrinker.fold.symbols.paths import ANYTHING, Paths, owner_of, pattern_of
 from shrinker.syntax.imports import absolute
 from shrinker.syntax.scopes import Comprehension, Scope, arguments_of
 from shrinker.syntax.walk import Function, children, walk

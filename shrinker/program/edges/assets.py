@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from shrinker.program.modules import ModuleIndex
-from shrinker.program.nodes import file_node, module_node
+from shrinker.program.nodes import module_node, path_node
 from shrinker.ruleset import Asset, Keep, Root, module_matches, path_matches
 from shrinker.ruleset.match import name_matches
 
@@ -31,7 +31,7 @@ def rule_targets(rule: Root | Keep, index: ModuleIndex, paths: Sequence[str]) ->
         for name in named_modules(pattern, index):
             yield module_node(name)
     for path in matching_paths(rule.paths, paths):
-        yield path_node(path, index)
+        yield path_node(path)
 
 
 def asset_node(rule: Asset) -> str:
@@ -53,9 +53,3 @@ def matching_paths(patterns: Sequence[str], paths: Sequence[str]) -> Iterator[st
     for path in paths:
         if path.startswith(heads) and any(path_matches(pattern, path) for pattern in patterns):
             yield path
-
-
-def path_node(path: str, index: ModuleIndex) -> str:
-    """Node of any file."""
-    name = index.names.get(path)
-    return module_node(name) if name is not None else file_node(path)

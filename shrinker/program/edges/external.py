@@ -1,13 +1,26 @@
-"""Imports of distributions outside the tree, one node a top-level name; the standard library has none."""
+"""Imports of distributions outside the tree, one node a top-level name, and of names of the kernel libraries among them, one node a name:
+``kernel:sgl_kernel.rmsnorm``. The standard library has none."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 from shrinker.program.modules import ModuleIndex
 from shrinker.program.nodes import Found
-from shrinker.program.stdlib import is_standard
 from shrinker.values.folded import FoldedModule
+
+# Gone since 3.11 or come since: without them the list of external distributions would depend on the interpreter.
+_NAMES = """
+aifc annotationlib asynchat asyncore audioop cgi cgitb chunk compression crypt distutils imghdr imp lib2to3 mailcap
+msilib nis nntplib ossaudiodev pipes sndhdr smtpd spwd sunau telnetlib tomllib uu xdrlib
+"""
+_OTHER_VERSIONS = frozenset(_NAMES.split())
+
+
+def is_standard(name: str) -> bool:
+    """True for the top-level name of a module that ships with CPython 3.11 or later."""
+    return name in sys.stdlib_module_names or name in _OTHER_VERSIONS
 
 
 def external_edges(module: FoldedModule, index: ModuleIndex) -> Iterator[Found]:
@@ -21,3 +34,22 @@ def external_edges(module: FoldedModule, index: ModuleIndex) -> Iterator[Found]:
             top = call.target.partition(".")[0]
             if top and top != index.top and not is_standard(top):
                 yield Found(f"external:{top}", "external", call.line)
+
+
+LIBRARIES = ("sgl_kernel", "flashinfer", "deep_gemm", "deep_ep")
+"""Top-level names; ``flashinfer`` also stands for ``flashinfer_*``."""
+
+
+def kernel_library(module: str) -> str | None:
+    """The kernel library that a dotted module belongs to, if any."""
+    top = module.partition(".")[0]
+    return next((name for name in LIBRARIES if top == name or top.startswith(name + "_")), None)
+
+
+def kernel_edges(module: FoldedModule) -> Iterator[Found]:
+    """Edges to kernel nodes; ``import library`` and a star give the library's own node."""
+    for site in module.imports:
+        if kernel_library(site.module) is None:
+            continue
+        name = site.module if site.name in (None, "*") else f"{site.module}.{site.name}"
+        yield Found(f"kernel:{name}", "kernel", site.line)

@@ -43,7 +43,7 @@ def _node(dotted: str, kind: str, index: ModuleIndex) -> Iterator[tuple[str, str
             yield module_node(parent), "package"
 
 
-def star_edges(module: FoldedModule, importer_line: int, index: ModuleIndex) -> Iterator[Found]:
+def star_edges(module: FoldedModule, index: ModuleIndex) -> Iterator[Found]:
     """Submodules that ``__all__`` of a star-imported package may name: its strings that equal one."""
     if not module.is_package:
         return

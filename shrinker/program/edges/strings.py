@@ -14,6 +14,7 @@ from functools import lru_cache
 from shrinker.program.files import nearest
 from shrinker.program.modules import ModuleIndex
 from shrinker.program.nodes import Found, file_node, module_node
+from shrinker.syntax.imports import absolute, package_of
 from shrinker.values.folded import FoldedModule
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
@@ -89,11 +90,8 @@ class StringEdges:
     def _target(self, module: FoldedModule, target: str, line: int) -> Iterator[Found]:
         pattern = re.sub(r"\*+", "*", target)
         if pattern.startswith("."):
-            package = module.module if module.is_package else module.module.rpartition(".")[0]
-            levels = len(pattern) - len(pattern.lstrip("."))
-            for _ in range(levels - 1):
-                package = package.rpartition(".")[0]
-            pattern = f"{package}.{pattern.lstrip('.')}"
+            bare = pattern.lstrip(".")
+            pattern = absolute(bare, len(pattern) - len(bare), package_of(module.module, module.is_package))
         if "*" not in pattern:
             for node in self._exact(pattern):
                 yield Found(node, "string", line)
@@ -105,7 +103,7 @@ class StringEdges:
 
     def _relative_strings(self, module: FoldedModule) -> Iterator[Found]:
         """A computed `import_module`: any string beside it may be the submodule, absolute ones are edges already."""
-        package = module.module if module.is_package else module.module.rpartition(".")[0]
+        package = package_of(module.module, module.is_package)
         for site in module.strings:
             name = site.text.lstrip(".")
             dotted = f"{package}.{name}"

@@ -57,7 +57,9 @@ def find_callers(
                 match node:
                     case ast.Import(names=aliases):
                         names.update(a.asname for a in aliases if a.asname and _top(a.name) == package)
-                    case ast.Call(func=ast.Name(id="getattr"), args=[target, name, *_]) if _computed(name):
+                    case ast.Call(func=ast.Name(id="getattr"), args=[target, name, *_]) if not isinstance(
+                        name, ast.Constant
+                    ):
                         spoken = dotted(target)
                         if spoken.startswith(f"{_OPERATORS}.{package}") or _top(spoken) == package:
                             undecided.append(
@@ -96,10 +98,6 @@ def _nodes(tree: UpstreamTree, path: str) -> Iterator[ast.AST]:
         yield from ast.walk(ast.parse(tree.read(path), path))
     except (SyntaxError, ValueError):
         return
-
-
-def _computed(name: ast.expr) -> bool:
-    return not isinstance(name, ast.Constant)
 
 
 def _top(name: str) -> str:

@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterator, Mapping
 
 from shrinker.program.native.callers import Callers, calling_lines
 from shrinker.program.native.reach import NativeReach
-from shrinker.program.nodes import file_node, module_node
+from shrinker.program.nodes import file_node, path_node
 from shrinker.program.symbols.search import Search
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Edge, Graph
-from shrinker.values.upstream import UpstreamTree, module_name
+from shrinker.values.upstream import UpstreamTree
 
 
 def operator_node(name: str) -> str:
@@ -53,9 +53,8 @@ def wrapper_edges(
             if target is not None and target != path:
                 yield Edge(file_node(path), file_node(target), "import", path, site.line)
     for path in (*callers.paths, *wrappers):
-        dotted = module_name(path)
         for name, line in sorted(calling_lines(tree, path, operators).items()):
-            yield Edge(module_node(dotted) if dotted else file_node(path), operator_node(name), "operator", path, line)
+            yield Edge(path_node(path), operator_node(name), "operator", path, line)
 
 
 def library_edges(tree: UpstreamTree, reach: NativeReach) -> Iterator[Edge]:

@@ -18,7 +18,7 @@ from shrinker.program.symbols.dead import dead_spans, search_package
 from shrinker.program.symbols.search import Search
 from shrinker.ruleset import Companion, Ruleset
 from shrinker.values.edits import Span
-from shrinker.values.folded import FoldedModule, Uncertain
+from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import UNREACHABLE, Edge, Graph, Removal
 from shrinker.values.native import Cut
 from shrinker.values.symbols import EMPTY_SYMBOLS
@@ -75,7 +75,7 @@ def prune_companions(
             continue
         package = rule.folder.rpartition("/")[2]
         callers = find_callers(tree, graph, folded, package, rule.sources)
-        graph = replace(graph, uncertain=tuple(sorted({*graph.uncertain, *callers.undecided}, key=_order)))
+        graph = replace(graph, uncertain=tuple(sorted({*graph.uncertain, *callers.undecided})))
         if callers.undecided:
             continue
         search = search_package(rules, own, callers.words | _dunder(own))
@@ -146,10 +146,6 @@ def _dunder(modules: Mapping[str, FoldedModule]) -> frozenset[str]:
     )
 
 
-def _order(item: Uncertain) -> tuple[str, int, str]:
-    return item.path, item.line, item.reason
-
-
 def _without(graph: Graph, gone: Mapping[str, str], edges: Collection[Edge]) -> Graph:
     """The graph without some files; the edges take the place of the rule that named whole folders."""
     if not gone and not edges:
@@ -164,13 +160,9 @@ def _without(graph: Graph, gone: Mapping[str, str], edges: Collection[Edge]) -> 
     merged = sorted({*(e for e in stay if e not in by_rule or e.dst not in first), *new})
     first, _ = first_reasons(dict.fromkeys(merged, ""))
     kept = {
-        path: _reason(first[node]) if (node := file_node(path)) in explained and node in first else reason
+        path: first[node].reason if (node := file_node(path)) in explained and node in first else reason
         for path, reason in graph.kept.items()
         if path not in gone
     }
     removed = {**graph.removed, **{path: Removal(UNREACHABLE, reason) for path, reason in gone.items()}}
     return replace(graph, edges=tuple(merged), kept=kept, removed=dict(sorted(removed.items())))
-
-
-def _reason(edge: Edge) -> str:
-    return f"{edge.kind} from {edge.src}" + (f" at {edge.path}:{edge.line}" if edge.path else "")

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 
 from shrinker.program.propagate.loading import Loading
 from shrinker.program.propagate.world import World
-from shrinker.values.folded import FoldedModule
 from shrinker.values.refinement import Refinement
 
 _KNOWN_TO_TORCH = frozenset({"training", "dump_patches", "call_super_init"})
@@ -28,7 +27,7 @@ def find_attributes(world: World, loading: Loading, banned: frozenset[str]) -> I
         return
     owners = {name: _owners(world, name) for name in constant}
     for module in world.modules:
-        stored = _stored(module)
+        stored = {store.attribute for store in module.summary.stores}
         mentioned = world.words_of(module)
         for name, value in constant.items():
             if name in stored and not world.mentions(name) and owners[name]:
@@ -38,10 +37,6 @@ def find_attributes(world: World, loading: Loading, banned: frozenset[str]) -> I
                     around, _, own = owner.rpartition(".")
                     if around == module.module:
                         yield module.path, Refinement(attributes=frozenset({(own, name, value)}))
-
-
-def _stored(module: FoldedModule) -> set[str]:
-    return {store.attribute for store in module.summary.stores}
 
 
 def _is_candidate(world: World, name: str) -> bool:

@@ -9,20 +9,12 @@ from functools import cached_property
 from shrinker.facts.environment import Environment
 from shrinker.program.propagate.asked import Asked
 from shrinker.program.propagate.hierarchy import ClassHierarchy
-from shrinker.ruleset.match import name_matches
 from shrinker.values.folded import FoldedModule
 
 
 def _any_of(patterns: set[str]) -> re.Pattern[str]:
     return re.compile(
         "|".join("[a-zA-Z0-9_]*".join(re.escape(part) for part in p.split("*")) for p in sorted(patterns)) or "(?!)"
-    )
-
-
-def _is_label(environment: Environment, module: str, text: str) -> bool:
-    """True for a computed text that a rule says names nothing."""
-    return any(
-        text in rule.texts and any(name_matches(p, module) for p in rule.modules) for rule in environment.rules.labels
     )
 
 
@@ -94,7 +86,7 @@ class World:
             self.lost_own.update(summary.lost_own)
             self.subclassed.update(summary.subclassed)
             for pattern, owner in summary.patterns:
-                if not _is_label(environment, module.module, pattern):
+                if not any(rule.says(module.module, pattern) for rule in environment.rules.labels):
                     (own if owner else patterns).add(pattern)
             self.decided.update(summary.decided)
             self.defined.update(summary.fixed)
@@ -169,10 +161,9 @@ class World:
 
     def may_compute_store(self, name: str, owners: set[str]) -> bool:
         """True when a `setattr` of a computed name may mean this attribute of an instance of one of these classes."""
-        return self._stored_pattern.fullmatch(name) is not None or self._means_own(self._own_stores, name, owners)
-
-    def _means_own(self, computed: list[tuple[re.Pattern[str], str]], name: str, owners: set[str]) -> bool:
-        for pattern, owner in computed:
+        if self._stored_pattern.fullmatch(name) is not None:
+            return True
+        for pattern, owner in self._own_stores:
             # `self` is an instance of the class around it or of one that inherits from it.
             instances = {owner, *self.hierarchy.descendants(owner)}
             if pattern.fullmatch(name) and any(

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 
 from shrinker.program.reach import IMPORT_KINDS
 from shrinker.program.symbols.program import Program
-from shrinker.program.symbols.reasons import Outside
-from shrinker.program.symbols.result import dead_entries, dead_units
+from shrinker.program.symbols.reasons import Outside, Protocols
 from shrinker.program.symbols.search import Search
 from shrinker.program.symbols.side_effect_imports import run
 from shrinker.program.symbols.types import Types
 from shrinker.ruleset import Ruleset
-from shrinker.ruleset.match import name_matches
 from shrinker.values.edits import Span
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
@@ -74,7 +72,7 @@ def _searched(rules: Ruleset, folded: Mapping[str, FoldedModule], outside: Outsi
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _DEEP))
     try:
-        search = Search(program, Types(program), outside, _Protocols(rules))
+        search = Search(program, Types(program), outside, Protocols(rules))
         run(search)
     finally:
         sys.setrecursionlimit(before)
@@ -88,7 +86,7 @@ def dead_spans(search: Search, modules: Collection[str]) -> dict[str, frozenset[
         search: after it ran.
         modules: all modules of upstream, by dotted name.
     """
-    units, entries = dead_units(search), dead_entries(search, modules)
+    units, entries = _dead_units(search), _dead_entries(search, modules)
     found: dict[str, frozenset[Span]] = {}
     for name in dict.fromkeys((*units, *entries)):
         module = search.program.modules[name]
@@ -96,28 +94,45 @@ def dead_spans(search: Search, modules: Collection[str]) -> dict[str, frozenset[
     return found
 
 
-class _Protocols:
-    """Names that a base outside the tree looks up."""
-
-    def __init__(self, rules: Ruleset) -> None:
-        self._rules = rules.protocols
-        self._outsides = rules.outsides
-        self._known: dict[str, frozenset[str] | None] = {}
-
-    def get(self, base: str) -> frozenset[str] | None:
-        """None for a base of which nothing is known."""
-        if base not in self._known:
-            found = [rule for rule in self._rules if base in rule.bases or (base != "*" and _names(rule.bases, base))]
-            self._known[base] = frozenset(n for rule in found for n in rule.calls) if found else None
-        return self._known[base]
-
-    def held(self, name: str) -> str | None:
-        """The rule that says that people's own code holds objects of a class."""
-        return next((rule.id for rule in self._outsides if _names(rule.holds, name)), None)
+def _dead_units(search: Search) -> dict[str, list[int]]:
+    """Symbols of loaded modules that nothing live can name, by module; of a dead class or block only itself."""
+    out: dict[str, list[int]] = {}
+    for name, module in search.program.modules.items():
+        if name not in search.loaded:
+            continue
+        found = [
+            number
+            for number, unit in enumerate(module.units)
+            if (name, number) not in search.live
+            and (unit.parent < 0 or (name, unit.parent) in search.live)
+            and (unit.names or unit.kind in ("if", "main"))
+        ]
+        if found:
+            out[name] = found
+    return out
 
 
-def _names(patterns: Iterable[str], base: str) -> bool:
-    return any(p != "*" and name_matches(p, base) for p in patterns)
+def _dead_entries(search: Search, modules: Collection[str]) -> dict[str, list[Span]]:
+    """Entries of ``__all__`` that are submodules which nothing loads, by module: a star import would look for them.
+
+    Args:
+        search: after it ran.
+        modules: all modules of upstream, by dotted name.
+    """
+    out: dict[str, list[Span]] = {}
+    for name, module in search.program.modules.items():
+        if name not in search.loaded or name in search.outside.stay or "__getattr__" in module.symbols:
+            continue
+        found = [
+            span
+            for entry, span in module.entries
+            if f"{name}.{entry}" in modules
+            and f"{name}.{entry}" not in search.loaded
+            and not search.program.bound(name, entry)
+        ]
+        if found:
+            out[name] = found
+    return out
 
 
 def _outside(

@@ -223,7 +223,7 @@ class Program:
             name
             and name != "*"
             and f"{module}.{name}" in self.modules
-            and name not in self.modules.get(module, _NONE).symbols
+            and (module not in self.modules or name not in self.modules[module].symbols)
         ):
             found.append(f"{module}.{name}")
         for each in list(found):
@@ -232,10 +232,3 @@ class Program:
                 if each in self.modules:
                     found.append(each)
         return found
-
-
-class _Empty:
-    symbols: Mapping[str, list[int]] = {}
-
-
-_NONE: Module = _Empty()  # type: ignore[assignment]

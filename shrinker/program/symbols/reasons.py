@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from shrinker.program.symbols.program import Key
 from shrinker.ruleset.match import name_matches
-from shrinker.ruleset.models import Api, Label
+from shrinker.ruleset.models import Api, Label, Ruleset
 
 Node = Key | str
 """A unit; or ``module:``, ``name:`` and ``root:`` with what they are of."""
@@ -47,14 +47,28 @@ class Outside:
 
     def is_label(self, module: str, text: str) -> bool:
         """True for a text of a module, computed or not, that a rule says names nothing."""
-        return any(text in rule.texts and any(name_matches(p, module) for p in rule.modules) for rule in self.labels)
+        return any(rule.says(module, text) for rule in self.labels)
 
 
-class Protocols(Protocol):
+class Protocols:
     """What bases outside the tree look up."""
 
-    def get(self, base: str) -> Collection[str] | None:
-        """Names that the base looks up on its objects; None when it may be any."""
+    def __init__(self, rules: Ruleset) -> None:
+        self._rules = rules.protocols
+        self._outsides = rules.outsides
+        self._known: dict[str, frozenset[str] | None] = {}
+
+    def get(self, base: str) -> frozenset[str] | None:
+        """Names that a base looks up on its objects; None for a base of which nothing is known: it may be any."""
+        if base not in self._known:
+            found = [rule for rule in self._rules if base in rule.bases or (base != "*" and _names(rule.bases, base))]
+            self._known[base] = frozenset(n for rule in found for n in rule.calls) if found else None
+        return self._known[base]
 
     def held(self, name: str) -> str | None:
         """The rule that says that people's own code holds objects of a class of the tree."""
+        return next((rule.id for rule in self._outsides if _names(rule.holds, name)), None)
+
+
+def _names(patterns: Iterable[str], base: str) -> bool:
+    return any(p != "*" and name_matches(p, base) for p in patterns)

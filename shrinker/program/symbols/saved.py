@@ -13,10 +13,11 @@ from typing import Any
 from shrinker.facts.outline import Outline
 from shrinker.program.symbols.costs import cost_of
 from shrinker.program.symbols.dead import Searched
+from shrinker.program.symbols.lookups import Touch
 from shrinker.program.symbols.program import Key, Module
-from shrinker.program.symbols.reasons import Node
+from shrinker.program.symbols.reasons import Node, Reason
 from shrinker.program.symbols.removed_code import Site, module_sites, without_unit
-from shrinker.program.symbols.result import trace
+from shrinker.program.symbols.search import Search
 from shrinker.program.written import Written
 from shrinker.values.graph import Graph
 from shrinker.values.upstream import UpstreamTree
@@ -86,7 +87,7 @@ def found_symbols(
             names[key] = qualified(module, number)
             state = LIVE if key in search.live and name in search.loaded else DEAD
             units.append([at, unit.kind, names[key], unit.span.line, unit.span.end_line, unit.parent, state])
-    edges = {**trace(search), **search.edges}
+    edges = {**_trace(search), **search.edges}
     others = sorted({node for pair in edges for node in pair if node.__class__ is str})
     for text in others:
         numbers[text] = len(numbers)
@@ -126,6 +127,39 @@ def found_symbols(
         for word, site in module_sites(tree, module, live, folded[module.path], words, written):
             sites.setdefault(word, []).append(site)
     return SymbolData(data, rows, sites, targets, dict(search.asked))
+
+
+def _trace(search: Search) -> dict[tuple[Node, Node], Reason]:
+    """What each unit that is not live names, after the search."""
+    found: dict[tuple[Node, Node], Reason] = {}
+    for name, module in search.program.modules.items():
+        for number, unit in enumerate(module.units):
+            key = (name, number)
+            if key in search.live:
+                continue
+            owner = search.owner(key)
+            for path, line in unit.uses:
+                for touch in search.types.follow(name, owner, path, number).touches:
+                    target = _target(touch)
+                    if target is not None:
+                        found.setdefault((key, target), Reason(key, "name", line))
+            for text, line in unit.texts:
+                found.setdefault((key, f"name:{text}"), Reason(key, "string", line))
+            for source, imported, line in unit.imports:
+                for touch in search.types.imported(source, imported).touches if imported != "*" else ():
+                    target = _target(touch)
+                    if target is not None:
+                        found.setdefault((key, target), Reason(key, "import", line))
+    return found
+
+
+def _target(touch: Touch) -> Node | None:
+    match touch.kind:
+        case "unit" | "member" | "borrowed":
+            return touch.module, touch.unit
+        case "name":
+            return f"name:{touch.name}"
+    return None
 
 
 def _imports(outline: Outline) -> list[list[Any]]:

@@ -74,7 +74,7 @@ class Symbols(Table):
         chains.sort(key=lambda chain: len(chain.steps))
         unit = self._units[number]
         if unit[1] == "member" and chains and chains[0].steps[-1].kind == "by name":
-            owner = number - self._place(number) + unit[5]
+            owner = self.owner(number)
             chains += self.explain(owner)
         return chains or [Chain(self._node(number), ())]
 
@@ -111,7 +111,7 @@ class Symbols(Table):
         members: dict[int, list[list[int]]] = {}
         for number, unit in enumerate(self._units):
             if unit[1] == "member" and unit[6]:
-                owner = number - self._place(number) + unit[5]
+                owner = self.owner(number)
                 members.setdefault(owner, []).append([owner, number, -1, unit[3]])
         first: dict[int, list[int] | None] = dict.fromkeys(starts)
         costs = dict.fromkeys(first, 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import StrictBool, StrictInt, model_validator
 
+from shrinker.ruleset.match import any_name_matches
 from shrinker.ruleset.models.rule import Claim, Rule
 
 
@@ -73,6 +74,10 @@ class Label(Rule):
     """Where the text is written."""
     texts: tuple[str, ...]
     """The text, each computed part written ``*``. One without is only for the search of symbols."""
+
+    def says(self, module: str, text: str) -> bool:
+        """True for a text of a module that names nothing."""
+        return text in self.texts and any_name_matches(self.modules, module)
 
 
 class Absent(Rule):
