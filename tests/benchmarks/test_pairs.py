@@ -9,8 +9,9 @@ import pytest
 
 from benchmarks.pairs import __main__ as pairs
 from benchmarks.pairs import page
-from tests.cli.small import FILES, RULES, write
+from tests.cli.small import FILES, RULES
 from tests.repositories import git
+from tests.small import write
 
 CUDA = "python/sglang/srt/cuda.py"
 

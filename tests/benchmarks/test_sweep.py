@@ -13,8 +13,9 @@ from benchmarks.sweep import one
 from benchmarks.sweep.choose import Chosen, chosen, listed, spread
 from benchmarks.sweep.rows import Row, load
 from shrinker.values.errors import InputError
-from tests.cli.small import FILES, RULES, write
+from tests.cli.small import FILES, RULES
 from tests.repositories import git
+from tests.small import write
 
 CUDA = "python/sglang/srt/cuda.py"
 

@@ -11,8 +11,9 @@ from shrinker.source.pins import load_pins
 from shrinker.upgrade.pin import index_commit, moved
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import Identity
-from tests.cli.small import FILES, RULES, Done, World, write
+from tests.cli.small import FILES, RULES, Done, World
 from tests.repositories import git
+from tests.small import write
 
 CUDA = "python/sglang/srt/cuda.py"
 TOML = """# Where upstream lives.

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.small import FILES, Done, World, small_world, write
+from tests.cli.small import FILES, Done, World, small_world
 from tests.repositories import git
+from tests.small import write
 
 CUDA = "python/sglang/srt/cuda.py"
 

@@ -6,9 +6,10 @@ import shutil
 import subprocess
 from typing import Any
 
-from tests.cli.small import FILES, RULES, World, write
+from tests.cli.small import FILES, RULES, World
 from tests.report.diff.compared import CUDA, SERVER, changed, compared, diff, second, told
 from tests.repositories import git
+from tests.small import write
 
 UTILS = "python/sglang/srt/utils.py"
 

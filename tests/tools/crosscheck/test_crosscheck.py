@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from shrinker.values.errors import InputError
+from tests.small import write
 from tools.crosscheck import CrossCheck, Finding
 from tools.crosscheck.compare import _new
 from tools.crosscheck.explain import explain_all, names_of
@@ -75,10 +76,7 @@ GRAPH: dict[str, Any] = {
 
 
 def _write(root: Path, files: dict[str, str]) -> Path:
-    for name, text in files.items():
-        path = root / "python" / "sglang" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
+    write(root / "python/sglang", files)
     return root
 
 
