@@ -16,9 +16,9 @@ from equivalence.serving.compare import Difference as Difference
 from equivalence.serving.compare import compare as compare
 from equivalence.serving.compare import differences as differences
 from equivalence.serving.compare import judge as judge
-from equivalence.serving.masking import mask as mask
 from equivalence.serving.record import Answer as Answer
 from equivalence.serving.record import Record as Record
+from equivalence.serving.record import mask as mask
 from equivalence.serving.script import INTERFACE as INTERFACE
 from equivalence.serving.script import Request as Request
 from equivalence.serving.script import Scale as Scale

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from benchmarks.pairs import __main__ as pairs
-from benchmarks.pairs import page
 from tests.cli.small import FILES, RULES
 from tests.repositories import git
 from tests.small import write
@@ -67,7 +66,7 @@ def test_a_run_that_fails_is_told_and_no_figure(
     )
     assert _measure(tmp_path, "--pairs", "1") == 1
     text = (tmp_path / "out/PAIRS.md").read_text()
-    assert "was not measured" in text and "No pair ended well" in text and page.STATE == "pairs.json"
+    assert "was not measured" in text and "No pair ended well" in text and pairs.STATE == "pairs.json"
 
 
 def test_no_repository(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,7 @@ import pytest
 from equivalence.processes import run
 from equivalence.simulation import calls
 from equivalence.simulation.environment import SITE, Simulation, find_python
-from equivalence.simulation.finders import AfterImport
+from equivalence.simulation.inside import AfterImport
 from equivalence.simulation.packages import declared_versions
 from equivalence.simulation.settings import SWITCH, Settings
 from shrinker.values.errors import InputError

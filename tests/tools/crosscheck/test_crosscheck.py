@@ -11,8 +11,7 @@ from shrinker.values.errors import InputError
 from tests.small import write
 from tools.crosscheck import CrossCheck, Finding
 from tools.crosscheck.compare import _new
-from tools.crosscheck.explain import explain_all, names_of
-from tools.crosscheck.gone import Gone
+from tools.crosscheck.explain import Gone, explain_all, names_of
 from tools.crosscheck.tools import import_graph, pyrefly, ruff, vulture
 
 BEFORE = """import os
