@@ -12,9 +12,10 @@ from rich.table import Table
 from benchmarks.budgets import Budgets, Verdict, judge
 from benchmarks.figures import Figures, Ratio, Record, figures_of, parses_of, ratio
 from benchmarks.machine import Machine
-from benchmarks.pages import environment, replace_files, show
+from benchmarks.pages import environment, show
 from benchmarks.process import INTERVAL_SECONDS
 from benchmarks.subjects import Subject
+from shrinker.report.pages import write_files
 
 _FORMAT = 1
 
@@ -110,13 +111,14 @@ def _problems(records: Sequence[Record], absent: str | None) -> tuple[str, ...]:
 
 
 def write_results(results: Results, folder: Path) -> tuple[Path, Path]:
-    """Write ``results.json`` and ``RESULTS.md``; returns their paths. Raises OSError."""
+    """Write ``results.json`` and ``RESULTS.md``; returns their paths. Raises InputError."""
     document = {"format": _FORMAT, **asdict(results)}
     texts = {
         "results.json": json.dumps(document, indent=1, ensure_ascii=False) + "\n",
         "RESULTS.md": markdown(results),
     }
-    results_path, page = replace_files(texts, folder)
+    write_files(folder, texts)
+    results_path, page = (folder / name for name in texts)
     return results_path, page
 
 

@@ -15,7 +15,8 @@ from rich.console import Console
 from benchmarks.budgets import Budgets, load_budgets
 from benchmarks.compare.measuring import Comparison, compare
 from benchmarks.machine import Machine, available_cores, describe_machine, pinned_cores
-from benchmarks.pages import environment, replace_files
+from benchmarks.pages import environment
+from shrinker.report.pages import write_files
 from shrinker.ruleset import load_profile
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
@@ -67,12 +68,13 @@ class Report:
 
 
 def write_report(report: Report, folder: Path) -> Sequence[Path]:
-    """Write both files; returns their paths. Raises OSError."""
+    """Write both files; returns their paths. Raises InputError."""
     texts = {
         "comparison.json": json.dumps({"format": _FORMAT, **asdict(report)}, indent=1, ensure_ascii=False) + "\n",
         "COMPARISON.md": markdown(report),
     }
-    return replace_files(texts, folder)
+    write_files(folder, texts)
+    return [folder / name for name in texts]
 
 
 def markdown(report: Report) -> str:

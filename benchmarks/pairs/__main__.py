@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -13,9 +12,10 @@ from statistics import median
 
 from benchmarks.arguments import add_commits, add_run
 from benchmarks.machine import Machine, describe_machine
-from benchmarks.pages import environment, replace_files
+from benchmarks.pages import environment
 from benchmarks.pairs.measure import Pair, measure_pair
 from benchmarks.sweep.choose import spread
+from shrinker.report.pages import readable, write_files
 from shrinker.source.repository import resolve
 from shrinker.values.errors import InputError
 
@@ -58,7 +58,7 @@ def median_of(pairs: Sequence[Pair]) -> float:
 
 
 def write(folder: Path, pairs: Sequence[Pair], profile: str, jobs: int, machine: Machine) -> None:
-    """Write both files. Raises OSError when the folder cannot be written."""
+    """Write both files. Raises InputError when the folder cannot be written."""
     done = [pair for pair in pairs if not pair.failed]
     ratios = [pair.cold.wall_seconds / pair.second_run.wall_seconds for pair in done]
     page = environment(Path(__file__).parent).get_template("PAIRS.md.jinja")
@@ -72,7 +72,7 @@ def write(folder: Path, pairs: Sequence[Pair], profile: str, jobs: int, machine:
         ratio=median(ratios) if ratios else None,
     )
     rows = {"profile": profile, "jobs": jobs, "machine": asdict(machine), "pairs": [asdict(pair) for pair in pairs]}
-    replace_files({STATE: json.dumps(rows, indent=1, sort_keys=True) + "\n", PAGE: text}, folder)
+    write_files(folder, {STATE: readable(rows), PAGE: text})
 
 
 def _parser() -> argparse.ArgumentParser:
