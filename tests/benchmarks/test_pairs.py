@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.pairs import __main__ as pairs
 from tests.cli.small import FILES, RULES
-from tests.repositories import git
+from tests.repositories import committed, git
 from tests.small import write
 
 CUDA = "python/sglang/srt/cuda.py"
@@ -22,9 +22,7 @@ def upstream(tmp_path: Path) -> Path:
     folder = write(tmp_path / "upstream", FILES)
     git(folder, "init", "-q")
     for text in (FILES[CUDA], FILES[CUDA] + "# more\n", "def start(:\n"):
-        write(folder, {CUDA: text})
-        git(folder, "add", "-A")
-        git(folder, "commit", "-qm", "x")
+        committed(folder, {CUDA: text})
     return folder
 
 
