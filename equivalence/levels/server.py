@@ -40,8 +40,8 @@ from equivalence.serving import (
     Request,
     Scale,
     Server,
+    differences,
     free_port,
-    judge,
     perform,
     script,
 )
@@ -274,12 +274,13 @@ def compare_answers(before: Record, after: Record, ledger: Ledger, where: str) -
             unsent.update(late)
             said = f"{where}: {side}: no time was left for {len(late)} request(s), from {late[0]} on"
             ledger.find("requests", "", f"{said}: give more with --timeout-factor, or let the machine do nothing else")
-    for verdict in judge(before, None, after):
-        if verdict.request in unsent:
+    for name in dict.fromkeys((*before.answers, *after.answers)):
+        if name in unsent:
             continue
         ledger.count("requests")
-        asked = f"{where}: {verdict.request}"
-        if verdict.result == "unanswered":
-            ledger.find("requests", "", f"{asked}: no answer from either server")
-        for found in verdict.differences[:3]:
-            ledger.find("requests", "", f"{asked}: {found.path} is {found.right}, in upstream {found.left}")
+        theirs = before.answers.get(name)
+        found = differences(name, theirs, after.answers.get(name))
+        if not found and theirs is not None and theirs.error:
+            ledger.find("requests", "", f"{where}: {name}: no answer from either server")
+        for one in found[:3]:
+            ledger.find("requests", "", f"{where}: {name}: {one.path} is {one.right}, in upstream {one.left}")

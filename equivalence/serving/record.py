@@ -51,15 +51,6 @@ class Record:
         """Write it."""
         path.write_text(json.dumps(self.document(), indent=1, sort_keys=False) + "\n", "utf-8")
 
-    @classmethod
-    def load(cls, path: Path) -> Record:
-        """Read what `save` wrote."""
-        return cls.of(json.loads(path.read_text("utf-8")))
-
-    def failed(self) -> tuple[str, ...]:
-        """Names of requests that got no answer at all."""
-        return tuple(name for name, answer in self.answers.items() if answer.error)
-
     def unsent(self) -> tuple[str, ...]:
         """Names of requests for which no time was left."""
         return tuple(name for name, answer in self.answers.items() if answer.error == NO_TIME)
