@@ -10,7 +10,8 @@ import subprocess
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
+from operator import add
 from pathlib import Path
 
 from benchmarks.compare.predicates import NO_FLAGS, NO_PREDICATES, Flags, Predicates, predicate_truth, truth
@@ -143,20 +144,10 @@ class Occurrences:
 
     def minus(self, other: Occurrences) -> Occurrences:
         """What is here and not there, kind by kind, never below zero."""
-        return Occurrences(
-            max(0, self.calls - other.calls),
-            max(0, self.flags - other.flags),
-            max(0, self.derived - other.derived),
-            max(0, self.constant_tests - other.constant_tests),
-        )
+        return Occurrences(*(max(0, a - b) for a, b in zip(astuple(self), astuple(other), strict=True)))
 
     def __add__(self, other: Occurrences) -> Occurrences:
-        return Occurrences(
-            self.calls + other.calls,
-            self.flags + other.flags,
-            self.derived + other.derived,
-            self.constant_tests + other.constant_tests,
-        )
+        return Occurrences(*map(add, astuple(self), astuple(other)))
 
 
 def count(tree: ast.Module, predicates: Predicates, flags: Flags = NO_FLAGS) -> Occurrences:
