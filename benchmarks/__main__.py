@@ -15,10 +15,9 @@ from rich.live import Live
 from benchmarks.budgets import Budgets, load_budgets
 from benchmarks.figures import Record
 from benchmarks.machine import available_cores, describe_machine, pinned_cores
-from benchmarks.results import Results, Session, summarise, write_results
+from benchmarks.results import Results, Session, results_table, summarise, verdict_lines, write_results
 from benchmarks.schedule import MakePlace, measure_all
 from benchmarks.subjects import NotInstalledError, Place, Subject, all_subjects
-from benchmarks.table import results_table, verdict_lines
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
 from shrinker.values.errors import ShrinkerError

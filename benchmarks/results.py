@@ -1,4 +1,4 @@
-"""All that one session of measuring found, and the two files it is written to."""
+"""All that one session of measuring found, the two files it is written to, and the table on the terminal that grows meanwhile."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from rich.table import Table
+
 from benchmarks.budgets import Budgets, Verdict, judge
 from benchmarks.figures import Figures, Ratio, Record, figures_of, parses_of, ratio
 from benchmarks.machine import Machine
-from benchmarks.memory import INTERVAL_SECONDS
-from benchmarks.pages import environment, replace_files, show
+from benchmarks.pages import environment, show
+from benchmarks.process import INTERVAL_SECONDS
 from benchmarks.subjects import Subject
+from shrinker.report.pages import write_files
 
 _FORMAT = 1
 
@@ -108,13 +111,14 @@ def _problems(records: Sequence[Record], absent: str | None) -> tuple[str, ...]:
 
 
 def write_results(results: Results, folder: Path) -> tuple[Path, Path]:
-    """Write ``results.json`` and ``RESULTS.md``; returns their paths. Raises OSError."""
+    """Write ``results.json`` and ``RESULTS.md``; returns their paths. Raises InputError."""
     document = {"format": _FORMAT, **asdict(results)}
     texts = {
         "results.json": json.dumps(document, indent=1, ensure_ascii=False) + "\n",
         "RESULTS.md": markdown(results),
     }
-    results_path, page = replace_files(texts, folder)
+    write_files(folder, texts)
+    results_path, page = (folder / name for name in texts)
     return results_path, page
 
 
@@ -124,4 +128,50 @@ def markdown(results: Results) -> str:
     pages.filters["times"] = lambda spread: show(spread, 1, 2)
     return pages.get_template("RESULTS.md.jinja").render(
         results=results, session=results.session, interval_ms=round(INTERVAL_SECONDS * 1000)
+    )
+
+
+def results_table(results: Results, now: str = "") -> Table:
+    """All figures so far.
+
+    Args:
+        now: what is being measured; shown below the table.
+    """
+    table = Table(
+        title=f"{results.session.upstream} on {results.session.machine.cores_used} core(s), min / median / max",
+        caption=now or None,
+    )
+    table.add_column("", no_wrap=True)
+    for head in ("runs", "wall, s", "CPU, s", "peak, MiB", f"wall: {results.reference} to it"):
+        table.add_column(head, justify="right")
+    for row in results.rows:
+        table.add_row(row.name, *_cells(row))
+        for problem in row.problems:
+            table.add_row(f"  {problem}", style="yellow")
+        if row.figures and row.name == results.reference:
+            for phase, spread in row.figures.phases.items():
+                table.add_row(f"  {phase}", "", show(spread, 1, 2), style="dim")
+    return table
+
+
+def verdict_lines(results: Results) -> list[str]:
+    """One line a budget."""
+    lines = []
+    for verdict in results.verdicts:
+        measured = "-" if verdict.measured is None else f"{verdict.measured:.2f} {verdict.unit}"
+        kept = f"not judged ({verdict.reason})" if verdict.met is None else "yes" if verdict.met else "no"
+        lines.append(f"budget: {verdict.what} {verdict.allowed:g} {verdict.unit}; measured {measured}; kept: {kept}")
+    return lines
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    figures = row.figures
+    if figures is None:
+        return ()
+    return (
+        str(figures.runs),
+        show(figures.wall_seconds, 1, 2),
+        show(figures.cpu_seconds, 1, 2),
+        show(figures.memory_bytes, 2**20, 0),
+        show(row.ratio.wall, 1, 2) if row.ratio else "",
     )

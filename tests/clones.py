@@ -58,23 +58,13 @@ class Clone:
         return self
 
     def environment(self, row: Row) -> dict[str, str]:
-        own = without_other(os.environ).items()
-        kept = {name: value for name, value in own if not name.startswith(("MAKE", "PYTEST_", "COV_"))}
+        around = without_other(os.environ).items()
+        kept = {name: value for name, value in around if not name.startswith(("MAKE", "PYTEST_", "COV_"))}
         kept |= {"PATH": os.pathsep.join([str(self.folder / "bin"), str(REPOSITORY / ".venv-uv/bin"), kept["PATH"]])}
         kept |= {"SHRINKER_SIMULATION_PYTHON": self.named("{simulated}")}
         # make hands its variables down: README's commands name their own.
-        for name in (
-            "PYTHONPATH",
-            "VIRTUAL_ENV",
-            "MFLAGS",
-            "PROFILE",
-            "OUT",
-            "UPSTREAM",
-            "STRICT",
-            "LEVEL",
-            "NAME",
-            "GPU",
-        ):
+        own = ("PROFILE", "OUT", "UPSTREAM", "STRICT", "LEVEL", "NAME", "GPU")
+        for name in ("PYTHONPATH", "VIRTUAL_ENV", "MFLAGS", *own):
             kept.pop(name, None)
         return kept | {name: self.named(value) for name, value in row.env.items()}
 

@@ -7,6 +7,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from tests.small import write
+
 _OTHER = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
 """What a hook of git hands down: with it, a test would write into the repository that is being committed to."""
 
@@ -28,3 +30,10 @@ def git(folder: Path, *words: str) -> str:
         check=True,
     )
     return done.stdout.strip()
+
+
+def committed(folder: Path, files: Mapping[str, str], subject: str = "x") -> str:
+    """The commit that these files, and whatever else changed in the repository, are put into."""
+    git(write(folder, files), "add", "-A")
+    git(folder, "commit", "-qm", subject)
+    return git(folder, "rev-parse", "HEAD")

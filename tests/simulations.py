@@ -9,6 +9,7 @@ import pytest
 
 from equivalence.simulation.environment import find_python
 from shrinker.values.errors import InputError
+from tests.small import write
 
 
 def simulation_python() -> Path:
@@ -21,8 +22,5 @@ def simulation_python() -> Path:
 
 def write_package(folder: Path, files: Mapping[str, str]) -> Path:
     """A folder that holds a package `sglang` of these files."""
-    for name, text in files.items():
-        path = folder / "sglang" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+    write(folder / "sglang", files)
     return folder

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.console import Console
 
 from benchmarks.budgets import Budgets, load_budgets
-from benchmarks.compare.measuring import compare
-from benchmarks.compare.page import Report, write_report
-from benchmarks.machine import available_cores, describe_machine, pinned_cores
+from benchmarks.compare.measuring import Comparison, compare
+from benchmarks.machine import Machine, available_cores, describe_machine, pinned_cores
+from benchmarks.pages import environment
+from shrinker.report.pages import write_files
 from shrinker.ruleset import load_profile
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
@@ -47,6 +50,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for path in write_report(Report(date, options.profile, options.runs, machine, tuple(found)), options.into):
         say(f"written: {path}")
     return 0 if all(row.outcome for one in found for row in one.rows if not row.problem) else 2
+
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All that is written."""
+
+    date: str
+    """ISO 8601, UTC."""
+    profile: str
+    runs: int
+    machine: Machine
+    comparisons: tuple[Comparison, ...]
+
+
+def write_report(report: Report, folder: Path) -> Sequence[Path]:
+    """Write both files; returns their paths. Raises InputError."""
+    texts = {
+        "comparison.json": json.dumps({"format": _FORMAT, **asdict(report)}, indent=1, ensure_ascii=False) + "\n",
+        "COMPARISON.md": markdown(report),
+    }
+    write_files(folder, texts)
+    return [folder / name for name in texts]
+
+
+def markdown(report: Report) -> str:
+    """The page that people read."""
+    return environment(Path(__file__).parent).get_template("COMPARISON.md.jinja").render(report=report)
 
 
 def _parser(budgets: Budgets) -> argparse.ArgumentParser:

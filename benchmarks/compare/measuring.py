@@ -15,10 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.compare.contenders import CONTENDERS, Contender, Folder
-from benchmarks.compare.count import Occurrences
-from benchmarks.compare.flags import flags_of_tree
-from benchmarks.compare.judge import Judge, Outcome, parse
-from benchmarks.compare.predicates import Predicates, predicates_of_rules
+from benchmarks.compare.judge import Judge, Occurrences, Outcome, parse
+from benchmarks.compare.predicates import Predicates, flags_of_tree, predicates_of_rules
 from benchmarks.figures import Spread
 from benchmarks.process import Measurement, measure
 from benchmarks.subjects.base import NotInstalledError

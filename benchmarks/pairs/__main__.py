@@ -6,13 +6,16 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
+from statistics import median
 
 from benchmarks.arguments import add_commits, add_run
-from benchmarks.machine import describe_machine
+from benchmarks.machine import Machine, describe_machine
+from benchmarks.pages import environment
 from benchmarks.pairs.measure import Pair, measure_pair
-from benchmarks.pairs.page import TARGET_SECONDS, median_of, write
 from benchmarks.sweep.choose import spread
+from shrinker.report.pages import readable, write_files
 from shrinker.source.repository import resolve
 from shrinker.values.errors import InputError
 
@@ -41,6 +44,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     failed = any(pair.failed for pair in found)
     print(f"median of the second runs: {median:.2f} s (target {TARGET_SECONDS:.0f} s)")
     return int(failed or median > TARGET_SECONDS)
+
+
+TARGET_SECONDS = 3.0
+"""Median wall time of a second run, on two cores."""
+STATE = "pairs.json"
+PAGE = "PAIRS.md"
+
+
+def median_of(pairs: Sequence[Pair]) -> float:
+    """Wall seconds of the second runs that ended well; infinite when there is none."""
+    return median([pair.second_run.wall_seconds for pair in pairs if not pair.failed] or [float("inf")])
+
+
+def write(folder: Path, pairs: Sequence[Pair], profile: str, jobs: int, machine: Machine) -> None:
+    """Write both files. Raises InputError when the folder cannot be written."""
+    done = [pair for pair in pairs if not pair.failed]
+    ratios = [pair.cold.wall_seconds / pair.second_run.wall_seconds for pair in done]
+    page = environment(Path(__file__).parent).get_template("PAIRS.md.jinja")
+    text = page.render(
+        pairs=pairs,
+        profile=profile,
+        jobs=jobs,
+        machine=machine,
+        target=TARGET_SECONDS,
+        median=median_of(done) if done else None,
+        ratio=median(ratios) if ratios else None,
+    )
+    rows = {"profile": profile, "jobs": jobs, "machine": asdict(machine), "pairs": [asdict(pair) for pair in pairs]}
+    write_files(folder, {STATE: readable(rows), PAGE: text})
 
 
 def _parser() -> argparse.ArgumentParser:

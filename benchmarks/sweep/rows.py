@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.pages import environment, replace_files
+from benchmarks.pages import environment
+from shrinker.report.pages import readable, write_files
 
 FORMAT = 1
 FOLDER = Path(__file__).resolve().parents[1]
@@ -63,13 +64,13 @@ def save(folder: Path, rows: dict[str, Row], order: list[str]) -> None:
         order: names in the order of the page; others follow.
 
     Raises:
-        OSError: the folder cannot be written.
+        InputError: the folder cannot be written.
     """
     places = {name: n for n, name in enumerate(order)}
     shown = sorted(rows.values(), key=lambda row: (places.get(row.name, len(places)), row.name))
     page = environment(Path(__file__).parent).get_template("SWEEP.md.jinja").render(rows=shown)
     state = {"format": FORMAT, "rows": [asdict(row) for row in shown]}
-    replace_files({STATE: json.dumps(state, indent=1, sort_keys=True) + "\n", PAGE: page}, folder)
+    write_files(folder, {STATE: readable(state), PAGE: page})
 
 
 def _row(data: dict[str, Any]) -> Row:

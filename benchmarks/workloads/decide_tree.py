@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from shrinker.cache import Cache
+from shrinker.cli.progress import LineProgress
 from shrinker.facts.build import module_paths
 from shrinker.pipeline import analyse
 from shrinker.ruleset import load_profile
@@ -19,19 +20,6 @@ from shrinker.ruleset.match import any_module_matches
 from shrinker.source import open_upstream
 
 _CHECKOUT = Path(__file__).resolve().parents[2]
-
-
-class _Silent:
-    """Nobody watches."""
-
-    def phase(self, name: str) -> None:
-        """See `Progress`."""
-
-    def note(self, line: str) -> None:
-        """See `Progress`."""
-
-    def advance(self, done: int, total: int | None) -> None:
-        """See `Progress`."""
 
 
 def parsing(root: Path, paths: Iterable[str]) -> float:
@@ -61,7 +49,7 @@ def main() -> None:
     read = [path for name, path in module_paths(tree).items() if not _is_removed(name, removed)]
     before = parsing(tree.root, read)
     start = time.process_time()
-    decided = analyse(tree, rules, 1, {}, _Silent(), Cache.off())
+    decided = analyse(tree, rules, 1, {}, LineProgress(), Cache.off())
     deciding = time.process_time() - start
     # A machine is not equally fast all the time.
     after = parsing(tree.root, read)

@@ -6,15 +6,14 @@ this package needs the standard library only (`checkpoint` needs torch, which th
     cells.py       what is run, as data            observe.py     one server of one cell, everything seen of it
     trees.py       the two trees and environment   schedule.py    many of them, in time, resumable
     span.py        one request over many runs      verdict.py     all servers of a cell judged
-    turns.py       pairs of runs, a copy beside    throughput.py  what is timed
-    load.py        a client that loads a server    interval.py    ratios and how sure they are
-    table.py       gpu.json and gpu.md             bundle.py      packages for a machine without network
+    turns.py       pairs of runs, their ratios     throughput.py  what is timed
+    load.py        a client that loads a server    bundle.py      packages for a machine without network
+    table.py       gpu.json and gpu.md
 """
 
 from __future__ import annotations
 
-from equivalence.gpu.cells import CELLS, Cell
-from equivalence.gpu.plan import Plan
+from equivalence.gpu.cells import CELLS, Cell, Plan
 from equivalence.gpu.schedule import run
 from equivalence.gpu.trees import Environment, Tree
 

@@ -8,12 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from equivalence.gpu.cells import CELLS
-from equivalence.gpu.hardware import describe
-from equivalence.gpu.plan import Plan
+from equivalence.gpu.cells import CELLS, Plan
 from equivalence.gpu.schedule import run
 from equivalence.gpu.table import document, lines, page, passed
-from equivalence.gpu.trees import Environment, Tree
+from equivalence.gpu.trees import Environment, Tree, describe
 
 
 def parser() -> argparse.ArgumentParser:

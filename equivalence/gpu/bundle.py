@@ -10,7 +10,6 @@ import argparse
 import ensurepip
 import hashlib
 import importlib.util
-import io
 import json
 import lzma
 import mmap
@@ -21,44 +20,11 @@ import sys
 import tarfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import IO, cast
+from tempfile import TemporaryDirectory, TemporaryFile
 
 _LIST = "bundle.json"
-_BLOCK = 1 << 20
 _FATBIN = struct.pack("<I", 0xBA55ED50)
 """A container of GPU code begins with this: a header of 16 bytes with the size of what follows at 8."""
-
-
-class _Pieces(io.RawIOBase):
-    """A file that is written on into the next piece once one is full."""
-
-    def __init__(self, folder: Path, most: int) -> None:
-        self.folder, self.most, self.names = folder, most, list[str]()
-        self._left = 0
-        self._file: io.BufferedWriter | None = None
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: object) -> int:
-        view = memoryview(data).cast("B")  # type: ignore[arg-type]
-        done = 0
-        while done < len(view):
-            if self._left == 0:
-                self.end()
-                self.names.append(f"piece{len(self.names):03}")
-                self._file, self._left = (self.folder / self.names[-1]).open("wb"), self.most
-            assert self._file is not None
-            part = view[done : done + self._left]
-            self._file.write(part)
-            done, self._left = done + len(part), self._left - len(part)
-        return done
-
-    def end(self) -> None:
-        """Close the piece that is being written."""
-        if self._file is not None:
-            self._file.close()
 
 
 def pack(
@@ -92,31 +58,24 @@ def pack(
         site = Path(work) / "site"
         site.mkdir()
         if packages:
-            command = [
-                *_pip(),
-                "install",
-                "-q",
-                "--no-deps",
-                "--no-compile",
-                "--only-binary",
-                ":all:",
-            ]
+            command = [*_pip(), "install", "-q", "--no-deps", "--no-compile", "--only-binary", ":all:"]
             command += ["--target", str(site), "--python-version", python]
             command += [word for platform in platforms for word in ("--platform", platform)]
             subprocess.run([*command, *pip, *packages], check=True)
         for library in site.rglob("*.so*") if arch else ():
             thin(library, arch)
-        pieces = _Pieces(out, int(mib * _BLOCK))
-        with (
-            lzma.open(cast(IO[bytes], pieces), "wb", preset=3) as packed,
-            tarfile.open(fileobj=packed, mode="w|") as tar,
-        ):
+        whole = Path(work) / "whole.tar.xz"
+        with lzma.open(whole, "wb", preset=3) as packed, tarfile.open(fileobj=packed, mode="w|") as tar:
             for source in (site, *folders):
                 tar.add(source, source.name, filter=_without_caches)
-        pieces.end()
-    found = {name: _hash(out / name) for name in pieces.names}
+        pieces: list[Path] = []
+        with whole.open("rb") as file:
+            while part := file.read(int(mib * 2**20)):
+                pieces.append(out / f"piece{len(pieces):03}")
+                pieces[-1].write_bytes(part)
+    found = {piece.name: _hash(piece) for piece in pieces}
     (out / _LIST).write_text(json.dumps({"pieces": found}, indent=1) + "\n", "utf-8")
-    return [out / name for name in pieces.names]
+    return pieces
 
 
 def thin(library: Path, arch: int) -> int:
@@ -169,10 +128,15 @@ def unpack(pieces: Path, out: Path) -> None:
         if not (pieces / name).is_file() or _hash(pieces / name) != digest:
             raise ValueError(f"{pieces / name} is missing or is not what was packed")
     out.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(fileobj=_Joined([pieces / name for name in listed]), mode="r|xz") as tar:
-        # Older Pythons have no filters; what is unpacked is what was packed, by its hash.
-        tar.extraction_filter = getattr(tarfile, "tar_filter", lambda member, _: member)
-        tar.extractall(out)
+    with TemporaryFile(dir=out) as whole:
+        for name in listed:
+            with (pieces / name).open("rb") as file:
+                shutil.copyfileobj(file, whole)
+        whole.seek(0)
+        with tarfile.open(fileobj=whole, mode="r:xz") as tar:
+            # Older Pythons have no filters; what is unpacked is what was packed, by its hash.
+            tar.extraction_filter = getattr(tarfile, "tar_filter", lambda member, _: member)
+            tar.extractall(out)
 
 
 def _pip() -> list[str]:
@@ -185,34 +149,6 @@ def _pip() -> list[str]:
     if not wheels:
         raise FileNotFoundError("no pip: install it for this Python")
     return [sys.executable, str(wheels[-1] / "pip")]
-
-
-class _Joined(io.RawIOBase):
-    """Files one behind the other, as one that is read."""
-
-    def __init__(self, paths: Sequence[Path]) -> None:
-        self._blocks = self._read(paths)
-        self._kept = b""
-
-    @staticmethod
-    def _read(paths: Sequence[Path]) -> Iterator[bytes]:
-        for path in paths:
-            with path.open("rb") as file:
-                while block := file.read(_BLOCK):
-                    yield block
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        while len(self._kept) < size or size < 0:
-            block = next(self._blocks, b"")
-            if not block:
-                break
-            self._kept += block
-        end = len(self._kept) if size < 0 else size
-        found, self._kept = self._kept[:end], self._kept[end:]
-        return found
 
 
 def _without_caches(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:

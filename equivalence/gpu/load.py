@@ -41,9 +41,6 @@ class Load:
 LOADS = (Load("one", 1, 3, 128, 128), Load("eight", 8, 48, 256, 64), Load("sixteen", 16, 128, 256, 64))
 """One request at a time is the host's work and a graph of one row; sixteen are all that the cells' servers run at once."""
 
-HIGHER = frozenset({"tokens_per_second"})
-"""Quantities of which more is better; of all others less is."""
-
 
 def send(host: str, port: int, load: Load, seed: int, seconds: float) -> dict[str, float]:
     """Send all requests of a load.

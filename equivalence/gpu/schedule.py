@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from equivalence.gpu import throughput, turns
-from equivalence.gpu.cells import Cell
+from equivalence.gpu.cells import Cell, Plan
 from equivalence.gpu.observe import observe
-from equivalence.gpu.plan import Plan
 from equivalence.gpu.trees import Tree
 from equivalence.gpu.verdict import in_doubt, judge_cell
 

@@ -19,22 +19,32 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from equivalence.checkpoints.weights import small
-from equivalence.levels import answers
-from equivalence.levels.answers import Seen
 from equivalence.levels.both import show_both
 from equivalence.levels.openapi import removed_endpoints
-from equivalence.levels.replay import GENERATED, SIDES, UPSTREAM
+from equivalence.levels.replay import GENERATED, SIDES, UPSTREAM, Called
 from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import SCENARIOS, Scenario
 from equivalence.levels.setting import PROGRAMS, Setting, slug
 from equivalence.processes import run as run_command
-from equivalence.serving import INTERFACE, Launch, NotReady, Request, Scale, Server, free_port, perform, script
+from equivalence.serving import (
+    INTERFACE,
+    Launch,
+    NotReady,
+    Record,
+    Request,
+    Scale,
+    Server,
+    differences,
+    free_port,
+    perform,
+    script,
+)
 from equivalence.simulation import calls
 from equivalence.simulation.environment import has_triton
 from shrinker.values.outcome import LevelResult
@@ -96,7 +106,7 @@ def _scenario(scenario: Scenario, trees: Mapping[str, Path], setting: Setting, l
         ledger.figures += own.figures
     if len(seen) == len(SIDES):
         ledger.count("scenarios")
-        answers.compare(name, seen, ledger)
+        _compare(name, seen, ledger)
     elif not seen:
         ledger.limit(f"{name}: upstream's own server does not start here, so that nothing was compared.")
 
@@ -202,3 +212,75 @@ def _client(address: str, side: str, folder: Path, setting: Setting) -> Mapping[
         found: Mapping[str, Any] = json.loads(result.read_text("utf-8"))
         return found
     return {"client": f"ended with {finished.code}: {finished.tail()}"}
+
+
+_LOADED = re.compile(r"Load weight end.*?type=(\w+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one server showed."""
+
+    record: Record
+    client: Mapping[str, Any]
+    """What the OpenAI client saw, by step; empty where it did not ask."""
+    log: str
+    called: Called
+
+    @property
+    def classes(self) -> list[str]:
+        """Of the models that the log says were loaded."""
+        return sorted(set(_LOADED.findall(self.log)))
+
+
+def _compare(where: str, seen: Mapping[str, Seen], ledger: Ledger) -> None:
+    """Both servers showed the same."""
+    before, after = seen[UPSTREAM], seen[GENERATED]
+    compare_answers(before.record, after.record, ledger, where)
+    for name in sorted({*before.client, *after.client} - {"removed"}):
+        ledger.count("client")
+        if before.client.get(name) != after.client.get(name):
+            left, right = (json.dumps(side.client.get(name), sort_keys=True)[:300] for side in (before, after))
+            ledger.find("client", "", f"{name}: {right}, in upstream {left}")
+    if "client" in after.client:
+        ledger.find("client", "", str(after.client["client"]))
+    compare_removed(after.client.get("removed") or {}, ledger)
+    ledger.count("model class", len(after.classes))
+    if before.classes != after.classes:
+        ledger.find("model class", "", f"{where}: {after.classes} was loaded, in upstream {before.classes}")
+    ledger.compare_calls(before.called, after.called, where)
+
+
+def compare_removed(answers: Mapping[str, Any], ledger: Ledger) -> None:
+    """Each endpoint that was removed answers with its rule.
+
+    Args:
+        answers: status and body by method and path, or how asking failed (`raised` and `text`).
+    """
+    if "raised" in answers:
+        ledger.find("removed endpoints", "", f"they cannot be asked for: {answers['raised']}: {answers['text']}")
+        return
+    for endpoint, (status, body) in answers.items():
+        ledger.count("removed endpoints")
+        if status != 404 or "rule" not in body:
+            ledger.find("removed endpoints", "", f"{endpoint} answers {status}: {body[:200]}")
+
+
+def compare_answers(before: Record, after: Record, ledger: Ledger, where: str) -> None:
+    """Every request of the script was answered, and the same by both servers."""
+    unsent: set[str] = set()
+    for side, record in zip(SIDES, (before, after), strict=True):
+        if late := record.unsent():
+            unsent.update(late)
+            said = f"{where}: {side}: no time was left for {len(late)} request(s), from {late[0]} on"
+            ledger.find("requests", "", f"{said}: give more with --timeout-factor, or let the machine do nothing else")
+    for name in dict.fromkeys((*before.answers, *after.answers)):
+        if name in unsent:
+            continue
+        ledger.count("requests")
+        theirs = before.answers.get(name)
+        found = differences(name, theirs, after.answers.get(name))
+        if not found and theirs is not None and theirs.error:
+            ledger.find("requests", "", f"{where}: {name}: no answer from either server")
+        for one in found[:3]:
+            ledger.find("requests", "", f"{where}: {name}: {one.path} is {one.right}, in upstream {one.left}")

@@ -150,7 +150,6 @@ class Setting:
         *,
         limit: float,
         capability: tuple[int, int] = (9, 0),
-        extra: Mapping[str, str] | None = None,
         follow: str = "",
     ) -> tuple[Finished, Called]:
         """Run Python on a tree, simulated.
@@ -160,14 +159,13 @@ class Setting:
             arguments: of Python.
             limit: seconds, before `patience`.
             capability: of the device.
-            extra: environment variables on top.
         """
 
         def show() -> tuple[Finished, Called]:
             made, folder, kept = self.prepared(side, tree, name, follow, capability=capability)
             finished = run(
                 [made.python, *arguments],
-                variables=made.variables(tree, extra),
+                variables=made.variables(tree),
                 output=folder / "output.txt",
                 limit=limit * self.patience,
             )
@@ -175,7 +173,7 @@ class Setting:
                 self.following.keep(kept)
             return finished, calls.read(folder / "calls")
 
-        return self.once(side, f"python {name} {arguments} {capability} {extra}", show, lambda shown: shown[1])
+        return self.once(side, f"python {name} {arguments} {capability}", show, lambda shown: shown[1])
 
     def program(self, side: str, tree: Path, call: Call) -> Outcome:
         """Run one of `programs/`, which takes a file of JSON and writes one."""

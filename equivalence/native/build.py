@@ -1,16 +1,19 @@
-"""How a library is built, read from its build lists: sources, folders of headers, and what is defined."""
+"""How a library is built, read from its build lists: sources, folders of headers, and what is defined; torch's own headers."""
 
 from __future__ import annotations
 
 import os
 import posixpath
 import re
+import subprocess
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from equivalence.simulation.environment import find_python
 from shrinker.source.cache import default_folder
 from shrinker.syntax.cmake import Command, read_cmake
+from shrinker.values.errors import InputError
 
 VARIABLE = "SHRINKER_HEADERS"
 """Folder with the sources that build lists fetch, each as ``NAME@TAG``: ``cutlass@57e3cfb…``."""
@@ -92,3 +95,22 @@ def _sources(folder: Path, commands: Iterable[Command]) -> Iterator[str]:
             path = posixpath.normpath(argument.text)
             if path.endswith(_COMPILED) and "$" not in path and (folder / path).is_file():
                 yield path
+
+
+_ASK = (
+    "import sysconfig, importlib.util as u; print(u.find_spec('torch').origin); print(sysconfig.get_paths()['include'])"
+)
+
+
+def torch_headers() -> tuple[Path, ...]:
+    """Of the environment of simulated runs: a wheel for the CPU has the headers of CUDA code, too.
+
+    Raises:
+        InputError: there is no such environment, or it has no torch.
+    """
+    done = subprocess.run([str(find_python()), "-c", _ASK], capture_output=True, text=True, check=False)
+    lines = done.stdout.splitlines()
+    if len(lines) != 2:
+        raise InputError("torch's headers were not found", "make the environment with `make simulation`")
+    include = Path(lines[0]).parent / "include"
+    return include, include / "torch/csrc/api/include", Path(lines[1])

@@ -6,19 +6,17 @@ library, so that it runs in a cluster's environment as it is.
     with Server(Launch("upstream", command, environment, log)) as server:
         seconds = server.wait_ready()
         record = perform(f"http://127.0.0.1:{port}", script(Scale(tokens=16)), seconds=600)
-    verdicts = judge(upstream, upstream_again, generated)
+    found = differences("health", upstream.answers["health"], generated.answers["health"])
 """
 
 from __future__ import annotations
 
 from equivalence.serving.client import perform as perform
 from equivalence.serving.compare import Difference as Difference
-from equivalence.serving.compare import compare as compare
 from equivalence.serving.compare import differences as differences
-from equivalence.serving.compare import judge as judge
-from equivalence.serving.masking import mask as mask
 from equivalence.serving.record import Answer as Answer
 from equivalence.serving.record import Record as Record
+from equivalence.serving.record import mask as mask
 from equivalence.serving.script import INTERFACE as INTERFACE
 from equivalence.serving.script import Request as Request
 from equivalence.serving.script import Scale as Scale

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
-from equivalence.serving.masking import mask
-from equivalence.serving.record import NO_TIME, Answer, Record
+from equivalence.serving.record import NO_TIME, Answer, Record, mask
 from equivalence.serving.script import Request
 
 _LARGEST = 64 * 2**20

@@ -55,8 +55,6 @@ class Server(Group):
 
     def __init__(self, launch: Launch) -> None:
         self.launch = launch
-        self.ready_after: float | None = None
-        """Seconds from the start to the ready text, None before that."""
         self._started = time.monotonic()
         super().__init__(
             launch.command, process_environment(launch.environment), launch.log, launch.folder, launch.stop_seconds
@@ -81,8 +79,7 @@ class Server(Group):
                 ended = self.returncode() is not None
                 kept = kept[-len(wanted) :] + log.read()
                 if wanted in kept:
-                    self.ready_after = time.monotonic() - self._started
-                    return self.ready_after
+                    return time.monotonic() - self._started
                 if ended:
                     said = f"ended with {self.returncode()} before it was ready"
                 elif time.monotonic() > limit:

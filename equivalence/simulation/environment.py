@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -38,7 +38,7 @@ class Simulation:
     compiled: Path | None = None
     """Folder for compiled modules, so that nothing is written into the trees."""
 
-    def variables(self, tree: Path, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    def variables(self, tree: Path) -> dict[str, str]:
         """The whole environment of a command that runs `tree`, the folder that holds the package."""
         kept = {name: os.environ[name] for name in _PASSED if name in os.environ}
         fixed = {
@@ -63,7 +63,7 @@ class Simulation:
             "SHRINKER_SIMULATE_MIB": str(self.settings.memory >> 20),
         }
         compiled = {"PYTHONPYCACHEPREFIX": str(self.compiled)} if self.compiled else {"PYTHONDONTWRITEBYTECODE": "1"}
-        return kept | fixed | compiled | dict(extra or {})
+        return kept | fixed | compiled
 
     def seeing(self, **changes: Any) -> Simulation:
         """The same with other `Settings`."""

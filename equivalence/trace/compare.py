@@ -22,6 +22,7 @@ from shrinker.check.declarations import registers_of
 from shrinker.check.registrations import is_let_go
 from shrinker.check.rule_index import RuleIndex
 from shrinker.ruleset.match import any_module_matches, any_name_matches
+from shrinker.values.upstream import PACKAGE_PREFIX, module_name
 
 FOUND = "found word for word"
 SHORTER = "found simplified"
@@ -263,7 +264,7 @@ def _name(function: Scope) -> str:
 
 def _module(path: str) -> str:
     """Dotted name of a file below the package."""
-    return ".".join(("sglang", *Path(path).with_suffix("").parts)).removesuffix(".__init__")
+    return module_name(PACKAGE_PREFIX + path) or ""
 
 
 def kinds() -> Iterable[str]:

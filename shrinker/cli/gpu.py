@@ -67,8 +67,8 @@ def verify_native(tree: UpstreamTree, out: Path, manifest: Manifest, jobs: int, 
         InputError: there is no nvcc, or no environment with torch's headers.
     """
     from equivalence.levels.native import NativeSetting, run
+    from equivalence.native.build import torch_headers
     from equivalence.native.frontend import Compiler, find_nvcc
-    from equivalence.native.headers import torch_headers
     from shrinker.cache import Cache
     from shrinker.cache.identity import tool_identity
     from shrinker.cli.places import recorded_rules

@@ -10,13 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.compare.__main__ import Report, markdown, write_report
 from benchmarks.compare.contenders import CONTENDERS, Contender, Folder
-from benchmarks.compare.count import Occurrences, count
-from benchmarks.compare.flags import flags_of_tree
-from benchmarks.compare.judge import Judge, Outcome
+from benchmarks.compare.judge import Judge, Occurrences, Outcome, count
 from benchmarks.compare.measuring import Comparison, DecisionCost, Row, compare
-from benchmarks.compare.page import Report, markdown, write_report
-from benchmarks.compare.predicates import Flags, Predicates, predicates_of_rules, truth
+from benchmarks.compare.predicates import Flags, Predicates, flags_of_tree, predicates_of_rules, truth
 from benchmarks.figures import Spread
 from benchmarks.subjects.base import NotInstalledError
 from shrinker.ruleset import Fact, Remove, Ruleset

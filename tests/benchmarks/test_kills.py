@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks import kills
-from tests.cli.small import FILES, RULES, write
+from tests.cli.small import FILES, RULES
+from tests.small import write
 
 CUDA = "python/sglang/srt/cuda.py"
 

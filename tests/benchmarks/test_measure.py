@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.memory import descendants
-from benchmarks.process import measure
+from benchmarks.process import descendants, measure
 from benchmarks.schedule import measure_all, order
 from benchmarks.subjects import Place, all_subjects
 from tests.benchmarks.measured import MIB, Named

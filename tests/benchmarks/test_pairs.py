@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.pairs import __main__ as pairs
-from benchmarks.pairs import page
-from tests.cli.small import FILES, RULES, write
-from tests.repositories import git
+from tests.cli.small import FILES, RULES
+from tests.repositories import committed, git
+from tests.small import write
 
 CUDA = "python/sglang/srt/cuda.py"
 
@@ -22,9 +22,7 @@ def upstream(tmp_path: Path) -> Path:
     folder = write(tmp_path / "upstream", FILES)
     git(folder, "init", "-q")
     for text in (FILES[CUDA], FILES[CUDA] + "# more\n", "def start(:\n"):
-        write(folder, {CUDA: text})
-        git(folder, "add", "-A")
-        git(folder, "commit", "-qm", "x")
+        committed(folder, {CUDA: text})
     return folder
 
 
@@ -66,7 +64,7 @@ def test_a_run_that_fails_is_told_and_no_figure(
     )
     assert _measure(tmp_path, "--pairs", "1") == 1
     text = (tmp_path / "out/PAIRS.md").read_text()
-    assert "was not measured" in text and "No pair ended well" in text and page.STATE == "pairs.json"
+    assert "was not measured" in text and "No pair ended well" in text and pairs.STATE == "pairs.json"
 
 
 def test_no_repository(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,8 +7,7 @@ import json
 
 from rich.console import Console
 
-from benchmarks.results import markdown, write_results
-from benchmarks.table import results_table, verdict_lines
+from benchmarks.results import markdown, results_table, verdict_lines, write_results
 from tests.benchmarks.measured import THREE_RUNS, record, results
 
 

@@ -13,8 +13,9 @@ from benchmarks.sweep import one
 from benchmarks.sweep.choose import Chosen, chosen, listed, spread
 from benchmarks.sweep.rows import Row, load
 from shrinker.values.errors import InputError
-from tests.cli.small import FILES, RULES, write
-from tests.repositories import git
+from tests.cli.small import FILES, RULES
+from tests.repositories import committed, git
+from tests.small import write
 
 CUDA = "python/sglang/srt/cuda.py"
 
@@ -26,13 +27,8 @@ def commits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     write(tmp_path / "rules", RULES)
     upstream = write(tmp_path / "upstream", FILES)
     git(upstream, "init", "-q")
-    found: list[str] = []
-    for text in (FILES[CUDA], "def start(:\n", FILES[CUDA] + "# more\n"):
-        write(upstream, {CUDA: text})
-        git(upstream, "add", "-A")
-        git(upstream, "commit", "-qm", "x")
-        found.append(git(upstream, "rev-parse", "HEAD"))
-    return found
+    texts = (FILES[CUDA], "def start(:\n", FILES[CUDA] + "# more\n")
+    return [committed(upstream, {CUDA: text}) for text in texts]
 
 
 def _sweep(folder: Path, *commits: str, more: tuple[str, ...] = ()) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.check.trees import Build, Case, Files, manifest_of, upstream_tree, write
+from tests.check.trees import Build, Case, Files, manifest_of, upstream_tree, write_below
 
 
 @pytest.fixture
@@ -18,8 +18,8 @@ def case(tmp_path: Path) -> Build:
 
     def build(upstream: Files, generated: Files) -> Case:
         source, out = tmp_path / "upstream", tmp_path / "out"
-        write(source, upstream)
-        write(out, {path: upstream[path] if text == "=" else text for path, text in generated.items()})
+        write_below(source, upstream)
+        write_below(out, {path: upstream[path] if text == "=" else text for path, text in generated.items()})
         tree = upstream_tree(source)
         return Case(tree, out, manifest_of(tree, out))
 

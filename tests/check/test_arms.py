@@ -12,7 +12,8 @@ import pytest
 from shrinker.cache import Cache
 from shrinker.check.levels import judge
 from shrinker.ruleset import without
-from tests.check.trees import Build, Files, rule
+from tests.check.trees import Build, Files
+from tests.small import rule
 
 RULES = (
     rule("fact", "cuda", 'calls = ["sglang.**.is_cuda", ".is_cuda_device"]', "value = true")

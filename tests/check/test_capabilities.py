@@ -10,29 +10,20 @@ from shrinker.check import levels
 from shrinker.ruleset import Ruleset
 from shrinker.values.outcome import Evidence
 from tests.check.trees import Build, Files
+from tests.small import rule
 
 Compare = Callable[[Files, Files], Evidence]
 Judge = Callable[..., list[str]]
-
-RULES = r"""
-[[dropped]]
-id = "dropped-tpu"
-why = "Another machine."
-words = ['tpu', 'north\b']
-inside = ["sglang.srt.a.Old"]
-
-[[dropped]]
-id = "fast-holds"
-why = "Every machine is fast."
-holds = ['fast']
-
-[[capability]]
-id = "keeps-cache"
-why = "The cache and its store."
-names = ["enable_cache", "/flush"]
-modules = ["sglang.srt.cache"]
-definitions = ["sglang.**.Store.put", "sglang.srt.a.flush"]
-"""
+RULES = (
+    rule("dropped", "dropped-tpu", words=["tpu", r"north\b"], inside=["sglang.srt.a.Old"])
+    + rule("dropped", "fast-holds", holds=["fast"])
+    + rule(
+        *("capability", "keeps-cache"),
+        names=["enable_cache", "/flush"],
+        modules=["sglang.srt.cache"],
+        definitions=["sglang.**.Store.put", "sglang.srt.a.flush"],
+    )
+)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from shrinker.check.resolve import Modules
-from tests.check.trees import Build, write
+from tests.check.trees import Build, write_below
 
 _DECLARED = "[project]\nname = 'sglang'\n"
 
@@ -81,5 +81,5 @@ if after():
 else:
     D = C
 """
-    write(tmp_path, {"a.py": source})
+    write_below(tmp_path, {"a.py": source})
     assert Modules(tmp_path, ["python/sglang/a.py"]).dotted_path(text) is there

@@ -10,7 +10,8 @@ import pytest
 from shrinker.check.entries import judge_entries
 from shrinker.ruleset.load import load_rules
 from shrinker.values.entries import Entries
-from tests.check.trees import Build, Files, rule
+from tests.check.trees import Build, Files
+from tests.small import rule
 
 Judge = Callable[..., Entries]
 

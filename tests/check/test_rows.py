@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.check.trees import Build, less, rule
+from tests.check.trees import Build, less
+from tests.small import rule
 
 TABLE = """from x import register
 class One: pass

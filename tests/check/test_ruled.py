@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.check.trees import Build, Files, less, rule
+from tests.check.trees import Build, Files, less
+from tests.small import rule
 
 RULES = (
     rule("fact", "npu", 'calls = ["sglang.**.is_npu"]', "value = false")

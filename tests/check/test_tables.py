@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.check.trees import Build, rule
+from tests.check.trees import Build
+from tests.small import rule
 
 RULES = rule(
     "remove",

@@ -8,7 +8,7 @@ import pytest
 
 from shrinker.check.unused_imports import explain_imports
 from shrinker.values.leftovers import Residue
-from tests.check.trees import write
+from tests.check.trees import write_below
 
 HERE = "python/sglang/here.py"
 TWICE = "from sglang.loud import g\nfrom sglang.loud import f\n\ng()\n"
@@ -16,7 +16,7 @@ TWICE = "from sglang.loud import g\nfrom sglang.loud import f\n\ng()\n"
 
 def reason(folder: Path, source: str, name: str, **more: str) -> str:
     files = {"here.py": source, **{f"{key}.py": text for key, text in more.items()}}
-    write(folder, files)
+    write_below(folder, files)
     word = name.rpartition(".")[2]
     line = next(n for n, row in enumerate(source.splitlines(), 1) if "import" in row and row.endswith(word))
     item = Residue("orphaned imports", HERE, line, name)
@@ -78,7 +78,7 @@ def test_a_reason_in_another_file(tmp_path: Path, other: str, said: str) -> None
 
 
 def test_a_statement_of_which_no_name_is_used_does_not_load_its_module_for_another(tmp_path: Path) -> None:
-    write(tmp_path, {"here.py": "from sglang.loud import (\n    a,\n    b,\n)\n\nx = 1\n"})
+    write_below(tmp_path, {"here.py": "from sglang.loud import (\n    a,\n    b,\n)\n\nx = 1\n"})
     items = [Residue("orphaned imports", HERE, line, f"sglang.loud.{name}") for line, name in ((2, "a"), (3, "b"))]
     assert all("may do something" in item.reason for item in explain_imports(tmp_path, [HERE], items))
     # With one of them in use the other one may go.

@@ -20,6 +20,7 @@ from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile, Evidence
 from shrinker.values.upstream import PACKAGE_PREFIX, Identity, UpstreamTree
 from tests.program.small_tree import tree_of
+from tests.small import write
 
 Files = Mapping[str, str]
 IDENTITY = Identity(kind="path", spec="path", version=None, commit=None, dirty=True)
@@ -111,13 +112,6 @@ def less(text: str, *parts: str) -> str:
     return text
 
 
-def rule(kind: str, name: str, *lines: str) -> str:
-    """A rule as a file of rules holds it."""
-    return "\n".join((f"[[{kind}]]", f'id = "{name}"', 'why = "A rule of the test."', *lines, ""))
-
-
-def write(root: Path, files: Files) -> None:
-    for path, text in files.items():
-        target = root / (path.removeprefix("//") if path.startswith("//") else PACKAGE_PREFIX + path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
+def write_below(root: Path, files: Files) -> None:
+    """Write files; a path without ``//`` before it lies below the package."""
+    write(root, {p.removeprefix("//") if p.startswith("//") else PACKAGE_PREFIX + p: t for p, t in files.items()})

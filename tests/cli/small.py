@@ -16,6 +16,7 @@ from typing import Any
 from unittest import mock
 
 from shrinker.cli import main
+from tests.small import content, rule, write
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DRIVER = Path(__file__).with_name("driver.py")
@@ -41,33 +42,17 @@ print(KIND)
     "python/sglang/srt/orphan.py": "LOST = 1\n",
 }
 
+BACKEND = "The backend of another platform."
 RULES = {
-    "world.toml": """[[root]]
-id = "root"
-why = "The public API of the small world."
-modules = ["sglang"]
-
-[[fact]]
-id = "npu"
-why = "There is no NPU in the small world."
-calls = ["sglang.**.is_npu"]
-value = false
-
-[[remove]]
-id = "remove-npu"
-why = "The backend of another platform."
-feature = "Ascend NPU"
-modules = ["sglang.srt.npu"]
-""",
+    "world.toml": "\n".join(
+        (
+            rule("root", "root", modules=["sglang"]),
+            rule("fact", "npu", calls=["sglang.**.is_npu"], value=False),
+            rule("remove", "remove-npu", why=BACKEND, feature="Ascend NPU", modules=["sglang.srt.npu"]),
+        )
+    ),
     "profiles/small.toml": 'description = "The small world."\ninclude = ["world"]\n',
 }
-
-
-def write(folder: Path, files: dict[str, str]) -> Path:
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-    return folder
 
 
 PARTS = 20
@@ -207,9 +192,8 @@ class World:
 
     def left(self) -> dict[str, bytes]:
         """Every file below the output's parent: the tree, its reports, and what should not be there; not what was rejected."""
-        parent = self.out.parent
-        files = {p.relative_to(parent).as_posix(): p for p in parent.rglob("*") if p.is_file()}
-        return {name: p.read_bytes() for name, p in files.items() if not name.startswith(f"{self.out.name}.rejected")}
+        files = content(self.out.parent)
+        return {name: data for name, data in files.items() if not name.startswith(f"{self.out.name}.rejected")}
 
     def hidden(self) -> list[str]:
         """Temporary folders beside the output."""

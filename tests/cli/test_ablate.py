@@ -7,14 +7,10 @@ import pytest
 from shrinker.pipeline import Progress, Request, Result, shrink
 from shrinker.values.errors import EvidenceError
 from tests.cli.small import World
+from tests.small import rule
 
-TWICE = """
-[[fact]]
-id = "npu-again"
-why = "The same once more: neither of the two does anything alone."
-calls = ["sglang.**.is_npu"]
-value = false
-"""
+# Neither of the two does anything alone.
+TWICE = "\n" + rule("fact", "npu-again", calls=["sglang.**.is_npu"], value=False)
 
 
 def _effect(world: World, *names: str) -> list[dict[str, object]]:

@@ -9,7 +9,8 @@ import pytest
 
 from shrinker.report.write import Begun
 from shrinker.values.errors import InputError
-from tests.cli.small import RULES, World, write
+from tests.cli.small import RULES, World
+from tests.small import write
 
 LAYERS = {"analyses", "form", "rewritten", "structure", "symbols"}
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from shrinker.source.wheels import Wheel
-from tests.cli.small import Done, World, write
+from tests.cli.small import Done, World
+from tests.small import write
 
 PINS = "shrinker.pipeline.outside.load_wheels"
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from shrinker.cache.workers import WorkerPool
-from tests.cli.small import FILES, RULES, World, large, write
+from tests.cli.small import FILES, RULES, World, large
+from tests.small import write
 
 
 @pytest.fixture(scope="module")

@@ -7,17 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.cli.small import World
+from tests.small import rule
 
 FILES_ONLY = "--no-symbols"
 """What nothing names is here to be judged."""
-WORDS = '\n[[platform]]\nid = "words"\nwhy = "Words of other platforms."\nwords = ["npu", "hip"]\n'
-REASON = """
-[[leftover]]
-id = "message"
-why = "Text for people."
-kind = ["strings"]
-in = ["message"]
-"""
+WORDS = "\n" + rule("platform", "words", words=["npu", "hip"])
+REASON = "\n" + rule("leftover", "message", 'in = ["message"]', why="Text for people.", kind=["strings"])
 
 
 @pytest.fixture

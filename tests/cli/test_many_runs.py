@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.small import FILES, World, write
+from tests.cli.small import FILES, World
+from tests.small import content, write
 
 CUDA = "python/sglang/srt/cuda.py"
 KILLS = 20
@@ -31,20 +32,16 @@ def _start(world: World, jobs: int = 1, **extra: str) -> subprocess.Popen[str]:
     )
 
 
-def _tree(world: World) -> dict[str, bytes]:
-    return {p.relative_to(world.out).as_posix(): p.read_bytes() for p in world.out.rglob("*") if p.is_file()}
-
-
 def test_killed_at_twenty_random_moments(generated: World) -> None:
     world = generated
-    states = {"cuda": _tree(world)}
+    states = {"cuda": content(world.out)}
     write(world.upstream, {CUDA: FILES[CUDA].replace("'cuda'", "'new'")})
     start = time.perf_counter()
     fresh = World(world.folder)
     done = fresh.process(fresh.arguments())
     assert done.code == 0, done.err
     usual = time.perf_counter() - start
-    states["new"] = _tree(world)
+    states["new"] = content(world.out)
     chance = random.Random(7)
     killed = 0
     for number in range(KILLS):
@@ -57,14 +54,14 @@ def test_killed_at_twenty_random_moments(generated: World) -> None:
             killed += 1
         run.communicate(timeout=60)
         # Away for a moment only when it died between two renames: the next run moves it back.
-        assert not world.out.exists() or _tree(world) in states.values()
+        assert not world.out.exists() or content(world.out) in states.values()
     # Fewer than half are alive then where the machine gets faster in between.
     assert killed >= KILLS // 4, "otherwise this shows nothing"
     for name in ("cuda", "new"):
         write(world.upstream, {CUDA: FILES[CUDA].replace("'cuda'", f"'{name}'")})
         done = world.shrink()
         assert done.code == 0, done.err
-        assert _tree(world) == states[name], "what killed runs left in the cache is right"
+        assert content(world.out) == states[name], "what killed runs left in the cache is right"
         assert world.hidden() == []
     done = world.run(["verify", "--out", str(world.out), "--upstream", f"path:{world.upstream}"])
     assert done.code == 0, done.out
@@ -83,23 +80,23 @@ def test_two_runs_at_once(world: World, same: bool) -> None:
         _, said = run.communicate(timeout=120)
         assert run.returncode == 0 or (same and run.returncode == 2), said
     assert any(run.returncode == 0 for run in runs)
-    first = _tree(world)
+    first = content(world.out)
     assert world.hidden() == [] and other.hidden() == []
     if not same:
-        assert _tree(other) == first
+        assert content(other.out) == first
     assert world.shrink("--no-cache").code == 0
-    assert _tree(world) == first
+    assert content(world.out) == first
     done = world.run(["verify", "--out", str(world.out), "--upstream", f"path:{world.upstream}"])
     assert done.code == 0, done.out
 
 
 def test_a_cache_that_cannot_be_written_costs_time_and_nothing_else(world: World, tmp_path: Path) -> None:
     assert world.shrink("--no-cache").code == 0
-    first = _tree(world)
+    first = content(world.out)
     results = world.folder / "cache/results"
     shutil.rmtree(results, ignore_errors=True)
     # A file where the folder is to be: nothing can be written there, as on a full disk.
     results.parent.mkdir(exist_ok=True)
     results.write_text("")
     assert world.shrink().code == 0
-    assert _tree(world) == first
+    assert content(world.out) == first

@@ -10,7 +10,8 @@ import pytest
 import shrinker.emit.rewrite as rewriting
 from shrinker.emit.rewrite import RewriteError
 from shrinker.values.edits import Edit
-from tests.cli.small import FILES, RULES, World, write
+from tests.cli.small import FILES, RULES, World
+from tests.small import write
 
 SERVER = "python/sglang/srt/server.py"
 REASON = "line 3, column 0: an edit of the test"

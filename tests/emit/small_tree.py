@@ -10,20 +10,14 @@ from pathlib import Path
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile
 from shrinker.values.upstream import Identity
+from tests.small import content, write
 
 
 def write_tree(out: Path, files: Mapping[str, str]) -> None:
-    for name, text in files.items():
-        (out / name).parent.mkdir(parents=True, exist_ok=True)
-        (out / name).write_text(text)
+    write(out, files)
     listed = tuple(EmittedFile(n, hashlib.sha256(t.encode()).hexdigest(), 1, 1, False, None) for n, t in files.items())
     manifest = Manifest("1", "deepseek", "h", Identity("release", "release:1", "1", None, False), listed)
     (out / "SHRINK.json").write_text(manifest.to_json())
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    """Every file below the folder."""
-    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
 def neighbours(out: Path) -> list[str]:

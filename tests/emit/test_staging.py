@@ -11,7 +11,8 @@ import pytest
 
 from shrinker.emit.tree import install, staging_folder
 from shrinker.values.errors import InputError
-from tests.emit.small_tree import content, dead_process, neighbours, previous_tree, write_tree
+from tests.emit.small_tree import dead_process, neighbours, previous_tree, write_tree
+from tests.small import content
 
 
 def _generate(out: Path, act: Callable[[Path], None] | None = None) -> None:

@@ -29,8 +29,9 @@ from shrinker.values.graph import Graph, Removal
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import Identity, UpstreamTree
 from tests.emit.reference import span
-from tests.emit.small_tree import content, neighbours, previous_tree
+from tests.emit.small_tree import neighbours, previous_tree
 from tests.program.small_tree import write_tree
+from tests.small import content
 
 SOURCE = "import a\n\n\ndef f():\n    return a\n"
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.small import FILES, RULES, World, write
+from tests.cli.small import FILES, RULES, World
+from tests.small import write
 
 REFUSAL = """
 [[reject]]

@@ -16,19 +16,11 @@ from shrinker.ruleset import Ruleset
 from shrinker.values.upstream import UpstreamTree
 from tests.fold.programs import make_tree
 from tests.program.symbols.support import small_rules
+from tests.small import rule
 
-_RULES = """
-[[root]]
-id = "serve"
-why = "Starts the server."
-modules = ["sglang.serve"]
-
-[[remove]]
-id = "remove-gone"
-why = "Not served."
-feature = "gone"
-modules = ["sglang.gone.**"]
-"""
+_RULES = rule("root", "serve", modules=["sglang.serve"]) + rule(
+    "remove", "remove-gone", feature="gone", modules=["sglang.gone.**"]
+)
 _FILES = {
     "__init__.py": "",
     "serve.py": "from sglang.deep import first\n\n\ndef later():\n    import sglang.gone.npu\n\n\nBY_NAME = 'sglang.named'\n",

@@ -14,47 +14,17 @@ from shrinker.pipeline import analyse
 from shrinker.ruleset import Ruleset
 from tests.fold.programs import PROGRAMS, make_tree, read_program
 from tests.pipeline.silent import Silent
-from tests.program.symbols.support import small_rules
+from tests.program.symbols.support import ROOT, small_rules
+from tests.small import rule
 
-_RULES = """
-[[root]]
-id = "root-launch"
-why = "The command of the small programs."
-modules = ["sglang.launch_server"]
-
-[[label]]
-id = "label-counts"
-why = "Kinds of what is counted."
-modules = ["sglang.metrics"]
-texts = ["count_*", "count_all"]
-
-[[fact]]
-id = "fact-hip"
-why = "CUDA is the platform."
-calls = ["sglang.srt.utils.is_hip"]
-value = false
-
-[[keep]]
-id = "keep-notes"
-why = "Named by hand."
-paths = ["notes/**"]
-
-[[keep]]
-id = "keep-kernels"
-why = "Travels beside the package."
-paths = ["kernels/**"]
-
-[[remove]]
-id = "remove-gone"
-why = "No other platform."
-feature = "another platform"
-modules = ["sglang.gone", "sglang.other"]
-
-[[sibling_package]]
-id = "kernels"
-why = "A package of a test."
-folder = "kernels/fast"
-"""
+_RULES = (
+    ROOT
+    + rule("fact", "fact-hip", calls=["sglang.srt.utils.is_hip"], value=False)
+    + rule("keep", "keep-notes", paths=["notes/**"])
+    + rule("keep", "keep-kernels", paths=["kernels/**"])
+    + rule("remove", "remove-gone", feature="another platform", modules=["sglang.gone", "sglang.other"])
+    + rule("sibling_package", "kernels", folder="kernels/fast")
+)
 LAUNCH, PARTS = "python/sglang/launch_server.py", "python/sglang/parts.py"
 FILES = {
     "docs/use.md": "words\n",
@@ -169,7 +139,7 @@ def test_an_analysis_is_used_again_where_nothing_that_it_looks_at_changed(
 def test_other_rules_and_files_that_cannot_be_written_are_another_analysis(tmp_path: Path) -> None:
     rules = _rules(tmp_path)
     _said(tmp_path / "before", FILES, rules, Cache(tmp_path / "cache"))
-    other = _rules(tmp_path / "other", '[[keep]]\nid = "keep-docs"\nwhy = "Named by hand."\npaths = ["docs/**"]\n')
+    other = _rules(tmp_path / "other", rule("keep", "keep-docs", paths=["docs/**"]))
     assert not _found(tmp_path / "warm", FILES, other, _said(tmp_path / "cold", FILES, other, None))
     stay = {"unwritable": {PARTS: "cannot be written"}}
     cold = _said(tmp_path / "cold stay", FILES, rules, None, **stay)

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from shrinker.project import RULES_FOLDER
-from tests.cli.small import World, write
+from tests.cli.small import World
 from tests.profiles.miniature import FILES
+from tests.small import write
 
 SHIPPED = ("platform/cuda", "platform/domains")
 OWN = Path(__file__).with_name("llama.toml")

@@ -9,29 +9,17 @@ from shrinker.cache import Cache
 from shrinker.pipeline.generation import decide_and_emit
 from shrinker.program.saved import graph_data
 from shrinker.program.why import explain
-from shrinker.project import RULES_FOLDER
 from shrinker.ruleset import Ruleset
-from shrinker.ruleset.load import load_rules
 from tests.pipeline.silent import Silent
 from tests.program.small_tree import write_tree
+from tests.program.symbols.support import small_rules
+from tests.small import rule
 
-RULES = """
-[[root]]
-id = "root-launch"
-why = "The command of the small program."
-modules = ["sglang.main"]
-
-[[root]]
-id = "root-kernels"
-why = "Travels along."
-paths = ["kernels"]
-
-[[sibling_package]]
-id = "kernels"
-why = "The library of a test."
-folder = "kernels/python/sgl_kernel"
-sources = "kernels"
-"""
+RULES = (
+    rule("root", "root-launch", modules=["sglang.main"])
+    + rule("root", "root-kernels", paths=["kernels"])
+    + rule("sibling_package", "kernels", folder="kernels/python/sgl_kernel", sources="kernels")
+)
 EXTENSION = """\
 #include "ops.h"
 TORCH_LIBRARY_FRAGMENT(sgl_kernel, m) {
@@ -79,14 +67,10 @@ class Generated:
     """What was made of a package, given as Python files, and the library."""
 
     def __init__(self, root: Path, package: Mapping[str, str], library: Mapping[str, str] = LIBRARY) -> None:
-        (root / "rules").mkdir()
-        (root / "rules" / "all.toml").write_text(RULES)
         self.tree = write_tree(root / "upstream", {**library, **package, "/LICENSE": "free\n"})
         self.out = root / "out"
         self.out.mkdir()
-        self.rules: Ruleset = load_rules(
-            [root / "rules" / "all.toml", RULES_FOLDER / "package/protocols.toml"], profile="test"
-        )
+        self.rules: Ruleset = small_rules(root, root=RULES)
         self.analysis, self.emitted = decide_and_emit(
             self.tree, self.rules, self.out, 1, {}, Silent(), Cache.off(), symbols=True
         )

@@ -12,6 +12,7 @@ from shrinker.ruleset.load import load_rules
 from shrinker.values.graph import Graph, Removal
 from shrinker.values.upstream import UpstreamTree
 from tests.program.small_tree import write_tree
+from tests.small import rule
 
 P = "python/sglang/"
 KEPT = """\
@@ -57,18 +58,7 @@ def used():
     return a
 """
 
-
-RULES = """
-[[dropped]]
-id = "dropped-tpu"
-why = "Another machine."
-words = ["tpu"]
-
-[[internal]]
-id = "internal-lost"
-why = "Nobody takes it."
-names = ["sglang.lost.L*"]
-"""
+RULES = rule("dropped", "dropped-tpu", words=["tpu"]) + rule("internal", "internal-lost", names=["sglang.lost.L*"])
 
 
 def _tree(folder: Path) -> UpstreamTree:

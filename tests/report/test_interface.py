@@ -20,6 +20,7 @@ from shrinker.values.upstream import modules_of
 from tests.cli.small import RULES as SMALL
 from tests.cli.small import World, small_world
 from tests.program.small_tree import write_tree
+from tests.small import rule
 
 FILES = {
     "LICENSE": "Apache License\n",
@@ -116,49 +117,29 @@ if root_route is not None:
         return 1
 """,
 }
-RULES = (
-    SMALL["world.toml"]
-    + """
-[[remove]]
-id = "remove-old"
-why = "Endpoints that nobody asks for."
-feature = "the old endpoints"
-definitions = ["sglang.srt.server.old", "sglang.srt.server.root"]
-
-[[default]]
-id = "plain-backend"
-why = "The fancy backend is not there."
-where = ["sglang.srt.args.Args"]
-text = "fancy"
-by = "plain"
-
-[[reject]]
-id = "refuse-kinds"
-why = "A kind that is not there."
-feature = "other kinds"
-function = "sglang.srt.args.check"
-argument = "args"
-attribute = "kind_of"
-values = ["two"]
-instead = "Choose one."
-
-[[reject]]
-id = "refuse-later"
-why = "A flag of a later release."
-feature = "other kinds"
-function = "sglang.srt.args.check_later"
-argument = "args"
-attribute = "later"
-set = true
-instead = "Leave it out."
-optional = true
-
-[[endpoint_stub]]
-id = "answer"
-why = "Clients may still ask for old endpoints."
-function = "sglang.srt.server.lifespan"
-argument = "application"
-"""
+REFUSAL = {"feature": "other kinds", "argument": "args", "instead": "Leave it out."}
+RULES = "\n".join(
+    (
+        SMALL["world.toml"],
+        rule(
+            *("remove", "remove-old"),
+            feature="the old endpoints",
+            definitions=["sglang.srt.server.old", "sglang.srt.server.root"],
+        ),
+        rule("default", "plain-backend", where=["sglang.srt.args.Args"], text="fancy", by="plain"),
+        rule(
+            "reject", "refuse-kinds", **REFUSAL, function="sglang.srt.args.check", attribute="kind_of", values=["two"]
+        ),
+        rule(
+            *("reject", "refuse-later"),
+            **REFUSAL,
+            function="sglang.srt.args.check_later",
+            attribute="later",
+            set=True,
+            optional=True,
+        ),
+        rule("endpoint_stub", "answer", function="sglang.srt.server.lifespan", argument="application"),
+    )
 )
 
 

@@ -12,6 +12,7 @@ from shrinker.report.place import mark_stale
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile
 from shrinker.values.upstream import Identity
+from tests.small import write
 
 MANIFEST = Manifest("1", "deepseek", "abc", Identity("release", "release:1.0", "1.0", None, False), ())
 PAGE = "# Evidence\n\nEvery level passed.\n\nMore.\n"
@@ -38,9 +39,7 @@ def test_evidence_of_gpus_names_the_tree_by_its_python(tmp_path: Path) -> None:
         "python/sglang/x.json": "{}",
         "sgl-kernel/c.py": "",
     }
-    for path, text in texts.items():
-        (tmp_path / "tree" / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "tree" / path).write_text(text)
+    write(tmp_path / "tree", texts)
     listed = [EmittedFile(p, hashlib.sha256(t.encode()).hexdigest(), 1, 1, False, None) for p, t in texts.items()]
     manifest = replace(MANIFEST, files=tuple(listed))
     seen = Tree("generated", tmp_path / "tree/python").digest()

@@ -17,7 +17,7 @@ from shrinker.values.folded import FoldedModule, Uncertain
 from shrinker.values.leftovers import Leftover as Found
 from shrinker.values.leftovers import Leftovers, Residue, Suspect
 from shrinker.values.outcome import Finding
-from tests.check.trees import upstream_tree, write
+from tests.check.trees import upstream_tree, write_below
 
 WHY = "A rule of a test."
 PATH = "python/sglang/srt/a.py"
@@ -159,7 +159,7 @@ def test_a_rule_has_its_match_wherever_upstream_writes_the_name(tmp_path: Path) 
         "kernels/mlapo.py": "def is_enabled(): pass\n",
         "text.txt": "is_hpu\n",
     }
-    write(tmp_path, files)
+    write_below(tmp_path, files)
     rules = Ruleset(
         facts=(
             Fact(id="method", why=WHY, calls=(".is_npu",), value=False),
@@ -189,7 +189,7 @@ def test_a_rule_has_its_match_wherever_upstream_writes_the_name(tmp_path: Path) 
 
 
 def test_a_refusal_needs_no_place_where_its_module_is_removed(tmp_path: Path) -> None:
-    write(tmp_path, {"srt/gone.py": "def choose(name):\n    return name\n"})
+    write_below(tmp_path, {"srt/gone.py": "def choose(name):\n    return name\n"})
     asked = Refusal(
         id="refuse",
         why=WHY,

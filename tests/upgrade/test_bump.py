@@ -11,8 +11,9 @@ from shrinker.source.pins import load_pins
 from shrinker.upgrade.pin import index_commit, moved
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import Identity
-from tests.cli.small import FILES, RULES, Done, World, write
-from tests.repositories import git
+from tests.cli.small import FILES, RULES, Done, World
+from tests.repositories import committed, git
+from tests.small import write
 
 CUDA = "python/sglang/srt/cuda.py"
 TOML = """# Where upstream lives.
@@ -42,17 +43,14 @@ class Checkout:
         write(world.upstream, {".gitattributes": "* text=auto\n"})
         git(world.upstream, "init", "-q", "-b", "main")
         for number in range(3):
-            write(world.upstream, {CUDA: FILES[CUDA].replace("'cuda'", f"'cuda {number}'")})
-            self.commit(f"Number {number} (#{number})")
+            self.commit(f"Number {number} (#{number})", {CUDA: FILES[CUDA].replace("'cuda'", f"'cuda {number}'")})
         text = TOML.format(url=world.upstream, commit=self.commits[0])
         write(self.root, {"upstream.toml": text.replace("default_release", "default_release")})
         git(self.root, "init", "-q")
         git(self.root, "update-index", "--add", "--cacheinfo", f"160000,{self.commits[0]},upstream")
 
-    def commit(self, subject: str) -> None:
-        git(self.world.upstream, "add", "-A")
-        git(self.world.upstream, "commit", "-qm", subject)
-        self.commits.append(git(self.world.upstream, "rev-parse", "HEAD"))
+    def commit(self, subject: str, files: dict[str, str]) -> None:
+        self.commits.append(committed(self.world.upstream, files, subject))
 
     def bump(self, *words: str) -> Done:
         fixed = ["--repository", str(self.root), "--rules", str(self.world.rules), "--profile", "small", "--jobs", "1"]
@@ -108,8 +106,7 @@ def test_a_tree_over_the_budget_leaves_all_as_it_was(checkout: Checkout, budget:
     assert checkout.bump("--commit", checkout.commits[1]).code == 0
     _budget(checkout, budget)
     before = checkout.state()
-    write(checkout.world.upstream, {CUDA: f"import vllm\n\nprint(vllm)\n\n\n{FILES[CUDA]}"})
-    checkout.commit("Grown")
+    checkout.commit("Grown", {CUDA: f"import vllm\n\nprint(vllm)\n\n\n{FILES[CUDA]}"})
     done = checkout.bump("--commit", checkout.commits[3])
     assert done.code == 1, done.err
     assert told in done.err and "profiles/small.toml" in done.err
@@ -117,13 +114,12 @@ def test_a_tree_over_the_budget_leaves_all_as_it_was(checkout: Checkout, budget:
 
 
 def test_what_the_tree_before_imported_too_is_within_the_budget(checkout: Checkout) -> None:
-    write(checkout.world.upstream, {CUDA: f"import vllm\n\nprint(vllm)\n\n\n{FILES[CUDA]}"})
-    checkout.commit("Imports it")
+    checkout.commit("Imports it", {CUDA: f"import vllm\n\nprint(vllm)\n\n\n{FILES[CUDA]}"})
     assert checkout.bump("--commit", checkout.commits[3]).code == 0
     _budget(checkout, 'forbidden = ["vllm"]\ndistributions = 0\nlines = 100')
     with (checkout.world.upstream / CUDA).open("a") as file:
         file.write("# more\n")
-    checkout.commit("Grown")
+    checkout.commit("Grown", {})
     done = checkout.bump("--commit", checkout.commits[4])
     assert done.code == 0, done.err
 
@@ -134,8 +130,7 @@ def test_the_page_tells_growth_what_is_unknown_and_which_evidence_is_stale(check
     (reports / "verify.json").write_text(json.dumps({"tree": "0" * 64, "upstream": "release:0.9"}))
     (reports / "verify.md").write_text("# Evidence\n\nEvery level passed.\n")
     table = "def start():\n    return {name: 1 for name in PLATFORMS}\n\n\nPLATFORMS = ['npu', 'xpu', 'sail']\n"
-    write(checkout.world.upstream, {CUDA: table})
-    checkout.commit("Platforms")
+    checkout.commit("Platforms", {CUDA: table})
     done = checkout.bump("--commit", checkout.commits[3])
     assert done.code == 0, done.err
     assert "## Lines by folder (1)" in done.out and "| `python/sglang/srt` | +3 |" in done.out
@@ -170,8 +165,7 @@ def test_evidence_that_fails_leaves_all_as_it_was(checkout: Checkout) -> None:
     before = checkout.state()
     # A name that nothing defines, which upstream had: evidence `references` holds it against the tree.
     broken = "def start():\n    return LOST\n\n\nif __name__ == 'x':\n    LOST = 1\n"
-    write(checkout.world.upstream, {CUDA: "def start(:\n", "python/sglang/srt/other.py": broken})
-    checkout.commit("Broken")
+    checkout.commit("Broken", {CUDA: "def start(:\n", "python/sglang/srt/other.py": broken})
     done = checkout.bump("--commit", checkout.commits[3])
     assert done.code in (1, 2), done.err
     assert checkout.state() == before

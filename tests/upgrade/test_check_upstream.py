@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from shrinker.upgrade.check_upstream import upstream_line
-from tests.cli.small import FILES, World, small_world, write
+from tests.cli.small import FILES, World, small_world
+from tests.cli.small import RULES as SMALL
+from tests.small import rule, write
 
 UTILS = "python/sglang/srt/utils.py"
 SERVER = "python/sglang/srt/server.py"
@@ -50,46 +52,18 @@ def find(name):
     "python/pyproject.toml": "[project]\nname = 'sglang'\nrequires-python = '>=3.10'\ndependencies = []\n",
 }
 RULES = {
-    "world.toml": """[[root]]
-id = "root"
-why = "The public API of the small world."
-modules = ["sglang"]
-
-[[fact]]
-id = "others"
-why = "There is no other platform in the small world."
-calls = ["sglang.**.is_npu", "sglang.**.is_xpu"]
-value = false
-
-[[fact]]
-id = "hip"
-why = "There is no HIP in the small world."
-calls = ["sglang.**.is_hip"]
-value = false
-
-[[remove]]
-id = "remove-npu"
-why = "The backend of another platform."
-feature = "Ascend NPU"
-modules = ["sglang.srt.npu", "sglang.srt.hardware.npu"]
-
-[[platform]]
-id = "words"
-why = "Names of other platforms in the small world."
-words = ["npu", "xpu", "hip"]
-
-[[platform]]
-id = "own"
-why = "The platform that is served."
-words = ["cuda"]
-own = true
-
-[[leftover]]
-id = "anything"
-why = "What is left in the small world is of no matter here."
-kind = ["strings", "names"]
-""",
-    "profiles/small.toml": 'description = "The small world."\ninclude = ["world"]\n',
+    "world.toml": "\n".join(
+        (
+            rule("root", "root", modules=["sglang"]),
+            rule("fact", "others", calls=["sglang.**.is_npu", "sglang.**.is_xpu"], value=False),
+            rule("fact", "hip", calls=["sglang.**.is_hip"], value=False),
+            rule("remove", "remove-npu", feature="Ascend NPU", modules=["sglang.srt.npu", "sglang.srt.hardware.npu"]),
+            rule("platform", "words", words=["npu", "xpu", "hip"]),
+            rule("platform", "own", words=["cuda"], own=True),
+            rule("leftover", "anything", kind=["strings", "names"]),
+        )
+    ),
+    "profiles/small.toml": SMALL["profiles/small.toml"],
 }
 
 
@@ -164,7 +138,7 @@ def test_one_name_of_a_rule_that_matches_all_the_same(world: World) -> None:
 
 
 def test_an_optional_root_and_a_removed_module_that_are_gone(world: World) -> None:
-    root = '[[root]]\nid = "tools"\nwhy = "A tool of operators."\nmodules = ["sglang.srt.tool"]\noptional = true\n'
+    root = rule("root", "tools", modules=["sglang.srt.tool"], optional=True)
     write(world.rules, {"world.toml": RULES["world.toml"] + "\n" + root})
     for folder in (world.upstream, world.folder / "before"):
         write(folder, {"python/sglang/srt/tool.py": "A = 1\n"})

@@ -11,7 +11,7 @@ import pytest
 from shrinker.ruleset import Ruleset, with_rule
 from shrinker.ruleset.load import MODELS
 from shrinker.values.errors import InputError
-from tests.check.trees import manifest_of, upstream_tree, write
+from tests.check.trees import manifest_of, upstream_tree, write_below
 from tools.mutation.page import GOAL, RULES, read_outcomes, rules_page, write_outcomes
 from tools.mutation.wrong_rules import ALWAYS, KINDS, draw
 
@@ -49,8 +49,8 @@ def row(subject: str, caught_by: str = "", files: int = 1) -> dict[str, object]:
 @pytest.fixture
 def drawn(tmp_path: Path) -> Callable[[int, int], list[str]]:
     upstream, out = tmp_path / "upstream", tmp_path / "out"
-    write(upstream, {"srt/a.py": KEPT + "other = x.is_gone if x.is_gone else 1\n", "srt/gone.py": KEPT})
-    write(out, {"srt/a.py": KEPT})
+    write_below(upstream, {"srt/a.py": KEPT + "other = x.is_gone if x.is_gone else 1\n", "srt/gone.py": KEPT})
+    write_below(out, {"srt/a.py": KEPT})
     tree = upstream_tree(upstream)
 
     def subjects(count: int, seed: int) -> list[str]:

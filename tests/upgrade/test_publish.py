@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.small import FILES, Done, World, small_world, write
-from tests.repositories import git
+from tests.cli.small import FILES, Done, World, small_world
+from tests.repositories import committed, git
+from tests.small import content, write
 
 CUDA = "python/sglang/srt/cuda.py"
 
@@ -24,18 +25,8 @@ def world(tmp_path: Path) -> World:
 
 
 def _publish(world: World, branch: str = "tree", remote: str | None = None) -> Done:
-    return world.run(
-        [
-            "publish",
-            "--out",
-            str(world.out),
-            "--remote",
-            remote or str(world.folder / "remote.git"),
-            "--branch",
-            branch,
-            "--json",
-        ]
-    )
+    places = ["--out", str(world.out), "--remote", remote or str(world.folder / "remote.git")]
+    return world.run(["publish", *places, "--branch", branch, "--json"])
 
 
 def _again(world: World, text: str) -> None:
@@ -55,10 +46,11 @@ def test_the_branch_grows_one_commit_a_tree(world: World) -> None:
         first["commit"],
     ]
     shown = git(remote, "ls-tree", "-r", "--name-only", "tree").split("\n")
-    assert shown == sorted(p.relative_to(world.out).as_posix() for p in world.out.rglob("*") if p.is_file())
+    there = content(world.out)
+    assert shown == sorted(there)
     for path in shown:
         data = subprocess.run(["git", "show", f"tree:{path}"], cwd=remote, capture_output=True, check=True).stdout
-        assert data == (world.out / path).read_bytes()
+        assert data == there[path]
 
 
 def test_trailers(world: World) -> None:
@@ -107,9 +99,7 @@ def _with(plain: Callable[..., dict[str, str]], **more: str) -> Callable[..., di
 def test_a_branch_with_something_else_is_left_alone(world: World) -> None:
     clone = world.folder / "clone"
     git(world.folder, "clone", "-q", "remote.git", "clone")
-    write(clone, {"mine.txt": "my work\n"})
-    git(clone, "add", "-A")
-    git(clone, "commit", "-qm", "Mine")
+    committed(clone, {"mine.txt": "my work\n"})
     git(clone, "push", "-q", "origin", "HEAD:refs/heads/tree")
     before = git(world.folder / "remote.git", "rev-parse", "tree")
     done = _publish(world)

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from shrinker.values.upstream import UpstreamTree
-from tools.crosscheck.explain import explain_all, names_of
+from tools.crosscheck.explain import Gone, explain_all, names_of
 from tools.crosscheck.finding import CrossCheck, Finding
-from tools.crosscheck.gone import Gone
 from tools.crosscheck.tools import PACKAGE, TOOLS, import_graph
 
 

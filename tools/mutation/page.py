@@ -8,9 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-from shrinker.report.pages import readable, write_files
+from shrinker.report.pages import readable, templates, write_files
 from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
 from tools.mutation.faults import Fault
@@ -167,14 +165,7 @@ def rules_page(data: Mapping[str, Any]) -> str:
 
 
 def _rendered(template: str, data: Mapping[str, Any]) -> str:
-    found = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    return found.get_template(template).render(data)
+    return templates(Path(__file__).parent).get_template(template).render(data)
 
 
 def _share(part: int, whole: int) -> str:

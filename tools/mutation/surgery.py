@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 _BLOCKS = ("body", "orelse", "finalbody")
 
 
-def parsed(text: str) -> ast.Module:
+def parsed(text: str | bytes) -> ast.Module:
     """The syntax tree. Raises SyntaxError; what Python only warns of is upstream's."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

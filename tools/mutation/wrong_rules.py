@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import random
 import re
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 from shrinker.syntax.names import last_name
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import UpstreamTree, module_name
+from tools.mutation.surgery import parsed
 
 _WHY = "Planted to see whether the evidence notices a wrong rule."
 _ASKS = re.compile(r"_?(is|has|use|uses|should|can|enable|supports?|need|needs)_\w+")
@@ -116,9 +116,7 @@ def draw(tree: UpstreamTree, out: Path, manifest: Manifest, *, count: int, seed:
 
 
 def _of_module(module: str, source: bytes) -> Iterator[WrongRule]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tree = ast.parse(source)
+    tree = parsed(source)
     if module.count(".") > 1:
         yield _module(module)
     for node in tree.body:

@@ -17,7 +17,7 @@ with open(sys.argv[1], encoding="utf-8") as file:
 
 from sglang.srt.server_args import prepare_server_args
 
-from equivalence.children import in_child
+from equivalence.processes import in_child
 
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 

@@ -17,7 +17,7 @@ import pytest
 import torch  # noqa: F401  each child has it
 import transformers  # noqa: F401
 
-from equivalence.children import in_child
+from equivalence.processes import in_child
 
 _PLAIN_IMPORT = builtins.__import__
 

@@ -11,19 +11,7 @@ from types import ModuleType
 
 from equivalence.simulation.kernels.registry import attach
 
-_SUBJECTS = (
-    "attention",
-    "gemm",
-    "memory",
-    "moe",
-    "norm",
-    "quantization",
-    "rope",
-    "sampling",
-    "sparse",
-    "speculative",
-    "support",
-)
+_SUBJECTS = ("attention", "gemm", "memory", "moe", "norm", "quantization", "rope", "sparse", "speculative", "support")
 
 
 def load() -> None:

@@ -1,4 +1,4 @@
-"""Sparse attention of V3.2: the index of keys, its scores, the best of them, and attention over these."""
+"""Sparse attention of V3.2: the index of keys, its scores, the best of them (of tokens, too), and attention over these."""
 
 from __future__ import annotations
 
@@ -186,6 +186,13 @@ def best(scores: Tensor, lengths: Tensor, count: int, starts: Tensor | None = No
             chosen = scores[i, first : first + length].topk(count).indices.sort().values
         found[i, : len(chosen)] = chosen.to(torch.int32)
     return found
+
+
+@kernel("sgl_kernel", source="sgl-kernel/python/sgl_kernel/top_k.py")
+def fast_topk(values: Tensor, topk: int, dim: int) -> tuple[Tensor, Tensor]:
+    """The largest, with their indices."""
+    result = torch.max(values, dim=dim, keepdim=True) if topk == 1 else torch.topk(values, topk, dim=dim)
+    return result[0], result[1]
 
 
 @jit("dpsk_v4_topk_v2", "topk_plan", source="deepseek_v4/topk_v2.cuh")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from equivalence.gpu.interval import Estimate, Sample, estimate, finding
+from equivalence.gpu.turns import Estimate, Sample, estimate, finding
 
 
 def pairs(*ratios, places="ab"):

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from equivalence.levels import helptext, openapi
-from equivalence.levels.answers import compare_answers, compare_removed
 from equivalence.levels.result import Ledger
+from equivalence.levels.server import compare_answers, compare_removed
 from equivalence.serving import Answer, Record
 from equivalence.serving.record import NO_TIME
 

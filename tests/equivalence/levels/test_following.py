@@ -61,14 +61,19 @@ def test_a_program_that_fails_is_not_remembered(tmp_path: Path) -> None:
     assert setting.following.known("small") is None
 
 
+def followed(folder: Path) -> tuple[Setting, Path, Configuration]:
+    """A setting that knows two executed lines of a configuration, and upstream's tree."""
+    setting = setting_of(folder / "work", Cache.off())
+    one = Configuration(name="small", published="v3")
+    assert setting.following is not None
+    setting.following._known[meta_call(one, setting).follow] = Executed({"__init__.py": frozenset({2, 3})}, {})
+    return setting, tree_of(folder / "upstream", UPSTREAM_TEXT), one
+
+
 @pytest.mark.parametrize(("text", "missing"), [(UPSTREAM_TEXT, []), ("def work(x):\n    return x + 1\n", [3])])
 def test_the_level_names_what_is_missing(tmp_path: Path, text: str, missing: list[int]) -> None:
-    setting = setting_of(tmp_path / "work", Cache.off())
-    upstream, generated = tree_of(tmp_path / "upstream", UPSTREAM_TEXT), tree_of(tmp_path / "generated", text)
-    one = Configuration(name="small", published="v3")
-    following = setting.following
-    assert following is not None
-    following._known[meta_call(one, setting).follow] = Executed({"__init__.py": frozenset({2, 3})}, {})
+    setting, upstream, one = followed(tmp_path)
+    generated = tree_of(tmp_path / "generated", text)
     found = trace.run(upstream, generated, setting, configurations=[one], runs=(), scenarios=()).evidence
     assert [(f.path, f.line) for f in found.findings] == [("python/sglang/__init__.py", line) for line in missing]
     assert dict(found.checks)["programs"] == 1
@@ -85,11 +90,7 @@ def test_nothing_followed_is_no_evidence(tmp_path: Path) -> None:
 def test_a_server_of_upstreams_that_does_not_start_is_a_fault_only_where_it_has_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, needed: bool
 ) -> None:
-    setting = setting_of(tmp_path / "work", Cache.off())
-    tree = tree_of(tmp_path / "tree", UPSTREAM_TEXT)
-    one = Configuration(name="small", published="v3")
-    assert setting.following is not None
-    setting.following._known[meta_call(one, setting).follow] = Executed({"__init__.py": frozenset({2, 3})}, {})
+    setting, tree, one = followed(tmp_path)
     monkeypatch.setattr(server, "observe", lambda *_: None)
     asked = Scenario(name="seldom", needed=needed)
     found = trace.run(tree, tree, setting, configurations=[one], runs=(), scenarios=[asked])
@@ -98,12 +99,8 @@ def test_a_server_of_upstreams_that_does_not_start_is_a_fault_only_where_it_has_
 
 
 def test_without_triton_only_what_builds_models_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    setting = setting_of(tmp_path / "work", Cache.off())
+    setting, tree, one = followed(tmp_path)
     setting = replace(setting, simulation=Simulation(setting.simulation.python, Settings(hidden=("triton",))))
-    tree = tree_of(tmp_path / "tree", UPSTREAM_TEXT)
-    one = Configuration(name="small", published="v3")
-    assert setting.following is not None
-    setting.following._known[meta_call(one, setting).follow] = Executed({"__init__.py": frozenset({2, 3})}, {})
 
     def served(*_: object) -> None:
         raise AssertionError("a server was started")

@@ -14,7 +14,7 @@ import pytest
 from equivalence.processes import run
 from equivalence.simulation import calls
 from equivalence.simulation.environment import SITE, Simulation, find_python
-from equivalence.simulation.finders import AfterImport
+from equivalence.simulation.inside import AfterImport
 from equivalence.simulation.packages import declared_versions
 from equivalence.simulation.settings import SWITCH, Settings
 from shrinker.values.errors import InputError
@@ -51,10 +51,9 @@ def test_a_project_without_an_environment_has_that_of_the_checkout(
 def test_nothing_of_the_surroundings_enters(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SGLANG_ENABLE_SOMETHING", "1")
     monkeypatch.setenv("PYTHONPATH", "/elsewhere")
-    found = Simulation(Path(sys.executable), Settings()).variables(Path("/tree"), {"EXTRA": "1"})
+    found = Simulation(Path(sys.executable), Settings()).variables(Path("/tree"))
     assert found["PYTHONPATH"] == f"{SITE}{os.pathsep}/tree"
     assert "SGLANG_ENABLE_SOMETHING" not in found
-    assert found["EXTRA"] == "1"
     assert Settings.from_text(found[SWITCH]) == Settings()
 
 

@@ -8,7 +8,7 @@ from equivalence.processes import run
 from equivalence.simulation import events
 from equivalence.simulation.environment import Simulation
 from equivalence.simulation.settings import Settings
-from tests.simulations import simulation_python
+from tests.simulations import simulation_python, write_package
 
 LOOP = """import asyncio
 
@@ -49,10 +49,7 @@ async def serve():
 
 
 def counted(folder: Path, code: str) -> dict[str, events.Events]:
-    for name, text in {"__init__.py": "", "managers/__init__.py": "", "managers/loop.py": LOOP}.items():
-        place = folder / "tree/sglang" / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text)
+    write_package(folder / "tree", {"__init__.py": "", "managers/__init__.py": "", "managers/loop.py": LOOP})
     (folder / "counts").mkdir()
     made = Simulation(simulation_python(), Settings()).seeing(
         counted=str(folder / "counts"), followed=str(folder / "tree/sglang")

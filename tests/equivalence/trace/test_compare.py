@@ -9,6 +9,7 @@ import pytest
 from equivalence.trace import Comparison, Stated, compare, reasons
 from shrinker.check.rule_index import index_rules
 from shrinker.ruleset.load import load_rules
+from tests.small import rule
 
 PLATFORM = """\
 def is_npu():
@@ -196,14 +197,12 @@ def test_a_refused_value_is_not_registered(tmp_path: Path) -> None:
     assert found.lines[reasons.REGISTRATION] == 1
 
 
-RULES = """
-[[domain]]
-id = "backends"
-why = "A rule of the test."
-names = ["sglang.**.backend"]
-registers = ["sglang.**.Backends.register"]
-never = ["other"]
-"""
+RULES = rule(
+    *("domain", "backends"),
+    names=["sglang.**.backend"],
+    registers=["sglang.**.Backends.register"],
+    never=["other"],
+)
 
 
 @pytest.mark.parametrize(("name", "findings"), [("other", 0), ("served", 1)])

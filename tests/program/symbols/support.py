@@ -8,33 +8,15 @@ from shrinker.project import RULES_FOLDER
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.load import load_rules
 from tests.fold.programs import PROGRAMS
+from tests.small import rule
 
 ARCHIVES = sorted((PROGRAMS / "symbols").glob("*.txtar"), key=lambda p: (not p.name.startswith("noop_"), p.name))
-ROOT = """
-[[root]]
-id = "root-launch"
-why = "The command of the small programs."
-modules = ["sglang.launch_server"]
-
-[[label]]
-id = "label-counts"
-why = "Kinds of what is counted."
-modules = ["sglang.metrics"]
-texts = ["count_*", "count_all"]
-"""
-PLATFORM = """
-[[fact]]
-id = "fact-hip"
-why = "CUDA is the platform."
-calls = ["sglang.srt.utils.is_hip"]
-value = false
-
-[[remove]]
-id = "remove-gone"
-why = "No other platform."
-feature = "another platform"
-modules = ["sglang.gone"]
-"""
+ROOT = rule("root", "root-launch", modules=["sglang.launch_server"]) + rule(
+    "label", "label-counts", modules=["sglang.metrics"], texts=["count_*", "count_all"]
+)
+PLATFORM = rule("fact", "fact-hip", calls=["sglang.srt.utils.is_hip"], value=False) + rule(
+    "remove", "remove-gone", feature="another platform", modules=["sglang.gone"]
+)
 """A platform that is removed, and what is false for its sake."""
 
 

@@ -6,7 +6,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from tests.cli.small import Done, World, write
+from tests.cli.small import Done, World
+from tests.small import write
 
 SERVER = "python/sglang/srt/server.py"
 CUDA = "python/sglang/srt/cuda.py"

@@ -6,9 +6,10 @@ import shutil
 import subprocess
 from typing import Any
 
-from tests.cli.small import FILES, RULES, World, write
+from tests.cli.small import FILES, RULES, World
 from tests.report.diff.compared import CUDA, SERVER, changed, compared, diff, second, told
-from tests.repositories import git
+from tests.repositories import committed, git
+from tests.small import write
 
 UTILS = "python/sglang/srt/utils.py"
 
@@ -177,16 +178,10 @@ def test_what_becomes_uncertain_is_told(world: World) -> None:
 
 
 def test_commits_between_two_commits(world: World) -> None:
-    def committed(files: dict[str, str], subject: str) -> str:
-        write(world.upstream, files)
-        git(world.upstream, "add", "-A")
-        git(world.upstream, "commit", "-qm", subject)
-        return git(world.upstream, "rev-parse", "HEAD")
-
     git(world.upstream, "init", "-q")
-    first = committed({}, "First (#1)")
-    committed({CUDA: FILES[CUDA].replace("'cuda'", "'cuda 2'")}, "Say 2 | and <b>more</b> (#42)")
-    committed({"README.md": "words\n"}, "Words (#43)")
+    first = committed(world.upstream, {}, "First (#1)")
+    committed(world.upstream, {CUDA: FILES[CUDA].replace("'cuda'", "'cuda 2'")}, "Say 2 | and <b>more</b> (#42)")
+    committed(world.upstream, {"README.md": "words\n"}, "Words (#43)")
     sides = [f"git:{world.upstream}@{first}", f"git:{world.upstream}@HEAD"]
     found = told(world, *sides)
     assert [(row["number"], row["subject"]) for row in found["commits"]] == [("#42", "Say 2 | and <b>more</b>")]

@@ -9,8 +9,9 @@ import signal
 import pytest
 
 from shrinker.report.diff.values import Change
-from tests.cli.small import FILES, World, write
+from tests.cli.small import FILES, World
 from tests.report.diff.compared import CUDA, SERVER, diff, second, told
+from tests.small import write
 
 
 def test_a_tree_and_itself(world: World) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from shrinker.values.errors import InputError
+from tests.small import write
 from tools.crosscheck import CrossCheck, Finding
 from tools.crosscheck.compare import _new
-from tools.crosscheck.explain import explain_all, names_of
-from tools.crosscheck.gone import Gone
+from tools.crosscheck.explain import Gone, explain_all, names_of
 from tools.crosscheck.tools import import_graph, pyrefly, ruff, vulture
 
 BEFORE = """import os
@@ -75,10 +75,7 @@ GRAPH: dict[str, Any] = {
 
 
 def _write(root: Path, files: dict[str, str]) -> Path:
-    for name, text in files.items():
-        path = root / "python" / "sglang" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
+    write(root / "python/sglang", files)
     return root
 
 
