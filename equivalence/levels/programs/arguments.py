@@ -1,14 +1,19 @@
-"""Settle lists of a server's arguments, each in a child of one process that has loaded what settles them. Arguments: GIVEN.json RESULT.json."""
+"""Settle lists of a server's arguments, each in a child of one process that has loaded what settles them. Arguments: GIVEN.json RESULT.json.
+
+The first list finds nothing more loaded than a server does; what it loads is loaded for the others, so that what an import sets is told once.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import json
 import logging
 import os
 import re
 import sys
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -37,11 +42,25 @@ def settled(arguments: list[str]) -> dict[str, Any]:
     return found | {"environment": {name: text for name, text in os.environ.items() if before.get(name) != text}}
 
 
+def loading(arguments: list[str]) -> dict[str, Any]:
+    """The same, and the modules that it loaded."""
+    known = set(sys.modules)
+    return settled(arguments) | {"loaded": [name for name in sys.modules if name not in known]}
+
+
+def told(show: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What a child shows; without it, how it ended."""
+    code, found = in_child(show, f"{sys.argv[2]}.case", given["seconds"])
+    return found or {"error": f"ended with {code}", "environment": {}}
+
+
 logging.disable(logging.CRITICAL)
-told: list[dict[str, Any]] = []
-for case in given["cases"]:
-    code, found = in_child(partial(settled, case), f"{sys.argv[2]}.case", given["seconds"])
-    told.append(found or {"error": f"ended with {code}", "environment": {}})
+first, *others = given["cases"]
+every = [told(partial(loading, first))]
+for name in every[0].pop("loaded", []):
+    with contextlib.suppress(Exception):
+        importlib.import_module(name)
+every += [told(partial(settled, case)) for case in others]
 with open(sys.argv[2], "w", encoding="utf-8") as file:
-    json.dump(told, file)
+    json.dump(every, file)
 os._exit(0)

@@ -22,6 +22,7 @@ import os, sys
 
 class Made:
     def __init__(self, words):
+        import sglang.srt.late
         self.words, self.made = words, object()
         if "--switch" in words:
             os.environ["SWITCHED"] = "1"
@@ -42,7 +43,8 @@ prepare_server_args = Made
 
 
 def test_every_list_is_settled_by_itself(tmp_path: Path) -> None:
-    tree = write_package(tmp_path, {"srt/server_args.py": SERVER_ARGS})
+    late = "import os\nos.environ['IMPORTED'] = '1'\n"
+    tree = write_package(tmp_path, {"srt/server_args.py": SERVER_ARGS, "srt/late.py": late})
     cases = [["--switch"], ["--plain"], ["--broken", "7"], ["--unknown"], ["--killed"], ["--late"]]
     (tmp_path / "given.json").write_text(json.dumps({"cases": cases, "seconds": 60}))
     words = [sys.executable, *map(str, (PROGRAMS / "arguments.py", tmp_path / "given.json", tmp_path / "result.json"))]
@@ -50,7 +52,8 @@ def test_every_list_is_settled_by_itself(tmp_path: Path) -> None:
     told = json.loads((tmp_path / "result.json").read_text())
     fields = {"words": "['--plain']", "made": "<object object>"}
     assert told[:2] == [
-        {"fields": fields | {"words": "['--switch']"}, "environment": {"SWITCHED": "1"}},
+        # What an import sets is told once: the others find it loaded.
+        {"fields": fields | {"words": "['--switch']"}, "environment": {"IMPORTED": "1", "SWITCHED": "1"}},
         {"fields": fields, "environment": {}},
     ]
     errors = ["ValueError: no: 7", "error: unknown", "ended with 9", "AssertionError: late"]
