@@ -10,9 +10,27 @@ from equivalence.simulation.settings import current
 
 PACKAGES = frozenset(
     (
-        *("sgl_kernel", "flashinfer", "deep_gemm", "cutlass", "flash_attn", "quack", "tilelang", "tokenspeed_mla"),
-        *("torchao", "torchvision", "torch_memory_saver", "cuda", "pynvml", "IPython", "compressed_tensors", "gguf"),
-        *("soundfile", "datasets", "flash_mla", "cuda_tile", "triton"),
+        "sgl_kernel",
+        "flashinfer",
+        "deep_gemm",
+        "cutlass",
+        "flash_attn",
+        "quack",
+        "tilelang",
+        "tokenspeed_mla",
+        "torchao",
+        "torchvision",
+        "torch_memory_saver",
+        "cuda",
+        "pynvml",
+        "IPython",
+        "compressed_tensors",
+        "gguf",
+        "soundfile",
+        "datasets",
+        "flash_mla",
+        "cuda_tile",
+        "triton",
     )
 )
 """Top-level modules that are stubs where they are not installed. `datasets` needs no GPU, but weighs 300 MB.
@@ -20,8 +38,16 @@ Triton is installed where it has a wheel, on Linux."""
 
 AT_IMPORT = frozenset(
     (
-        *("cutlass", "cuda", "quack", "tilelang", "triton_kernels", "flash_attn"),
-        *("torchvision", "timm", "cuda_tile", "triton"),
+        "cutlass",
+        "cuda",
+        "quack",
+        "tilelang",
+        "triton_kernels",
+        "flash_attn",
+        "torchvision",
+        "timm",
+        "cuda_tile",
+        "triton",
     )
 )
 """Those that modules call while they are loaded."""

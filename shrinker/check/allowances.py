@@ -43,8 +43,17 @@ ONE_TUPLE_COMMA = "comma of a one-tuple"
 PARENTHESES = "grouping parentheses"
 
 NAMES = (
-    *(HEADER, PASS, *LITERALS, IF_FOR_ELIF, ELSE_FOR_ELIF, NAMED_ERROR, DEFAULT),
-    *(REFUSAL, GUARD, ONE_TUPLE_COMMA, PARENTHESES),
+    HEADER,
+    PASS,
+    *LITERALS,
+    IF_FOR_ELIF,
+    ELSE_FOR_ELIF,
+    NAMED_ERROR,
+    DEFAULT,
+    REFUSAL,
+    GUARD,
+    ONE_TUPLE_COMMA,
+    PARENTHESES,
 )
 """All of them, in the order in which they are reported."""
 

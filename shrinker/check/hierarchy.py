@@ -9,8 +9,26 @@ from shrinker.check.symbols import LookUp, ModuleSymbols
 
 MADE_BY_FIELDS = frozenset({"NamedTuple", "TypedDict", "Struct", "BaseModel"})
 _ASKED_BY_NAME = frozenset(
-    {"Module", "Parameter", "Tensor", "BaseModel", "Struct", "Generic", "Protocol", "ABC", "Enum", "IntEnum", "StrEnum"}
-    | {"Flag", "IntFlag", "NamedTuple", "SimpleNamespace", "TypedDict", "PretrainedConfig", "PreTrainedModel"}
+    {
+        "Module",
+        "Parameter",
+        "Tensor",
+        "BaseModel",
+        "Struct",
+        "Generic",
+        "Protocol",
+        "ABC",
+        "Enum",
+        "IntEnum",
+        "StrEnum",
+        "Flag",
+        "IntFlag",
+        "NamedTuple",
+        "SimpleNamespace",
+        "TypedDict",
+        "PretrainedConfig",
+        "PreTrainedModel",
+    }
 )
 """Classes of other packages that call no method of a class below them but those that kept code names, too. Any other
 (a communicator that a library drives, a handler, a visitor) may call all that is defined for it."""

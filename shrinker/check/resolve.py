@@ -15,8 +15,19 @@ from shrinker.check.symbols import ModuleSymbols
 from shrinker.values.upstream import PACKAGE, module_name
 
 _EVERY_MODULE = frozenset(
-    {"__annotations__", "__builtins__", "__cached__", "__dict__", "__doc__", "__file__", "__loader__"}
-    | {"__name__", "__package__", "__path__", "__spec__"}
+    {
+        "__annotations__",
+        "__builtins__",
+        "__cached__",
+        "__dict__",
+        "__doc__",
+        "__file__",
+        "__loader__",
+        "__name__",
+        "__package__",
+        "__path__",
+        "__spec__",
+    }
 )
 
 

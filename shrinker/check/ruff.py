@@ -20,8 +20,14 @@ _NAME = re.compile(r"`([^`]+)`")
 # Files are named one by one: then no `.gitignore` and no excluded folder name ("dist") hides one.
 _FILES_A_RUN = 1500
 _BASE = (
-    *("check", "--isolated", "--no-cache", "--ignore-noqa", "--quiet", "--exit-zero"),
-    *("--target-version=py312", "--output-format=json"),
+    "check",
+    "--isolated",
+    "--no-cache",
+    "--ignore-noqa",
+    "--quiet",
+    "--exit-zero",
+    "--target-version=py312",
+    "--output-format=json",
 )
 _NAMES = ("F821", "F822", "F823", STAR)
 

@@ -66,8 +66,17 @@ RecordedUpstream = Annotated[str | None, typer.Option(help="Where upstream is; d
 TimeoutFactor = Annotated[float, typer.Option(min=0.1, help="Factor of all time limits, for slow or busy machines.")]
 
 LEVELS = (
-    *("form", "references", "capabilities", "embedders", "imports", "model", "server", "trace"),
-    *("tests", "native", "gpu"),
+    "form",
+    "references",
+    "capabilities",
+    "embedders",
+    "imports",
+    "model",
+    "server",
+    "trace",
+    "tests",
+    "native",
+    "gpu",
 )
 """Evidence levels, as `--level` takes them: to load those that judge takes longer than to complete a word may."""
 DEFAULT_PROFILE = "deepseek"

@@ -18,10 +18,28 @@ from shrinker.values.upstream import Identity
 
 LOCK = "shrink.lock.json"
 WRITTEN = (
-    *("DEPENDENCIES.md", "REMOVED_FILES.md", "api.md", "dependencies.json", "dependencies.svg"),
-    *("errors.txt", "tuning.txt", "lines.txt", "graph.json", "interface.json", "interface.md"),
-    *("keep.txt", "questionable.txt", "remove.txt", "rules.json", "rules.md", "run.json"),
-    *("index.html", "summary.json", "symbol_edges.json", "symbols.json", "uncertain.txt"),
+    "DEPENDENCIES.md",
+    "REMOVED_FILES.md",
+    "api.md",
+    "dependencies.json",
+    "dependencies.svg",
+    "errors.txt",
+    "tuning.txt",
+    "lines.txt",
+    "graph.json",
+    "interface.json",
+    "interface.md",
+    "keep.txt",
+    "questionable.txt",
+    "remove.txt",
+    "rules.json",
+    "rules.md",
+    "run.json",
+    "index.html",
+    "summary.json",
+    "symbol_edges.json",
+    "symbols.json",
+    "uncertain.txt",
 )
 """What a run writes beside the lock."""
 EVIDENCE = ("verify", "mutation", "mutation-rules", "breakages", "gpu")

@@ -15,8 +15,21 @@ _MESSAGE_WORDS = frozenset({"log", "logger", "logging", "warn", "warning", "warn
 _HELP = frozenset({"help", "description", "epilog"})
 _PROBES = frozenset({"hasattr", "find_spec", "import_module", "__import__"})
 _PLAIN_DECORATORS = frozenset(
-    {"abstractmethod", "cache", "cached_property", "classmethod", "contextmanager", "dataclass", "jit", "lru_cache"}
-    | {"no_grad", "override", "property", "setter", "staticmethod"}
+    {
+        "abstractmethod",
+        "cache",
+        "cached_property",
+        "classmethod",
+        "contextmanager",
+        "dataclass",
+        "jit",
+        "lru_cache",
+        "no_grad",
+        "override",
+        "property",
+        "setter",
+        "staticmethod",
+    }
 )
 _GROWING = frozenset({"append", "extend", "add", "update", "insert"})
 

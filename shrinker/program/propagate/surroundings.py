@@ -17,8 +17,31 @@ from shrinker.values.texts import words_of
 from shrinker.values.upstream import PACKAGE, UpstreamTree, module_name
 
 _WORDS = re.compile(r"[A-Za-z_]\w*")
-_NAMING = "py pyi toml cfg ini yaml yml cpp cc cxx cu cuh h hpp rs sh txt jinja proto js html"
-_NAMING_SUFFIXES = frozenset(_NAMING.split())
+_NAMING_SUFFIXES = frozenset(
+    {
+        "py",
+        "pyi",
+        "toml",
+        "cfg",
+        "ini",
+        "yaml",
+        "yml",
+        "cpp",
+        "cc",
+        "cxx",
+        "cu",
+        "cuh",
+        "h",
+        "hpp",
+        "rs",
+        "sh",
+        "txt",
+        "jinja",
+        "proto",
+        "js",
+        "html",
+    }
+)
 """Of files that may call Python by name; data files do not."""
 
 
