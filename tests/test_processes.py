@@ -63,8 +63,8 @@ def test_what_runs_in_a_child_is_told_to_end_and_ends_its_own(tmp_path: Path) ->
     started, ended = tmp_path / "started", tmp_path / "ended"
 
     def call(_: Tell) -> None:
-        started.touch()
         try:
+            started.touch()
             time.sleep(600)
         finally:
             ended.touch()
