@@ -1,7 +1,7 @@
 """After folding: imports and flags whose every read was folded away.
 
 Only names whose reads this run removed are considered: what upstream left unused stays. What other modules may use is
-judged by all of upstream, but for the names that a refinement round found unused by the kept modules.
+judged by all of upstream. What only the kept modules as a whole show to be unused goes with the search of symbols.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from shrinker.facts.effects import is_pure
 from shrinker.facts.lattice import Known, Ref
 from shrinker.facts.scopes import ModuleScope
 from shrinker.fold.context import Context
-from shrinker.fold.exports import drop_entries, fixed_entries, is_export
+from shrinker.fold.exports import drop_entries, is_export
 from shrinker.fold.harvest import exported
 from shrinker.syntax.imports import absolute, bound_name, catches_import_error, is_type_checking, loads
 from shrinker.syntax.names import reads_in
@@ -24,13 +24,10 @@ from shrinker.values.edits import DropAlias
 
 def drop_unused(tree: ast.Module, context: Context) -> None:
     """Remove module-level flags with an exact value that nobody reads, then imports of predicates."""
-    exports, fixed, reads, environment = exported(tree), fixed_entries(tree), _Reads(tree, context), context.environment
+    exports, reads, environment = exported(tree), _Reads(tree, context), context.environment
 
     def is_used(name: str) -> bool:
         """True when the module itself reads the name, or another module may."""
-        if name in context.unused:
-            # Its entry in `__all__` goes with it.
-            return name in reads or name in fixed
         if name in reads or name in exports:
             return True
         return (context.module, name) in environment.imported or context.module in environment.starred
@@ -132,7 +129,7 @@ def _is_idle(node: ast.If, context: Context, is_used: Callable[[str], bool]) -> 
     return (
         not node.orelse
         and all(isinstance(statement, ast.Import | ast.ImportFrom) for statement in node.body)
-        and all((n in context.touched or n in context.unused) and not is_used(n) for n in names)
+        and all(n in context.touched and not is_used(n) for n in names)
         and not any(node.lineno <= e.span.line <= (node.end_lineno or node.lineno) for e in context.edits)
     )
 
@@ -147,7 +144,7 @@ def keep_import(
     is_used: Callable[[str], bool],
     *,
     runs: bool = True,
-    local: bool = False,
+    loaded: frozenset[str] | None = None,
     last: bool = False,
 ) -> bool:
     """Drop the names of an import whose every use was folded away; False when the whole statement goes.
@@ -156,7 +153,7 @@ def keep_import(
         node: the import.
         is_used: whether a name bound by the import is used, wherever it can be.
         runs: False for what only a type checker runs.
-        local: True inside a function.
+        loaded: inside a function, what the module level loads before.
         last: True for the only statement that is left of a block.
     """
     if isinstance(node, ast.ImportFrom) and node.module == "__future__":
@@ -165,19 +162,19 @@ def keep_import(
     gone: list[tuple[ast.alias, frozenset[str], bool]] = []
     for alias, modules in zip(node.names, loads(node, context.package), strict=True):
         name = bound_name(node, alias)
-        if (name not in context.touched and name not in context.unused) or is_used(name):
+        if name not in context.touched or is_used(name):
             continue
         rules = _decided_by(source, alias.name, context) if source else frozenset()
         # What is read as `module.name` elsewhere stays, unless every such read is folded too.
-        lost = name in context.touched and (local or name not in context.environment.read)
-        # The import is gone with what importing does, unless a round found that it need not be done here.
+        lost = loaded is not None or name not in context.environment.read
+        # The import is gone with what importing does, unless that is done anyway.
         parts = {m.module for m in modules if m.perhaps and m.module in context.environment.modules}
         # Of a module of the tree it is certain that any other name is no module.
         outside = {m.module for m in modules if m.module.partition(".")[0] not in context.environment.packages}
         asked = {m.module for m in modules if not m.perhaps} | parts | outside
-        idle = not runs or asked <= context.unloaded
-        may_go = idle or (isinstance(node, ast.ImportFrom) and parts <= context.unloaded)
-        if may_go and (rules or lost or name in context.unused):
+        idle = not runs or asked <= (loaded or frozenset())
+        may_go = idle or (isinstance(node, ast.ImportFrom) and parts <= (loaded or frozenset()))
+        if may_go and (rules or lost):
             gone.append((alias, rules, idle))
     if len(gone) == len(node.names):
         # A module that is imported for its predicates only needs no proof.
@@ -271,7 +268,7 @@ def _is_dead_flag(node: ast.stmt, context: Context, is_used: Callable[[str], boo
     else:
         # Reads of an exact constant have all become literals. Of another one only the tests are gone:
         # none may be left here or elsewhere, and asking must have no effect.
-        if (name in context.environment.read and name not in context.unused) or not is_pure(
+        if name in context.environment.read or not is_pure(
             node.value, ModuleScope(context.environment, context.module, context.decided)
         ):
             return False

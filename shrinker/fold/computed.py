@@ -9,7 +9,7 @@ from itertools import chain
 
 from shrinker.fold.reading import Reading
 from shrinker.syntax.unroll import Unroller
-from shrinker.values.summary import ComputedName, Store
+from shrinker.values.summary import Store
 
 _FIELD = re.compile(r"\{[^{}]*\}")
 _LITERAL_CHARACTERS = 3
@@ -28,7 +28,7 @@ class ComputedNames:
         self._unroller = unroller
         self.sites: list[tuple[int, str]] = []
         """Computed strings, each computed part written ``*``; where loops spell them out, what they are."""
-        self._patterns: set[ComputedName] = set()
+        self._patterns: set[str] = set()
         self._weak: list[tuple[int, str]] = []
         """Patterns that say little, with their lines."""
         self._asks: list[int] = []
@@ -39,7 +39,7 @@ class ComputedNames:
             if "*" in part and _says_something(part):
                 literal = part.replace("*", "").replace("_", "")
                 if len(literal) >= _LITERAL_CHARACTERS:
-                    self._patterns.add(ComputedName(part))
+                    self._patterns.add(part)
                 elif " " not in pattern:
                     # Of a sentence (`f"the {kind}s"`) a part that says so little is no name.
                     self._weak.append((line, part))
@@ -87,7 +87,7 @@ class ComputedNames:
                     stores.add(Store(text, owner=owner if "*" in text else ""))
         elif "*" in pattern:
             if _says_something(pattern):
-                self._patterns.add(ComputedName(pattern, owner))
+                self._patterns.add(pattern)
             else:
                 self._asks.append(call.lineno)
 
@@ -102,14 +102,12 @@ class ComputedNames:
                 return node.name
         return ""
 
-    def finish(self) -> set[ComputedName]:
+    def finish(self) -> set[str]:
         """All patterns: those that say little where code beside them reads an attribute of a computed name."""
         if self._asks and self._weak:
             ends = sorted(node.end_lineno or node.lineno for node, inner in self._reading.definitions if not inner)
             asked = {bisect.bisect_left(ends, line) for line in self._asks}
-            self._patterns.update(
-                ComputedName(part) for line, part in self._weak if bisect.bisect_left(ends, line) in asked
-            )
+            self._patterns.update(part for line, part in self._weak if bisect.bisect_left(ends, line) in asked)
         return self._patterns
 
 

@@ -86,10 +86,6 @@ class Context:
         """Names, attributes and identifier strings of the code that goes."""
         self.lost_own: set[str] = set()
         """Attributes of `self`, `cls` and `super()` in that code."""
-        self.unused: frozenset[str] = frozenset()
-        """Module-level names that a refinement round found unused by all other kept modules."""
-        self.unloaded: frozenset[str] = frozenset()
-        """Modules that imports here need not load."""
         self.needed: frozenset[str] = frozenset()
         """Modules that imports here must load."""
         self.unproven_imports: set[str] = set()

@@ -12,13 +12,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain
 
-from shrinker.fold.accesses import accesses
 from shrinker.fold.computed import SHORT, ComputedNames
 from shrinker.fold.context import Context
-from shrinker.fold.idle import idle_locals, import_statements
 from shrinker.fold.messages import is_message
 from shrinker.fold.reading import Reading
-from shrinker.syntax.imports import bound_name, module_imports
 from shrinker.syntax.ranges import span
 from shrinker.syntax.side_effects import is_free, is_inert
 from shrinker.syntax.unroll import Unroller
@@ -44,32 +41,20 @@ def harvest(reading: Reading, unroller: Unroller, context: Context) -> tuple[Mod
     patterns = ComputedNames(reading, unroller)
     patterns.calls(stores)
     fields, decided = class_fields(tree, stores, context.literals())
-    asked = accesses(reading, context.package, said_words.strings, said_words.texts)
-    idle = _bound(tree) - said_words.loads
     free, fixed = _definitions(tree)
     within = said_words.within()
     summary = ModuleSummary(
         words=words(said_words.all - within),
         within=words(within),
-        loads=words(said_words.loads),
-        reads=words(asked.reads),
-        dynamic=asked.dynamic,
-        chains=words(asked.chains),
-        looks_at_itself=asked.looks_at_itself,
-        binds=tuple(sorted(asked.binds)),
-        statements=tuple(import_statements(tree, context.package, idle)),
-        idle_locals=tuple(sorted(idle_locals(tree, context.package, context.lost))),
         texts=words(said_words.texts),
-        patterns=tuple(sorted(patterns.finish())),
+        patterns=words(patterns.finish()),
         exports=words(exported(tree)),
-        idle=words(idle),
         free=words(free),
         fixed=words(fixed),
         subclassed=words(_subclassed(reading)),
         stores=tuple(sorted(stores)),
         fields=tuple(sorted(fields)),
         decided=words(decided),
-        classes=words({s.name for s in tree.body if isinstance(s, ast.ClassDef)}),
         inert=is_inert(tree),
         unproven_imports=words(context.unproven_imports),
         lost=words(context.lost),
@@ -201,14 +186,6 @@ def exported(tree: ast.Module) -> set[str]:
             isinstance(t, ast.Name) and t.id == "__all__" for t in targets
         ):
             found |= {c.value for c in walk(node.value) if isinstance(c, ast.Constant) and isinstance(c.value, str)}
-    return found
-
-
-def _bound(tree: ast.Module) -> set[str]:
-    found = {bound_name(node, a) for node, _ in module_imports(tree.body) for a in node.names if a.name != "*"}
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            found.add(node.targets[0].id)
     return found
 
 

@@ -7,7 +7,7 @@ import ast
 from shrinker.fold.cleanup import keep_import
 from shrinker.fold.context import Context
 from shrinker.syntax.control import READ_ALL_LOCALS
-from shrinker.syntax.imports import catches_import_error
+from shrinker.syntax.imports import catches_import_error, loads
 from shrinker.syntax.names import reads_in
 from shrinker.syntax.ranges import extent, span
 from shrinker.syntax.walk import BLOCKS_OF, functions, statements
@@ -16,10 +16,23 @@ from shrinker.values.edits import Span
 
 def drop_unused_locals(tree: ast.Module, context: Context) -> None:
     """In functions, too: imports of predicates, and names of constants, when nothing reads them any more."""
-    literals = context.literals()
+    literals, loaded = context.literals(), _loaded(tree, context.package)
     for node in functions(tree):
         if context.is_edited(node):
-            _clean_function(node, context, literals)
+            _clean_function(node, context, literals, loaded)
+
+
+def _loaded(tree: ast.Module, package: str) -> frozenset[str]:
+    """Modules that are loaded before any function of the module runs, with the packages around them."""
+    found = {package}
+    for node in tree.body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found.update(each.module for names in loads(node, package) for each in names if not each.perhaps)
+    for name in tuple(found):
+        while "." in name:
+            name = name.rpartition(".")[0]
+            found.add(name)
+    return frozenset(found)
 
 
 class _LocalReads:
@@ -40,12 +53,14 @@ class _LocalReads:
         return name in self._names or not READ_ALL_LOCALS.isdisjoint(self._names)
 
 
-def _clean_function(function: ast.FunctionDef | ast.AsyncFunctionDef, context: Context, literals: set[Span]) -> None:
+def _clean_function(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, context: Context, literals: set[Span], loaded: frozenset[str]
+) -> None:
     reads = _LocalReads(function)
 
     def is_dead(node: ast.stmt, last: bool) -> bool:
         if isinstance(node, ast.Import | ast.ImportFrom):
-            return not keep_import(node, context, lambda name: name in reads, local=True, last=last)
+            return not keep_import(node, context, lambda name: name in reads, loaded=loaded, last=last)
         if last or not (
             isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
         ):

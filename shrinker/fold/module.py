@@ -84,7 +84,6 @@ def fold_source(
 
 def _fold(tree: ast.Module, context: Context, refinement: Refinement) -> None:
     environment = context.environment
-    context.unused, context.unloaded = refinement.unused, refinement.unloaded
     context.bound, context.needed = refinement.bound, refinement.needed
     scope = ModuleScope(environment, context.module, context.decided, during_import=True)
     drop_orphans(tree, context, refinement.orphans)
@@ -94,7 +93,7 @@ def _fold(tree: ast.Module, context: Context, refinement: Refinement) -> None:
     if heat(context, tree, derived):
         tree.body = StatementFolder(context, scope, "module").block(tree.body)
     drop_stores(tree, context, refinement.stores)
-    if context.edits or refinement.unused or refinement.unloaded:
+    if context.edits:
         drop_unused(tree, context)
         drop_unused_locals(tree, context)
         context.settle()

@@ -1,17 +1,21 @@
-"""Import statements: which module each names from where it stands, what it loads and binds, and when it runs."""
+"""Import statements: which module each names from where it stands, what it loads and binds."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-
-from shrinker.values.summary import Loaded
+from typing import NamedTuple
 
 Import = ast.Import | ast.ImportFrom
 
-CERTAIN, PERHAPS, NEVER = "certain", "perhaps", "never"
-"""Whether importing the module runs an import: always, in a branch, or only for a type checker."""
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
+
+
+class Loaded(NamedTuple):
+    """What an imported name may load."""
+
+    module: str
+    perhaps: bool = False
+    """True for ``a.b`` of ``from a import b``, which may be a module or not."""
 
 
 def absolute(module: str | None, level: int, package: str) -> str:
@@ -46,22 +50,6 @@ def loads(node: Import, package: str) -> list[tuple[Loaded, ...]]:
     source = absolute(node.module, node.level, package)
     whole = (Loaded(source),)
     return [whole if a.name == "*" else (*whole, Loaded(f"{source}.{a.name}", True)) for a in node.names]
-
-
-def module_imports(body: list[ast.stmt], runs: str = CERTAIN) -> Iterator[tuple[Import, str]]:
-    """Imports of the module level and of its branches, but for those whose failure a handler waits for."""
-    for node in body:
-        match node:
-            case ast.ImportFrom(module="__future__"):
-                pass
-            case ast.Import() | ast.ImportFrom():
-                yield node, runs
-            case ast.If(test=test):
-                branch = NEVER if is_type_checking(test) else PERHAPS
-                yield from module_imports(node.body, max(runs, branch, key=(CERTAIN, PERHAPS, NEVER).index))
-                yield from module_imports(node.orelse, max(runs, PERHAPS, key=(CERTAIN, PERHAPS, NEVER).index))
-            case ast.Try() if not any(catches_import_error(h) for h in node.handlers):
-                yield from module_imports(node.body, max(runs, PERHAPS, key=(CERTAIN, PERHAPS, NEVER).index))
 
 
 def is_type_checking(test: ast.expr) -> bool:

@@ -13,10 +13,6 @@ class Refinement:
 
     orphans: frozenset[str] = frozenset()
     """Definitions that nobody names any more: ``function``, ``Class`` or ``Class.method``."""
-    unused: frozenset[str] = frozenset()
-    """Module-level names that nobody reads: neither the module itself, nor another kept module."""
-    unloaded: frozenset[str] = frozenset()
-    """Modules that imports of this module name and that it need not load."""
     needed: frozenset[str] = frozenset()
     """Modules that the module must load for what they do when they are imported, although it needs none of their flags."""
     bound: frozenset[str] = frozenset()

@@ -24,32 +24,6 @@ class Store(NamedTuple):
     """The class whose own object is meant by a computed name."""
 
 
-class ComputedName(NamedTuple):
-    """A name that the module puts together."""
-
-    pattern: str
-    """Each computed part is written ``*``: ``f"forward_{mode}"``."""
-    owner: str = ""
-    """The class, where `getattr` looks the name up on `self`."""
-
-
-class Loaded(NamedTuple):
-    """What an imported name may load."""
-
-    module: str
-    perhaps: bool = False
-    """True for ``a.b`` of ``from a import b``, which may be a module or not."""
-
-
-class ImportStatement(NamedTuple):
-    """An import of the module level."""
-
-    runs: str
-    """``certain``, ``perhaps`` (in a branch) or ``never`` (for a type checker)."""
-    names: tuple[tuple[str, tuple[Loaded, ...]], ...]
-    """Each bound name, and what it may load."""
-
-
 @dataclass(frozen=True, slots=True)
 class ModuleSummary:
     """What one folded module says."""
@@ -59,29 +33,12 @@ class ModuleSummary:
     strings; but for a name mentioned only inside a definition of that name, and for names that are only defined."""
     within: Words = ()
     """What `words` leaves out because only a definition of that name mentions it: there it may mean something outside."""
-    loads: Words = ()
-    """Names that the module reads anywhere in it, whatever scope they belong to."""
-    reads: Words = ()
-    """Names that the module may read of a module which it got as a value: attributes, and strings that are a name."""
-    dynamic: bool = False
-    """True when it imports modules of computed names: it may get any module."""
-    chains: Words = ()
-    """Absolute dotted names that the module reads of modules of the tree: ``package.module.flag``."""
-    looks_at_itself: bool = False
-    """True when it looks at all names of its own (`globals`, `exec`, `sys.modules`)."""
-    binds: tuple[tuple[str, str], ...] = ()
-    """Name and target of its imports from the tree."""
-    statements: tuple[ImportStatement, ...] = ()
-    """Imports of the module level, in order: all that certainly run, and others when a name of them is idle."""
-    idle_locals: tuple[tuple[Loaded, ...], ...] = ()
-    """What functions import and do not read any more."""
     texts: Words = ()
     """Strings that are a name, or the last part of a dotted one."""
-    patterns: tuple[ComputedName, ...] = ()
+    patterns: Words = ()
+    """Names that the module puts together, each computed part written ``*``: ``f"forward_{mode}"``."""
     exports: Words = ()
     """``__all__``, as far as it is spelled out."""
-    idle: Words = ()
-    """Names bound at module level by an import or an assignment, which the module itself does not read."""
     free: Words = ()
     """Definitions that nothing registers: ``function``, ``Class`` or ``Class.method``."""
     fixed: Words = ()
@@ -93,8 +50,6 @@ class ModuleSummary:
     """Class and name of the attributes that a class sets to a literal in its body, or whatever happens in `__init__`."""
     decided: Words = ()
     """Attributes that were given a literal by folding."""
-    classes: Words = ()
-    """Classes of the module level."""
     inert: bool = False
     """True when importing the module only imports others, defines and assigns."""
     unproven_imports: Words = ()

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shrinker.program.propagate.loading import Loading
 from shrinker.program.propagate.world import World
 from shrinker.values.refinement import Refinement
 
 _KNOWN_TO_TORCH = frozenset({"training", "dump_patches", "call_super_init"})
 
 
-def find_attributes(world: World, loading: Loading, banned: frozenset[str]) -> Iterator[tuple[str, Refinement]]:
+def find_attributes(world: World, banned: frozenset[str]) -> Iterator[tuple[str, Refinement]]:
     """Attributes with one value, where code of their class reads them."""
     constant = {
         name: next(iter(values))
@@ -28,7 +27,7 @@ def find_attributes(world: World, loading: Loading, banned: frozenset[str]) -> I
     owners = {name: _owners(world, name) for name in constant}
     for module in world.modules:
         stored = {store.attribute for store in module.summary.stores}
-        mentioned = world.words_of(module)
+        mentioned = frozenset(module.summary.words)
         for name, value in constant.items():
             if name in stored and not world.mentions(name) and owners[name]:
                 yield module.path, Refinement(stores=frozenset({name}))

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shrinker.program.propagate.hierarchy import CALLED_BY_TORCH
-from shrinker.program.propagate.loading import Loading
 from shrinker.program.propagate.world import World
 from shrinker.values.folded import FoldedModule
 from shrinker.values.refinement import Refinement
 
 
-def find_orphans(world: World, loading: Loading, banned: frozenset[str]) -> Iterator[tuple[str, Refinement]]:
+def find_orphans(world: World, banned: frozenset[str]) -> Iterator[tuple[str, Refinement]]:
     """Definitions that may go: ``function``, ``Class`` or ``Class.method``."""
     found: dict[str, list[tuple[FoldedModule, str]]] = {}
     fixed: set[str] = set()

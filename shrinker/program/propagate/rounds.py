@@ -8,18 +8,17 @@ from typing import Protocol
 
 from shrinker.facts.environment import Environment
 from shrinker.program.propagate.attributes import find_attributes
-from shrinker.program.propagate.loading import Loading
+from shrinker.program.propagate.needed import find_needed
 from shrinker.program.propagate.orphans import find_orphans
 from shrinker.program.propagate.surroundings import Surroundings
-from shrinker.program.propagate.unused import find_unused
 from shrinker.program.propagate.world import World
 from shrinker.values.errors import ShrinkerError
 from shrinker.values.folded import FoldedModule
 from shrinker.values.refinement import NOTHING, Refinement
 
-Pass = Callable[[World, Loading, frozenset[str]], Iterator[tuple[str, Refinement]]]
+Pass = Callable[[World, frozenset[str]], Iterator[tuple[str, Refinement]]]
 """Facts about a module, by its path, from what all kept modules say; never about names that may not be dropped."""
-PASSES: tuple[Pass, ...] = (find_unused, find_orphans, find_attributes)
+PASSES: tuple[Pass, ...] = (find_orphans, find_attributes)
 
 
 class Folding(Protocol):
@@ -89,19 +88,17 @@ def _derive(world: World, known: Mapping[str, Refinement], banned: frozenset[str
         known: facts of the rounds before, by path.
         banned: names that may not be dropped.
     """
-    loading = Loading(world)
     needed = {
-        module.path: before.joined(Refinement(needed=asked_for))
-        for module in world.modules
-        if (before := known.get(module.path, NOTHING)) is not None
-        and (asked_for := loading.needed(module) - before.needed)
+        path: before.joined(Refinement(needed=asked_for))
+        for path, asked_for in find_needed({module.module: module for module in world.modules})
+        if not asked_for <= (before := known.get(path, NOTHING)).needed
     }
     if needed:
         # These imports come back: nothing is to be derived from a tree without them.
         return needed
     found: dict[str, Refinement] = {}
     for each in PASSES:
-        for path, facts in each(world, loading, banned):
+        for path, facts in each(world, banned):
             found[path] = found.get(path, NOTHING).joined(facts)
     by_path = {module.path: module for module in world.modules}
     fresh: dict[str, Refinement] = {}
@@ -115,15 +112,10 @@ def _derive(world: World, known: Mapping[str, Refinement], banned: frozenset[str
 
 
 def _broken(world: World, known: Mapping[str, Refinement]) -> frozenset[str]:
-    """At the end: last names of definitions and imports that went and that kept code names after all.
+    """At the end: last names of definitions that went and that kept code names after all.
 
     Rounds only delete, so that there should be none. But a module is folded again with other facts, and what an earlier
     folding of it dropped (an import, say) a later one may keep.
     """
-    found: set[str] = set()
-    by_path = {module.path: module for module in world.modules}
-    for path, facts in known.items():
-        found.update(n for n in (q.rpartition(".")[2] for q in facts.orphans) if world.mentions(n))
-        if path in by_path:
-            found.update(n for n in facts.unused if world.uses_of(by_path[path].module, n))
-    return frozenset(found)
+    gone = (qualified.rpartition(".")[2] for facts in known.values() for qualified in facts.orphans)
+    return frozenset(name for name in gone if world.mentions(name))

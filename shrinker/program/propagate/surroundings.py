@@ -78,11 +78,11 @@ class Surroundings:
         self._hierarchy: ClassHierarchy | None = None
 
     @cached_property
-    def _named(self) -> tuple[frozenset[str], ...]:
-        """Words of each kept file that is no module."""
+    def _named(self) -> frozenset[str]:
+        """Words of the kept files that are no module."""
         found = {part for target in self._tree.declared.scripts.values() for part in _WORDS.findall(target)}
         texts = ((path, self._tree.read(path).decode("utf-8", "replace")) for path in self._kept)
-        return (frozenset(found), *(words_of(path, text) for path, text in texts))
+        return frozenset(found).union(*(words_of(path, text) for path, text in texts))
 
     def world(self, modules: Iterable[FoldedModule], environment: Environment) -> World:
         """The kept modules of a round in these surroundings."""
@@ -100,5 +100,4 @@ class Surroundings:
             for name, _ in m.defines
             if r.takes(m.module, name)
         )
-        named = frozenset().union(*self._named)
-        return World(found, environment, self._hierarchy, roots, named, self._asked, self._named, taken)
+        return World(found, environment, self._hierarchy, roots, self._named, self._asked, taken)

@@ -200,6 +200,9 @@ class Liveness:
         self._escaped[name] = reason
         for symbol, numbers in self.program.modules[name].symbols.items():
             for number in numbers:
+                if symbol in sys.stdlib_module_names and "whole" in self.program.unit((name, number)).flags:
+                    # `import itertools` is for the module itself: nobody takes it from there by a text.
+                    continue
                 self._names_in.setdefault(symbol, []).append((name, number))
                 if symbol in self.names:
                     self.keep((name, number), Reason(f"name:{symbol}", "by name"))

@@ -153,19 +153,23 @@ def _settle_imports(search: Search) -> bool:
         if name not in search.loaded:
             continue
         beside = set(loading.direct(name))
-        before = loading.before(name)
+        before = loading.before(name) | {name}
+        above: list[str] = []
         for number, unit in enumerate(search.program.modules[name].units):
-            if unit.kind != "import" or "typing" in unit.flags or (name, number) in search.live:
+            if unit.kind != "import" or "typing" in unit.flags:
                 continue
+            loads = search.program.loads(*unit.imports[0][:2])
             # That a module is loaded elsewhere says nothing of when: a function may do it, which nothing calls.
-            targets = [t for t in search.program.loads(*unit.imports[0][:2]) if t not in beside]
-            if any(loading.matters(t, before, beside) for t in targets):
+            targets = [t for t in loads if t not in beside] if (name, number) not in search.live else []
+            if any(loading.matters(t, before, above, beside) for t in targets):
                 search.keep((name, number), Reason(f"module:{name}", "import", unit.span.line))
                 beside.update(targets)
                 # What it loads may load more: before the next import is looked at.
                 search.drain()
                 loading.refresh()
                 found = True
+            if (name, number) in search.live and unit.parent < 0:
+                above += loads
     return found
 
 

@@ -1,0 +1,59 @@
+"""Imports that folding dropped because the facts decide all that they give, and that must stay for what else they do.
+
+Nearly every module of predicates and flags is loaded by others, too, so that folding drops such an import without a proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+from shrinker.values.folded import FoldedModule
+
+
+def find_needed(modules: Mapping[str, FoldedModule]) -> Iterator[tuple[str, frozenset[str]]]:
+    """Path of a module, and the modules that it must load again: they do something, and nothing else loads them.
+
+    Libraries that only such an import loads are not counted: a predicate asks them.
+
+    Args:
+        modules: every kept module by dotted name.
+    """
+    loads = {name: _loaded(module, modules) for name, module in modules.items()}
+    loaders: dict[str, set[str]] = {}
+    for name, others in loads.items():
+        for other in others - {name}:
+            loaders.setdefault(other, set()).add(name)
+
+    @cache
+    def reached(name: str) -> frozenset[str]:
+        seen, stack = {name}, [name]
+        while stack:
+            fresh = loads[stack.pop()] - seen
+            seen |= fresh
+            stack += fresh
+        return frozenset(seen)
+
+    @cache
+    def is_left_alone(name: str) -> bool:
+        """True when no module loads this one, but for those that it loads itself."""
+        return loaders.get(name, set()) <= reached(name)
+
+    for name, module in modules.items():
+        alone = [m for m in module.summary.unproven_imports if m in modules and is_left_alone(m)]
+        needed = {m for m in alone if any(not modules[n].summary.inert for n in reached(m) - reached(name))}
+        if needed:
+            yield module.path, frozenset(needed)
+
+
+def _loaded(module: FoldedModule, modules: Mapping[str, FoldedModule]) -> frozenset[str]:
+    """Modules of the tree that the module level imports, with the packages around them."""
+    found: set[str] = set()
+    for site in module.imports:
+        if site.kind == "import":
+            found |= {site.module, f"{site.module}.{site.name}"}
+    for name in (module.module, *found):
+        while "." in name:
+            name = name.rpartition(".")[0]
+            found.add(name)
+    return frozenset(modules.keys() & found)
