@@ -23,7 +23,6 @@ class Loading:
         self._direct: dict[str, frozenset[str]] = {}
         self._reached: dict[frozenset[str], frozenset[str]] = {}
         self._cyclic: dict[str, bool] = {}
-        self._asked: dict[str, frozenset[str]] = {}
 
     def direct(self, name: str) -> frozenset[str]:
         """Modules that the live imports of a module load, with the packages around them."""
@@ -42,7 +41,6 @@ class Loading:
         self._direct.clear()
         self._reached.clear()
         self._cyclic.clear()
-        self._asked.clear()
 
     def before(self, name: str) -> frozenset[str]:
         """Modules that are certainly loaded before a module: the packages around it, and what those load without it."""
@@ -82,45 +80,19 @@ class Loading:
         return False
 
     def _is_cyclic(self, name: str) -> bool:
-        """True when a module that a module loads asks for it again.
-
-        That a package is loaded before what is in it does not count: `import package.part` within the package asks for no
-        package that is not there.
-        """
+        """True when a module that a module loads asks for it again, or is in it: a package is loaded before its parts."""
         known = self._cyclic.get(name)
         if known is None:
             seen: set[str] = set()
             stack = [name]
             while stack and name not in seen:
                 importer = stack.pop()
-                for target in self._asked_by(importer):
+                for target in self.direct(importer):
                     if target not in seen:
                         seen.add(target)
                         stack.append(target)
             known = self._cyclic[name] = name in seen
         return known
-
-    def _asked_by(self, name: str) -> frozenset[str]:
-        """What the live imports of a module load, but for packages that are loaded anyway."""
-        known = self._asked.get(name)
-        if known is None:
-            known = self._asked[name] = self.direct(name) - self._around(name)
-        return known
-
-    def _around(self, name: str) -> set[str]:
-        """The packages around a module, and a package itself, as far as it does not ask for them by name."""
-        asked = {
-            target
-            for number, targets in self._program.importing(name)
-            if (name, number) in self._live
-            for target in targets[:1]
-        }
-        found: set[str] = set()
-        each = name
-        while each:
-            found.add(each)
-            each = each.rpartition(".")[0]
-        return found - asked
 
     def _reach(self, names: Iterable[str]) -> frozenset[str]:
         start = frozenset(names)
