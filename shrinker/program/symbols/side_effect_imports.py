@@ -22,7 +22,6 @@ class Loading:
         self._live = live
         self._direct: dict[str, frozenset[str]] = {}
         self._reached: dict[frozenset[str], frozenset[str]] = {}
-        self._cyclic: dict[str, bool] = {}
 
     def direct(self, name: str) -> frozenset[str]:
         """Modules that the live imports of a module load, with the packages around them."""
@@ -40,7 +39,6 @@ class Loading:
         """More imports became live."""
         self._direct.clear()
         self._reached.clear()
-        self._cyclic.clear()
 
     def before(self, name: str) -> frozenset[str]:
         """Modules that are certainly loaded before a module: the packages around it, and what those load without it."""
@@ -81,18 +79,7 @@ class Loading:
 
     def _is_cyclic(self, name: str) -> bool:
         """True when a module that a module loads asks for it again, or is in it: a package is loaded before its parts."""
-        known = self._cyclic.get(name)
-        if known is None:
-            seen: set[str] = set()
-            stack = [name]
-            while stack and name not in seen:
-                importer = stack.pop()
-                for target in self.direct(importer):
-                    if target not in seen:
-                        seen.add(target)
-                        stack.append(target)
-            known = self._cyclic[name] = name in seen
-        return known
+        return name in self._reach(self.direct(name))
 
     def _reach(self, names: Iterable[str]) -> frozenset[str]:
         start = frozenset(names)
