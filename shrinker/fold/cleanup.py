@@ -14,7 +14,7 @@ from shrinker.facts.effects import is_pure
 from shrinker.facts.lattice import Known, Ref
 from shrinker.facts.scopes import ModuleScope
 from shrinker.fold.context import Context
-from shrinker.fold.exports import drop_entries, is_export
+from shrinker.fold.exports import is_export
 from shrinker.fold.harvest import exported
 from shrinker.syntax.imports import absolute, bound_name, catches_import_error, is_type_checking, loads
 from shrinker.syntax.names import reads_in
@@ -39,14 +39,7 @@ def drop_unused(tree: ast.Module, context: Context) -> None:
         reads.keep(kept)
         tree.body = _keep_flags(kept, context, is_used)
         reads.keep(tree.body)
-    while True:
-        before = len(tree.body)
-        tree.body = _keep_imports(tree.body, context, is_used)
-        if len(tree.body) == before:
-            break
-        # What stood under `TYPE_CHECKING` may have been the last to ask for it.
-        reads.keep(tree.body)
-    drop_entries(tree, context, context.dropped)
+    tree.body = _keep_imports(tree.body, context, is_used)
 
 
 class _Reads:
@@ -108,34 +101,14 @@ def _keep_imports(
                     kept.append(node)
                 continue
             case ast.If(test=test):
-                typing_only = is_type_checking(test)
-                if typing_only and not last and _is_idle(node, context, is_used):
-                    context.forget(node)
-                    context.dropped.update(n for s in node.body for n in _bound_by(s))
-                    context.sweep(node)
-                    context.decide(node, "import", {"unused"}, "removed", extent([node]))
-                    continue
-                node.body = _keep_imports(node.body, context, is_used, outermost=False, runs=runs and not typing_only)
+                node.body = _keep_imports(
+                    node.body, context, is_used, outermost=False, runs=runs and not is_type_checking(test)
+                )
                 node.orelse = _keep_imports(node.orelse, context, is_used, outermost=False, runs=runs)
             case ast.Try() if not any(catches_import_error(h) for h in node.handlers):
                 node.body = _keep_imports(node.body, context, is_used, outermost=False, runs=runs)
         kept.append(node)
     return kept
-
-
-def _is_idle(node: ast.If, context: Context, is_used: Callable[[str], bool]) -> bool:
-    """True for imports for a type checker of which folding has left none in use, with no edit among them."""
-    names = [name for statement in node.body for name in _bound_by(statement)]
-    return (
-        not node.orelse
-        and all(isinstance(statement, ast.Import | ast.ImportFrom) for statement in node.body)
-        and all(n in context.touched and not is_used(n) for n in names)
-        and not any(node.lineno <= e.span.line <= (node.end_lineno or node.lineno) for e in context.edits)
-    )
-
-
-def _bound_by(node: ast.stmt) -> list[str]:
-    return [bound_name(node, alias) for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
 
 
 def keep_import(
@@ -192,7 +165,6 @@ def keep_import(
         return True
     for alias, _, _ in gone:
         context.forget(alias)
-        context.dropped.add(bound_name(node, alias))
     if len(gone) == len(node.names):
         if runs and source in context.environment.modules and not all(idle for _, _, idle in gone):
             context.unproven_imports.add(source)
@@ -273,7 +245,6 @@ def _is_dead_flag(node: ast.stmt, context: Context, is_used: Callable[[str], boo
         ):
             return False
         context.forget(node.value)
-    context.dropped.add(name)
     context.sweep(node)
     context.decide(node, "flag", value.rules, "removed", extent([node]))
     return True

@@ -95,8 +95,6 @@ class Context:
         self.taken: list[tuple[TakeBlock, list[ast.stmt]]] = []
         """Blocks that took the place of their statement, and what they were then."""
         self._swept: list[ast.stmt] = []
-        self.dropped: set[str] = set()
-        """Names whose import or flag went."""
         self.tables: dict[int, TextDomain] = {}
         """Dictionary displays (by id) that are only asked for texts of a domain."""
         self.catching = 0

@@ -50,15 +50,19 @@ class Loading:
             around = around.rpartition(".")[0]
         return frozenset(found)
 
-    def matters(self, target: str, before: Collection[str], beside: Iterable[str]) -> bool:
+    def matters(self, target: str, before: frozenset[str], above: Iterable[str], beside: Iterable[str]) -> bool:
         """True when loading a module may do something that would not be done anyway, or in another order.
 
         Args:
             target: the module.
-            before: modules that are loaded before.
+            before: modules that are loaded before the importer, and itself.
+            above: modules that the importer loads before.
             beside: modules that the importer loads, too.
         """
         if target in before or target not in self._program.loud:
+            return False
+        before |= self._reach(above)
+        if target in before:
             return False
         anyway = self._reach(beside)
         seen: set[str] = set()
