@@ -34,7 +34,7 @@ def fold_if(folder: StatementFolder, node: ast.If) -> Folded:
     if value is not None:
         return _decided(folder, node, value, elif_arm)
     node.test = test
-    certain = _decided_beside(folder, test) or known or (_decided_test(folder, node) if changed else None)
+    certain = known or (_decided_test(folder, node) if changed else None)
     if certain is not None:
         if is_pure(test, folder.scope):
             # What stands beside the part that was decided need not be asked.
@@ -80,16 +80,6 @@ def _dead_lines(node: ast.If, value: Known) -> tuple[int, int]:
     if not value.truth:
         return node.lineno, first_line(node.orelse[0]) - 1 if node.orelse else last_line(node.body)
     return (last_line(node.body) + 1, last_line(node.orelse)) if node.orelse else (0, 0)
-
-
-def _decided_beside(folder: StatementFolder, test: ast.expr) -> Known | None:
-    """What a folded `x() and False` or `x() or True` is, for which `x` must be asked."""
-    if isinstance(test, ast.BoolOp):
-        for operand in test.values:
-            value = folder.scope.decided.of(operand) if isinstance(operand, ast.Constant) else None
-            if isinstance(value, Known) and value.rules and value.truth is isinstance(test.op, ast.Or):
-                return value
-    return None
 
 
 def _asked_in_vain(folder: StatementFolder, node: ast.If, value: Known) -> Folded:
@@ -151,7 +141,7 @@ def fold_while(folder: StatementFolder, node: ast.While) -> Folded:
     if known is not None and skipped and is_pure(node.test, folder.scope):
         return folder.drop(node, known.rules, "while")
     node.test = folder.expressions.fold(node.test, condition=True)
-    value = _decided_beside(folder, node.test) or known
+    value = known or _decided_test(folder, node)
     if value is not None and not value.truth:
         # Asked once, for what asking does.
         if not _is_pass(node.body):
