@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from shrinker.facts.evaluate import evaluate, truth
-from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, TextDomain, Value, join
+from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, Value, join
 from shrinker.facts.world import ClosedWorld, ValueScope
 from shrinker.syntax.bindings import Binding, Branch
 from shrinker.syntax.imports import catches_import_error, is_type_checking
@@ -141,21 +141,12 @@ def _guard_state(scope: ValueScope, guard: Branch) -> bool | None:
         value = scope.truth(guard.test)
         # A test without a rule is upstream's own constant (`if 0:`): not for the facts to decide.
         return None if value is None or not value.rules else value.truth is guard.polarity
-    if guard.kind == "case":
-        return None if _refuted(scope, guard) is None else False
     if guard.kind in ("try", "handler") and guard.node is not None:
         fails = failing_import(guard.node, scope)
         if fails is None:
             return True if guard.kind == "try" else None
         return guard.kind == "handler"
     return None
-
-
-def _refuted(scope: ValueScope, guard: Branch) -> frozenset[str] | None:
-    """The rules by which a case never matches."""
-    if guard.test is None or guard.pattern is None:
-        return None
-    return never_matches(guard.pattern, evaluate(guard.test, scope), scope)
 
 
 def _dead_rules(scope: ValueScope, bindings: Sequence[Binding]) -> set[str]:
@@ -166,8 +157,6 @@ def _dead_rules(scope: ValueScope, bindings: Sequence[Binding]) -> set[str]:
                 value = scope.truth(guard.test)
                 if value is not None and value.truth is not guard.polarity:
                     rules |= value.rules
-            elif guard.kind == "case":
-                rules |= _refuted(scope, guard) or frozenset()
             elif guard.node is not None:
                 failing = failing_import(guard.node, scope)
                 rules |= {failing} if failing else set()
@@ -204,43 +193,3 @@ def removed_names(
             value = environment.removed_module(source) if alias.name == "*" else environment.resolve(source, alias.name)
         if isinstance(value, Removed):
             yield alias, value
-
-
-def never_matches(pattern: ast.pattern, subject: object, scope: ValueScope) -> frozenset[str] | None:
-    """The rules by which a pattern never matches; None when it may.
-
-    Args:
-        pattern: of a `case`.
-        subject: what is matched, as far as it is known.
-        scope: where its names are looked up.
-    """
-    if isinstance(pattern, ast.MatchOr):
-        found = [never_matches(p, subject, scope) for p in pattern.patterns]
-        return None if any(r is None for r in found) else frozenset().union(*(r for r in found if r is not None))
-    if isinstance(pattern, ast.MatchAs) and pattern.pattern is not None:
-        return never_matches(pattern.pattern, subject, scope)
-    if isinstance(pattern, ast.MatchSequence | ast.MatchMapping | ast.MatchClass):
-        parts = list(pattern.patterns)
-        if isinstance(pattern, ast.MatchClass):
-            asked = evaluate(pattern.cls, scope)
-            if isinstance(asked, Removed):
-                # Nothing in the closed world is an instance of a class that is not in it.
-                return None if asked.missing else frozenset({asked.rule})
-            parts += pattern.kwd_patterns
-        elif isinstance(pattern, ast.MatchMapping):
-            values = [evaluate(k, scope) for k in pattern.keys]
-            if (member := next((v for v in values if isinstance(v, Removed) and v.member), None)) is not None:
-                return frozenset({member.rule})
-        return next((r for p in parts if (r := never_matches(p, None, scope)) is not None), None)
-    if not isinstance(pattern, ast.MatchValue):
-        return None
-    value = evaluate(pattern.value, scope)
-    if isinstance(value, Removed) and value.member:
-        return frozenset({value.rule})
-    if not isinstance(value, Known) or not value.exact:
-        return None
-    if isinstance(subject, TextDomain) and not subject.items and subject.excludes(value.value):
-        return subject.rules
-    if isinstance(subject, Known) and subject.exact and subject.rules and subject.value != value.value:
-        return subject.rules
-    return None

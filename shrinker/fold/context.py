@@ -125,7 +125,7 @@ class Context:
         """Look for further words too."""
         self.heat(self._words | frozenset(words))
 
-    def is_hot(self, node: ast.stmt | ast.expr | ast.pattern | ast.ExceptHandler) -> bool:
+    def is_hot(self, node: ast.stmt | ast.expr | ast.ExceptHandler) -> bool:
         """True when a line of the node holds a word that the facts may decide."""
         first = first_line(node)
         index = bisect.bisect_left(self._hot, first)

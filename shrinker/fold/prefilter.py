@@ -107,15 +107,15 @@ def _may_be_decided(binding: Binding, context: Context, domains: list[int]) -> b
     for guard in binding.guards:
         if guard.kind in ("try", "handler"):
             return True
-        if any(part is not None and _is_near(part, context, domains) for part in (guard.test, guard.pattern)):
+        if guard.test is not None and _is_near(guard.test, context, domains):
             return True
     if binding.value is not None:
         return _is_near(binding.value, context, domains)
     return binding.kind == "class" and binding.node is not None and context.is_hot(binding.node)
 
 
-def _is_near(node: ast.expr | ast.pattern, context: Context, domains: list[int]) -> bool:
-    """True for an expression or pattern on a line that is hot, or that holds a name of which a rule says what it never is."""
+def _is_near(node: ast.expr, context: Context, domains: list[int]) -> bool:
+    """True for an expression on a line that is hot, or that holds a name of which a rule says what it never is."""
     last = node.end_lineno or node.lineno
     index = bisect_left(domains, node.lineno)
     return context.is_hot(node) or (index < len(domains) and domains[index] <= last)

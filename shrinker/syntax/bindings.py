@@ -21,12 +21,11 @@ class Branch:
     """One branch around a binding."""
 
     kind: str
-    """``if`` (needs `test` to be `polarity`), ``try`` (body of `node`), ``handler`` (of `node`), ``loop``,
-    ``case`` (needs `test` to match `pattern`)."""
+    """``if`` (needs `test` to be `polarity`), ``try`` (body of `node`), ``handler`` (of `node`), ``loop``
+    (and the case of a `match`, which nothing decides either)."""
     test: ast.expr | None = None
     polarity: bool = True
     node: ast.Try | None = None
-    pattern: ast.pattern | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,17 +178,15 @@ def _statement(node: ast.stmt, package: str, guards: tuple[Branch, ...], found: 
             _block(node.body, package, guards, found)
         case ast.Match():
             _walrus(node.subject, line, guards, found)
+            inner = (*guards, Branch("loop"))
             for case in node.cases:
-                inner = (*guards, Branch("loop"), Branch("case", node.subject, pattern=case.pattern))
                 for part in walk(case.pattern):
                     captured = getattr(part, "name", None) or getattr(part, "rest", None)
                     if isinstance(captured, str):
                         found.add(captured, Binding("opaque", line, inner))
-                asked: tuple[Branch, ...] = ()
                 if case.guard is not None:
-                    asked = (Branch("if", case.guard, True),)
                     _walrus(case.guard, line, inner, found)
-                _block(case.body, package, (*inner, *asked), found)
+                _block(case.body, package, inner, found)
         case ast.Delete():
             # Unbinding gives no value: whoever reads the name reads it before.
             pass

@@ -43,8 +43,7 @@ class DropTail:
 class TakeBlock:
     """Replace a compound statement by one of its blocks, dedented into its place.
 
-    `block` is ``body`` or ``orelse`` of an `if`/`while`; ``body``, ``orelse``, ``finalbody`` or ``handler:<n>`` of a
-    `try`; ``subject`` of a `match`, which is then a statement of its own.
+    `block` is ``body`` or ``orelse`` of an `if`/`while`; ``body``, ``orelse``, ``finalbody`` or ``handler:<n>`` of a `try`.
     On an `elif` arm, ``body`` makes it the chain's `else`, ``orelse`` removes the arm and leaves what follows.
     On an `if` whose ``orelse`` is an `elif`, that `elif` becomes the `if`.
     """
@@ -55,7 +54,7 @@ class TakeBlock:
 
 @dataclass(frozen=True, slots=True)
 class DropBlock:
-    """Delete one clause of a compound statement: ``orelse``, ``finalbody``, ``handler:<n>`` or ``case:<n>``."""
+    """Delete one clause of a compound statement: ``orelse``, ``finalbody`` or ``handler:<n>``."""
 
     span: Span
     block: str
@@ -95,13 +94,12 @@ class TakeOperand:
 class DropElement:
     """Delete one element of a list: an operand of `and`/`or`, an element of a tuple, list, set or dict
     (span of the value), a call's argument or keyword, a class base, a decorator, a comprehension's
-    `if`, an operand of ``A | B``, an alternative of a pattern, the guard of a `case`, the annotation of a parameter or return value,
-    a parameter (span of its name)."""
+    `if`, an operand of ``A | B``, the annotation of a parameter or return value, a parameter (span of its name)."""
 
     span: Span
     container: str
     """``BoolOp``, ``Tuple``, ``List``, ``Set``, ``Dict``, ``Call``, ``ClassDef``, ``decorator``,
-    ``comprehension``, ``BinOp``, ``MatchOr``, ``guard``, ``annotation``, ``returns`` or ``parameter``."""
+    ``comprehension``, ``BinOp``, ``annotation``, ``returns`` or ``parameter``."""
 
 
 @dataclass(frozen=True, slots=True)

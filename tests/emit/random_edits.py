@@ -94,15 +94,6 @@ class RandomEdits(ast.NodeVisitor):
             self.add(DropBlock(span(node), "handler:0"))
         if isinstance(node, ast.Try) and node.handlers and node.finalbody and self.hit():
             self.add(DropBlock(span(node), "finalbody"))
-        if isinstance(node, ast.Match) and not isinstance(node.subject, ast.NamedExpr) and self.hit(0.3):
-            self.add(TakeBlock(span(node), "subject"))
-        for case in node.cases if isinstance(node, ast.Match) else ():
-            # Python does not compile a case below one that matches everything.
-            last = isinstance(case.pattern, ast.MatchValue) or case is node.cases[-1]  # type: ignore[attr-defined]
-            if case.guard is not None and last and self.hit():
-                self.add(DropElement(span(case.guard), "guard"))
-        if isinstance(node, ast.Match) and len(node.cases) > 1 and self.hit():
-            self.add(DropBlock(span(node), "case:0"))
         if isinstance(node, ast.Import | ast.ImportFrom):
             for part in pick(node.names, self.chance, self.rate, spare=True):
                 self.add(DropAlias(span(part)))

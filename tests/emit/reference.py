@@ -81,9 +81,6 @@ class Reference:
                 continue
             if taken:
                 name, _, number = taken[0].block.partition(":")
-                if name == "subject":
-                    out.append(ast.Expr(self.expression(node.subject)))  # type: ignore[attr-defined]
-                    continue
                 found = node.handlers[int(number)].body if number else getattr(node, name)  # type: ignore[attr-defined]
                 # An emptied block has its `pass` before it is taken.
                 out.extend(self.block(found) or ([ast.Pass()] if found and not is_elif(node, name) else []))
@@ -93,10 +90,8 @@ class Reference:
 
     def statement(self, node: ast.stmt, dropped: set[str]) -> ast.stmt:
         """One statement that stays."""
-        for name in ("handlers", "cases"):
-            if hasattr(node, name):
-                kept = [c for i, c in enumerate(getattr(node, name)) if f"{name[:-1]}:{i}" not in dropped]
-                setattr(node, name, kept)
+        if isinstance(node, ast.Try | ast.TryStar):
+            node.handlers = [h for i, h in enumerate(node.handlers) if f"handler:{i}" not in dropped]
         for name in dropped & {"orelse", "finalbody"}:
             setattr(node, name, [])
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -136,8 +131,6 @@ class Reference:
             case ast.ClassDef():
                 node.bases = [a for a in node.bases if not self.gone("ClassDef", a)]
                 node.keywords = [k for k in node.keywords if not self.gone("ClassDef", k)]
-            case ast.match_case() if node.guard is not None and self.gone("guard", node.guard):
-                node.guard = None
             case ast.comprehension():
                 node.ifs = [i for i in node.ifs if not self.gone("comprehension", i)]
             case ast.arguments():

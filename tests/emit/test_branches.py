@@ -235,23 +235,9 @@ def test_a_try_without_clauses_is_refused() -> None:
         rewrite("if 1:\n    try: a\n    except B: c\n", drop_block("try: a", "handler:0"))
 
 
-def test_loops_and_match() -> None:
+def test_loops() -> None:
     assert rewrite("while a:\n    b\nelse:\n    c\n", drop_block("while a:", "orelse")) == "while a:\n    b\n"
     assert rewrite("while T:\n    b\n", take("while T:", "body")) == "b\n"
-    source = "match a:\n    # one\n    case 1: b\n    # two\n    case 2: c\n"
-    assert rewrite(source, drop_block("match a:", "case:0")) == "match a:\n    # two\n    case 2: c\n"
-
-
-def test_the_subject_of_a_match() -> None:
-    source = (
-        "if a:\n    # about it\n    match f(), (\n        g\n    ):  # goes\n        # one\n        case 1: b\n    c\n"
-    )
-    after = "if a:\n    # about it\n    f(), (\n        g\n    )\n    c\n"
-    assert rewrite(source, take("match f(), (", "subject"), drop_block("match f(), (", "case:0")) == after
-    within = rewrite("match f(a and F):\n    case 1: b\n", take("match f(a and F):", "subject"), element("F", "BoolOp"))
-    assert within == "f(a)\n"
-    with pytest.raises(RewriteError):
-        rewrite("if a: b\n", take("if a: b", "subject"))
 
 
 def test_drop_the_else() -> None:

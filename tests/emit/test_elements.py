@@ -70,9 +70,6 @@ CASES = [
         "x = {a: 1 for a in b if c for d in a if e}\n",
     ),
     ("comprehension", "f(a for a in b if (F))\n", "f(a for a in b)\n"),
-    ("guard", "match a:\n    case 1 if F:\n        b\n", "match a:\n    case 1:\n        b\n"),
-    ("guard", "match a:\n    case [x]  if( F ) : b\n", "match a:\n    case [x] : b\n"),
-    ("guard", "match a:\n    case x if \\\n        F:  # c\n        b\n", "match a:\n    case x:  # c\n        b\n"),
 ]
 
 

@@ -13,7 +13,7 @@ _MATCHES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("a", ("case 0 | 1", "case None", "case str() as name", "case _ if _is_hip", "case name if not name")),
     ('{"at": device}', ('case {"at": "npu"}', 'case {"at": "cpu", **other}', 'case {"at": name}', "case {}")),
     ("[device, a]", ('case ["npu", *_]', 'case ["npu" | "xpu", 1]', "case [name, 0 | None]", "case [*others]")),
-    ("thing", ('case Thing(kind="npu")', "case NpuGraph()", "case Thing(is_npu=True)", 'case object(kind="cpu")')),
+    ("thing", ('case Thing(kind="npu")', "case Thing(is_npu=True)", 'case object(kind="cpu")')),
     ("(backend, a)", ("case (Backend.GONE, _)", "case (Backend.CUTLASS | Backend.GONE, 1)", "case (_, 0)")),
 )
 

@@ -52,16 +52,11 @@ TRAPS: dict[str, tuple[str, ...]] = {
     "a try of which only handlers are left": ("try_without_handlers",),
     "a lambda that is made and never called": ("lambda_bodies",),
     "a function that only the guard of a case calls": ("noop_guard_of_a_case",),
-    "a name that a test or a pattern binds": (
-        "noop_named_expressions",
-        "match_guards",
-        "noop_captured",
-    ),
+    "a name that a test binds": ("noop_named_expressions",),
     # Undefined names after folding.
     "arms of enumeration members that only another platform produces": (
         "enumeration_members",
         "enumeration_needs_itself",
-        "match_alternatives",
         "member_left_whole",
     ),
     "a flag that is read after its definition was folded (_is_cpu)": ("flag_still_used", "shown_in_a_format"),

@@ -14,8 +14,6 @@ from shrinker.values.edits import DropBlock, DropStatement, DropTail, Raise, Tak
 Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
 Action = Callable[[cst.CSTNode], cst.CSTNode]
 
-_LISTS = {"handler": "handlers", "case": "cases"}
-
 
 def clause(node: cst.CSTNode, block: str, sites: Sites) -> cst.CSTNode | None:
     """The part of a compound statement that holds a block: its suite for ``body``, else the clause.
@@ -28,11 +26,9 @@ def clause(node: cst.CSTNode, block: str, sites: Sites) -> cst.CSTNode | None:
     """
     name, _, number = block.partition(":")
     try:
-        if number:
-            found: cst.CSTNode = getattr(node, _LISTS[name])[int(number)]
-            return found
-        return getattr(node, name)  # type: ignore[no-any-return]
-    except (AttributeError, KeyError, IndexError, ValueError):
+        found: cst.CSTNode | None = node.handlers[int(number)] if number else getattr(node, name)  # type: ignore[attr-defined]
+        return found
+    except (AttributeError, IndexError, ValueError):
         raise sites.error(node, f"{type(node).__name__} has no block {block!r}") from None
 
 
@@ -49,7 +45,6 @@ def skip_all_but(node: cst.CSTNode, block: str, sites: Sites) -> None:
             | cst.If
             | cst.ExceptHandler
             | cst.ExceptStarHandler
-            | cst.MatchCase
             | cst.WithItem,
         ):
             sites.skip(child)
@@ -65,8 +60,6 @@ def taken(node: cst.BaseCompoundStatement, block: str, sites: Sites) -> tuple[li
     if part is None:
         return [], ()
     above: Sequence[cst.EmptyLine] = node.leading_lines
-    if isinstance(part, cst.BaseExpression):
-        return [cst.SimpleStatementLine([cst.Expr(part)], above)], ()
     if isinstance(part, cst.If):
         # The `elif` becomes the `if`.
         return [part.with_changes(leading_lines=(*above, *without_leading_blanks(part.leading_lines)))], ()
@@ -108,14 +101,11 @@ def find_clauses(node: cst.CSTNode, sites: Sites) -> Action | None:
 
     def act(updated: cst.CSTNode) -> cst.CSTNode:
         changes: dict[str, object] = {name: None for name in names if ":" not in name}
-        for kind, field in _LISTS.items():
-            gone = {int(name.partition(":")[2]) for name in names if name.startswith(f"{kind}:")}
-            if gone:
-                changes[field] = [c for i, c in enumerate(getattr(updated, field)) if i not in gone]
-        if changes.get("cases") == []:
-            raise sites.error(node, "DropBlock leaves a `match` without cases")
         if isinstance(updated, cst.Try | cst.TryStar):
-            handlers = changes.get("handlers", updated.handlers)
+            gone = {int(name.partition(":")[2]) for name in names if ":" in name}
+            handlers = [handler for i, handler in enumerate(updated.handlers) if i not in gone]
+            if gone:
+                changes["handlers"] = handlers
             orelse, finalbody = (changes.get(name, getattr(updated, name)) for name in ("orelse", "finalbody"))
             if not handlers and (orelse or not finalbody):
                 raise sites.error(node, "DropBlock leaves a `try` without handlers")

@@ -12,13 +12,11 @@ from shrinker.emit.rewrite.branches import find_clauses
 from shrinker.emit.rewrite.chunks import Chunk
 from shrinker.emit.rewrite.elements import (
     find_aliases,
-    find_alternatives,
     find_annotation,
     find_call,
     find_definition,
     find_display,
     find_filter,
-    find_guard,
     find_parameters,
     find_subscript,
     find_tuple,
@@ -36,9 +34,7 @@ Finder = Callable[..., Action | None]
 mend()
 
 _FINDERS: dict[type[cst.CSTNode], tuple[Finder, ...]] = {
-    **dict.fromkeys((cst.If, cst.While, cst.For, cst.Try, cst.TryStar, cst.Match), (find_clauses,)),
-    cst.MatchCase: (find_guard,),
-    cst.MatchOr: (find_alternatives,),
+    **dict.fromkeys((cst.If, cst.While, cst.For, cst.Try, cst.TryStar), (find_clauses,)),
     cst.FunctionDef: (find_definition, find_parameters),
     cst.ClassDef: (find_definition,),
     **dict.fromkeys((cst.Import, cst.ImportFrom), (find_aliases,)),
