@@ -51,7 +51,7 @@ def is_pure(node: ast.expr, scope: ValueScope, depth: int = 0) -> bool:
                 stack.extend(_reached(part, scope, depth))
                 continue
             case ast.Call() if scope.decided.of(part) is not None:
-                # A refinement round knows the result. `super()` only finds.
+                # Propagation knows the result. `super()` only finds.
                 receiver = part.func.value if isinstance(part.func, ast.Attribute) else None
                 if isinstance(receiver, ast.Call) and getattr(receiver.func, "id", "") == "super":
                     stack.extend((*part.args, *part.keywords))

@@ -154,10 +154,6 @@ def keep_import(
         stays = [alias for alias, rules, idle in gone if not (rules or idle)]
         if not stays and source in context.needed:
             stays = [alias for alias, _, _ in gone[:1]]
-        if stays and source and context.bound:
-            # Never a name that went in an earlier round: what it names may have gone after it.
-            present = [alias for alias in node.names if f"{source}:{alias.name}" in context.bound]
-            stays = [alias for alias in stays if alias in present] or present[:1]
         gone = [(alias, rules or frozenset({"unused"}), idle) for alias, rules, idle in gone if alias not in stays]
         if last and len(gone) == len(node.names):
             gone.pop()

@@ -84,14 +84,10 @@ class Context:
         """Identifiers whose reads were folded away: their imports may have become unused."""
         self.lost: set[str] = set()
         """Names, attributes and identifier strings of the code that goes."""
-        self.lost_own: set[str] = set()
-        """Attributes of `self`, `cls` and `super()` in that code."""
         self.needed: frozenset[str] = frozenset()
         """Modules that imports here must load."""
         self.unproven_imports: set[str] = set()
         """Modules of the tree whose import went although nothing says that they are loaded anyway."""
-        self.bound: frozenset[str] = frozenset()
-        """``module:name`` of what was imported after the round before; empty in the first."""
         self.taken: list[tuple[TakeBlock, list[ast.stmt]]] = []
         """Blocks that took the place of their statement, and what they were then."""
         self._swept: list[ast.stmt] = []
@@ -236,10 +232,9 @@ class Context:
 
     def forget(self, node: ast.AST) -> None:
         """Remember the words of code that goes: what they named may have no other use."""
-        names, words, own = words_of(node)
+        names, words = words_of(node)
         self.touched |= names
         self.lost |= words
-        self.lost_own |= own
 
     def raises(self, node: ast.stmt, text: str, error: str = "RuntimeError") -> ast.Raise:
         """The named error in the place of a statement and all that follow it in its block."""

@@ -183,18 +183,33 @@ class FoldEngine:
         return known if reason is None else replace(known, unwritable=frozenset({reason}))
 
     def drop(self, dead: Mapping[str, frozenset[Span]]) -> None:
-        """Fold again without what nothing reachable names; after the last round of refinement.
+        """Fold again without what nothing reachable names.
 
         Args:
             dead: spans of statements and imported names by path; replaces what was dropped before.
         """
-        for path, facts in list(self.refinements.items()):
-            if facts.dead:
-                self.refinements[path] = replace(facts, dead=frozenset())
+        for path in {*self.refinements, *dead}:
+            before = self.refinements.get(path, NOTHING)
+            after = self.refinements[path] = replace(before, dead=dead.get(path, frozenset()))
+            if after != before:
                 self.folded.pop(path, None)
-        for path, spans in dead.items():
-            self.refinements[path] = replace(self.refinements.get(path, NOTHING), dead=spans)
-            self.folded.pop(path, None)
+
+    def whole(self, paths: Iterable[str]) -> Iterable[FoldedModule]:
+        """Modules folded with what is known of them, with nothing dropped that nothing reachable names.
+
+        Args:
+            paths: of modules.
+        """
+        return self.refold({p: replace(self.refinements[p], dead=frozenset()) for p in paths})
+
+    def restore(self, before: Mapping[str, Refinement]) -> Iterable[FoldedModule]:
+        """Modules of which more was found out than was known before, folded with that alone."""
+        paths = [
+            path
+            for path, facts in self.refinements.items()
+            if replace(facts, dead=frozenset()) != before.get(path, NOTHING)
+        ]
+        return self.refold({path: before.get(path, NOTHING) for path in paths})
 
     def refold(self, facts: Mapping[str, Refinement]) -> Iterable[FoldedModule]:
         """Modules folded with what propagation found out, by path."""

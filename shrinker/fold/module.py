@@ -22,7 +22,7 @@ from shrinker.fold.refusals import Look, find_looks, place_looks
 from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
 from shrinker.fold.symbols import collect_symbols
-from shrinker.fold.unreachable import drop_orphans, drop_unreachable
+from shrinker.fold.unreachable import drop_unreachable
 from shrinker.fold.whole import leave_module
 from shrinker.values.folded import FoldedModule
 from shrinker.values.form import digest
@@ -43,7 +43,7 @@ def fold_source(
         is_package: True for an ``__init__.py``.
         data: bytes of the file.
         environment: the closed world.
-        refinement: what the rounds before found out for this module.
+        refinement: what propagation and the search found out for this module.
 
     Raises:
         SyntaxError: the file does not parse (with its line).
@@ -84,9 +84,8 @@ def fold_source(
 
 def _fold(tree: ast.Module, context: Context, refinement: Refinement) -> None:
     environment = context.environment
-    context.bound, context.needed = refinement.bound, refinement.needed
+    context.needed = refinement.needed
     scope = ModuleScope(environment, context.module, context.decided, during_import=True)
-    drop_orphans(tree, context, refinement.orphans)
     drop_removed_rows(tree, context)
     decide_attributes(tree, refinement.attributes, context.decided)
     derived = {name for _, name, _ in refinement.attributes}

@@ -19,7 +19,7 @@ def heat(context: Context, tree: ast.Module, derived: set[str]) -> bool:
 
     Args:
         context: of the module; its lines are marked.
-        tree: the module, with what refinement rounds noted on it.
+        tree: the module, with what propagation noted on it.
         derived: further words that may be decided.
 
     Returns:

@@ -39,8 +39,8 @@ class Reading(ExpressionReading):
         """In order; True for one within a function."""
         self.stores: list[tuple[ast.Attribute, ast.expr | None]] = []
         """Attributes that an assignment of its own sets, and to what."""
-        self.augmented: list[tuple[str, int]] = []
-        """Attributes that are changed in place, with their lines."""
+        self.augmented: set[str] = set()
+        """Attributes that are changed in place."""
         self.outer: list[ast.Global | ast.Nonlocal] = []
         self.fors: list[ast.For] = []
         self._depth = 0
@@ -137,7 +137,7 @@ class Reading(ExpressionReading):
                 return
             case ast.Attribute(attr=name):
                 # It reads before it writes.
-                self.augmented.append((name, node.lineno))
+                self.augmented.add(name)
         self._open.append(node.target)
         self._open.append(node.value)
 

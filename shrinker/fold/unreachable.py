@@ -1,43 +1,18 @@
-"""Deletes what nothing names: definitions that propagation found, before a module is folded; what reachability found, after it."""
+"""Deletes what nothing reachable names, after a module is folded."""
 
 from __future__ import annotations
 
 import ast
 
 from shrinker.fold.context import Context, written_pass
-from shrinker.fold.exports import drop_entries, entries, fixed_entries
+from shrinker.fold.exports import drop_entries, entries
 from shrinker.fold.messages import no_program
 from shrinker.syntax.control import is_main
 from shrinker.syntax.ranges import extent, first_line, span
 from shrinker.syntax.side_effects import bound_by
-from shrinker.values.edits import DropBlock, DropStatement, Span
+from shrinker.values.edits import DropBlock, Span
 
-_ORPHAN = "orphan"
 _RULE = "unreachable"
-
-
-def drop_orphans(tree: ast.Module, context: Context, names: frozenset[str]) -> None:
-    """Delete these definitions from a module, before it is folded."""
-    if not names:
-        return
-    names -= fixed_entries(tree)
-    tree.body = _without_orphans(tree.body, "", context, names)
-    drop_entries(tree, context, names)
-    for node in tree.body:
-        if isinstance(node, ast.ClassDef):
-            node.body = _without_orphans(node.body, f"{node.name}.", context, names) or [written_pass()]
-
-
-def _without_orphans(body: list[ast.stmt], prefix: str, context: Context, names: frozenset[str]) -> list[ast.stmt]:
-    kept: list[ast.stmt] = []
-    for node in body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and f"{prefix}{node.name}" in names:
-            context.forget(node)
-            context.edits.append(DropStatement(span(node)))
-            context.decide(node, "definition", {_ORPHAN}, "removed", extent([node]))
-        else:
-            kept.append(node)
-    return kept
 
 
 def drop_unreachable(tree: ast.Module, context: Context, dead: frozenset[Span]) -> None:
@@ -111,6 +86,7 @@ def _refuse(node: ast.If, context: Context) -> ast.If:
 
 def _drop(node: ast.stmt, context: Context) -> None:
     _forget(node, context)
+    context.forget(node)
     context.sweep(node)
     context.decide(node, "symbol", {_RULE}, "removed", extent([node]))
 

@@ -17,15 +17,16 @@ from shrinker.program.build import build_graph
 from shrinker.program.distributions import decide_distributions, with_uncertain
 from shrinker.program.native.cargo import cargo_cuts
 from shrinker.program.native.prune import prune_companions
-from shrinker.program.propagate.rounds import Rounds
-from shrinker.program.propagate.surroundings import Surroundings
+from shrinker.program.propagate.attributes import propagate_attributes
+from shrinker.program.propagate.needed import find_needed
 from shrinker.program.reach import import_leads
 from shrinker.program.symbols.costs import root_costs
-from shrinker.program.symbols.dead import Searched, dead_spans, search_symbols
+from shrinker.program.symbols.dead import Searched, dead_spans, live_again, search_symbols
 from shrinker.program.symbols.saved import SymbolData, found_symbols
 from shrinker.program.written import Written, written_imports
 from shrinker.ruleset import Ruleset
 from shrinker.values.distributions import Distributions
+from shrinker.values.edits import Span
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.native import Cut
@@ -128,7 +129,7 @@ class _Steps:
                 leads=import_leads(tree, rules),
             ) as engine,
         ):
-            graph, folded = self._refined(engine, written)
+            graph, folded = self._settled(engine)
             searched: Searched | None = None
             if symbols:
                 with self._timed("symbols"):
@@ -164,27 +165,33 @@ class _Steps:
         self._kept.update(graph.kept)
         return graph, folded
 
-    def _refined(self, engine: FoldEngine, written: Written) -> tuple[Graph, dict[str, FoldedModule]]:
-        """The files that are kept, when no round finds out more about what they say of each other."""
-        rounds: Rounds | None = None
+    def _settled(self, engine: FoldEngine) -> tuple[Graph, dict[str, FoldedModule]]:
+        """The files that are kept, once no removed module must stay and every import is there that must run."""
         while True:
             graph, folded = self._graph(engine)
-            if engine.rescue(graph.kept):
-                rounds = None
-                continue
-            if rounds is None:
-                rounds = Rounds(Surroundings(self._tree, self._rules, graph.kept, graph.ruled_out, written))
-            if not rounds.run(engine, folded):
-                return graph, folded
+            if not engine.rescue(graph.kept):
+                needed = dict(find_needed(folded.values(), engine.refinements))
+                if not needed:
+                    return graph, folded
+                engine.refold(needed)
 
     def _shaken(
         self, engine: FoldEngine, whole: Graph, units: dict[str, FoldedModule]
     ) -> tuple[Graph, dict[str, FoldedModule], Searched]:
-        """Drop what nothing reachable names, and the files that only it named."""
+        """Drop what nothing reachable names, and the files that only it named; and what follows from that, until nothing does."""
         stay = frozenset(units[path].module for path in self._unwritable if path in units)
         modules = modules_of(self._tree.by_path)
+        before, dead, pinned = dict(engine.refinements), dict[str, frozenset[Span]](), dict[str, frozenset[Span]]()
         while True:
-            found = search_symbols(self._tree, self._rules, whole, units, stay)
+            found = search_symbols(self._tree, self._rules, whole, units, stay, pinned)
+            if back := live_again(found, dead):
+                # What was derived without it may not hold.
+                pinned = {
+                    path: pinned.get(path, frozenset()) | back.get(path, frozenset()) for path in {*pinned, *back}
+                }
+                units |= {module.path: module for module in engine.restore(before)}
+                dead = {}
+                continue
             dead = dead_spans(found, modules)
             engine.drop(dead)
             # All at once: the waves of the search would keep one process waiting for the other.
@@ -193,6 +200,11 @@ class _Steps:
             # A file that the file graph keeps and the search did not load would miss what the search took to be dead.
             kept = {module.module for module in folded.values()}
             missed = kept - found.loaded.keys() - stay
-            if not missed:
-                return graph, folded, Searched(found, units)
             stay |= missed
+            if missed:
+                continue
+            changed = propagate_attributes(engine, folded, found.types, found.outside)
+            if not changed:
+                return graph, folded, Searched(found, units)
+            # What these modules name now is searched anew, with nothing dropped.
+            units |= {module.path: module for module in engine.whole(changed)}

@@ -48,31 +48,21 @@ def first_name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def words_of(node: ast.AST) -> tuple[set[str], set[str], set[str]]:
-    """Names, all words, and attributes of the object itself, in some code.
-
-    Returns:
-        Names; names, attributes and strings that are an identifier; attributes of `self`, `cls` and `super()`.
-    """
+def words_of(node: ast.AST) -> tuple[set[str], set[str]]:
+    """Names in some code; and names, attributes and strings that are an identifier."""
     names: set[str] = set()
     others: set[str] = set()
-    own: set[str] = set()
     for part in walk(node):
         if isinstance(part, ast.Name):
             names.add(part.id)
         elif isinstance(part, ast.Attribute):
             others.add(part.attr)
-            base = part.value
-            if isinstance(base, ast.Call):
-                base = base.func
-            if isinstance(base, ast.Name) and base.id in ("self", "cls", "super"):
-                own.add(part.attr)
         elif isinstance(part, ast.Constant):
             if isinstance(part.value, str) and part.value.isidentifier():
                 others.add(part.value)
         elif isinstance(part, ast.alias):
             others.add(part.name.rpartition(".")[2])
-    return names, names | others, own
+    return names, names | others
 
 
 def reads_in(tree: ast.AST) -> set[str]:

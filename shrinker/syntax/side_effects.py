@@ -14,7 +14,7 @@ from shrinker.syntax.bindings import collect
 from shrinker.syntax.imports import is_type_checking
 from shrinker.syntax.names import dotted
 from shrinker.syntax.scopes import parameters_of
-from shrinker.syntax.walk import Definition, Function, children, walk
+from shrinker.syntax.walk import Function, children, walk
 
 _WRAPPERS = frozenset(
     {"staticmethod", "classmethod", "property", "cached_property", "abstractmethod", "lru_cache", "cache", "overload"}
@@ -56,13 +56,6 @@ _NOTHING: frozenset[str] = frozenset()
 
 
 # Decorators
-
-
-def is_free(node: Definition) -> bool:
-    """True when only its name leads to a definition: no decorator may have registered it, no protocol calls it."""
-    if node.name.startswith("__") and node.name.endswith("__"):
-        return False
-    return all(hands_back(d) for d in node.decorator_list)
 
 
 def hands_back(decorator: ast.expr) -> bool:

@@ -1,4 +1,4 @@
-"""What the rounds found out for one module, as it is handed to the next folding of it."""
+"""What propagation and the search found out for one module, as it is handed to the next folding of it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,8 @@ from shrinker.values.edits import Span
 class Refinement:
     """Derived facts that matter in one module."""
 
-    orphans: frozenset[str] = frozenset()
-    """Definitions that nobody names any more: ``function``, ``Class`` or ``Class.method``."""
     needed: frozenset[str] = frozenset()
     """Modules that the module must load for what they do when they are imported, although it needs none of their flags."""
-    bound: frozenset[str] = frozenset()
-    """``module:name`` of each name that the module still imported when the facts were last derived. No fact itself."""
     attributes: frozenset[tuple[str, str, str]] = frozenset()
     """Class, attribute and its only value (``True``, ``False`` or ``None``), for code of the class that reads it."""
     stores: frozenset[str] = frozenset()

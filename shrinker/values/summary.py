@@ -30,21 +30,13 @@ class ModuleSummary:
 
     words: Words = ()
     """Every name, attribute, keyword and imported name that the module mentions, and every identifier within its
-    strings; but for a name mentioned only inside a definition of that name, and for names that are only defined."""
-    within: Words = ()
-    """What `words` leaves out because only a definition of that name mentions it: there it may mean something outside."""
+    strings; but for names that are only defined."""
     texts: Words = ()
     """Strings that are a name, or the last part of a dotted one."""
     patterns: Words = ()
     """Names that the module puts together, each computed part written ``*``: ``f"forward_{mode}"``."""
-    exports: Words = ()
-    """``__all__``, as far as it is spelled out."""
-    free: Words = ()
-    """Definitions that nothing registers: ``function``, ``Class`` or ``Class.method``."""
-    fixed: Words = ()
-    """Last names of the other definitions: decorated by something that may register them, or conditional."""
-    subclassed: Words = ()
-    """Classes whose subclasses register themselves or are enumerated; ``*`` when it cannot be told which."""
+    defined: Words = ()
+    """Last names of its functions and classes."""
     stores: tuple[Store, ...] = ()
     fields: tuple[tuple[str, str], ...] = ()
     """Class and name of the attributes that a class sets to a literal in its body, or whatever happens in `__init__`."""
@@ -57,8 +49,6 @@ class ModuleSummary:
     loaded anyway."""
     lost: Words = ()
     """Names and attributes in the code that folding dropped, and its strings that are an identifier."""
-    lost_own: Words = ()
-    """Attributes of `self`, `cls` or `super()` in the code that folding dropped."""
 
 
 EMPTY = ModuleSummary()

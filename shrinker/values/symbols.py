@@ -40,7 +40,9 @@ class Symbol:
     lookups: tuple[Named, ...] = ()
     """Of these, the ones that are looked up by `getattr` and its kin."""
     enumerates: tuple[Named, ...] = ()
-    """Paths of modules, classes and objects of which it may look up any name; ``""`` for the modules around it."""
+    """Paths of modules, classes and objects of which it may look up all names; ``""`` for the modules around it."""
+    open: tuple[Named, ...] = ()
+    """Paths of those of which it looks up a name that it is handed."""
     stores: tuple[str, ...] = ()
     """Globals that it sets."""
     attributes: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
 """Small programs as text archives: prose, files, and the files that folding must make of them.
 
 An archive starts with prose; `-- path --` starts a file, `-- want path --` what becomes of it. A file
-without a `want` must stay as it is, byte for byte. With a section `-- rounds --` the refinement rounds run, too,
+without a `want` must stay as it is, byte for byte. With a section `-- rounds --` propagation runs, too,
 as if every module of the archive that no rule removes were reachable.
 """
 
@@ -11,16 +11,19 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from shrinker.cache import Cache
 from shrinker.emit.rewrite import rewrite_file
 from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
-from shrinker.program.propagate.rounds import Rounds
-from shrinker.program.propagate.surroundings import Surroundings
-from shrinker.program.written import written_imports
+from shrinker.program.propagate.attributes import propagate_attributes
+from shrinker.program.propagate.needed import find_needed
+from shrinker.program.symbols.program import Program as Symbols
+from shrinker.program.symbols.reasons import Outside
+from shrinker.program.symbols.types import Types
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.load import load_rules
 from shrinker.values.folded import FoldedModule
-from shrinker.values.upstream import UpstreamTree
+from shrinker.values.upstream import UpstreamTree, module_name
 from tests.program.small_tree import tree_of
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "programs"
@@ -109,25 +112,20 @@ def program_rules() -> Ruleset:
 
 
 def fold_tree(
-    tree: UpstreamTree, rules: Ruleset, *, rounds: bool = False
+    tree: UpstreamTree, rules: Ruleset, cache: Cache | None = None, *, rounds: bool = False
 ) -> tuple[dict[str, FoldedModule], tuple[str, ...]]:
-    """Fold every module that no rule removes, in refinement rounds if asked; also the modules that were rescued."""
-    environment = build_environment(tree, rules, jobs=1)
-    with FoldEngine(tree, environment, jobs=1) as engine:
+    """Fold every module that no rule removes, in rounds if asked, as if all were kept; also the modules that were rescued."""
+    environment = build_environment(tree, rules, jobs=1, cache=cache)
+    with FoldEngine(tree, environment, jobs=1, cache=cache, units=rounds) as engine:
         while True:
-            names = list(engine.environment.outlines)
-            paths = [p for p in sorted(tree.by_path) if _name(p) in names]
+            paths = [p for p in sorted(tree.by_path) if module_name(p) in engine.environment.outlines]
             folded = {m.path: m for m in engine.fold(paths)}
             if engine.rescue(paths):
                 continue
             if rounds:
-                kept = [*paths, *(p for p in tree.by_path if not p.endswith(".py"))]
-                gone = [p for p in tree.by_path if p.endswith(".py") and p not in folded]
-                if Rounds(Surroundings(tree, rules, kept, gone, written_imports(tree))).run(
-                    engine, folded
-                ) and engine.rescue(paths):
-                    # What a round left whole names something removed.
-                    continue
+                engine.refold(dict(find_needed(folded.values(), engine.refinements)))
+                folded = {m.path: m for m in engine.fold(paths)}
+                propagate_attributes(engine, folded, Types(Symbols(folded.values(), ())), Outside(labels=rules.labels))
                 folded = {m.path: m for m in engine.fold(paths)}
             return folded, tuple(sorted(engine.rescued))
 
@@ -136,7 +134,3 @@ def rewrite(tree: UpstreamTree, module: FoldedModule) -> str:
     """The file as `emit` writes it, without its header line."""
     data = tree.read(module.path)
     return (rewrite_file(data, module.edits) if module.edits else data).decode()
-
-
-def _name(path: str) -> str:
-    return path[len("python/") : -len(".py")].replace("/", ".").removesuffix(".__init__")

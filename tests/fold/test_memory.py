@@ -11,44 +11,20 @@ import pytest
 
 from shrinker.cache import Cache
 from shrinker.facts import lattice
-from shrinker.facts.build import build_environment
 from shrinker.facts.environment import Environment
 from shrinker.facts.outline import Outline, StoredOutline, outline, restore, store
 from shrinker.fold import dependency_tracker as tracker
 from shrinker.fold.dependency_tracker import Answers, RecordingEnvironment, canonical
-from shrinker.fold.engine import FoldEngine
-from shrinker.program.propagate.rounds import Rounds
-from shrinker.program.propagate.surroundings import Surroundings
-from shrinker.program.written import written_imports
-from shrinker.ruleset import Ruleset, without
+from shrinker.ruleset import without
 from shrinker.values.folded import FoldedModule
-from shrinker.values.upstream import UpstreamTree, module_name
-from tests.fold.programs import PROGRAMS, make_tree, program_rules, read_program
+from tests.fold.programs import PROGRAMS, fold_tree, make_tree, program_rules, read_program
 
 _ARCHIVES = sorted(PROGRAMS.glob("*.txtar"))
 
 
 def _fold(folder: Path, files: dict[str, str], cache: Cache | None, *, rounds: bool = True) -> dict[str, FoldedModule]:
     tree = make_tree(folder, files)
-    return _folded(tree, program_rules(), cache, rounds)
-
-
-def _folded(tree: UpstreamTree, rules: Ruleset, cache: Cache | None, rounds: bool = True) -> dict[str, FoldedModule]:
-    """Every module that no rule removes, refined, as if all of them were kept."""
-    environment = build_environment(tree, rules, jobs=1, cache=cache)
-    with FoldEngine(tree, environment, jobs=1, cache=cache) as engine:
-        while True:
-            names = engine.environment.outlines
-            paths = [p for p in sorted(tree.by_path) if module_name(p) in names]
-            folded = {m.path: m for m in engine.fold(paths)}
-            if not engine.rescue(paths):
-                break
-        if not rounds:
-            return folded
-        kept = [*paths, *(p for p in tree.by_path if not p.endswith(".py"))]
-        gone = [p for p in tree.by_path if p.endswith(".py") and p not in folded]
-        Rounds(Surroundings(tree, rules, kept, gone, written_imports(tree))).run(engine, folded)
-        return {m.path: m for m in engine.fold(paths)}
+    return fold_tree(tree, program_rules(), cache, rounds=rounds)[0]
 
 
 def _edits(files: dict[str, str]) -> Iterator[dict[str, str]]:
@@ -128,12 +104,12 @@ def test_other_rules_fold_what_asked_for_one_that_changed(tmp_path: Path) -> Non
     }
     tree = make_tree(tmp_path / "tree", files)
     rules = program_rules()
-    _folded(tree, rules, Cache(tmp_path / "cache"), rounds=False)
+    fold_tree(tree, rules, Cache(tmp_path / "cache"))[0]
     # The digest is of the files that the rules came from: what counts is what they say.
     other = rules.model_copy(update={"facts": tuple(fact for fact in rules.facts if "is_hip" not in str(fact.calls))})
     assert len(other.facts) == len(rules.facts) - 1
     cache = Cache(tmp_path / "cache")
-    assert _folded(tree, other, cache, rounds=False) == _folded(tree, other, None, rounds=False)
+    assert fold_tree(tree, other, cache)[0] == fold_tree(tree, other, None)[0]
     assert cache.counts["folded"].asked - cache.counts["folded"].found == 2, "a, and the module that defines it"
 
 
@@ -141,11 +117,13 @@ def test_other_rules_fold_what_asked_for_one_that_changed(tmp_path: Path) -> Non
 def test_a_warm_fold_by_other_rules_is_a_cold_fold(tmp_path: Path, archive: Path) -> None:
     tree = make_tree(tmp_path / "tree", read_program(archive).files)
     rules = program_rules()
-    _folded(tree, rules, Cache(tmp_path / "cache"))
+    fold_tree(tree, rules, Cache(tmp_path / "cache"), rounds=True)
     # All of them over all programs: each takes a cold fold, too.
     for rule in sorted(rules.by_id())[_ARCHIVES.index(archive) % 5 :: 5]:
         other = without(rules, (rule,))
-        assert _folded(tree, other, Cache(tmp_path / "cache")) == _folded(tree, other, None), rule
+        assert fold_tree(tree, other, Cache(tmp_path / "cache"), rounds=True) == fold_tree(tree, other, rounds=True), (
+            rule
+        )
 
 
 def _environment() -> Environment:

@@ -103,6 +103,7 @@ class _Collector:
                 patterns=tuple(sorted(uses.patterns.items())),
                 lookups=tuple(sorted(uses.lookups.items())),
                 enumerates=tuple(sorted(uses.enumerates.items())),
+                open=tuple(sorted(uses.open.items())),
                 stores=tuple(sorted(uses.stores)),
                 attributes=tuple(sorted(uses.attributes)),
                 patches=tuple(sorted(uses.patches)),

@@ -33,6 +33,7 @@ class Uses:
         self.patterns: dict[str, int] = {}
         self.lookups: dict[str, int] = {}
         self.enumerates: dict[str, int] = {}
+        self.open: dict[str, int] = {}
         self.stores: set[str] = set()
         self.attributes: set[str] = set()
         self.patches: set[str] = set()
@@ -260,7 +261,7 @@ class Uses:
             elif not self._computed(asked, self.lookups):
                 # The name may come from anywhere.
                 for path in self.paths_of(target):
-                    self.enumerates.setdefault(path, node.lineno)
+                    self.open.setdefault(path, node.lineno)
         elif name == "type" and len(arguments) == 3 and isinstance(arguments[1], ast.Tuple):
             self.classes.append(tuple("|".join(self.paths_of(b)) for b in arguments[1].elts))
         elif name in _ENUMERATES:

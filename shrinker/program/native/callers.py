@@ -77,7 +77,7 @@ def said_by(module: FoldedModule, package: str) -> frozenset[str]:
     """All words of a module, and where it imports names of a package from."""
     sources = (site.module for site in module.imports if _top(site.module) == package)
     parts = (part for source in sources for part in source.split("."))
-    return frozenset((*module.summary.words, *module.summary.within, *parts))
+    return frozenset((*module.summary.words, *parts))
 
 
 def said_outside(

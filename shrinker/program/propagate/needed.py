@@ -5,20 +5,24 @@ Nearly every module of predicates and flags is loaded by others, too, so that fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 
 from shrinker.values.folded import FoldedModule
+from shrinker.values.refinement import NOTHING, Refinement
 
 
-def find_needed(modules: Mapping[str, FoldedModule]) -> Iterator[tuple[str, frozenset[str]]]:
-    """Path of a module, and the modules that it must load again: they do something, and nothing else loads them.
+def find_needed(kept: Iterable[FoldedModule], known: Mapping[str, Refinement]) -> Iterator[tuple[str, Refinement]]:
+    """Modules, by path, that must load others again: those do something, and nothing else loads them.
 
     Libraries that only such an import loads are not counted: a predicate asks them.
 
     Args:
-        modules: every kept module by dotted name.
+        kept: every kept module.
+        known: what is known of modules, by path.
     """
+    modules = {module.module: module for module in kept}
     loads = {name: _loaded(module, modules) for name, module in modules.items()}
     loaders: dict[str, set[str]] = {}
     for name, others in loads.items():
@@ -42,8 +46,9 @@ def find_needed(modules: Mapping[str, FoldedModule]) -> Iterator[tuple[str, froz
     for name, module in modules.items():
         alone = [m for m in module.summary.unproven_imports if m in modules and is_left_alone(m)]
         needed = {m for m in alone if any(not modules[n].summary.inert for n in reached(m) - reached(name))}
-        if needed:
-            yield module.path, frozenset(needed)
+        before = known.get(module.path, NOTHING)
+        if not needed <= before.needed:
+            yield module.path, replace(before, needed=before.needed | needed)
 
 
 def _loaded(module: FoldedModule, modules: Mapping[str, FoldedModule]) -> frozenset[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shrinker.program.reach import IMPORT_KINDS
 from shrinker.program.symbols.program import Program
@@ -42,6 +42,7 @@ def search_symbols(
     graph: Graph,
     folded: Mapping[str, FoldedModule],
     more: Iterable[str] = (),
+    pinned: Mapping[str, frozenset[Span]] | None = None,
 ) -> Search:
     """Everything that the roots can reach.
 
@@ -51,8 +52,9 @@ def search_symbols(
         graph: of files.
         folded: every kept module, by path, with its units.
         more: modules that stay whatever the search finds.
+        pinned: symbols that stay with their modules, by path.
     """
-    return _searched(rules, folded, _outside(tree, rules, graph, folded, more))
+    return _searched(rules, folded, replace(_outside(tree, rules, graph, folded, more), pinned=pinned or {}))
 
 
 def search_package(rules: Ruleset, folded: Mapping[str, FoldedModule], words: frozenset[str]) -> Search:
@@ -92,6 +94,21 @@ def dead_spans(search: Search, modules: Collection[str]) -> dict[str, frozenset[
         module = search.program.modules[name]
         found[module.path] = frozenset((*(module.units[n].span for n in units.get(name, ())), *entries.get(name, ())))
     return found
+
+
+def live_again(search: Search, dead: Mapping[str, frozenset[Span]]) -> dict[str, frozenset[Span]]:
+    """What is live, by path, although an earlier search found it dead: it stays for what its import loads.
+
+    Args:
+        search: after it ran.
+        dead: what the earlier search found, by path.
+    """
+    found: dict[str, set[Span]] = {}
+    for name, number in search.live:
+        module = search.program.modules[name]
+        if (span := module.units[number].span) in dead.get(module.path, ()):
+            found.setdefault(module.path, set()).add(span)
+    return {path: frozenset(spans) for path, spans in found.items()}
 
 
 def _dead_units(search: Search) -> dict[str, list[int]]:

@@ -71,12 +71,15 @@ class Liveness:
         if "." in name:
             self._load(name.rpartition(".")[0], Reason(node, "package"))
         module = self.program.modules[name]
+        pinned = self.outside.pinned.get(module.path, frozenset())
         for number, unit in enumerate(module.units):
+            if unit.span in pinned:
+                self.keep((name, number), Reason(node, "import"))
             if unit.kind == "main":
                 if name in self.outside.roots or name in self._escaped:
                     self.keep((name, number), Reason(node, "effect"))
             elif unit.kind == "import":
-                if unit.imports[0][1] == "*" or self._escapes(unit):
+                if unit.imports[0][1] == "*":
                     self.keep((name, number), Reason(node, "import"))
             elif unit.kind == "class" and self._told(name, number):
                 self.keep((name, number), Reason(node, "subclass hook"))
@@ -101,16 +104,7 @@ class Liveness:
     def _may_act(self, unit: Symbol) -> bool:
         """True for a statement that binds nothing, or imports something that does more than define."""
         targets = [t for i in unit.imports for t in self.program.loads(*i[:2])]
-        return not unit.names or any(
-            t in self.program.loud or (t not in self.program.modules and not self.program.is_quiet(t)) for t in targets
-        )
-
-    def _escapes(self, unit: Symbol) -> bool:
-        """True for an import of something outside the tree that does more than define."""
-        if "typing" in unit.flags:
-            return False
-        targets = self.program.loads(*unit.imports[0][:2])
-        return any(t not in self.program.modules and not self.program.is_quiet(t) for t in targets)
+        return not unit.names or any(t in self.program.loud or self.program.is_foreign(t) for t in targets)
 
     # Marking
 

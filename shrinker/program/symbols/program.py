@@ -160,11 +160,7 @@ class Program:
                     or (
                         unit.kind in ("import", "effect")
                         and "typing" not in unit.flags
-                        and any(
-                            t not in self.modules and not self.is_quiet(t)
-                            for i in unit.imports
-                            for t in self.loads(*i[:2])
-                        )
+                        and any(self.is_foreign(t) for i in unit.imports for t in self.loads(*i[:2]))
                     )
                 )
                 for unit in module.units
@@ -191,6 +187,10 @@ class Program:
     def order(self) -> tuple[str, ...]:
         """All modules, each after those that it imports, as far as there is no cycle."""
         return tuple(postorder(sorted(self.modules), self.imports.__getitem__))
+
+    def is_foreign(self, module: str) -> bool:
+        """True for what is outside the tree and may do more than define when it is imported."""
+        return module not in self.modules and not self.is_quiet(module)
 
     def is_quiet(self, module: str) -> bool:
         """True for what is outside the tree and does nothing that other code sees when it is imported."""

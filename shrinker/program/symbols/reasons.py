@@ -9,6 +9,7 @@ from typing import NamedTuple
 from shrinker.program.symbols.program import Key
 from shrinker.ruleset.match import name_matches
 from shrinker.ruleset.models import Api, Label, Ruleset
+from shrinker.values.edits import Span
 
 Node = Key | str
 """A unit; or ``module:``, ``name:`` and ``root:`` with what they are of."""
@@ -44,6 +45,8 @@ class Outside:
     """Rules that say of texts that they are shown or counted, and name nothing."""
     apis: tuple[Api, ...] = ()
     """Rules that say what code outside takes from modules by name."""
+    pinned: Mapping[str, frozenset[Span]] = field(default_factory=dict)
+    """Symbols that stay with their modules, by path: once with fewer facts, an import stayed for one of them alone."""
 
     def is_label(self, module: str, text: str) -> bool:
         """True for a text of a module, computed or not, that a rule says names nothing."""

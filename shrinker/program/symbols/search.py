@@ -136,7 +136,7 @@ class Search(Liveness):
                 whole = unit.kind == "import" and index == 0 and "whole" in unit.flags
                 for touch in self.types.imported(source, name, whole=whole).effects[0]:
                     self._reach(touch, reason)
-        if unit.enumerates:
+        if unit.enumerates or unit.open:
             self._enumerate(key, unit)
         for line, kind, target in self.outside.edges.get(key[0], ()):
             if unit.span.line <= line <= unit.span.end_line and line > 1:
@@ -160,26 +160,29 @@ class Search(Liveness):
                 self._touch(found, Reason(key, "name", line))
 
     def _enumerate(self, key: Key, unit: Symbol) -> None:
-        """The unit may look up any name of something."""
+        """The unit may look up any name of something: a private one only where it looks at all names.
+
+        What is handed to it to be looked up is a name that somebody writes, and nobody but its owner writes a private one.
+        """
         owner = self.owner(key)
-        for path, line in unit.enumerates:
-            reason = Reason(key, "enumeration", line)
+        for path, line in (*unit.enumerates, *unit.open):
+            reason, private = Reason(key, "enumeration", line), (path, line) in unit.enumerates
             if not path:
-                self._all_of(key[0], reason)
+                self._all_of(key[0], reason, private=True)
                 continue
             for value in ordered(self.types.follow(key[0], owner, path, key[1]).values):
                 if value.kind == "module":
-                    self._all_of(value.module, reason)
+                    self._all_of(value.module, reason, private=private)
                 elif value.kind in ("class", "subclass", "object", "rest"):
                     for each in self.types.hierarchy.family(value.key):
-                        for numbers in self.program.modules[each[0]].members.get(each[1], {}).values():
-                            for number in numbers:
+                        for name, numbers in self.program.modules[each[0]].members.get(each[1], {}).items():
+                            for number in numbers if private or not name.startswith("_") else ():
                                 self._mark((each[0], number), reason)
 
-    def _all_of(self, name: str, reason: Reason) -> None:
+    def _all_of(self, name: str, reason: Reason, *, private: bool) -> None:
         self._load(name, reason)
         for number, unit in enumerate(self.program.modules[name].units if name in self.program.modules else ()):
-            if unit.kind != "member":
+            if unit.kind != "member" and (private or not unit.names or not unit.names[0].startswith("_")):
                 self.keep((name, number), reason)
 
     def _class(self, key: Key, module: Module) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from shrinker.program.symbols.program import Key, Program
 from shrinker.program.symbols.reasons import Reason
 from shrinker.program.symbols.search import Search
+from shrinker.values.symbols import Symbol
 
 
 class Loading:
@@ -118,14 +119,31 @@ def _settle_imports(search: Search) -> bool:
         beside = set(loading.direct(name))
         before = loading.before(name) | {name}
         above: list[str] = []
-        for number, unit in enumerate(search.program.modules[name].units):
+        units = search.program.modules[name].units
+        running = {
+            _statement(unit) for n, unit in enumerate(units) if unit.kind == "import" and (name, n) in search.live
+        }
+        named = {
+            path.partition(".")[0]
+            for n, unit in enumerate(units)
+            if (name, n) not in search.live
+            for path, _ in unit.uses
+        }
+        for number, unit in enumerate(units):
             if unit.kind != "import" or "typing" in unit.flags:
                 continue
             loads = search.program.loads(*unit.imports[0][:2])
             # That a module is loaded elsewhere says nothing of when: a function may do it, which nothing calls.
             targets = [t for t in loads if t not in beside] if (name, number) not in search.live else []
-            if any(loading.matters(t, before, above, beside) for t in targets):
+            # From outside the tree a name goes that dead code used, so that it is there for its use, while another one stays.
+            foreign = (
+                (name, number) not in search.live
+                and any(map(search.program.is_foreign, loads))
+                and not (_statement(unit) in running and unit.names[0] in named)
+            )
+            if foreign or any(loading.matters(t, before, above, beside) for t in targets):
                 search.keep((name, number), Reason(f"module:{name}", "import", unit.span.line))
+                running.add(_statement(unit))
                 beside.update(targets)
                 # What it loads may load more: before the next import is looked at.
                 search.drain()
@@ -134,6 +152,12 @@ def _settle_imports(search: Search) -> bool:
             if (name, number) in search.live and unit.parent < 0:
                 above += loads
     return found
+
+
+def _statement(unit: Symbol) -> tuple[int, str, int]:
+    """What the names of one import have in common: the block around it, its module and its line."""
+    module, _, line = unit.imports[0]
+    return unit.parent, module, line
 
 
 def _settle_unnamed(search: Search) -> bool:

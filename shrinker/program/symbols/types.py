@@ -114,7 +114,14 @@ class Types:
             and len(unit.names) == 1
             and self.program.modules[key[0]].globals.isdisjoint(unit.names)
         ):
-            found = frozenset().union(*(self.follow(key[0], -1, path, key[1]).values for path in unit.value))
+            # `x = x` adds nothing to what `x` is.
+            others = [each for each in self.program.bound(key[0], unit.names[0]) if each != key]
+            found = frozenset().union(
+                *(
+                    (self._all(others) if (path,) == unit.names else self.follow(key[0], -1, path, key[1])).values
+                    for path in unit.value
+                )
+            )
         if not self.program.patched.isdisjoint(unit.names):
             found |= UNKNOWN
         if self._leave(key, before):

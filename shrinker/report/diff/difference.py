@@ -92,7 +92,7 @@ class Pair:
         return frozenset(row.subject for row in self.changed_rules())
 
     def is_rule(self, rules: str) -> bool:
-        """True when a decision rests on a rule; ``orphan``, ``unused`` and their like say that nothing names it."""
+        """True when a decision rests on a rule; ``unused`` and its like say that nothing names it."""
         known = self.new.rules
         return known is None or any(name in known for name in rules.split("+"))
 

@@ -1,0 +1,86 @@
+"""What follows from what the search left: attributes that one literal is left for, and what goes with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shrinker.pipeline import analyse
+from tests.fold.programs import make_tree, rewrite
+from tests.pipeline.silent import Silent
+from tests.program.symbols.support import PLATFORM, small_rules
+
+LAUNCH = """\
+from sglang.group import Group
+
+
+def main():
+    print(Group(4).reduce(2))
+
+
+main()
+"""
+GROUP = """\
+from sglang.srt.utils import is_hip
+
+
+class Group:
+    def __init__(self, size):
+        self.size = size
+        self.fused = is_hip()
+
+    def reduce(self, x):
+        if self.fused:
+            return self.on_another(x)
+        return x
+
+    def on_another(self, x):
+        return x + 1
+"""
+SMALL = """\
+class Group:
+    def __init__(self, size):
+        self.size = size
+
+    def reduce(self, x):
+        return x
+"""
+
+
+def _left(folder: Path, **modules: str) -> dict[str, str]:
+    """What is left of some modules."""
+    files = {f"python/sglang/{name}.py": text for name, text in modules.items()}
+    tree = make_tree(
+        folder / "up", {"python/sglang/launch_server.py": LAUNCH, "python/sglang/group.py": GROUP, **files}
+    )
+    folded = analyse(tree, small_rules(folder, PLATFORM), 1, {}, Silent(), symbols=True).folded
+    return {name: rewrite(tree, folded[path]) for path in files if path in folded for name in [Path(path).stem]}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "def fuse(group):\n    group.fused = True\n\n\nif __name__ == '__main__':\n    fuse(1)\n",
+        "FUSED = 'fused'\n\n\ndef fuse(group):\n    setattr(group, FUSED, True)\n",
+    ],
+    ids=["store", "name in a text"],
+)
+@pytest.mark.parametrize("taken", [True, False], ids=["live", "dead"])
+def test_what_is_set_by_dead_code_alone_is_not_set(tmp_path: Path, more: str, taken: bool) -> None:
+    launch = f"from sglang.other import fuse\n{LAUNCH.replace('Group(4).', 'fuse(Group(4)).') if taken else LAUNCH}"
+    left = _left(tmp_path, group=GROUP, launch_server=launch, other=more)
+    assert ("on_another" in left["group"]) is taken
+    if not taken:
+        assert left["group"].strip() == SMALL.strip()
+
+
+def test_what_an_import_stays_for_counts(tmp_path: Path) -> None:
+    # Importing `other` does something. Once `use` goes with the branch, `fuse` is what the import stays for: it sets the attribute.
+    group = GROUP.replace("self.on_another(x)", "use(x)").replace(
+        "import is_hip\n", "import is_hip\nfrom sglang.other import fuse, use\n"
+    )
+    other = "print('loaded')\n\n\ndef fuse(group):\n    group.fused = True\n\n\ndef use(x):\n    return x\n"
+    left = _left(tmp_path, group=group, other=other)
+    assert "import fuse, use" in left["group"] and "if self.fused" in left["group"]
+    assert "group.fused = True" in left["other"]
