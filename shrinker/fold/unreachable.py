@@ -92,8 +92,10 @@ def _drop(node: ast.stmt, context: Context) -> None:
 
 
 def _forget(node: ast.stmt, context: Context) -> None:
-    """What folding did inside a statement that goes needs not be done."""
+    """What folding did inside a statement that goes needs not be done, nor told."""
     first, whole = first_line(node), span(node)
+    context.decisions = [each for each in context.decisions if not first <= each.line <= whole.end_line]
+    context.uncertain = [each for each in context.uncertain if not first <= each.line <= whole.end_line]
     start = Span(first, 0, first, 0)
     # A block that took the place of its statement is around it.
     context.edits = [e for e in context.edits if not (start <= e.span < whole.after and _within(e.span, whole))]
