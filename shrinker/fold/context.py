@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import TypeVar, cast
 
 from shrinker.facts.environment import Environment
-from shrinker.facts.lattice import Decided, Known, Removed
+from shrinker.facts.lattice import Decided, Known, Removed, TextDomain
 from shrinker.facts.scopes import LocalScope
 from shrinker.syntax.lines import Lines
 from shrinker.syntax.names import words_of
@@ -91,6 +91,8 @@ class Context:
         self.taken: list[tuple[TakeBlock, list[ast.stmt]]] = []
         """Blocks that took the place of their statement, and what they were then."""
         self._swept: list[ast.stmt] = []
+        self.tables: dict[int, TextDomain] = {}
+        """Dictionary displays (by id) that are only asked for texts of a domain."""
         self.catching = 0
         """How many `try` statements around the place catch ImportError."""
         self.watching = 0

@@ -53,6 +53,21 @@ def drop_rows(context: Context, scope: ValueScope, table: ast.Dict, domain: Text
     table.keys, table.values = keys, values
 
 
+def asked_table(node: ast.expr, scope: ValueScope) -> tuple[ast.expr, TextDomain] | None:
+    """The table and the domain of ``table[device]``, ``table.get(device)`` and ``device in table``."""
+    asked: tuple[ast.expr, ast.expr] | None = None
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+        asked = node.value, node.slice
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args:
+        asked = node.func.value, node.args[0]
+    elif isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
+        asked = node.comparators[0], node.left
+    if asked is None:
+        return None
+    domain = evaluate(asked[1], scope)
+    return (asked[0], domain) if isinstance(domain, TextDomain) and not domain.items else None
+
+
 def _is_of_removed(node: ast.expr, scope: ValueScope) -> bool:
     """True for a name that is read from what a rule removes: nothing is filed under it then."""
     value = evaluate(node, scope)

@@ -11,6 +11,7 @@ from shrinker.facts.evaluate import evaluate, truth
 from shrinker.facts.lattice import UNKNOWN, Decided, Known, Removed, Value
 from shrinker.facts.world import ValueScope
 from shrinker.fold.context import Context, EvaluatesRemoved
+from shrinker.fold.domains import asked_table
 from shrinker.syntax.ranges import span
 from shrinker.syntax.walk import walk
 from shrinker.values.edits import Literal
@@ -120,6 +121,12 @@ class ExpressionFolder:
             if isinstance(value, Known) and value.exact and value.value is None:
                 return node
         return self.fold(node)
+
+    def asked(self, node: ast.expr) -> None:
+        """Note what a dictionary display is asked for, when the expression asks one."""
+        asked = asked_table(node, self.scope)
+        if asked is not None and isinstance(asked[0], ast.Dict):
+            self.context.tables[id(asked[0])] = asked[1]
 
     def constant(self, node: ast.expr, value: bool, kind: str, rule: str) -> ast.expr:
         """The bool in the place of an expression that a rule decides."""

@@ -71,7 +71,8 @@ def _undone(shrunk: Shrunk) -> list[str]:
     """What folding the emitted tree once more would still decide.
 
     A function that was left as it is because of its only `yield` may be decided once its flags are literals, and then
-    imports and flags that only it read may go. So may what stands around a read of a name that no branch binds: upstream fails there.
+    imports and flags that only it read may go; a table, once code that looked at it in a way that is not folded is gone.
+    So may what stands around a read of a name that no branch binds: upstream fails there.
     """
     left = {
         (path, _around(shrunk.before[path], u.line))
@@ -96,7 +97,7 @@ def _undone(shrunk: Shrunk) -> list[str]:
     if second.rescued != shrunk.rescued:
         # What rescued a module is gone now, and all that names the module is decided.
         return []
-    freed = {"import", "flag"} if left else set()
+    freed = {"table"} | ({"import", "flag"} if left else set())
     return [
         f"{path}:{d.line}: {d.kind} {d.text} -> {d.outcome} ({d.rule})"
         for path, module in second.modules.items()

@@ -45,6 +45,7 @@ def fold_call(folder: ExpressionFolder, node: ast.Call, condition: bool) -> ast.
     filed = registration(node, folder.scope)
     if filed is not None:
         raise EvaluatesRemoved(filed)
+    folder.asked(node)
     node.func = folder.followed(node.func)
     for argument in node.args:
         # `register("npu", "sglang.srt.npu.store")`: an import by name, when it is asked for.
@@ -67,6 +68,7 @@ def fold_call(folder: ExpressionFolder, node: ast.Call, condition: bool) -> ast.
 @folds_expression(ast.Subscript)
 def fold_item(folder: ExpressionFolder, node: ast.Subscript, condition: bool) -> ast.expr:
     """An item of something."""
+    folder.asked(node)
     node.value = folder.followed(node.value)
     node.slice = folder.fold(node.slice)
     return node

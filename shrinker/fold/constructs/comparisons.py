@@ -20,6 +20,7 @@ def fold_comparison(folder: ExpressionFolder, node: ast.Compare, condition: bool
     folded = folder.literal(node, without_removed(evaluate(node, folder.scope)))
     if folded is not None:
         return folded
+    folder.asked(node)
     operands = (node.left, *node.comparators)
     node.left = node.left if _stays(folder, node, 0) else folder.fold(node.left)
     single = node.ops[0] if len(node.ops) == 1 else None

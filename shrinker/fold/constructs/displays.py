@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Removed
 from shrinker.fold.context import EvaluatesRemoved
+from shrinker.fold.domains import drop_rows
 from shrinker.fold.expressions import ExpressionFolder, folds_expression
 from shrinker.syntax.control import runs_something
 
@@ -78,6 +79,9 @@ def fold_set(folder: ExpressionFolder, node: ast.Set, condition: bool) -> ast.ex
 @folds_expression(ast.Dict)
 def fold_dict(folder: ExpressionFolder, node: ast.Dict, condition: bool) -> ast.expr:
     """A dictionary: rows by key and by value."""
+    domain = folder.context.tables.get(id(node))
+    if domain is not None:
+        drop_rows(folder.context, folder.scope, node, domain)
     keys: list[ast.expr | None] = []
     values: list[ast.expr] = []
     for key, value in zip(node.keys, node.values, strict=True):
