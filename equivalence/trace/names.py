@@ -8,6 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from shrinker.syntax.imports import absolute, package_of
+from shrinker.values.upstream import PACKAGE_PREFIX, module_name
+
+_DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:[.:][A-Za-z_]\w*)*\Z")
 _LONGEST = 200
 
@@ -55,5 +59,32 @@ def _does_nothing(node: ast.stmt) -> bool:
 
 
 def names_of_tree(package: Path) -> Names:
-    """Those of all Python files below a folder. Raises SyntaxError when one is not Python."""
-    return names_of(ast.parse(file.read_bytes(), str(file)) for file in sorted(package.rglob("*.py")))
+    """Those of all Python files below a folder, but for names by which a file means a definition that the tree has.
+
+    Args:
+        package: the folder.
+
+    Raises:
+        SyntaxError: a file is not Python.
+    """
+    trees = {
+        module_name(f"{PACKAGE_PREFIX}{file.relative_to(package)}") or "": (
+            file,
+            ast.parse(file.read_bytes(), str(file)),
+        )
+        for file in sorted(package.rglob("*.py"))
+    }
+    defined = {
+        module: {n.name for n in tree.body if isinstance(n, _DEFINITIONS)} for module, (_, tree) in trees.items()
+    }
+    plain: set[str] = set()
+    for module, (file, tree) in trees.items():
+        own = set(defined[module])
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom):
+                source = absolute(node.module, node.level, package_of(module, file.name == "__init__.py"))
+                own |= {alias.name for alias in node.names if alias.name in defined.get(source, ())}
+        texts = names_of([node for node in ast.walk(tree) if isinstance(node, ast.Constant)])
+        plain |= (names_of([tree]).plain - own) | texts.plain
+    whole = names_of(tree for _, tree in trees.values())
+    return Names(frozenset(plain), whole.attributes, whole.empty)

@@ -166,7 +166,7 @@ def kernels(
     graph = _graph(out, reports)
     symbols = load_symbols(graph.with_name(SYMBOLS))
     if symbols is None:
-        raise InputError(f"{graph}: this run did not search for symbols", "generate the tree without --no-symbols")
+        raise InputError(f"{graph.with_name(SYMBOLS)} is not there", "run `make shrink`")
     found = reached(out.absolute(), symbols, profile.reaches)
     systems = taken(load_graph(graph), profile.removes)
     lost = [row.name for row in found if not row.steps]

@@ -38,9 +38,6 @@ def shrink(
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Take nothing from earlier runs, and leave nothing for later ones.")
     ] = False,
-    symbols: Annotated[
-        bool, typer.Option("--symbols/--no-symbols", help="Remove definitions and statements that nothing names, too.")
-    ] = True,
     force: Annotated[
         bool, typer.Option("--force", help="Move what shrinker did not write in OUT to OUT.backup-TIME.")
     ] = False,
@@ -65,7 +62,6 @@ def shrink(
         place,
         rules=absolute(rules),
         reuse=not no_cache,
-        symbols=symbols,
         force=force,
     )
     with without_gc(last=True), console_progress() as progress:

@@ -31,7 +31,7 @@ def fold_companions(
         tree: upstream.
         environment: the closed world of the served package; its rules name the companions.
         kept: paths of all kept files.
-        dead: statements and imported names that nothing names, by path; without it, the modules come with their units.
+        dead: statements and imported names that nothing names, by path; of the other modules the units are collected.
     """
     names: dict[str, str] = {}
     for rule in environment.rules.companions:
@@ -56,7 +56,7 @@ def fold_companions(
     )
 
     def refinement(path: str) -> Refinement:
-        return Refinement(units=True) if dead is None else Refinement(dead=dead.get(path, frozenset()))
+        return Refinement(dead=(dead or {}).get(path, frozenset()))
 
     return {
         path: fold_source(path, name, path.endswith("/__init__.py"), tree.read(path), world, refinement(path))

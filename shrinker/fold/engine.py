@@ -92,7 +92,6 @@ class FoldEngine:
         progress: Callable[[int], None] = lambda done: None,
         cache: Cache | None = None,
         unwritable: Mapping[str, str] | None = None,
-        units: bool = False,
         leads: Callable[[FoldedModule], Iterable[str]] = lambda module: (),
     ) -> None:
         """
@@ -103,10 +102,8 @@ class FoldEngine:
             progress: called with the number of modules folded so far.
             cache: results of earlier runs; by default none.
             unwritable: paths that stay as upstream wrote them, and why.
-            units: collect the units of the folded modules, for symbol-level reachability.
             leads: paths of modules that will be asked for because of a folded one; those are folded before they are.
         """
-        self._units = units
         self._leads = leads
         self._workers = FoldWorkers(tree, jobs)
         self.tree = tree
@@ -176,9 +173,6 @@ class FoldEngine:
 
     def _refinement(self, path: str) -> Refinement:
         known = self.refinements.get(path, NOTHING)
-        if self._units and not known.dead:
-            # What was dropped was chosen by the units from before.
-            known = replace(known, units=True)
         reason = self._unwritable.get(path)
         return known if reason is None else replace(known, unwritable=frozenset({reason}))
 

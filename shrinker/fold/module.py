@@ -60,7 +60,8 @@ def fold_source(
         replace_defaults(tree, context)
         _fold(tree, context, refinement)
     mentions = summarise(Reading(tree), context)
-    units = collect_symbols(tree, package, walrus=":=" in source) if refinement.units else EMPTY_SYMBOLS
+    # What is dropped was chosen by the units from before.
+    units = EMPTY_SYMBOLS if refinement.dead else collect_symbols(tree, package, walrus=":=" in source)
     place_looks(tree, looks, context)
     return FoldedModule(
         path=path,

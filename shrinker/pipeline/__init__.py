@@ -52,8 +52,7 @@ def shrink(request: Request, progress: Progress) -> Result:
             timings,
             progress,
             cache,
-            symbols=request.symbols,
-            previous=request.out,
+            request.out,
         )
         manifest = emitted.manifest
         refused: tuple[Finding, ...] = ()

@@ -46,8 +46,8 @@ class Analysis:
     written: Written
     """Imports of all of upstream, as they are written."""
     distributions: Distributions
-    symbols: SymbolData | None
-    """What the search of symbols found; None when only files were looked at."""
+    symbols: SymbolData
+    """What the search of symbols found."""
     refinements: Mapping[str, Refinement]
     """What was known of a module beside its text when it was folded last, by path; of others nothing was."""
     cuts: Mapping[str, tuple[Cut, ...]]
@@ -62,8 +62,6 @@ def analyse(
     progress: Progress,
     cache: Cache | None = None,
     unwritable: Mapping[str, str] | None = None,
-    *,
-    symbols: bool = False,
 ) -> Analysis:
     """Facts, folding and reachability; writes nothing.
 
@@ -75,7 +73,6 @@ def analyse(
         progress: told what is going on.
         cache: of earlier runs; by default none.
         unwritable: files that stay as upstream wrote them, and why.
-        symbols: remove what nothing reachable names, too.
 
     Raises:
         InputError: rules and upstream cannot be brought together, or a file does not parse.
@@ -84,9 +81,9 @@ def analyse(
     stay = unwritable or {}
 
     def fresh(took: dict[str, float], told: Progress) -> tuple[Analysis, set[str]]:
-        return _Steps(tree, rules, jobs, took, told, cache, stay).run(symbols=symbols)
+        return _Steps(tree, rules, jobs, took, told, cache, stay).run()
 
-    return remember(cache, tree, rules, f"{symbols} {sorted(stay.items())}", fresh, timings, progress)
+    return remember(cache, tree, rules, f"{sorted(stay.items())}", fresh, timings, progress)
 
 
 class _Steps:
@@ -108,7 +105,7 @@ class _Steps:
         self._kept: set[str] = set()
         """Paths that any step kept."""
 
-    def run(self, *, symbols: bool) -> tuple[Analysis, set[str]]:
+    def run(self) -> tuple[Analysis, set[str]]:
         """The analysis, and the paths that any of its steps kept."""
         tree, rules = self._tree, self._rules
         with self._timed("facts"):
@@ -125,22 +122,17 @@ class _Steps:
                 progress=lambda done: self._progress.advance(done, None),
                 cache=self._cache,
                 unwritable=self._unwritable,
-                units=symbols,
                 leads=import_leads(tree, rules),
             ) as engine,
         ):
             graph, folded = self._settled(engine)
-            searched: Searched | None = None
-            if symbols:
-                with self._timed("symbols"):
-                    graph, folded, searched = self._shaken(engine, graph, folded)
+            with self._timed("symbols"):
+                graph, folded, searched = self._shaken(engine, graph, folded)
             # The search has read the units, and what is left is to be written.
             folded = {path: replace(module, units=EMPTY_SYMBOLS) for path, module in folded.items()}
             with self._timed("native"):
                 companions = partial(fold_companions, tree, engine.environment)
-                pruned = prune_companions(
-                    tree, rules, graph, folded, companions, self._cache, symbols=searched is not None
-                )
+                pruned = prune_companions(tree, rules, graph, folded, companions, self._cache)
                 graph = pruned.graph
                 cuts = {**pruned.cuts, **cargo_cuts(tree, graph)}
             folded |= pruned.folded
@@ -148,11 +140,7 @@ class _Steps:
         with self._timed("distributions"):
             distributions = decide_distributions(tree, rules, graph, folded, written)
         with self._timed("symbols"):
-            found = (
-                found_symbols(searched, tree, written, root_costs(rules), environment.outlines)
-                if searched is not None
-                else None
-            )
+            found = found_symbols(searched, tree, written, root_costs(rules), environment.outlines)
         graph = with_uncertain(graph, distributions)
         refinements = dict(engine.refinements)
         return Analysis(graph, folded, rescued, written, distributions, found, refinements, cuts), self._kept

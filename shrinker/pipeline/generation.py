@@ -23,7 +23,7 @@ def generate(tree: UpstreamTree, rules: Ruleset, out: Path, jobs: int, progress:
         InputError: rules and upstream cannot be brought together.
     """
     with without_gc():
-        return decide_and_emit(tree, rules, out, jobs, {}, progress, cache, symbols=True)[1].manifest
+        return decide_and_emit(tree, rules, out, jobs, {}, progress, cache)[1].manifest
 
 
 def decide_and_emit(
@@ -34,8 +34,6 @@ def decide_and_emit(
     timings: dict[str, float],
     progress: Progress,
     cache: Cache,
-    *,
-    symbols: bool,
     previous: Path | None = None,
 ) -> tuple[Analysis, Emitted]:
     """Analyse and write; once more, with the files as upstream wrote them, where what was decided cannot be written.
@@ -48,7 +46,6 @@ def decide_and_emit(
         timings: seconds by phase, to which these are added.
         progress: told what is going on.
         cache: of earlier runs.
-        symbols: remove what nothing reachable names, too.
         previous: a tree that this one takes the place of.
 
     Raises:
@@ -57,7 +54,7 @@ def decide_and_emit(
     """
     unwritable: dict[str, str] = {}
     while True:
-        analysis = analyse(tree, rules, jobs, timings, progress, cache, unwritable, symbols=symbols)
+        analysis = analyse(tree, rules, jobs, timings, progress, cache, unwritable)
         try:
             with timed("emit", timings, progress):
                 emitted = emit_tree(

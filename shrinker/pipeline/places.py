@@ -40,7 +40,7 @@ class Places:
             InputError: one cannot be written, or holds what no run wrote.
         """
         staging = stack.enter_context(staging_folder(request.out, force=request.force))
-        usual = request.rules is None and request.symbols and not request.without
+        usual = request.rules is None and not request.without
         reports = request.reports or new_reports(request.out, tree.identity, rules.profile, usual=usual)
         owned = foreign_reports(reports)
         if not request.force:

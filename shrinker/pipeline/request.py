@@ -26,8 +26,6 @@ class Request:
     cache: Path | None = None
     rules: Path | None = None
     """Folder with rule files and `profiles/`; those of `project.rules_folder` when not given."""
-    symbols: bool = True
-    """Remove the definitions, statements and imports that nothing reachable names, too."""
     reuse: bool = True
     """Take results of earlier runs from the cache folder, and leave this run's there."""
     without: tuple[str, ...] = ()

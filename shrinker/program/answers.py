@@ -34,7 +34,7 @@ class SavedRun:
 
     @cached_property
     def symbols(self) -> Symbols | None:
-        """The saved search; None where the run looked at modules only."""
+        """The saved search; None where it is not there."""
         return load_symbols(self.graph.with_name(SYMBOLS))
 
 
@@ -102,13 +102,11 @@ def sample(run: SavedRun, count: int, seed: int, *, live: bool) -> list[str]:
         live: True for symbols that are kept, False for those of kept modules that are not.
 
     Raises:
-        InputError: the run looked at modules only.
+        InputError: the saved search is not there.
     """
     symbols = run.symbols
     if symbols is None:
-        raise InputError(
-            f"{run.graph.with_name(SYMBOLS)} is not there: its run looked at modules only", "run `make shrink`"
-        )
+        raise InputError(f"{run.graph.with_name(SYMBOLS)} is not there", "run `make shrink`")
     names = symbols.named_units(live=live)
     return random.Random(seed).sample(names, min(count, len(names)))
 

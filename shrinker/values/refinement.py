@@ -23,9 +23,6 @@ class Refinement:
     dead: frozenset[Span] = frozenset()
     """Statements and imported names that nothing reachable names."""
 
-    units: bool = False
-    """Collect the units of the module. No fact."""
-
     def joined(self, other: Refinement) -> Refinement:
         """The facts of both."""
         return replace(self, **{f.name: getattr(self, f.name) | getattr(other, f.name) for f in fields(self)})

@@ -116,7 +116,7 @@ def fold_tree(
 ) -> tuple[dict[str, FoldedModule], tuple[str, ...]]:
     """Fold every module that no rule removes, in rounds if asked, as if all were kept; also the modules that were rescued."""
     environment = build_environment(tree, rules, jobs=1, cache=cache)
-    with FoldEngine(tree, environment, jobs=1, cache=cache, units=rounds) as engine:
+    with FoldEngine(tree, environment, jobs=1, cache=cache) as engine:
         while True:
             paths = [p for p in sorted(tree.by_path) if module_name(p) in engine.environment.outlines]
             folded = {m.path: m for m in engine.fold(paths)}

@@ -92,7 +92,7 @@ def _rules(folder: Path, more: str = "") -> Ruleset:
 
 def _said(folder: Path, files: dict[str, str], rules: Ruleset, cache: Cache | None, **more: Any) -> dict[str, Any]:
     """All that an analysis says, ready to be compared."""
-    return asdict(analyse(make_tree(folder, files), rules, 1, {}, Silent(), cache, symbols=True, **more))
+    return asdict(analyse(make_tree(folder, files), rules, 1, {}, Silent(), cache, **more))
 
 
 def _found(folder: Path, files: dict[str, str], rules: Ruleset, cold: dict[str, Any], **more: Any) -> bool:
@@ -171,8 +171,8 @@ def test_what_lies_beside_the_package_sees_the_modules_that_stay(tmp_path: Path)
     """A module that a rule removes is rescued by code that needs it: then it is there for a companion, too."""
     rules, path = _rules(tmp_path), "kernels/fast/__init__.py"
     tree = make_tree(tmp_path / "rescued", FILES | _RESCUING)
-    found = analyse(tree, rules, 1, {}, Silent(), symbols=True)
+    found = analyse(tree, rules, 1, {}, Silent())
     assert list(found.rescued) == ["sglang.other"] and not found.folded[path].edits
     # And where it is not there, the companion has no need to try.
-    without = analyse(make_tree(tmp_path / "without", FILES), rules, 1, {}, Silent(), symbols=True)
+    without = analyse(make_tree(tmp_path / "without", FILES), rules, 1, {}, Silent())
     assert without.folded[path].edits

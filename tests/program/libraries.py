@@ -71,9 +71,7 @@ class Generated:
         self.out = root / "out"
         self.out.mkdir()
         self.rules: Ruleset = small_rules(root, root=RULES)
-        self.analysis, self.emitted = decide_and_emit(
-            self.tree, self.rules, self.out, 1, {}, Silent(), Cache.off(), symbols=True
-        )
+        self.analysis, self.emitted = decide_and_emit(self.tree, self.rules, self.out, 1, {}, Silent(), Cache.off())
 
     def text(self, path: str) -> str:
         return (self.out / "kernels" / path).read_text()

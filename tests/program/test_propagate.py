@@ -54,7 +54,7 @@ def _left(folder: Path, **modules: str) -> dict[str, str]:
     tree = make_tree(
         folder / "up", {"python/sglang/launch_server.py": LAUNCH, "python/sglang/group.py": GROUP, **files}
     )
-    folded = analyse(tree, small_rules(folder, PLATFORM), 1, {}, Silent(), symbols=True).folded
+    folded = analyse(tree, small_rules(folder, PLATFORM), 1, {}, Silent()).folded
     return {name: rewrite(tree, folded[path]) for path in files if path in folded for name in [Path(path).stem]}
 
 

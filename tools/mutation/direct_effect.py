@@ -42,7 +42,7 @@ class DirectEffect:
             cache: of results: the analysis by the right rules is taken from there.
         """
         self._tree = tree
-        found = analyse(tree, rules, jobs, {}, progress, cache, symbols=True)
+        found = analyse(tree, rules, jobs, {}, progress, cache)
         with FoldEngine(tree, build_environment(tree, rules, jobs=jobs, cache=cache), jobs=1) as engine:
             self._before = engine.world_with(frozenset(found.rescued))
         self._folded = found.folded

@@ -49,8 +49,6 @@ def prune_companions(
     folded: Mapping[str, FoldedModule],
     fold: Fold,
     cache: Cache,
-    *,
-    symbols: bool,
 ) -> Pruned:
     """Decide what stays of the packages beside the served one.
 
@@ -61,9 +59,8 @@ def prune_companions(
         folded: modules of the served package by path, with nothing in them that goes.
         fold: folds companions.
         cache: of earlier runs.
-        symbols: False leaves them as they are, but for their branches.
     """
-    with_sources = [rule for rule in rules.companions if rule.sources] if symbols else []
+    with_sources = [rule for rule in rules.companions if rule.sources]
     dead: dict[str, frozenset[Span]] = {}
     found: list[tuple[Companion, Callers, Search]] = []
     named = frozenset(edge.dst for edge in graph.edges if edge.kind == "keep" and edge.src.startswith("root:"))

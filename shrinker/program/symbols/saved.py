@@ -26,8 +26,6 @@ FORMAT = 3
 LIVE, DEAD = 1, 0
 
 
-NO_SYMBOLS: tuple[dict[str, Any], list[int]] = ({"format": FORMAT, "units": []}, [])
-"""Of a run that looked at modules only."""
 _ROOTS = {"root:other files": 20, "root:entry point": 10, "root:code outside": 40}
 """What a chain costs before its first step: modules that people run come first, what only unknown code may call last."""
 
@@ -265,4 +263,4 @@ def _all_sites(found: SymbolData, graph: Graph, written: Written) -> dict[str, l
     return dict(sorted(sites.items()))
 
 
-__all__ = ["FORMAT", "NO_SYMBOLS", "SymbolData", "found_symbols", "symbol_data"]
+__all__ = ["FORMAT", "SymbolData", "found_symbols", "symbol_data"]

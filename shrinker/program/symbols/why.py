@@ -29,7 +29,7 @@ _MODULE = 10
 
 
 def load_symbols(path: Path) -> Symbols | None:
-    """Read a saved search; None when the run looked at modules only.
+    """Read a saved search; None where it is not there: such reports are not committed.
 
     Raises:
         InputError: the file is no saved search of this format.
@@ -42,7 +42,7 @@ def load_symbols(path: Path) -> Symbols | None:
         raise InputError(f"{path}: no saved search: {error}", "run `make shrink` first") from error
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise InputError(f"{path} is not a search of format {FORMAT}", "generate the tree again with `make shrink`")
-    return Symbols(data, lambda: _edges(path.with_name(EDGES))) if data["units"] else None
+    return Symbols(data, lambda: _edges(path.with_name(EDGES)))
 
 
 def _edges(path: Path) -> list[int]:

@@ -90,7 +90,7 @@ def _missing(side: Side) -> list[str]:
     if side.reports is None:
         rows.append(f"{side.name}: no reports of the same run, so that reasons and symbols are not told")
     elif side.symbols is None:
-        rows.append(f"{side.name}: its run looked at modules only, so that symbols are not compared")
+        rows.append(f"{side.name}: no saved search beside its reports, so that symbols are not compared")
     if side.upstream is None:
         rows.append(f"{side.name}: its upstream cannot be read, so that what upstream changed is known in part only")
     return rows

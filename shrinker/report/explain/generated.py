@@ -59,7 +59,7 @@ class Generated:
 
     @property
     def symbols(self) -> Symbols | None:
-        """The saved search; None where the run looked at modules only."""
+        """The saved search; None where it is not there."""
         return self.run.symbols
 
     @cached_property

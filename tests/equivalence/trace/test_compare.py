@@ -168,6 +168,17 @@ def test_a_function_that_is_still_named_is_not_gone_for_a_reason(tmp_path: Path)
     assert [(m.path, m.line) for m in found.missing] == [("platform.py", 2), ("server.py", 14)]
 
 
+def test_a_definition_of_the_same_name_elsewhere_is_another_function(tmp_path: Path) -> None:
+    compared(tmp_path)
+    after = tmp_path / "generated"
+    (after / "more.py").write_text("def is_npu():\n    return True\n\n\nprint(is_npu())\n")
+    (after / "asks.py").write_text("from sglang.more import is_npu\n\nprint(is_npu())\n")
+    assert compare(RUNNING, IMPORTING, tmp_path / "upstream", after).missing == []
+    (after / "asks.py").write_text("import sglang.more\n\nprint('sglang.platform.is_npu')\n")
+    found = compare(RUNNING, IMPORTING, tmp_path / "upstream", after)
+    assert ("platform.py", 2) in {(m.path, m.line) for m in found.missing}
+
+
 def test_a_fact_states_what_a_function_gives(tmp_path: Path) -> None:
     found = compared(tmp_path, calls=("sglang.platform.is_npu", "sglang.**.prepare"))
     assert found.lines[reasons.STATED] == 5

@@ -150,7 +150,7 @@ print(taken, by_star, both, inside)
 
 def saved_run(folder: Path) -> SavedRun:
     """What `why` and `why-not` read of a run, written into the folder."""
-    decided = analyse(make_tree(folder / "up", FILES), small_rules(folder, PLATFORM), 1, {}, Silent(), symbols=True)
+    decided = analyse(make_tree(folder / "up", FILES), small_rules(folder, PLATFORM), 1, {}, Silent())
     assert decided.symbols is not None
     symbols, edges = symbol_data(decided.symbols, decided.graph, decided.written)
     found = {"graph": graph_data(decided.graph, decided.folded), "symbols": symbols, "symbol_edges": edges}

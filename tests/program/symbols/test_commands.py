@@ -43,7 +43,7 @@ COMMANDS = '[[root]]\nid = "root-commands"\nwhy = "Commands of the package."\nmo
 def _left(folder: Path, scripts: dict[str, str]) -> dict[str, str]:
     tree = make_tree(folder / "up", FILES)
     tree = replace(tree, declared=replace(tree.declared, scripts=scripts))
-    decided = analyse(tree, small_rules(folder, COMMANDS), 1, {}, Silent(), symbols=True)
+    decided = analyse(tree, small_rules(folder, COMMANDS), 1, {}, Silent())
     return {path: rewrite(tree, module) for path, module in decided.folded.items()}
 
 

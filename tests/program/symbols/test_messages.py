@@ -71,7 +71,7 @@ def _left(folder: Path, text: str) -> str:
             "python/sglang/nobody.py": "x.attach()\nx.detach()\n",
         },
     )
-    decided = analyse(tree, small_rules(folder, root=_RULES), 1, {}, Silent(), symbols=True)
+    decided = analyse(tree, small_rules(folder, root=_RULES), 1, {}, Silent())
     return rewrite(tree, decided.folded["python/sglang/server.py"])
 
 

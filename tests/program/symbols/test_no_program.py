@@ -54,7 +54,7 @@ BLOCKS = {
 
 def _left(folder: Path, files: dict[str, str], more: str = "") -> dict[str, str]:
     tree = make_tree(folder / "up", {f"python/sglang/{path}": text for path, text in files.items()})
-    decided = analyse(tree, small_rules(folder, more, ("platform/cuda.toml",)), 1, {}, Silent(), symbols=True)
+    decided = analyse(tree, small_rules(folder, more, ("platform/cuda.toml",)), 1, {}, Silent())
     texts = {path: rewrite(tree, module) for path, module in decided.folded.items()}
     for path, text in texts.items():
         (folder / "left" / path).parent.mkdir(parents=True, exist_ok=True)

@@ -126,7 +126,7 @@ LAUNCH = "from sglang.pickled import Channel, Processor\n\nprint(Processor.from_
 def _left(folder: Path, files: dict[str, str], more: str = "") -> dict[str, str]:
     package = {f"python/sglang/{name}": text for name, text in files.items()}
     tree = make_tree(folder / "up", {"python/sglang/__init__.py": "", **package})
-    decided = analyse(tree, small_rules(folder, more, root=ROOT), 1, {}, Silent(), symbols=True)
+    decided = analyse(tree, small_rules(folder, more, root=ROOT), 1, {}, Silent())
     return {path[len("python/sglang/") :]: rewrite(tree, module) for path, module in decided.folded.items()}
 
 

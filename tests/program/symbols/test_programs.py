@@ -53,7 +53,7 @@ def test_program(archive: Path, tmp_path: Path) -> None:
     upstream, left = tmp_path / "upstream", tmp_path / "left"
     nobody = "python/sglang/nobody.py"
     tree = make_tree(upstream, {"python/sglang/srt/utils.py": "", nobody: _names(files.values()), **files})
-    decided = analyse(tree, small_rules(tmp_path), 1, {}, Silent(), symbols=True)
+    decided = analyse(tree, small_rules(tmp_path), 1, {}, Silent())
     for path, text in files.items():
         wanted = _wanted(text)
         emitted = rewrite(tree, decided.folded[path]) if path in decided.folded else ""

@@ -76,7 +76,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Symbols, dict[
     """The generated tree (upstream's own files will do: only names are read of it), its search and its graph."""
     folder = tmp_path_factory.mktemp("reached")
     tree = make_tree(folder / "upstream", FILES)
-    decided = analyse(tree, small_rules(folder), 1, {}, Silent(), symbols=True)
+    decided = analyse(tree, small_rules(folder), 1, {}, Silent())
     assert decided.symbols is not None
     symbols, edges = symbol_data(decided.symbols, decided.graph, decided.written)
     (folder / "symbols.json").write_text(json.dumps(symbols))

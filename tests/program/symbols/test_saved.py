@@ -50,7 +50,7 @@ def six():
 
 
 def _saved(folder: Path, files: dict[str, str]) -> tuple[Analysis, Symbols]:
-    decided = analyse(make_tree(folder / "up", files), small_rules(folder), 1, {}, Silent(), symbols=True)
+    decided = analyse(make_tree(folder / "up", files), small_rules(folder), 1, {}, Silent())
     assert decided.symbols is not None
     data, edges = symbol_data(decided.symbols, decided.graph, decided.written)
     return decided, Symbols(data, lambda: edges)
@@ -75,6 +75,6 @@ def test_the_order_in_which_modules_were_folded_is_none_of_the_search(tmp_path: 
     """Workers are done in any order, and who names something first is who is said to name it."""
     [archive] = [path for path in ARCHIVES if path.stem == "reexports"]
     tree = make_tree(tmp_path / "up", {p: t for p, t in read_program(archive).files.items() if p.endswith(".py")})
-    folded = analyse(tree, small_rules(tmp_path), 1, {}, Silent(), symbols=True).folded.values()
+    folded = analyse(tree, small_rules(tmp_path), 1, {}, Silent()).folded.values()
     orders = [list(Program(modules, ()).modules) for modules in (folded, reversed(list(folded)))]
     assert len(orders[0]) > 2 and orders[0] == orders[1]

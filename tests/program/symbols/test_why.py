@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 from shrinker.program import answers
 from shrinker.program.answers import SavedRun
 from shrinker.program.symbols.costs import cost_of
-from shrinker.program.symbols.saved import NO_SYMBOLS
 from shrinker.program.symbols.table import Dropped
 from shrinker.values.errors import InputError
 from tests.program.symbols.asked import saved_run
@@ -201,9 +199,8 @@ def test_a_removed_class_in_a_class_is_answered_by_that_class(graph: SavedRun) -
     assert _dropped(graph, "sglang.parts.Unheld.State2").symbol == "sglang.parts.Unheld"
 
 
-@pytest.mark.parametrize("saved", [None, json.dumps(NO_SYMBOLS[0])])
-def test_without_a_search_answers_are_of_files(graph: SavedRun, tmp_path: Path, saved: str | None) -> None:
-    (chain,) = answers.why(_with_search(graph, tmp_path, saved), "start")
+def test_without_a_search_answers_are_of_files(graph: SavedRun, tmp_path: Path) -> None:
+    (chain,) = answers.why(_with_search(graph, tmp_path, None), "start")
     assert chain.target == "module:sglang.parts"
 
 
