@@ -94,7 +94,7 @@ def test_strict_refuses_a_predicate_that_no_rule_names_until_the_proposal_is_pas
     before = judged.left()
     done = judged.shrink("--strict", "--json")
     error = done.document["error"]
-    assert done.code == 1 and "python/sglang/srt/cuda.py:13: [unnamed-predicate] `is_hip()`" in error
+    assert done.code == 1 and "python/sglang/srt/cuda.py:14: [unnamed-predicate] `is_hip()`" in error
     assert (judged.left(), judged.hidden()) == (before, [])
 
     table = error[error.index("[[fact]]") :].split("\n  ", 5)

@@ -88,6 +88,7 @@ def run(
     made = Made(tree, RULES, graph, folded, manifest, written, distributions, cuts=cuts, entries=ENTRIES)
     begun = begin_reports(out, made)
     (out / "symbols.json").write_text(json.dumps({"format": FORMAT, "units": [], "kinds": []}))
+    (out / "symbol_edges.json").write_text("[]")
     summary = finish_reports(begun, EVIDENCE, {"fold": seconds}, 1024, folder)
     return summary, tree, graph, folded
 
