@@ -195,4 +195,5 @@ class _Steps:
             if not changed:
                 return graph, folded, Searched(found, units)
             # What these modules name now is searched anew, with nothing dropped.
+            del found
             units |= {module.path: module for module in engine.whole(changed)}

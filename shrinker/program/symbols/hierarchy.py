@@ -14,14 +14,12 @@ BARE = frozenset({"ABC", "object", "Generic", "Protocol"})
 class Hierarchy:
     """Bases and families of classes."""
 
-    def __init__(self, program: Program, follow: Callable[[str, int, str, int], Found]) -> None:
+    def __init__(self, program: Program) -> None:
         """
         Args:
             program: all kept modules.
-            follow: what a path finds, as `Types.follow`.
         """
         self._program = program
-        self._follow = follow
         self.bases: dict[Key, list[Key]] = {}
         self.outside: dict[Key, set[str]] = {}
         """Bases outside the tree, ``?`` for one that is computed."""
@@ -30,29 +28,40 @@ class Hierarchy:
         self._below: dict[Key, list[Key]] = {}
         self._attributes: dict[Key, set[str]] = {}
 
-    def build(self) -> None:
-        """Resolve the bases of all classes; once, before anything else is asked."""
+    def build(self, follow: Callable[[str, int, str, int], Found]) -> None:
+        """Resolve the bases of all classes; once, before anything else is asked.
+
+        Args:
+            follow: what a path finds, as `Types.follow`.
+        """
         for name, module in self._program.modules.items():
             for number, unit in enumerate(module.units):
                 if unit.kind == "class":
-                    self._add((name, number), (name, number), -1, unit.bases)
+                    self._add((name, number), (name, number), -1, unit.bases, follow)
                 owner = unit.parent if unit.kind == "member" else number if unit.kind == "class" else None
                 if owner is not None:
                     self._attributes.setdefault((name, owner), set()).update(unit.attributes)
                 for index, bases in enumerate(unit.classes):
                     # A class inside: it has no members of its own here, but it joins the families of its bases.
-                    self._add((name, -(number * 1000 + index + 2)), (name, number), unit.parent, bases)
+                    self._add((name, -(number * 1000 + index + 2)), (name, number), unit.parent, bases, follow)
         for key in sorted(self.bases):
             for ancestor in self.ancestors(key):
                 if ancestor != key:
                     self._below.setdefault(ancestor, []).append(key)
 
-    def _add(self, key: Key, unit: Key, owner: int, bases: tuple[str, ...]) -> None:
+    def _add(
+        self,
+        key: Key,
+        unit: Key,
+        owner: int,
+        bases: tuple[str, ...],
+        follow: Callable[[str, int, str, int], Found],
+    ) -> None:
         found: list[Key] = []
         outside: set[str] = set()
         for base in bases:
             for path in base.split("|"):
-                for value in self._follow(unit[0], owner, path, unit[1]).values:
+                for value in follow(unit[0], owner, path, unit[1]).values:
                     if value.kind in ("class", "subclass"):
                         found.append(value.key)
                     elif value.kind == "outside":

@@ -31,8 +31,9 @@ class Types:
         self._cut = False
         """True when an answer since it was set is less than exact, because it was asked for while it was sought."""
         self._units: dict[Key, Values] = {}
-        self.hierarchy = Hierarchy(program, self.follow)
-        self.hierarchy.build()
+        # No reference back: a search is as large as what it is made of, and goes as soon as the next one begins.
+        self.hierarchy = Hierarchy(program)
+        self.hierarchy.build(self.follow)
         # Bases were looked up before the families were known.
         self._paths.clear()
         self._steps.clear()
