@@ -20,9 +20,10 @@ from benchmarks.compare.predicates import Predicates, flags_of_tree, predicates_
 from benchmarks.figures import Spread
 from benchmarks.process import Measurement, measure
 from benchmarks.subjects.base import NotInstalledError
-from shrinker.facts.build import module_paths, package_names
+from shrinker.facts.build import module_paths
 from shrinker.facts.environment import Environment
 from shrinker.ruleset import Ruleset
+from shrinker.syntax.imports import with_packages
 from shrinker.values.upstream import UpstreamTree
 
 _PARSE = Path(__file__).resolve().parents[1] / "workloads" / "parse_all.py"
@@ -127,7 +128,7 @@ def compare(
 def compared_paths(tree: UpstreamTree, rules: Ruleset) -> dict[str, str]:
     """Module to path: all modules of the package but those that a rule removes."""
     paths = module_paths(tree)
-    world = Environment(rules, {}, package_names(paths))
+    world = Environment(rules, {}, with_packages(paths))
     return {module: path for module, path in sorted(paths.items()) if world.removed_module(module) is None}
 
 

@@ -26,12 +26,15 @@ class Names:
     """Read as `x.name`, or a part of such a string."""
     empty: frozenset[str] = frozenset()
     """Of functions, where all of that name do nothing."""
+    texts: frozenset[str] = frozenset()
+    """Of these, the parts of strings."""
 
 
 def names_of(nodes: Iterable[ast.AST]) -> Names:
     """Those of some parts of a syntax tree."""
     plain: set[str] = set()
     attributes: set[str] = set()
+    texts: set[str] = set()
     empty: dict[str, bool] = {}
     for node in (node for top in nodes for node in ast.walk(top)):
         match node:
@@ -43,12 +46,11 @@ def names_of(nodes: Iterable[ast.AST]) -> Names:
             case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
                 plain.update(alias.name.rpartition(".")[2] for alias in aliases)
             case ast.Constant(value=str(text)) if len(text) < _LONGEST and _DOTTED.match(text):
-                parts = re.split(r"[.:]", text)
-                plain.update(parts)
-                attributes.update(parts)
+                texts.update(re.split(r"[.:]", text))
             case ast.FunctionDef(name=name, body=body) | ast.AsyncFunctionDef(name=name, body=body):
                 empty[name] = empty.get(name, True) and all(map(_does_nothing, body))
-    return Names(frozenset(plain), frozenset(attributes), frozenset(name for name, nothing in empty.items() if nothing))
+    idle = frozenset(name for name, nothing in empty.items() if nothing)
+    return Names(frozenset(plain | texts), frozenset(attributes | texts), idle, frozenset(texts))
 
 
 def _does_nothing(node: ast.stmt) -> bool:
@@ -84,7 +86,7 @@ def names_of_tree(package: Path) -> Names:
             if isinstance(node, ast.ImportFrom):
                 source = absolute(node.module, node.level, package_of(module, file.name == "__init__.py"))
                 own |= {alias.name for alias in node.names if alias.name in defined.get(source, ())}
-        texts = names_of([node for node in ast.walk(tree) if isinstance(node, ast.Constant)])
-        plain |= (names_of([tree]).plain - own) | texts.plain
+        names = names_of([tree])
+        plain |= (names.plain - own) | names.texts
     whole = names_of(tree for _, tree in trees.values())
     return Names(frozenset(plain), whole.attributes, whole.empty)

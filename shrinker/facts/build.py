@@ -13,6 +13,7 @@ from shrinker.cache.workers import WorkerPool, without_gc, worker_context
 from shrinker.facts.environment import Environment, like
 from shrinker.facts.outline import Outline, outline, restore, store
 from shrinker.ruleset.models import Ruleset
+from shrinker.syntax.imports import with_packages
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import UpstreamTree, module_name, modules_of
 
@@ -39,16 +40,6 @@ def module_paths(tree: UpstreamTree) -> dict[str, str]:
     return modules_of(file.path for file in tree.files)
 
 
-def package_names(paths: dict[str, str]) -> frozenset[str]:
-    """Every module name and every package that holds one, folders without ``__init__.py`` included."""
-    names = set(paths)
-    for name in paths:
-        while "." in name:
-            name = name.rpartition(".")[0]
-            names.add(name)
-    return frozenset(names)
-
-
 def build_environment(
     tree: UpstreamTree,
     rules: Ruleset,
@@ -70,7 +61,7 @@ def build_environment(
         InputError: the tree holds no module, or a worker died.
     """
     paths = module_paths(tree)
-    names = package_names(paths)
+    names = with_packages(paths)
     probe = Environment(rules, {}, names)
     wanted = [path for name, path in paths.items() if probe.removed_module(name) is None]
     if not wanted:

@@ -182,7 +182,7 @@ class FoldEngine:
         Args:
             dead: spans of statements and imported names by path; replaces what was dropped before.
         """
-        for path in {*self.refinements, *dead}:
+        for path in sorted({*self.refinements, *dead}):
             before = self.refinements.get(path, NOTHING)
             after = self.refinements[path] = replace(before, dead=dead.get(path, frozenset()))
             if after != before:

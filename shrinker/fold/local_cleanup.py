@@ -7,7 +7,7 @@ import ast
 from shrinker.fold.cleanup import keep_import
 from shrinker.fold.context import Context
 from shrinker.syntax.control import READ_ALL_LOCALS
-from shrinker.syntax.imports import catches_import_error, loads
+from shrinker.syntax.imports import catches_import_error, loads, with_packages
 from shrinker.syntax.names import reads_in
 from shrinker.syntax.ranges import extent, span
 from shrinker.syntax.walk import BLOCKS_OF, functions, statements
@@ -24,15 +24,9 @@ def drop_unused_locals(tree: ast.Module, context: Context) -> None:
 
 def _loaded(tree: ast.Module, package: str) -> frozenset[str]:
     """Modules that are loaded before any function of the module runs, with the packages around them."""
-    found = {package}
-    for node in tree.body:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            found.update(each.module for names in loads(node, package) for each in names if not each.perhaps)
-    for name in tuple(found):
-        while "." in name:
-            name = name.rpartition(".")[0]
-            found.add(name)
-    return frozenset(found)
+    imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    loaded = [each for node in imports for names in loads(node, package) for each in names]
+    return with_packages((package, *(each.module for each in loaded if not each.perhaps)))
 
 
 class _LocalReads:

@@ -22,6 +22,7 @@ from shrinker.program.propagate.needed import find_needed
 from shrinker.program.reach import import_leads
 from shrinker.program.symbols.costs import root_costs
 from shrinker.program.symbols.dead import Searched, dead_spans, live_again, search_symbols
+from shrinker.program.symbols.reasons import Placed
 from shrinker.program.symbols.saved import SymbolData, found_symbols
 from shrinker.program.written import Written, written_imports
 from shrinker.ruleset import Ruleset
@@ -83,7 +84,7 @@ def analyse(
     def fresh(took: dict[str, float], told: Progress) -> tuple[Analysis, set[str]]:
         return _Steps(tree, rules, jobs, took, told, cache, stay).run()
 
-    return remember(cache, tree, rules, f"{sorted(stay.items())}", fresh, timings, progress)
+    return remember(cache, tree, rules, str(sorted(stay.items())), fresh, timings, progress)
 
 
 class _Steps:
@@ -169,14 +170,12 @@ class _Steps:
         """Drop what nothing reachable names, and the files that only it named; and what follows from that, until nothing does."""
         stay = frozenset(units[path].module for path in self._unwritable if path in units)
         modules = modules_of(self._tree.by_path)
-        before, dead, pinned = dict(engine.refinements), dict[str, frozenset[Span]](), dict[str, frozenset[Span]]()
+        before, dead, pinned = dict(engine.refinements), dict[str, frozenset[Span]](), frozenset[Placed]()
         while True:
             found = search_symbols(self._tree, self._rules, whole, units, stay, pinned)
             if back := live_again(found, dead):
                 # What was derived without it may not hold.
-                pinned = {
-                    path: pinned.get(path, frozenset()) | back.get(path, frozenset()) for path in {*pinned, *back}
-                }
+                pinned |= back
                 units |= {module.path: module for module in engine.restore(before)}
                 dead = {}
                 continue

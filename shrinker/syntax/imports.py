@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import NamedTuple
 
 Import = ast.Import | ast.ImportFrom
@@ -36,6 +37,16 @@ def absolute(module: str | None, level: int, package: str) -> str:
 def package_of(module: str, is_package: bool) -> str:
     """The package that relative imports of a module start from."""
     return module if is_package else module.rpartition(".")[0]
+
+
+def with_packages(names: Iterable[str]) -> frozenset[str]:
+    """Modules, by dotted name, with the packages around each."""
+    found = set(names)
+    for name in tuple(found):
+        while "." in name:
+            name = name.rpartition(".")[0]
+            found.add(name)
+    return frozenset(found)
 
 
 def bound_name(node: Import, alias: ast.alias) -> str:

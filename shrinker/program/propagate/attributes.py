@@ -122,6 +122,8 @@ class _Stores:
 def _constant(stores: _Stores, types: Types) -> Iterator[tuple[str, Refinement]]:
     """Attributes with one value, by path of the module whose code reads or sets them."""
     constant = stores.constant()
+    if not constant:
+        return
     owners = {name: _owners(stores, types, name) for name in constant}
     for module in stores.modules:
         stored, mentioned = {store.attribute for store in module.summary.stores}, set(module.summary.words)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 
+from shrinker.syntax.imports import with_packages
 from shrinker.values.folded import FoldedModule
 from shrinker.values.refinement import NOTHING, Refinement
 
@@ -57,8 +58,4 @@ def _loaded(module: FoldedModule, modules: Mapping[str, FoldedModule]) -> frozen
     for site in module.imports:
         if site.kind == "import":
             found |= {site.module, f"{site.module}.{site.name}"}
-    for name in (module.module, *found):
-        while "." in name:
-            name = name.rpartition(".")[0]
-            found.add(name)
-    return frozenset(modules.keys() & found)
+    return frozenset(modules.keys() & with_packages((module.module, *found)))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from shrinker.program.reach import IMPORT_KINDS
 from shrinker.program.symbols.program import Program
-from shrinker.program.symbols.reasons import Outside, Protocols
+from shrinker.program.symbols.reasons import Outside, Placed, Protocols
 from shrinker.program.symbols.search import Search
 from shrinker.program.symbols.side_effect_imports import run
 from shrinker.program.symbols.types import Types
@@ -42,7 +42,7 @@ def search_symbols(
     graph: Graph,
     folded: Mapping[str, FoldedModule],
     more: Iterable[str] = (),
-    pinned: Mapping[str, frozenset[Span]] | None = None,
+    pinned: frozenset[Placed] = frozenset(),
 ) -> Search:
     """Everything that the roots can reach.
 
@@ -52,9 +52,9 @@ def search_symbols(
         graph: of files.
         folded: every kept module, by path, with its units.
         more: modules that stay whatever the search finds.
-        pinned: symbols that stay with their modules, by path.
+        pinned: symbols that stay with their modules.
     """
-    return _searched(rules, folded, replace(_outside(tree, rules, graph, folded, more), pinned=pinned or {}))
+    return _searched(rules, folded, replace(_outside(tree, rules, graph, folded, more), pinned=pinned))
 
 
 def search_package(rules: Ruleset, folded: Mapping[str, FoldedModule], words: frozenset[str]) -> Search:
@@ -96,19 +96,15 @@ def dead_spans(search: Search, modules: Collection[str]) -> dict[str, frozenset[
     return found
 
 
-def live_again(search: Search, dead: Mapping[str, frozenset[Span]]) -> dict[str, frozenset[Span]]:
-    """What is live, by path, although an earlier search found it dead: it stays for what its import loads.
+def live_again(search: Search, dead: Mapping[str, frozenset[Span]]) -> frozenset[Placed]:
+    """What is live although an earlier search found it dead: it stays for what its import loads.
 
     Args:
         search: after it ran.
         dead: what the earlier search found, by path.
     """
-    found: dict[str, set[Span]] = {}
-    for name, number in search.live:
-        module = search.program.modules[name]
-        if (span := module.units[number].span) in dead.get(module.path, ()):
-            found.setdefault(module.path, set()).add(span)
-    return {path: frozenset(spans) for path, spans in found.items()}
+    live = ((search.program.modules[key[0]].path, search.program.unit(key).span) for key in search.live)
+    return frozenset((path, span) for path, span in live if span in dead.get(path, ()))
 
 
 def _dead_units(search: Search) -> dict[str, list[int]]:

@@ -71,9 +71,8 @@ class Liveness:
         if "." in name:
             self._load(name.rpartition(".")[0], Reason(node, "package"))
         module = self.program.modules[name]
-        pinned = self.outside.pinned.get(module.path, frozenset())
         for number, unit in enumerate(module.units):
-            if unit.span in pinned:
+            if (module.path, unit.span) in self.outside.pinned:
                 self.keep((name, number), Reason(node, "import"))
             if unit.kind == "main":
                 if name in self.outside.roots or name in self._escaped:

@@ -165,8 +165,9 @@ class Search(Liveness):
         What is handed to it to be looked up is a name that somebody writes, and nobody but its owner writes a private one.
         """
         owner = self.owner(key)
-        for path, line in (*unit.enumerates, *unit.open):
-            reason, private = Reason(key, "enumeration", line), (path, line) in unit.enumerates
+        paths = [*((path, line, True) for path, line in unit.enumerates), *((*each, False) for each in unit.open)]
+        for path, line, private in paths:
+            reason = Reason(key, "enumeration", line)
             if not path:
                 self._all_of(key[0], reason, private=True)
                 continue

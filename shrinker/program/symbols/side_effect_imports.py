@@ -123,32 +123,25 @@ def _settle_imports(search: Search) -> bool:
         running = {
             _statement(unit) for n, unit in enumerate(units) if unit.kind == "import" and (name, n) in search.live
         }
-        named = {
-            path.partition(".")[0]
-            for n, unit in enumerate(units)
-            if (name, n) not in search.live
-            for path, _ in unit.uses
-        }
         for number, unit in enumerate(units):
             if unit.kind != "import" or "typing" in unit.flags:
                 continue
             loads = search.program.loads(*unit.imports[0][:2])
-            # That a module is loaded elsewhere says nothing of when: a function may do it, which nothing calls.
-            targets = [t for t in loads if t not in beside] if (name, number) not in search.live else []
-            # From outside the tree a name goes that dead code used, so that it is there for its use, while another one stays.
-            foreign = (
-                (name, number) not in search.live
-                and any(map(search.program.is_foreign, loads))
-                and not (_statement(unit) in running and unit.names[0] in named)
-            )
-            if foreign or any(loading.matters(t, before, above, beside) for t in targets):
-                search.keep((name, number), Reason(f"module:{name}", "import", unit.span.line))
-                running.add(_statement(unit))
-                beside.update(targets)
-                # What it loads may load more: before the next import is looked at.
-                search.drain()
-                loading.refresh()
-                found = True
+            if (name, number) not in search.live:
+                # That a module is loaded elsewhere says nothing of when: a function may do it, which nothing calls.
+                targets = [t for t in loads if t not in beside]
+                # From outside the tree a name goes that dead code used, so that it is there for its use, while another one stays.
+                foreign = any(map(search.program.is_foreign, loads)) and not (
+                    _statement(unit) in running and _is_used_by_dead_code(search, name, unit.names[0])
+                )
+                if foreign or any(loading.matters(t, before, above, beside) for t in targets):
+                    search.keep((name, number), Reason(f"module:{name}", "import", unit.span.line))
+                    running.add(_statement(unit))
+                    beside.update(targets)
+                    # What it loads may load more: before the next import is looked at.
+                    search.drain()
+                    loading.refresh()
+                    found = True
             if (name, number) in search.live and unit.parent < 0:
                 above += loads
     return found
@@ -158,6 +151,16 @@ def _statement(unit: Symbol) -> tuple[int, str, int]:
     """What the names of one import have in common: the block around it, its module and its line."""
     module, _, line = unit.imports[0]
     return unit.parent, module, line
+
+
+def _is_used_by_dead_code(search: Search, module: str, name: str) -> bool:
+    """True when something of a module that is not live looks a name of the module up."""
+    return any(
+        path.partition(".")[0] == name
+        for number, unit in enumerate(search.program.modules[module].units)
+        if (module, number) not in search.live
+        for path, _ in unit.uses
+    )
 
 
 def _settle_unnamed(search: Search) -> bool:
