@@ -14,6 +14,7 @@ from shrinker.ruleset.models import Api
 from shrinker.values.symbols import Symbol
 
 _LETTERS = re.compile(r"[A-Za-z]")
+_PRIVATE = re.compile(r"_[a-z]")
 _DEFINED = frozenset({"function", "class", "assign"})
 """Kinds of units that a star of an `api` rule stands for."""
 _FEWEST = 3
@@ -160,30 +161,32 @@ class Search(Liveness):
                 self._touch(found, Reason(key, "name", line))
 
     def _enumerate(self, key: Key, unit: Symbol) -> None:
-        """The unit may look up any name of something: a private one only where it looks at all names.
+        """The unit may look up any name of something.
 
-        What is handed to it to be looked up is a name that somebody writes, and nobody but its owner writes a private one.
+        A private one only where it looks at all names, or where its module has a text that the name begins with. What is handed to
+        it to be looked up is a name that somebody writes, and nobody but its owner writes a private one.
         """
         owner = self.owner(key)
-        paths = [*((path, line, True) for path, line in unit.enumerates), *((*each, False) for each in unit.open)]
+        begun = tuple(t for each in self.program.modules[key[0]].units for t, _ in each.texts if _PRIVATE.match(t))
+        paths = [*((path, line, ("",)) for path, line in unit.enumerates), *((*each, begun) for each in unit.open)]
         for path, line, private in paths:
             reason = Reason(key, "enumeration", line)
             if not path:
-                self._all_of(key[0], reason, private=True)
+                self._all_of(key[0], reason, private)
                 continue
             for value in ordered(self.types.follow(key[0], owner, path, key[1]).values):
                 if value.kind == "module":
-                    self._all_of(value.module, reason, private=private)
+                    self._all_of(value.module, reason, private)
                 elif value.kind in ("class", "subclass", "object", "rest"):
                     for each in self.types.hierarchy.family(value.key):
                         for name, numbers in self.program.modules[each[0]].members.get(each[1], {}).items():
-                            for number in numbers if private or not name.startswith("_") else ():
+                            for number in numbers if _is_meant(name, private) else ():
                                 self._mark((each[0], number), reason)
 
-    def _all_of(self, name: str, reason: Reason, *, private: bool) -> None:
+    def _all_of(self, name: str, reason: Reason, private: tuple[str, ...]) -> None:
         self._load(name, reason)
         for number, unit in enumerate(self.program.modules[name].units if name in self.program.modules else ()):
-            if unit.kind != "member" and (private or not unit.names or not unit.names[0].startswith("_")):
+            if unit.kind != "member" and (not unit.names or _is_meant(unit.names[0], private)):
                 self.keep((name, number), reason)
 
     def _class(self, key: Key, module: Module) -> None:
@@ -230,6 +233,11 @@ _LOADERS = frozenset(
     f"{package}.{name}" for package in ("pickle", "dill", "cloudpickle") for name in ("load", "loads", "Unpickler")
 )
 _OWN = frozenset({"classmethod", "static"})
+
+
+def _is_meant(name: str, private: tuple[str, ...]) -> bool:
+    """True for a public name, and for a private one that begins like one of some texts."""
+    return not name.startswith("_") or name.startswith(private)
 
 
 def unpickles(program: Program, types: Types, key: Key) -> bool:
