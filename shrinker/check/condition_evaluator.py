@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from shrinker.cache import Cache, pack
+from shrinker.cache import Cache
 from shrinker.check.rule_index import RuleIndex
 from shrinker.check.tokens import Tokens, split
 from shrinker.check.workers import map_cached
@@ -182,21 +182,13 @@ def constant_functions(
 ) -> dict[str, bool]:
     """Truth of what functions give, by their full names."""
     layer = cache.layer("constant functions", repr(index))
-    keys = {path: layer.key(path, sha256) for path, sha256 in hashes.items()}
-    found: dict[str, bool] = {}
-    call = partial(_of_file, root, index)
-    for one in map_cached(call, layer, keys, lambda path: (root / path).stat().st_size, jobs=jobs).values():
-        found |= one
-    return found
+    read = map_cached(partial(_of_file, root, index), layer, hashes, root, jobs=jobs)
+    return {name: given for one in read.values() for name, given in one.items()}
 
 
-def _of_file(root: Path, index: RuleIndex, path: str) -> bytes:
-    return pack(constant_functions_of((root / path).read_bytes(), path, index))
-
-
-def constant_functions_of(source: bytes, path: str, index: RuleIndex) -> dict[str, bool]:
+def _of_file(root: Path, index: RuleIndex, path: str) -> dict[str, bool]:
     """The same of one file; nothing of one that cannot be read."""
-    module = module_name(path)
+    source, module = (root / path).read_bytes(), module_name(path)
     try:
         text = source.decode("utf-8-sig")
         if module is None or not any(_ASKS.search(match[1]) for match in _FUNCTION.finditer(text)):

@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from shrinker.ruleset.match import any_name_matches
 from shrinker.ruleset.models import Entry
@@ -18,8 +19,6 @@ from shrinker.syntax.parsing import parsed
 from shrinker.syntax.walk import Function, children, statements, walk
 from shrinker.values.upstream import module_name
 
-ENTERED = "entered"
-"""Layer of the cache: packed `Entered` by path, SHA-256 and entries."""
 _SHORT = 15
 """Lines of a function that is read as one answer."""
 _ASKS = re.compile(r"_*(?:is|has|use|uses|should|can|enable|enables|supports?|needs?)_\w+")
@@ -63,12 +62,12 @@ class Entered:
     """Environment variable, how it is declared or read, and whether its default means yes."""
 
 
-def read_entered(data: bytes, path: str, entries: Iterable[Entry]) -> Entered:
+def read_entered(root: Path, entries: tuple[Entry, ...], path: str) -> Entered:
     """Read one file; nothing of one that is no Python."""
-    tree, module = parsed(data, path), module_name(path)
+    tree, module = parsed((root / path).read_bytes(), path), module_name(path)
     if tree is None or module is None:
         return Entered()
-    reader = _Reader(tree, module, tuple(entries))
+    reader = _Reader(tree, module, entries)
     reader.block(tree.body, {})
     return Entered(
         module,

@@ -6,22 +6,19 @@ the tree does any more. Each must be refused, or depend on something that is.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Container, Iterable, Mapping
 from functools import cache as remembered
 from functools import partial
 from pathlib import Path
 
-from shrinker.cache import pack
 from shrinker.check.enforced import judge_claims, unenforced
-from shrinker.check.entered import ENTERED, Entered, read_entered
+from shrinker.check.entered import Entered, read_entered
 from shrinker.check.outside import Outside
 from shrinker.check.refused import TABLE, refused_rows, table_of
 from shrinker.check.trees import Trees
 from shrinker.check.workers import cached, map_cached
 from shrinker.ruleset.match import any_module_matches, overlap
-from shrinker.ruleset.models import Entry
 from shrinker.source.cache import sha256_of
 from shrinker.values.entries import GONE, KEPT, NEVER, Effect, Entries
 from shrinker.values.outcome import Finding
@@ -79,15 +76,9 @@ def _judge(trees: Trees, before: Mapping[str, str], after: Mapping[str, str]) ->
 
 
 def _read_all(trees: Trees, root: Path, hashes: Mapping[str, str]) -> list[Entered]:
-    layer, entries = trees.cache.layer(ENTERED), trees.stated.entries
-    said = hashlib.sha256(repr(entries).encode()).hexdigest()
-    keys = {path: layer.key(path, sha256, said) for path, sha256 in hashes.items()}
-    call = partial(_read, root, entries)
-    return [*map_cached(call, layer, keys, lambda path: (root / path).stat().st_size, jobs=trees.jobs).values()]
-
-
-def _read(root: Path, entries: tuple[Entry, ...], path: str) -> bytes:
-    return pack(read_entered((root / path).read_bytes(), path, entries))
+    entries = trees.stated.entries
+    layer = trees.cache.layer("entered", repr(entries))
+    return [*map_cached(partial(read_entered, root, entries), layer, hashes, root, jobs=trees.jobs).values()]
 
 
 def flag_effects(

@@ -67,7 +67,7 @@ class Modules:
         if path is None:
             return None
         if path not in self._known:
-            self._known[path] = read_symbols(self._root / path, path)
+            self._known[path] = read_symbols(self._root, path)
         return self._known[path]
 
     def binds(self, dotted: str, name: str, *, foreign: bool = True, _seen: frozenset[str] = frozenset()) -> bool:

@@ -106,7 +106,7 @@ def _reader(own: str, name: str, out: Path, paths: Iterable[str]) -> str:
                 f"{path}:{text.count(chr(10), 0, found.start()) + 1} reads `{name}` of something that may be the module"
             )
     for path in texts:
-        for line, _, imported in read_symbols(out / path, path).imports:
+        for line, _, imported in read_symbols(out, path).imports:
             # Another module may hand it on, by a star import, too.
             if imported == name or (imported == "*" and not name.startswith("_")):
                 return f"{path}:{line} imports it"

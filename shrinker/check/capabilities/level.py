@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
-from shrinker.cache import pack
 from shrinker.check.allowances import OWN_FILES
 from shrinker.check.capabilities.losses import Loss, losses
 from shrinker.check.capabilities.vocabulary import Atom, Vocabulary
@@ -18,7 +17,6 @@ from shrinker.check.registry import Seen
 from shrinker.check.trees import Trees
 from shrinker.check.workers import map_cached
 from shrinker.ruleset.match import any_module_matches, name_matches, overlap
-from shrinker.source.cache import sha256_of
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.walk import definitions
 from shrinker.values.upstream import PACKAGE_PREFIX, module_name
@@ -62,21 +60,17 @@ def _refused(table: ast.Module) -> Iterator[tuple[int, str, tuple[str, ...]]]:
 
 
 def _losses(trees: Trees, vocabulary: Vocabulary) -> Iterator[tuple[str, Loss]]:
-    theirs = trees.source.by_path
-    entries = {path: entry for path, entry in trees.changed.items() if path not in OWN_FILES}
-    layer = trees.cache.layer("capabilities")
     # By the bytes that are there, not by what the manifest says of them.
-    keys = {
-        path: layer.key(path, sha256_of(trees.out / path), theirs[path].sha256, vocabulary.digest) for path in entries
-    }
-    call = partial(_of_file, trees.source.root, trees.out, vocabulary)
-    found = map_cached(call, layer, keys, lambda path: entries[path].lines_before, jobs=trees.jobs)
+    changed = (path for path in trees.changed if path not in OWN_FILES)
+    contents = {path: f"{trees.hashes[path]} {trees.source.by_path[path].sha256}" for path in changed}
+    root, layer = trees.source.root, trees.cache.layer("capabilities", vocabulary.digest)
+    found = map_cached(partial(_of_file, root, trees.out, vocabulary), layer, contents, root, jobs=trees.jobs)
     return ((path, loss) for path, some in found.items() for loss in some)
 
 
-def _of_file(root: Path, out: Path, vocabulary: Vocabulary, path: str) -> bytes:
+def _of_file(root: Path, out: Path, vocabulary: Vocabulary, path: str) -> list[Loss]:
     ours, theirs = (parsed((base / path).read_bytes(), path) for base in (root, out))
-    return pack(losses(ours, theirs, vocabulary) if ours is not None and theirs is not None else [])
+    return losses(ours, theirs, vocabulary) if ours is not None and theirs is not None else []
 
 
 def lost_capabilities(trees: Trees, seen: Seen) -> None:
