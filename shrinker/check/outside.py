@@ -45,7 +45,6 @@ class Outside:
         self.rules = rules
         self.written = written
         self.placed = placed
-        self.files = list(files)
         kinds = [(pattern, entry.kind) for entry in rules.entries for pattern in entry.classes]
         self.flags: dict[str, Field] = {}
         self.requests: dict[str, Field] = {}
@@ -54,7 +53,7 @@ class Outside:
         self._enumerations: dict[str, list[Asked]] = defaultdict(list)
         self._sources: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
         self.variables: dict[str, list[tuple[str, bool]]] = defaultdict(list)
-        for file in self.files:
+        for file in files:
             for owner, name, choices, line in file.fields:
                 for pattern, kind in kinds:
                     if name_matches(pattern, owner):
@@ -68,26 +67,23 @@ class Outside:
                     self._enumerations[method].append(asked)
             for name, of, leaf in file.sources:
                 self._sources[name].append((file.module, of, leaf))
-            for name, how, yes in file.variables:
+            for name, how, yes in sorted(file.variables):
                 self.variables[name].append((how, yes))
-        self._by_attribute: dict[str, list[Refusal]] = defaultdict(list)
+        self.refusals: dict[str, list[Refusal]] = defaultdict(list)
+        """By the field that they look at."""
         for refusal in rules.refusals:
             for attribute in refusal.attributes if refusal.id in placed else ():
-                self._by_attribute[attribute.rpartition(".")[2]].append(refusal)
+                self.refusals[attribute.rpartition(".")[2]].append(refusal)
         self.foreign = Words.of(word for each in rules.platforms if not each.own for word in each.words)
 
     def refused(self, name: str, text: str | None = None, any_case: bool = False) -> str:
         """The refusal of a field's value, of any value without one; empty for none."""
-        for refusal in self._by_attribute[name]:
+        for refusal in self.refusals[name]:
             if refusal.set or (
                 text is not None and _covers(refusal, text) and (refusal.any_case or not any_case or refusal.only)
             ):
                 return refusal.id
         return ""
-
-    def refusals_of(self, name: str) -> list[Refusal]:
-        """Refusals that look at a field."""
-        return self._by_attribute[name]
 
     def dependent(self, flag: str) -> str:
         """The rule that says that a flag does nothing without another one, which is refused."""
