@@ -189,7 +189,7 @@ def _all(bindings: Iterable[Binding], scope: Scope, busy: frozenset[tuple[Scope,
     found: set[str] = set()
     for binding in bindings:
         value = binding.value
-        if binding.kind == "value" and (_is_none(value) or (isinstance(value, ast.Name) and (scope, value.id) in busy)):
+        if binding.kind == "value" and (is_none(value) or (isinstance(value, ast.Name) and (scope, value.id) in busy)):
             # Nothing new: ``name = None``, ``name = name``.
             continue
         targets: set[str] | None = None
@@ -204,7 +204,7 @@ def _all(bindings: Iterable[Binding], scope: Scope, busy: frozenset[tuple[Scope,
     return found
 
 
-def _is_none(value: ast.expr | None) -> bool:
+def is_none(value: ast.expr | None) -> bool:
     return isinstance(value, ast.Constant) and value.value is None
 
 

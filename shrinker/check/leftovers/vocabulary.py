@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from shrinker.ruleset import Ruleset
-from shrinker.ruleset.match import any_name_matches, module_matches
+from shrinker.ruleset.match import any_module_matches, any_name_matches
 from shrinker.ruleset.models import Domain
 from shrinker.values.leftovers import Kind, Suspect
 
@@ -87,8 +87,8 @@ class Vocabulary:
     texts: frozenset[str]
     """Texts that a domain never is which speaks of a name wherever it stands: they are traces wherever they stand."""
     absent: tuple[str, ...]
-    removed: tuple[tuple[str, tuple[str, ...]], ...]
-    """Module pattern of each `remove` rule with its exceptions."""
+    removed: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+    """Module patterns of each `remove` rule with its exceptions."""
     foreign: Words
     own: Words
     """Of the platform that is served, and of what every platform has."""
@@ -109,17 +109,14 @@ class Vocabulary:
 
     def hot(self, text: str) -> re.Pattern[str] | None:
         """Finds the lines of a text that may hold a leftover (and others); None when no line does."""
-        words = [word for word in set(_WORDS.findall(text)) if self._is_hot(word) or _is_asked(word, text)]
+        words = [
+            word
+            for word in set(_WORDS.findall(text))
+            if word in self._others
+            or self.name_kind(word, called=True)
+            or (word.lstrip("_").startswith("is_") and f"{word}()" in text)
+        ]
         return re.compile(rf"\b(?:{'|'.join(sorted(words))})\b") if words else None
-
-    def _is_hot(self, word: str) -> bool:
-        return (
-            word in self.predicates
-            or word.lstrip("_") in self.predicates
-            or word in self.variables
-            or word in self._others
-            or self.is_foreign(word)
-        )
 
     def is_foreign(self, text: str) -> bool:
         """True when the text holds a word of another platform."""
@@ -140,9 +137,7 @@ class Vocabulary:
             return "predicates" if called else "flags"
         if not self.is_foreign(name):
             return None
-        if _PREDICATE.search(name):
-            return "predicates" if called else "flags"
-        return "names"
+        return "names" if not _PREDICATE.search(name) else "predicates" if called else "flags"
 
     def text_kind(self, text: str) -> Kind | None:
         """Kind of a string, None when it is of no other platform."""
@@ -167,13 +162,9 @@ class Vocabulary:
     def is_removed(self, module: str) -> bool:
         """True for a module that a `remove` rule names."""
         return any(
-            module_matches(pattern, module) and not any(module_matches(p, module) for p in unless)
-            for pattern, unless in self.removed
+            any_module_matches(taken, module) and not any_module_matches(spared, module)
+            for taken, spared in self.removed
         )
-
-
-def _is_asked(word: str, text: str) -> bool:
-    return word.lstrip("_").startswith("is_") and f"{word}()" in text
 
 
 def is_constant(name: str) -> bool:
@@ -188,32 +179,26 @@ def build_vocabulary(rules: Ruleset) -> Vocabulary:
     calls = {pattern for fact in decided for pattern in fact.calls}
     stated = {p for fact in facts if not fact.value for p in (*fact.names, *fact.attributes)}
     named = {p for p in calls | stated if p.startswith((".", "sglang."))}
-    domains = [(_places(domain), domain) for domain in rules.domains if domain.id not in rules.scope]
+    last = {pattern.rpartition(".")[2] for pattern in named}
+    domains = [domain for domain in rules.domains if domain.id not in rules.scope]
+    # A domain that speaks of some name in all modules speaks of it wherever it stands.
+    placed = [(p, any(map(_EVERYWHERE.fullmatch, p)), frozenset(d.never)) for d in domains for p in [_places(d)]]
     return Vocabulary(
-        predicates=frozenset(_last(named)) | {p for platform in rules.platforms for p in platform.predicates},
+        predicates=frozenset(name for name in last if name and "*" not in name)
+        | {p for platform in rules.platforms for p in platform.predicates},
         outside=frozenset(p for p in (calls | stated) - named if "*" not in p),
         variables=frozenset(v for fact in facts for v in fact.environment),
-        texts=frozenset(t for places, domain in domains if _is_everywhere(places) for t in domain.never),
+        texts=frozenset(text for _, everywhere, never in placed if everywhere for text in never),
         absent=tuple(sorted({m for rule in rules.absents for m in rule.modules})),
-        removed=tuple((pattern, rule.unless) for rule in rules.removes for pattern in rule.modules),
+        removed=tuple((rule.modules, rule.unless) for rule in rules.removes if rule.modules),
         foreign=Words.of(word for platform in rules.platforms if not platform.own for word in platform.words),
         own=Words.of(word for platform in rules.platforms if platform.own for word in platform.words),
-        spoken=tuple((p, frozenset(d.never)) for p, d in domains if d.never and not _is_everywhere(p)),
+        spoken=tuple((places, never) for places, everywhere, never in placed if never and not everywhere),
     )
 
 
 def _places(domain: Domain) -> tuple[str, ...]:
     return (*domain.names, *domain.lists, *domain.calls, *domain.tables, *domain.registers)
-
-
-def _is_everywhere(places: Iterable[str]) -> bool:
-    """True for a domain that speaks of some name in all modules."""
-    return any(map(_EVERYWHERE.fullmatch, places))
-
-
-def _last(patterns: Iterable[str]) -> set[str]:
-    names = {pattern.rpartition(".")[2] for pattern in patterns}
-    return {name for name in names if name and "*" not in name}
 
 
 @dataclass(frozen=True, slots=True)
