@@ -49,27 +49,26 @@ class Families:
         self._bases: dict[str, set[str]] = defaultdict(set)
         self._derived: dict[str, set[str]] = defaultdict(set)
         self._foreign: dict[str, set[str]] = defaultdict(set)
-        self._data: set[str] = set()
+        self._data = set(MADE_BY_FIELDS)
         self._initialised: set[str] = set()
+        self._known: dict[str, frozenset[str]] = {}
+        places: dict[tuple[str, str, str], tuple[str, LookUp]] = {}
         for symbols in kept:
             for each in symbols.classes:
                 last = each.name.rpartition(".")[2]
                 self._foreign[last].update(name for name in each.foreign if name and name not in _ASKED_BY_NAME)
                 if each.data:
                     self._data.add(last)
-                if any(name == "__init__" for name, _ in each.members):
+                if "__init__" in dict(each.members):
                     self._initialised.add(last)
+                self._bases[last].update(each.bases)
                 for base in each.bases:
-                    self._bases[last].add(base)
                     self._derived[base].add(last)
-        self._known: dict[str, frozenset[str]] = {}
-        places: dict[tuple[str, str, str], tuple[str, LookUp]] = {}
-        for symbols in kept:
             for look in symbols.lookups:
                 places.setdefault((look.name, look.on, look.owner), (symbols.path, look))
         self._places: dict[str, list[tuple[str, LookUp]]] = defaultdict(list)
-        for (name, _, _), place in places.items():
-            self._places[name].append(place)
+        for place in places.values():
+            self._places[place[1].name].append(place)
 
     def look_up(self, name: str, kind: str, *, on: str = "") -> tuple[str, LookUp] | None:
         """Path and place of a look-up of a name that may reach the class `kind`, by its last name; of one sort (`LookUp.on`) or any."""
@@ -82,7 +81,7 @@ class Families:
 
     def has_fields(self, name: str) -> bool:
         """True when what a class annotates is what it is made with."""
-        return not _closure(name, self._bases).isdisjoint(self._data | MADE_BY_FIELDS)
+        return not _closure(name, self._bases).isdisjoint(self._data)
 
     def meets(self, look: LookUp, name: str) -> bool:
         """True when a look-up may reach the class of this name."""

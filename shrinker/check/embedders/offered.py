@@ -25,14 +25,12 @@ class Offered:
         """`known` holds symbols of files, by path, that need not be read again."""
         self.modules = Modules(root, paths, known)
         self._root = root
-        self._paths = {module: path for path in paths if (module := module_name(path)) is not None}
+        self._paths = {module_name(path): path for path in paths}
         self._parsed: dict[str, dict[str, Definition]] = {}
 
     def has(self, use: Use) -> bool:
         """True when a use finds what it names. What the syntax does not tell is taken to be there."""
-        if use.keyword:
-            return self._takes(use)
-        return self._resolves(use.module, use.names)
+        return self._resolves(use.module, use.names) and (not use.keyword or self._takes(use))
 
     def definition(self, module: str, name: str) -> Place:
         """Where a name of a module is defined, through imports and stars; the module itself where that cannot be told."""
@@ -57,18 +55,13 @@ class Offered:
 
     def _has_member(self, module: str, name: str, member: str) -> bool:
         found = self._class(module, name)
-        if found is None:
-            return True
-        return any(
-            member == own or f"{each.name}.{member}" == own
+        return found is None or any(
+            member in dict(each.members) or f"{each.name}.{member}" in self._classes(where)
             for where, each in self._closure(*found)
-            for own in (*(n for n, _ in each.members), *self._nested(where))
         )
 
     def _takes(self, use: Use) -> bool:
-        """True when a call may be given a keyword."""
-        if not self._resolves(use.module, use.names):
-            return False
+        """True when a call of what is there may be given a keyword."""
         module, names = use.module, use.names
         while len(names) > 1 and f"{module}.{names[0]}" in self.modules:
             module, names = f"{module}.{names[0]}", names[1:]
@@ -91,17 +84,15 @@ class Offered:
         )
         return not made or any(use.keyword in each.fields for _, each in family)
 
-    def _nested(self, module: str) -> Iterator[str]:
+    def _classes(self, module: str) -> dict[str, ClassSymbols]:
+        """The classes of a module; of several of one name the first one."""
         symbols = self.modules.symbols(module)
-        return (each.name for each in (symbols.classes if symbols is not None else ()) if "." in each.name)
+        return {each.name: each for each in reversed(symbols.classes)} if symbols is not None else {}
 
     def _class(self, module: str, name: str) -> tuple[str, ClassSymbols] | None:
         where, last = self.definition(module, name)
-        symbols = self.modules.symbols(where)
-        for each in symbols.classes if symbols is not None else ():
-            if each.name == last:
-                return where, each
-        return None
+        found = self._classes(where).get(last)
+        return (where, found) if found is not None else None
 
     def _closure(self, module: str, start: ClassSymbols) -> Iterator[tuple[str, ClassSymbols]]:
         """A class and its bases within the package, nearest first."""
@@ -120,20 +111,14 @@ class Offered:
         if symbols is None or module in seen:
             return None
         seen |= {module}
-        if any(each.name == name for each in symbols.classes):
-            return module, name
-        lazy = (text.partition(":") for _, text in symbols.paths if text.endswith(f":{name}"))
         sources = [m for _, m, n in symbols.imports if n == name and m.partition(".")[0] == PACKAGE]
-        sources += [where for where, _, _ in lazy]
-        for source in sources:
-            if source in self.modules and (found := self._definition(source, name, seen)) is not None:
-                return found
-        if name in symbols.bound and not sources:
+        sources += [text.partition(":")[0] for _, text in symbols.paths if text.endswith(f":{name}")]
+        if name in self._classes(module) or (name in symbols.bound and not sources):
             return module, name
-        for star in symbols.stars:
-            if star in self.modules and (found := self._definition(star, name, seen)) is not None:
-                return found
-        return None
+        found = (
+            self._definition(source, name, seen) for source in (*sources, *symbols.stars) if source in self.modules
+        )
+        return next(filter(None, found), None)
 
     def _node(self, module: str, name: str) -> Definition | None:
         """A definition of a module outside functions, on any branch; the last one where there are several."""
