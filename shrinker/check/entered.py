@@ -121,14 +121,19 @@ class _Reader:
             case ast.Assign(targets=targets, value=value):
                 for target in targets:
                     self._computed(last_name(target), [value])
-                    self._declared(target, value)
+                    # ``SGLANG_X = EnvBool(True)``
+                    args, how = (value.args, last_name(value.func)) if isinstance(value, ast.Call) else ([], "")
+                    if args and how.startswith("Env") and _VARIABLE.fullmatch(last_name(target)):
+                        self.found.variables.add((last_name(target), how, _said(args[0]) not in _NO))
             case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.NamedExpr(target=target, value=value):
                 self._computed(last_name(target), [value])
             case ast.keyword(arg=str(name), value=value):
                 self._computed(name, [value])
             case ast.Call(func=func, args=[first, *rest]):
                 if isinstance(first, ast.Constant) and (variable := _asked_variable(node)) is not None:
-                    self._variable(variable, last_name(func), rest[0] if rest else ast.Constant(None))
+                    default, how = _said(rest[0]) if rest else "none", last_name(func)
+                    how = "EnvText" if how in {"get", "getenv"} and default not in _SWITCHES else how
+                    self.found.variables.add((variable, how, how != "EnvText" and default not in _NO))
                 made = last_name(func.value if isinstance(func, ast.Attribute) else func)
                 given = local.get(first.id, first) if isinstance(first, ast.Name) else first
                 if made[:1].isupper():
@@ -154,25 +159,15 @@ class _Reader:
             match each:
                 case ast.Attribute(value=value, attr=name) if self._holds(value):
                     yield _FLAG, name
-                case ast.Call(func=func, args=[holder, ast.Constant(value=str(text)), *_]) if last_name(
-                    func
-                ) == "getattr" and self._holds(holder):
+                case ast.Call(
+                    func=ast.Name(id="getattr") | ast.Attribute(attr="getattr"),
+                    args=[holder, ast.Constant(value=str(text)), *_],
+                ) if self._holds(holder):
                     yield _FLAG, text
                 case ast.Call(func=func) if (variable := _asked_variable(each)) is not None:
                     yield _VARIABLE_OF, variable
                 case ast.Call(func=func) if _ASKS.fullmatch(last_name(func)):
                     yield _CALL, last_name(func)
-
-    def _declared(self, target: ast.expr, value: ast.expr) -> None:
-        """``SGLANG_X = EnvBool(True)``."""
-        if isinstance(value, ast.Call) and value.args and _VARIABLE.fullmatch(last_name(target)):
-            how = last_name(value.func)
-            if how.startswith("Env"):
-                self.found.variables.add((last_name(target), how, _said(value.args[0]) not in _NO))
-
-    def _variable(self, name: str, how: str, default: ast.expr) -> None:
-        text = how in {"get", "getenv"} and _said(default) not in _SWITCHES
-        self.found.variables.add((name, "EnvText" if text else how, not text and _said(default) not in _NO))
 
     def _choices(self, annotation: ast.expr) -> tuple[str, ...] | None:
         found: set[str] = set()
@@ -208,13 +203,14 @@ def _enumeration(node: ast.ClassDef) -> Asked:
         match each:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 texts[name] = value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else name
-            case ast.FunctionDef(name=name, body=[*_, ast.Return(value=ast.Compare() as test)]):
-                match test:
-                    case ast.Compare(left=ast.Name(id="self"), ops=[op], comparators=[right]):
-                        named = {last_name(n) for n in walk(right) if isinstance(n, ast.Attribute)} & texts.keys()
-                        if isinstance(op, ast.NotEq | ast.IsNot | ast.NotIn):
-                            named = texts.keys() - named
-                        asks[name] = tuple(sorted(named))
+            case ast.FunctionDef(
+                name=name,
+                body=[*_, ast.Return(value=ast.Compare(left=ast.Name(id="self"), ops=[op], comparators=[right]))],
+            ):
+                named = {last_name(n) for n in walk(right) if isinstance(n, ast.Attribute)} & texts.keys()
+                if isinstance(op, ast.NotEq | ast.IsNot | ast.NotIn):
+                    named = texts.keys() - named
+                asks[name] = tuple(sorted(named))
     upper = any(isinstance(n, ast.Attribute) and n.attr in {"upper", "lower"} for n in walk(node))
     return Asked(node.name, tuple(texts.items()), tuple(asks.items()), upper)
 

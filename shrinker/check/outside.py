@@ -4,10 +4,9 @@ of flags; and where the generated tree refuses them."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cached_property
 
 from shrinker.check.entered import Asked, Entered
 from shrinker.check.leftovers.vocabulary import Words
@@ -43,6 +42,7 @@ class Outside:
             written: whether one of the files of which a pattern may speak writes its last name.
         """
         self.rules = rules
+        self._by_id = rules.by_id()
         self.written = written
         self.placed = placed
         kinds = [(pattern, entry.kind) for entry in rules.entries for pattern in entry.classes]
@@ -55,16 +55,14 @@ class Outside:
         self.variables: dict[str, list[tuple[str, bool]]] = defaultdict(list)
         for file in files:
             for owner, name, choices, line in file.fields:
-                for pattern, kind in kinds:
-                    if name_matches(pattern, owner):
-                        (self.flags if kind == "flag" else self.requests)[name] = Field(owner, choices, line)
+                for kind in {kind for pattern, kind in kinds if name_matches(pattern, owner)}:
+                    (self.flags if kind == "flag" else self.requests)[name] = Field(owner, choices, line)
             for made, flag in file.made:
                 self._fed[made].add(flag)
             for function, given in file.gives:
                 self._gives[function].add(given)
-            for asked in file.enumerations:
-                for method, _ in asked.asks:
-                    self._enumerations[method].append(asked)
+            for method, asked in ((method, each) for each in file.enumerations for method, _ in each.asks):
+                self._enumerations[method].append(asked)
             for name, of, leaf in file.sources:
                 self._sources[name].append((file.module, of, leaf))
             for name, how, yes in sorted(file.variables):
@@ -79,18 +77,15 @@ class Outside:
     def refused(self, name: str, text: str | None = None, any_case: bool = False) -> str:
         """The refusal of a field's value, of any value without one; empty for none."""
         for refusal in self.refusals[name]:
-            if refusal.set or (
-                text is not None and _covers(refusal, text) and (refusal.any_case or not any_case or refusal.only)
-            ):
+            cased = refusal.any_case or not any_case or refusal.only
+            if refusal.set or (text is not None and cased and _covers(refusal, text)):
                 return refusal.id
         return ""
 
     def dependent(self, flag: str) -> str:
         """The rule that says that a flag does nothing without another one, which is refused."""
-        for rule in self.rules.dependents:
-            if any(fnmatchcase(flag, pattern) for pattern in rule.flags) and self.placed.issuperset(rule.on):
-                return rule.id
-        return ""
+        rules = (rule for rule in self.rules.dependents if self.placed.issuperset(rule.on))
+        return next((rule.id for rule in rules if any(fnmatchcase(flag, pattern) for pattern in rule.flags)), "")
 
     def made_of(self, pattern: str) -> Iterator[tuple[Asked, str]]:
         """Enumerations that have the method of a pattern, each with a flag that it is made of."""
@@ -112,14 +107,9 @@ class Outside:
                 found |= self.leaves(f".{leaf}", depth + 1)
         return found
 
-    @cached_property
-    def by_id(self) -> Mapping[str, object]:
-        """All rules."""
-        return self.rules.by_id()
-
     def stands(self, rule: str, seen: frozenset[str] = frozenset()) -> bool:
         """True when a rule from which another one follows holds by itself: a refusal that has its place, a removal, a claim."""
-        found = self.by_id.get(rule)
+        found = self._by_id.get(rule)
         if found is None or rule in seen or (isinstance(found, Refusal) and rule not in self.placed):
             return False
         return not isinstance(found, Claim) or all(self.stands(each, seen | {rule}) for each in found.follows)

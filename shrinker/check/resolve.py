@@ -43,29 +43,29 @@ class Modules:
         dotted: Callable[[str], str | None] = module_name,
     ) -> None:
         """`paths` are all files of the tree; `known` holds symbols by path that need not be read again; `dotted` names modules by their paths."""
-        self._root = root
+        self.root = root
         self._known = dict(known or {})
-        self._file: dict[str, str] = {}
+        self.files: dict[str, str] = {}
         packages: set[str] = set()
         for path in paths:
             if (module := dotted(path)) is not None:
                 package = path.endswith("/__init__.py")
                 # A package wins over a module of the same name, as for Python.
-                if module not in self._file or package:
-                    self._file[module] = path
+                if module not in self.files or package:
+                    self.files[module] = path
                 packages.add(package_of(module, package))
         self._packages = with_packages(packages - {""})
 
     def __contains__(self, dotted: str) -> bool:
-        return dotted in self._file or dotted in self._packages
+        return dotted in self.files or dotted in self._packages
 
     def symbols(self, dotted: str) -> ModuleSymbols | None:
         """`None` for a name that is no module, or a package without `__init__`."""
-        path = self._file.get(dotted)
+        path = self.files.get(dotted)
         if path is None:
             return None
         if path not in self._known:
-            self._known[path] = read_symbols(self._root, path)
+            self._known[path] = read_symbols(self.root, path)
         return self._known[path]
 
     def binds(self, dotted: str, name: str, *, foreign: bool = True, _seen: frozenset[str] = frozenset()) -> bool:
@@ -157,7 +157,7 @@ class Modules:
     @cached_property
     def loaded(self) -> frozenset[str]:
         """Modules that some import statement of the tree loads, parents included."""
-        read = (symbols for dotted in self._file if (symbols := self.symbols(dotted)) is not None)
+        read = (symbols for dotted in self.files if (symbols := self.symbols(dotted)) is not None)
         named = [(module, name) for symbols in read for _, module, name in symbols.imports]
         below = (f"{module}.{name}" for module, name in named if name is not None)
         return with_packages(module for module, _ in named).union(filter(self.__contains__, below))

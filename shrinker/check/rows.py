@@ -26,7 +26,7 @@ def lost_rows(trees: Trees, seen: Seen) -> None:
 
     for symbols, upstream in trees.pairs():
         there = Counter((where, key, value) for where, key, value, _ in symbols.rows)
-        tables = {where for where, _, _, _ in symbols.rows}
+        tables = {where for where, _, _ in there}
         keys: dict[str, set[str]] = defaultdict(set)
         for where, key, _, _ in upstream.rows:
             keys[where].add(key.strip("'"))
@@ -37,10 +37,9 @@ def lost_rows(trees: Trees, seen: Seen) -> None:
             seen.look()
             if there[where, key, value] > 0:
                 there[where, key, value] -= 1
-            elif index is not None and any(index.removes_member(text) for text in (key, value)):
-                continue
             elif (
                 value.partition(".")[0] in symbols.bound
+                and not (index is not None and any(map(index.removes_member, (key, value))))
                 and not _is_refused(key.strip("'"), keys[where], refused)
                 and not any(first <= line <= last for first, last in never_run(symbols.path))
             ):

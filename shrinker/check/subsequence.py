@@ -57,7 +57,7 @@ def only_deleted(pair: FilePair, seen: Seen) -> None:
     seen.look(result.tokens, "subsequence tokens")
     for name, count in result.used.items():
         seen.look(count, f"allowed: {name}")
-    numbers = [line.number for line in logical_lines(pair.text)] if result.mismatches else []
+    numbers = [line.number for line in logical_lines(pair.data.decode("utf-8-sig"))] if result.mismatches else []
     for at, tokens in result.mismatches:
         message = f"is not what is left of upstream's text after deletions, from here: {tokens}"
         seen.find(pair.path, numbers[at], message)

@@ -14,11 +14,11 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from shrinker.check.tokens import is_subsequence
+from shrinker.syntax.walk import Definition
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _WRITTEN = frozenset({"None", "False", "True", "pass"})
 """Tokens that may stand in the place of others."""
-Definition = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 Pairs = dict[int, ast.stmt]
 """By the identity of a statement of upstream, its partner."""
 

@@ -15,9 +15,10 @@ from itertools import takewhile
 from typing import TypeVar
 
 from shrinker.check.allowances import is_named_error
-from shrinker.check.capabilities.alignment import Aligner, Definition, Pairs, is_part, suites_of
-from shrinker.check.capabilities.vocabulary import Atom, Each, Formula, Not, Vocabulary, formula, words
+from shrinker.check.capabilities.alignment import Aligner, Pairs, is_part, suites_of
+from shrinker.check.capabilities.vocabulary import Vocabulary, words
 from shrinker.syntax.control import is_main
+from shrinker.syntax.walk import Definition
 
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _SHOWN = 120
@@ -33,9 +34,8 @@ class Loss:
     """In upstream's file."""
     where: str
     """Qualified name of the function or class within the module."""
-    test: Formula
-    """What must have `value` for all else that is around it to be right."""
-    value: bool
+    reason: str | None
+    """The row whose words explain it; None where what is around it may be right without it."""
     what: str
     """What is gone, in words."""
 
@@ -55,11 +55,11 @@ def losses(ours: ast.Module, theirs: ast.Module, vocabulary: Vocabulary) -> list
     left = frozenset(
         name for node in ast.walk(theirs) if isinstance(node, ast.Name | ast.Attribute) for name in words(node)
     )
-    aligner = Aligner(lambda test, value: vocabulary.permits(formula(test), value), left)
+    aligner = Aligner(lambda test, value: vocabulary.reason(test, value) is not None, left)
     found: list[Loss] = []
     for name, body in _scopes(theirs.body):
         if name in before:
-            found += _Scope(aligner, name, _closest(aligner, body, before[name]), body).losses()
+            found += _Scope(vocabulary, aligner, name, _closest(aligner, body, before[name]), body).losses()
     return found
 
 
@@ -87,7 +87,10 @@ def _closest(aligner: Aligner, body: list[ast.stmt], candidates: list[list[ast.s
 
 
 class _Scope:
-    def __init__(self, aligner: Aligner, name: str, ours: list[ast.stmt], theirs: list[ast.stmt]) -> None:
+    def __init__(
+        self, vocabulary: Vocabulary, aligner: Aligner, name: str, ours: list[ast.stmt], theirs: list[ast.stmt]
+    ) -> None:
+        self._words = vocabulary
         self._aligner = aligner
         self._name = name
         self._ours = ours
@@ -108,8 +111,8 @@ class _Scope:
     def _stands(self, body: Sequence[ast.stmt]) -> bool:
         return any(id(node) in self._pairs for node in _below(body))
 
-    def _lose(self, node: ast.AST, test: Formula, value: bool, what: str, text: str) -> None:
-        self._found.append(Loss(getattr(node, "lineno", 0), self._name, test, value, f"{what} `{_short(text)}`"))
+    def _lose(self, node: ast.AST, reason: str | None, what: str, text: str) -> None:
+        self._found.append(Loss(getattr(node, "lineno", 0), self._name, reason, f"{what} `{_short(text)}`"))
 
     def _walk(self, body: Sequence[ast.stmt]) -> None:
         for node in body:
@@ -132,24 +135,24 @@ class _Scope:
         """One that did something, and is gone although what is around it stands."""
         match node:
             case ast.Assert(test=test):
-                self._lose(node, formula(test), True, "the check", ast.unparse(test))
+                self._lose(node, self._words.reason(test, True), "the check", ast.unparse(test))
             case ast.Expr(value=ast.Call() | ast.Await()) | ast.Return() | ast.Raise() | ast.Delete() | ast.AugAssign():
-                self._lose(node, Atom(tuple(words(node))), False, "the statement", ast.unparse(node))
+                self._lose(node, self._words.of(words(node), False), "the statement", ast.unparse(node))
 
     def _decided(self, node: ast.If) -> bool:
         """What an `if` lost that is not there any more; whether nothing behind it can run."""
         body, other = self._stands(node.body), self._stands(node.orelse)
-        test, text = formula(node.test), ast.unparse(node.test)
+        text = ast.unparse(node.test)
         if body:
             self._walk(node.body)
             # Without an `else` it is what follows when the test fails that is gone.
             if not other and not (node.orelse and self._aligner.is_idle(node.orelse)):
-                self._lose(node, test, True, "what runs unless", text)
+                self._lose(node, self._words.reason(node.test, True), "what runs unless", text)
         elif not self._aligner.is_idle(node.body):
             # Or all that runs speaks of something dropped.
             leaves = (leaf for leaf in _below(node.body) if not any(suites_of(leaf)))
-            said = Each(tuple(Atom(tuple(words(leaf))) for leaf in leaves), False)
-            self._lose(node, Each((test, said), True), False, "what runs if", text)
+            said = self._words.of_all((self._words.of(words(leaf), False) for leaf in leaves), True)
+            self._lose(node, self._words.reason(node.test, False) or said, "what runs if", text)
         if other:
             self._walk(node.orelse)
         return (body and isinstance(node.body[-1], _LEAVES)) or (other and isinstance(node.orelse[-1], _LEAVES))
@@ -171,9 +174,9 @@ class _Scope:
                 self._cut.update(map(id, gone[:1]))
                 # Where nothing else is left it stands for the first one, or somebody took the whole function away.
                 meant = gone if self._pairs else gone[:1]
-                said = Atom((*(word for our in meant for word in words(our)), self._name))
+                said = self._words.of((*(word for our in meant for word in words(our)), self._name), False)
                 first, shown = (gone[0], self._aligner.head(gone[0])) if gone else (node, self._name)
-                self._lose(first, said, False, "the named error stands for", shown)
+                self._lose(first, said, "the named error stands for", shown)
 
     def _within(self, ours: ast.stmt, theirs: ast.stmt) -> None:
         """What the head of a statement lost."""
@@ -210,10 +213,10 @@ class _Scope:
                 first, second, rest = map(ast.unparse, (ours.body, ours.orelse, theirs))
                 body = rest == first or (rest != second and _likeness(rest, first) >= _likeness(rest, second))
                 what = f"the value {'unless' if body else 'if'}"
-                self._lose(ours, formula(ours.test), body, what, ast.unparse(ours.test))
+                self._lose(ours, self._words.reason(ours.test, body), what, ast.unparse(ours.test))
                 self._piece(ours.body if body else ours.orelse, theirs)
             case ast.expr(), ast.Constant(value=bool() | None as left):
-                self._lose(ours, formula(ours), bool(left), f"{left} stands for", ast.unparse(ours))
+                self._lose(ours, self._words.reason(ours, bool(left)), f"{left} stands for", ast.unparse(ours))
             case ast.BoolOp(), ast.expr():
                 self._operands(ours, theirs)
             case ast.Dict(), ast.Dict():
@@ -236,18 +239,18 @@ class _Scope:
         left: list[ast.expr] = theirs.values if same and isinstance(theirs, ast.BoolOp) else [theirs]
         every = isinstance(ours.op, ast.And)
         matched = list(_matched(ours.values, left))
-        rest = tuple(formula(one) for one, other in matched if other is not None)
+        # It failed in an `or`, it held in an `and`; or one that is left decides without it.
+        rest = [self._words.reason(one, not every) for one, other in matched if other is not None]
         for one, other in matched:
             if other is None:
-                # It failed in an `or`, it held in an `and`; or one that is left decides without it.
-                test = Each((formula(one), Not(Each(rest, every))), not every)
-                self._lose(one, test, every, "the operand", ast.unparse(one))
+                reason = self._words.reason(one, every) or next(filter(None, rest), None)
+                self._lose(one, reason, "the operand", ast.unparse(one))
             else:
                 self._piece(one, other)
 
     def _entry(self, *gone: ast.AST) -> None:
-        said = tuple(word for node in gone for word in words(node))
-        self._lose(gone[0], Atom(said), False, "the entry", ", ".join(ast.unparse(node) for node in gone))
+        said = self._words.of((word for node in gone for word in words(node)), False)
+        self._lose(gone[0], said, "the entry", ", ".join(map(ast.unparse, gone)))
 
 
 def _short(text: str) -> str:

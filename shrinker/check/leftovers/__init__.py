@@ -19,7 +19,7 @@ from pathlib import Path
 
 from shrinker.check.leftovers.residues import residues
 from shrinker.check.leftovers.scan import Scanner
-from shrinker.check.leftovers.vocabulary import Company, Vocabulary, build_vocabulary, companies, suspects
+from shrinker.check.leftovers.vocabulary import Vocabulary, build_vocabulary, companies, suspects
 from shrinker.check.ruff import RuffRun
 from shrinker.check.trees import Trees
 from shrinker.check.unused_imports import explain_imports
@@ -28,7 +28,7 @@ from shrinker.ruleset import Leftover as Reason
 from shrinker.ruleset.match import any_module_matches
 from shrinker.syntax.imports import package_of, with_packages
 from shrinker.values.errors import InputError
-from shrinker.values.leftovers import Leftover, Leftovers, Residue
+from shrinker.values.leftovers import Leftover, Leftovers, Residue, Suspect
 from shrinker.values.outcome import EmittedFile
 from shrinker.values.upstream import module_name
 
@@ -44,7 +44,7 @@ class _Look:
     leftovers: tuple[Leftover, ...] = ()
     uses: frozenset[tuple[str, str]] = frozenset()
     residues: tuple[Residue, ...] = ()
-    companies: tuple[Company, ...] = ()
+    companies: tuple[Suspect, ...] = ()
     asked: tuple[tuple[str, str, int], ...] = ()
 
 

@@ -112,10 +112,6 @@ class Expressions(ABC):
             case ast.Lambda():
                 self.parameters(node.args)
                 self.visit(node.body, "value")
-            case ast.ExceptHandler() | ast.match_case():
-                self.block(node.body)
-                if isinstance(node, ast.ExceptHandler) and node.type is not None:
-                    self.visit(node.type, "value")
             case _:
                 self.parts(node, place)
 

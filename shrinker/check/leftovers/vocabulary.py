@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import TypeVar
 
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import any_module_matches, any_name_matches
@@ -29,6 +30,7 @@ _PREDICATE = re.compile(
     r"|_(?:available|supported|enabled|support)$",
     re.IGNORECASE,
 )
+_Sized = TypeVar("_Sized", str, tuple[str, ...])
 ENOUGH = 2
 """Known predicates in whose company an unknown one is a suspect."""
 
@@ -201,18 +203,8 @@ def _places(domain: Domain) -> tuple[str, ...]:
     return (*domain.names, *domain.lists, *domain.calls, *domain.tables, *domain.registers)
 
 
-@dataclass(frozen=True, slots=True)
-class Company:
-    """An unknown predicate and the known ones beside it in one file of upstream."""
-
-    name: str
-    origin: str
-    """Module that defines it, as the import writes it."""
-    beside: tuple[str, ...]
-
-
-def companies(module: str, upstream: str, words: Vocabulary) -> tuple[Company, ...]:
-    """Unknown predicates of one file that stand beside enough known ones.
+def companies(module: str, upstream: str, words: Vocabulary) -> tuple[Suspect, ...]:
+    """Unknown predicates of one file that stand beside enough known ones; who asks them is not known yet.
 
     Args:
         module: dotted name of the file.
@@ -224,16 +216,16 @@ def companies(module: str, upstream: str, words: Vocabulary) -> tuple[Company, .
     for source, inside, plain in _IMPORT.findall(upstream):
         rows = _COMMENT.sub("", inside or plain).replace("\\", " ").split(",")
         groups.append((source, {row.split()[0] for row in rows if row.split()}))
-    found: list[Company] = []
+    found: list[Suspect] = []
     for origin, names in groups:
         beside = tuple(sorted(names & known))
         if len(beside) >= ENOUGH:
             unknown = sorted(n for n in names - known if _QUESTION.fullmatch(n) and not words.own.within(n))
-            found.extend(Company(name, origin, beside) for name in unknown)
+            found.extend(Suspect(name, origin, beside, ()) for name in unknown)
     return tuple(found)
 
 
-def suspects(found: Iterable[Company], asked: Iterable[tuple[str, str, int]]) -> tuple[Suspect, ...]:
+def suspects(found: Iterable[Suspect], asked: Iterable[tuple[str, str, int]]) -> tuple[Suspect, ...]:
     """Suspects by name.
 
     Args:
@@ -243,16 +235,17 @@ def suspects(found: Iterable[Company], asked: Iterable[tuple[str, str, int]]) ->
     sites: dict[str, set[tuple[str, int]]] = defaultdict(set)
     for name, path, line in asked:
         sites[name].add((path, line))
-    by_name: dict[str, list[Company]] = defaultdict(list)
-    for company in found:
-        if company.name in sites:
-            by_name[company.name].append(company)
+    by_name: dict[str, list[Suspect]] = defaultdict(list)
+    for each in found:
+        if each.name in sites:
+            by_name[each.name].append(each)
+    origins = {name: {each.defined for each in group} for name, group in by_name.items()}
+    beside = {name: {each.beside for each in group} for name, group in by_name.items()}
     return tuple(
-        Suspect(
-            name,
-            max((c.origin for c in group), key=lambda origin: (len(origin), origin)),
-            max((c.beside for c in group), key=lambda beside: (len(beside), beside)),
-            tuple(sorted(sites[name])),
-        )
-        for name, group in sorted(by_name.items())
+        Suspect(name, _longest(origins[name]), _longest(beside[name]), tuple(sorted(sites[name])))
+        for name in sorted(by_name)
     )
+
+
+def _longest(some: Iterable[_Sized]) -> _Sized:
+    return max(some, key=lambda each: (len(each), each))
