@@ -11,6 +11,7 @@ import json
 import keyword
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 
 from shrinker.values.refusals import FILE as REFUSALS_FILE
 from shrinker.values.refusals import GUARD_LINE, refusal_line
@@ -57,9 +58,11 @@ ERROR_PREFIX = "shrinker: "
 _HEADER = re.compile(r"#.*\bshrinker\b", re.IGNORECASE)
 
 
-def is_header(tokens: Sequence[str]) -> bool:
-    """True for the one-line provenance header (Apache-2.0 section 4b)."""
-    return len(tokens) == 1 and _HEADER.match(tokens[0]) is not None
+def header_of(lines: Sequence[Sequence[str]]) -> int | None:
+    """Index of the one-line provenance header (Apache-2.0 section 4b), None where a file has none: it is the first line, or stands below
+    comments that Python reads first: the interpreter line and the declaration of the encoding, which may stand below another comment."""
+    comments = takewhile(lambda tokens: len(tokens) == 1 and tokens[0].startswith("#"), lines[:3])
+    return next((index for index, tokens in enumerate(comments) if _HEADER.match(tokens[0])), None)
 
 
 _REFUSAL = tuple(re.findall(r'"[^"]*"|[\w]+|[^\w\s]', refusal_line("", "_")))
@@ -96,12 +99,6 @@ def default_tokens(pairs: Iterable[tuple[str, str]]) -> Defaults:
     for before, after in pairs:
         found.setdefault(json.dumps(after), set()).update((json.dumps(before), repr(before)))
     return {after: frozenset(before) for after, before in found.items()}
-
-
-def may_precede_header(tokens: Sequence[str], index: int) -> bool:
-    """True for the two lines that Python reads first: the interpreter line and the declaration of the encoding,
-    which may stand below another comment."""
-    return index < 2 and len(tokens) == 1 and tokens[0].startswith("#")
 
 
 def collapse_named_error(tokens: tuple[str, ...]) -> tuple[str, ...]:

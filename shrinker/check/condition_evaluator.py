@@ -28,13 +28,10 @@ _SWITCHES = frozenset({"get_bool_env_var", "getenv", "get_env"})
 _BINDING = frozenset({"def", "async", "class", "for", "global", "nonlocal"})
 _ASSIGNING = frozenset({"=", ":", ",", "+=", "|=", "&="})
 _DEPTH = 8
-
-
 Arm = tuple[ast.If, list[ast.stmt]]
 """A test, and its statements that never run."""
-_LINES = 12
-"""A longer body does more than to ask and return."""
-_FUNCTION = re.compile(rf"^def \w+\(\)[^\n]*:\n((?:[ \t][^\n]*\n|\n){{1,{_LINES}}})(?=\S|\Z)", re.MULTILINE)
+_FUNCTION = re.compile(r"^def \w+\(\)[^\n]*:\n((?:[ \t][^\n]*\n|\n){1,12})(?=\S|\Z)", re.MULTILINE)
+"""A body of more than a dozen lines does more than to ask and return."""
 _ASKS = re.compile(r"\b(?:if|and|or|not)\b")
 _REMEMBERS = frozenset({"lru_cache", "cache"})
 
@@ -137,20 +134,19 @@ class ConditionEvaluator:
         return self._index.call(f"{self._module}.{written}") if written and self._bound[root] == 1 else None
 
     def _comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> bool | None:
-        if isinstance(right, ast.Constant) and right.value is None and isinstance(op, ast.Is | ast.IsNot):
-            return None  # A fact says what is true, not what is None.
         written = dotted(left)
-        if not written:
-            return None
-        place = f"{self._module}.{written}"
         match op, right:
-            case ast.Eq() | ast.NotEq(), ast.Constant(value=str(text)) if self._index.never(place, text):
-                return isinstance(op, ast.NotEq)
-            case ast.In() | ast.NotIn(), ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
-                texts = [item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, str)]
-                if len(texts) == len(items) and all(self._index.never(place, text) for text in texts):
-                    return isinstance(op, ast.NotIn)
-        return None
+            case ast.Eq() | ast.NotEq(), ast.Constant():
+                items: list[ast.expr] = [right]
+            case ast.In() | ast.NotIn(), ast.List() | ast.Tuple() | ast.Set():
+                items = right.elts
+            case _:
+                return None
+        texts = [item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, str)]
+        if not written or len(texts) < len(items):
+            return None
+        never = all(self._index.never(f"{self._module}.{written}", text) for text in texts)
+        return isinstance(op, ast.NotEq | ast.NotIn) if never else None
 
     def _full(self, written: str) -> str:
         root, dot, rest = written.partition(".")

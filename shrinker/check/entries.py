@@ -56,9 +56,7 @@ def _judge(trees: Trees, before: Mapping[str, str], after: Mapping[str, str]) ->
     ours = _read_all(trees, out, after)
     placed = frozenset(row.rule for row in refused_rows(table_of(out)))
 
-    @remembered
-    def text(path: str) -> bytes:
-        return tree.read(path)
+    text = remembered(tree.read)
 
     def written(pattern: str) -> bool:
         word = pattern.rpartition(".")[2].strip("*").encode()

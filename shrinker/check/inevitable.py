@@ -111,13 +111,12 @@ class _Search:
         name = dotted(call.func)
         first, _, rest = name.partition(".")
         if owner and first in ("self", "cls"):
-            members = (rest,) if rest else _MADE_BY
-            return self._member(owner, members, first == "self")
+            return self._member(owner, (rest,) if rest else _MADE_BY, first == "self")
         target = self._resolved(symbols, name)
         if target in self._ends:
             return f"{target}, {self._ends[target]}"
-        holder, _, last = target.rpartition(".")
-        return self._member(last, _MADE_BY, False) or self._member(holder.rpartition(".")[2], (last,), False)
+        *_, holder, last = ("", *target.split("."))
+        return self._member(last, _MADE_BY, False) or self._member(holder, (last,), False)
 
     def _member(self, owner: str, members: Sequence[str], below: bool) -> str:
         for member in members:

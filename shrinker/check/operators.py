@@ -130,9 +130,8 @@ def _callers(native: Native, seen: Seen) -> None:
 
 def _halves(seen: Seen, theirs: Collection[tuple[bytes, bytes]], ours: Mapping[tuple[bytes, bytes], str]) -> None:
     """Operators that are declared and not implemented, or the other way round, where upstream does both: kind and name of each statement."""
-    halves = {b"def": (b"impl", "declares"), b"impl": (b"def", "implements")}
     for (kind, operator), path in sorted(ours.items()):
-        other, does = halves[kind]
+        other, does = (b"impl", "declares") if kind == b"def" else (b"def", "implements")
         seen.look(check="operators")
         if (other, operator) in theirs and (other, operator) not in ours:
             other_half = "whose other half upstream registers and this tree does not"

@@ -98,13 +98,11 @@ class Outside:
     def leaves(self, pattern: str, depth: int = 0) -> set[tuple[str, str]]:
         """Kind and name of flags and variables from which a file that a pattern may speak of computes what it names."""
         found: set[tuple[str, str]] = set()
+        if depth > _DEPTH:
+            return found
         for module, kind, leaf in self._sources.get(pattern.rpartition(".")[2], ()):
-            if not pattern.startswith(".") and not overlap(pattern, f"{module}.**"):
-                continue
-            if kind != "call":
-                found.add((kind, leaf))
-            elif depth < _DEPTH:
-                found |= self.leaves(f".{leaf}", depth + 1)
+            if pattern.startswith(".") or overlap(pattern, f"{module}.**"):
+                found |= {(kind, leaf)} if kind != "call" else self.leaves(f".{leaf}", depth + 1)
         return found
 
     def stands(self, rule: str, seen: frozenset[str] = frozenset()) -> bool:

@@ -126,11 +126,11 @@ def standing_arms(pair: FilePair, seen: Seen) -> None:
             seen.find(pair.path, 0, f"{where}, and what then never runs stands here: {' '.join(tokens)[:100]}")
 
 
-def dead_lines(root: Path, index: RuleIndex, path: str) -> list[tuple[int, int]]:
+def dead_lines(root: Path, index: RuleIndex | None, path: str) -> list[tuple[int, int]]:
     """First and last line of each arm of upstream's file that by the rules never runs; none of a file that is not Python."""
     source = (root / path).read_bytes()
     tree = parsed(source, path)
-    if tree is None:
+    if tree is None or index is None:
         return []
     for node in statements(tree):
         if isinstance(node, ast.If) and isinstance(node.test, ast.NamedExpr):

@@ -28,9 +28,6 @@ from shrinker.syntax.scopes import COMPREHENSIONS, Comprehension, Scope, argumen
 from shrinker.syntax.walk import Definition, Function
 from shrinker.values.upstream import PACKAGE, module_name
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict)
-
 
 def read_symbols(root: Path, path: str) -> ModuleSymbols:
     """Parse a file of a tree and read its symbols; `path` is its place in upstream's layout."""
@@ -147,16 +144,14 @@ class _Reader(Uses):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Attribute):
             # It reads what another statement has stored.
-            self.attribute(
-                ast.copy_location(ast.Attribute(node.target.value, node.target.attr, ast.Load()), node), scope
-            )
+            read = ast.Attribute(node.target.value, node.target.attr, ast.Load())
+            self.attribute(ast.copy_location(read, node), scope)
             return self.visit(node.value, scope)
         if isinstance(node, ast.AnnAssign) and node.value is None and isinstance(node.target, ast.Attribute):
             return self.visit(node.annotation, scope)
         for target in targets:
             if is_name(target, "__all__") and scope.outer is None:
-                if not isinstance(node, ast.AugAssign):
-                    self.found.exports = None
+                self.found.exports = self.found.exports if isinstance(node, ast.AugAssign) else None
                 self.extend_exports(node.value, False)
             elif isinstance(target, ast.Subscript) and (is_globals(target.value) or _is_own_entry(target)):
                 self.found.dynamic = True
@@ -164,11 +159,10 @@ class _Reader(Uses):
 
     def import_(self, node: ast.Import, scope: Scope) -> None:
         for alias in node.names:
-            first, name = alias.name.partition(".")[0], bound_name(node, alias)
-            if first == PACKAGE:
+            if alias.name.partition(".")[0] == PACKAGE:
                 self.found.imports.append((node.lineno, alias.name, None))
             else:
-                self.foreign.add(name)
+                self.foreign.add(bound_name(node, alias))
                 self.found.outside.append((node.lineno, 0, alias.name, None))
 
     def import_from(self, node: ast.ImportFrom, scope: Scope) -> None:
@@ -204,12 +198,10 @@ _Reader.handlers = {
     ast.Attribute: _Reader.attribute,
     ast.Call: _Reader.call,
     ast.ClassDef: _Reader.class_,
-    ast.Assign: _Reader.assign,
-    ast.AugAssign: _Reader.assign,
-    ast.AnnAssign: _Reader.assign,
     ast.Import: _Reader.import_,
     ast.ImportFrom: _Reader.import_from,
-    **dict.fromkeys(_DISPLAYS, _Reader.display),
-    **dict.fromkeys(_FUNCTIONS, _Reader.function),
+    **dict.fromkeys((ast.Assign, ast.AugAssign, ast.AnnAssign), _Reader.assign),
+    **dict.fromkeys((ast.List, ast.Tuple, ast.Set, ast.Dict), _Reader.display),
+    **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda), _Reader.function),
     **dict.fromkeys(COMPREHENSIONS, _Reader.comprehension),
 }

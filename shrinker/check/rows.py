@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from functools import cache as remembered
+from functools import partial
 
 from shrinker.check.pair import dead_lines
 from shrinker.check.refused import Refused, refused_rows, table_of
@@ -20,10 +21,7 @@ def lost_rows(trees: Trees, seen: Seen) -> None:
     """
     index, refused = trees.index, [*refused_rows(table_of(trees.out))]
 
-    @remembered
-    def never_run(path: str) -> list[tuple[int, int]]:
-        return dead_lines(trees.source.root, index, path) if index is not None else []
-
+    never_run = remembered(partial(dead_lines, trees.source.root, index))
     for symbols, upstream in trees.pairs():
         there = Counter((where, key, value) for where, key, value, _ in symbols.rows)
         tables = {where for where, _, _ in there}

@@ -65,7 +65,7 @@ def only_deleted(pair: FilePair, seen: Seen) -> None:
 
 def align(generated: list[Tokens], ours: list[Tokens], defaults: allowances.Defaults | None = None) -> Alignment:
     """Compare the logical lines of a generated file with those of upstream's (`ours`)."""
-    header = _header(generated)
+    header = allowances.header_of(generated)
     counts = Counter({allowances.HEADER: int(header is not None)})
     sets = [*map(frozenset, ours)]
     mismatches: list[tuple[int, str]] = []
@@ -102,15 +102,6 @@ def align(generated: list[Tokens], ours: list[Tokens], defaults: allowances.Defa
     return Alignment(sum(map(len, generated)), dict(counts), tuple(mismatches))
 
 
-def _header(lines: list[Tokens]) -> int | None:
-    for index, tokens in enumerate(lines):
-        if allowances.is_header(tokens):
-            return index
-        if not allowances.may_precede_header(tokens, index):
-            break
-    return None
-
-
 def _advance(
     wanted: Tokens, ours: list[Tokens], sets: list[frozenset[str]], place: _Place, defaults: allowances.Defaults
 ) -> list[_Place]:
@@ -134,19 +125,16 @@ def _advance(
         if whole <= known:
             end = _plain(wanted, theirs, start)
             if end is not None:
-                reached.append(_normal(index, end, theirs, cost, used))
+                reached.append((index, end, cost, used))
                 break
         # Later lines are worth a look only for a reading that uses fewer allowances.
         if free and best > 1:
             for end, spent, trail in within(collapsed, theirs, replace, insert, defaults, start, used):
                 if spent < best:
                     best = spent
-                    reached.append(_normal(index, end, theirs, cost + spent, trail))
-    return reached
-
-
-def _normal(index: int, end: int, theirs: Tokens, cost: int, used: _Used | None) -> _Place:
-    return (index + 1, 0, cost, used) if end >= len(theirs) else (index, end, cost, used)
+                    reached.append((index, end, cost + spent, trail))
+    # Where nothing is left of a line the next one begins.
+    return [(i + 1, 0, spent, by) if end == len(ours[i]) else (i, end, spent, by) for i, end, spent, by in reached]
 
 
 def _plain(wanted: Tokens, theirs: Tokens, start: int) -> int | None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from shrinker.check.reader import read_symbols
 from shrinker.syntax.imports import bound_name, catches_import_error
 from shrinker.syntax.parsing import parsed
-from shrinker.syntax.walk import Function
+from shrinker.syntax.walk import Function, statements
 from shrinker.values.leftovers import Residue
 from shrinker.values.upstream import module_name
 
@@ -85,7 +85,7 @@ def _reason(item: Residue, unused: set[tuple[str, int]], out: Path, paths: Itera
 def _said(tree: ast.Module, name: str) -> str:
     """Where the file itself says the name: in a string that may be an annotation, or for another thing."""
     word = re.compile(rf"\b{re.escape(name)}\b")
-    documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    documentation = {id(node.value) for node in statements(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         match node:
             case ast.Constant(value=str(text)) if id(node) not in documentation and word.search(text):
@@ -118,7 +118,6 @@ def _imports(body: list[ast.stmt], *, top: bool = False, function: bool = False,
     for node in body:
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield from (_Place(node, alias, len(body) == 1 and not top, function, watched) for alias in node.names)
-            continue
         inside = function or isinstance(node, Function)
         catches = isinstance(node, ast.Try) and any(map(catches_import_error, node.handlers))
         for field in ("body", "orelse", "finalbody"):

@@ -101,9 +101,8 @@ class Uses:
                 self.stored.setdefault(".".join(self.around), {}).setdefault(node.attr, node.lineno)
         read = isinstance(node.ctx, ast.Load)
         value, names = attribute_chain(node)
-        for at, name in enumerate(names):
-            if read or at < len(names) - 1:
-                self.look_up(value, name, node.lineno, scope, names[:at])
+        for at, name in enumerate(names if read else names[:-1]):
+            self.look_up(value, name, node.lineno, scope, names[:at])
         if not isinstance(value, ast.Name):
             self.visit(value, scope)
         elif value.id not in {"self", "cls", "torch"}:
@@ -138,11 +137,11 @@ class Uses:
             joined = f"{args[0].value}:{args[1].value}"  # type: ignore[attr-defined]
             if joined.startswith("sglang.") and _DOTTED.fullmatch(joined):
                 self.found.paths.append((node.lineno, joined))
-        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call):
-            if is_globals(node.func.value) and node.func.attr in {"update", "setdefault", "__setitem__"}:
+        match node.func:
+            case ast.Attribute(value=value, attr="update" | "setdefault" | "__setitem__") if is_globals(value):
                 self.found.dynamic = True
-        elif isinstance(node.func, ast.Attribute) and is_name(node.func.value, "__all__") and scope.outer is None:
-            self.extend_exports(args[0] if args else None, node.func.attr == "append")
+            case ast.Attribute(value=ast.Name(id="__all__"), attr=method) if scope.outer is None:
+                self.extend_exports(args[0] if args else None, method == "append")
         self.children(node, scope)
 
 

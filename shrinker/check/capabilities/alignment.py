@@ -38,16 +38,6 @@ class Aligner:
         """A statement without its suites, as text."""
         self._key = cache(self._whole)
 
-    def pairs(self, ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt]) -> Pairs:
-        """Partners of upstream's statements (`ours`) on every level below definitions.
-
-        Args:
-            ours, theirs: a body in upstream, and what is left of it.
-        """
-        found: Pairs = {}
-        self._align(ours, theirs, found)
-        return found
-
     def same(self, one: ast.stmt, other: ast.stmt) -> bool:
         """Whether both are the same, with all that is in them but for definitions' bodies."""
         return self._key(one) == self._key(other)
@@ -76,8 +66,12 @@ class Aligner:
         # What two definitions are called is not all the same.
         return not isinstance(one, Definition) and is_part(left, whole)
 
-    def _align(self, ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt], found: Pairs) -> int:
-        """Pair what can be paired; how many have a partner."""
+    def align(self, ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt], found: Pairs) -> int:
+        """Pair what can be paired of a body in upstream (`ours`) and what is left of it, on every level below definitions.
+
+        Returns:
+            How many have a partner, less what the others cost.
+        """
         count, first = 0, 0
         while first < min(len(ours), len(theirs)) and self.same(ours[first], theirs[first]):
             count += self._take(ours[first], theirs[first], found)
@@ -146,10 +140,10 @@ class Aligner:
             score = _PARTNER * self._take(one, other, pairs)
             if isinstance(one, Definition) and isinstance(other, Definition):
                 # Of several of one name the one with most of the body in common.
-                score += self._align(one.body, other.body, {})
+                score += self.align(one.body, other.body, {})
         else:
             score = _PARTNER * (2 if self.head(one) == self.head(other) else 1)
-            score += sum(self._align(mine, its, pairs) for mine, its in _matching_suites(one, other))
+            score += sum(self.align(mine, its, pairs) for mine, its in _matching_suites(one, other))
         return score, pairs
 
 

@@ -55,8 +55,7 @@ def _refused(table: ast.Module) -> Iterator[tuple[int, str, tuple[str, ...]]]:
             case ast.AnnAssign(target=ast.Name(id="SWITCHES"), value=ast.Tuple(elts=switches)):
                 for switch in switches:
                     rule, names = ast.literal_eval(switch)
-                    for name in names.split():
-                        yield switch.lineno, rule, (name.rstrip("="),)
+                    yield from ((switch.lineno, rule, (name.rstrip("="),)) for name in names.split())
 
 
 def _losses(trees: Trees, vocabulary: Vocabulary) -> Iterator[tuple[str, Loss]]:

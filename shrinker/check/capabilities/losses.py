@@ -103,7 +103,7 @@ class _Scope:
     def losses(self) -> list[Loss]:
         if len(self._ours) == len(self._theirs) and all(map(self._aligner.same, self._ours, self._theirs)):
             return []
-        self._pairs = self._aligner.pairs(self._ours, self._theirs)
+        self._aligner.align(self._ours, self._theirs, self._pairs)
         self._errors(self._theirs, self._ours)
         self._walk(self._ours)
         return self._found
@@ -191,17 +191,14 @@ class _Scope:
             case _ if self._aligner.head(ours) != self._aligner.head(theirs):
                 for field, value in ast.iter_fields(ours):
                     if field not in _ELSEWHERE or (field == "body" and not isinstance(value, list)):
-                        self._field(value, getattr(theirs, field))
+                        self._piece(value, getattr(theirs, field))
 
-    def _field(self, ours: object, theirs: object) -> None:
-        if isinstance(ours, ast.AST) and isinstance(theirs, ast.AST):
-            self._piece(ours, theirs)
-        elif isinstance(ours, list) and isinstance(theirs, list):
+    def _piece(self, ours: object, theirs: object) -> None:
+        """What a piece of syntax lost, or the pieces of a list."""
+        if isinstance(ours, list) and isinstance(theirs, list):
             for one, other in _matched(ours, theirs):
-                self._field(one, other)
-
-    def _piece(self, ours: ast.AST, theirs: ast.AST) -> None:
-        if ast.dump(ours) == ast.dump(theirs):
+                self._piece(one, other)
+        if not (isinstance(ours, ast.AST) and isinstance(theirs, ast.AST)) or ast.dump(ours) == ast.dump(theirs):
             return
         match ours, theirs:
             case ast.IfExp(), ast.IfExp() if is_part(ast.unparse(theirs.test), ast.unparse(ours.test)):
@@ -232,7 +229,7 @@ class _Scope:
                         self._piece(one, other)
             case _ if type(ours) is type(theirs):
                 for field, value in ast.iter_fields(ours):
-                    self._field(value, getattr(theirs, field))
+                    self._piece(value, getattr(theirs, field))
 
     def _operands(self, ours: ast.BoolOp, theirs: ast.expr) -> None:
         same = isinstance(theirs, ast.BoolOp) and type(theirs.op) is type(ours.op)

@@ -132,9 +132,8 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise InputError(
-            f"{path}: {error.strerror or error}", "generate the tree again, then look at what is left in it"
-        ) from error
+        again = "generate the tree again, then look at what is left in it"
+        raise InputError(f"{path}: {error.strerror or error}", again) from error
 
 
 def _decode(data: bytes, path: str) -> str:

@@ -14,6 +14,7 @@ from shrinker.check.leftovers.places import assigned_value, chosen, is_plain_dec
 from shrinker.check.leftovers.vocabulary import Vocabulary, is_constant
 from shrinker.syntax.imports import absolute
 from shrinker.syntax.names import last_name
+from shrinker.syntax.ranges import first_line
 from shrinker.syntax.walk import Definition, statements
 from shrinker.values.leftovers import Kind, Leftover
 
@@ -39,9 +40,7 @@ class Scanner(Expressions):
 
     def block(self, body: Iterable[ast.stmt]) -> None:
         for statement in body:
-            first = statement.lineno
-            if isinstance(statement, Definition) and statement.decorator_list:
-                first = statement.decorator_list[0].lineno
+            first = first_line(statement)
             index = bisect.bisect_left(self._hot, first)
             if index < len(self._hot) and self._hot[index] <= (statement.end_lineno or first):
                 self.statement(statement)
