@@ -8,7 +8,6 @@ trusted when they speak.
 from __future__ import annotations
 
 import ast
-import warnings
 from pathlib import Path
 
 from shrinker.check.declarations import (
@@ -21,9 +20,10 @@ from shrinker.check.declarations import (
     rows_of,
 )
 from shrinker.check.symbols import Attribute, ClassSymbols, LookUp, ModuleSymbols
-from shrinker.check.uses import Uses, is_globals, is_name, look_up, stands_for
+from shrinker.check.uses import Uses, is_globals, look_up, stands_for
 from shrinker.syntax.imports import absolute, bound_name, package_of
 from shrinker.syntax.names import first_name, last_name
+from shrinker.syntax.parsing import parse
 from shrinker.syntax.scopes import COMPREHENSIONS, Comprehension, Scope, arguments_of, scope_of
 from shrinker.syntax.walk import Definition, Function
 from shrinker.values.upstream import PACKAGE, module_name
@@ -32,10 +32,8 @@ from shrinker.values.upstream import PACKAGE, module_name
 def read_symbols(root: Path, path: str) -> ModuleSymbols:
     """Parse a file of a tree and read its symbols; `path` is its place in upstream's layout."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            data = (root / path).read_bytes()
-            tree = ast.parse(data, path)
+        data = (root / path).read_bytes()
+        tree = parse(data, path)
     except (OSError, SyntaxError, ValueError, RecursionError) as error:
         return ModuleSymbols(path, module_name(path), error=str(error))
     return symbols_of(tree, path, data)
@@ -150,11 +148,15 @@ class _Reader(Uses):
         if isinstance(node, ast.AnnAssign) and node.value is None and isinstance(node.target, ast.Attribute):
             return self.visit(node.annotation, scope)
         for target in targets:
-            if is_name(target, "__all__") and scope.outer is None:
-                self.found.exports = self.found.exports if isinstance(node, ast.AugAssign) else None
-                self.extend_exports(node.value, False)
-            elif isinstance(target, ast.Subscript) and (is_globals(target.value) or _is_own_entry(target)):
-                self.found.dynamic = True
+            match target:
+                case ast.Name(id="__all__") if scope.outer is None:
+                    self.found.exports = self.found.exports if isinstance(node, ast.AugAssign) else None
+                    self.extend_exports(node.value, False)
+                case ast.Subscript(value=ast.Attribute(attr="modules"), slice=ast.Name(id="__name__")):
+                    # `sys.modules[__name__]`: the module replaces itself.
+                    self.found.dynamic = True
+                case ast.Subscript(value=value) if is_globals(value):
+                    self.found.dynamic = True
         self.children(node, scope)
 
     def import_(self, node: ast.Import, scope: Scope) -> None:
@@ -183,12 +185,6 @@ class _Reader(Uses):
                 self.foreign.add(name)
             elif alias.name[:1].isupper() and not alias.name.isupper():
                 self.named_classes[name] = alias.name
-
-
-def _is_own_entry(node: ast.Subscript) -> bool:
-    """`sys.modules[__name__]`: the module replaces itself."""
-    holder = isinstance(node.value, ast.Attribute) and node.value.attr == "modules"
-    return holder and is_name(node.slice, "__name__")
 
 
 _Reader.handlers = {

@@ -6,10 +6,8 @@ gives every leftover its kind and its place. Whether it is right is for the `[[l
 
 from __future__ import annotations
 
-import ast
 import io
 import tokenize
-import warnings
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
@@ -27,6 +25,7 @@ from shrinker.check.workers import map_files
 from shrinker.ruleset import Leftover as Reason
 from shrinker.ruleset.match import any_module_matches
 from shrinker.syntax.imports import package_of, with_packages
+from shrinker.syntax.parsing import parse
 from shrinker.values.errors import InputError
 from shrinker.values.leftovers import Leftover, Leftovers, Residue, Suspect
 from shrinker.values.outcome import EmittedFile
@@ -113,17 +112,15 @@ def _look(out: Path, upstream: Path, vocabulary: Vocabulary, kept: frozenset[str
     if hot is None and not changed:
         return _Look(companies=beside)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            parsed = ast.parse(data, path)
-            behind = residues(path, parsed, text, before) if changed else ()
+        tree = parse(data, path)
+        behind = residues(path, tree, text, before) if changed else ()
     except (SyntaxError, ValueError) as error:
         if not changed:
             # Upstream's own file that is no Python: what it says is not run.
             return _Look(companies=beside)
         raise InputError(f"{out / path}: cannot be parsed: {error}", "generate the tree again") from error
     scanner = Scanner(path, module, package, vocabulary, kept)
-    leftovers = scanner.scan(parsed, text.split("\n"), hot)
+    leftovers = scanner.scan(tree, text.split("\n"), hot)
     asked = tuple((name, path, line) for name, line in sorted(scanner.asked))
     return _Look(leftovers, frozenset(scanner.uses), behind, beside, asked)
 

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from shrinker.check.uses import is_none
+from shrinker.syntax.parsing import parse
 from shrinker.syntax.walk import Definition, children
 from shrinker.values.leftovers import Residue
 
@@ -50,7 +51,7 @@ def residues(path: str, generated: ast.Module, text: str, upstream: str) -> tupl
     failing = list(failing_literals(generated)) if _MAY_FAIL.search(text) else []
     if not found and not failing:
         return ()
-    original = ast.parse(upstream, path)
+    original = parse(upstream, path)
     theirs = Counter(item[:3] for item in _Search(upstream).block(original.body, ""))
     own = {shown for shown, _ in failing_literals(original)} if failing else set()
     out = [Residue(KIND, path, line, shown) for shown, line in failing if shown not in own]
@@ -78,9 +79,11 @@ class _Search:
                 yield "empty else", where, "else: pass", other[0].lineno
             if isinstance(node, ast.If) and _is_pass(node.body) and not other:
                 yield "empty if", where, f"if {ast.unparse(node.test)}: pass", node.lineno
-            # An assertion that fails is an error with upstream's own words.
-            if isinstance(node, ast.If | ast.While) or (isinstance(node, ast.Assert) and not _is_false(node.test)):
-                yield from _test(type(node).__name__.lower(), node.test, where)
+            match node:
+                case ast.Assert(test=ast.Constant(value=False)):
+                    pass  # An assertion that fails is an error with upstream's own words.
+                case ast.If(test=test) | ast.While(test=test) | ast.Assert(test=test):
+                    yield from _test(type(node).__name__.lower(), test, where)
             yield from self.inside(node, where)
 
     def inside(self, node: ast.stmt | ast.ExceptHandler | ast.match_case, where: str) -> Iterator[_Found]:
@@ -125,10 +128,6 @@ def _is_constant(node: ast.expr) -> bool:
     """True for what no name is in: constants, and operations and displays of nothing else."""
     parts = (_is_constant(part) for part in children(node) if isinstance(part, ast.expr))
     return isinstance(node, ast.Constant) or (isinstance(node, _OF_CONSTANTS) and all(parts))
-
-
-def _is_false(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is False
 
 
 def _is_pass(body: list[ast.stmt]) -> bool:
