@@ -101,14 +101,45 @@ def dangling_paths(trees: Trees, seen: Seen) -> None:
     The table of removed modules is left out: what the tree has not is what it names.
     """
     ours, theirs = trees.modules, trees.source_modules
+    _dangling_rows(trees, seen)
     for symbols in trees.kept:
+        rows = {text for _, text, _ in symbols.targets}
         for line, text in symbols.paths if symbols.path != TABLE else ():
             seen.look()
+            if text in rows:
+                continue  # It names something for who asks for the row.
             if ":" in text and not ours.dotted_path(text.partition(":")[0]):
                 continue  # The module alone was reported, in the string that names it.
             if not ours.dotted_path(text) and theirs.dotted_path(text):
                 message = f"the string {text!r} names something that upstream has and this tree has not"
                 seen.find(symbols.path, line, message)
+
+
+def _dangling_rows(trees: Trees, seen: Seen) -> None:
+    """Rows of tables whose definition is gone, and whose key kept code spells in another place than the rows: who asks finds nothing."""
+    ours, theirs, index = trees.modules, trees.source_modules, trees.index
+    keys = Counter(key for symbols in trees.kept for _, _, beside in symbols.targets for key in beside)
+    lost = [
+        (symbols.path, line, text, beside)
+        for symbols in trees.kept
+        for line, text, beside in symbols.targets
+        if not ours.dotted_path(text)
+        and theirs.dotted_path(text)
+        and not (index is not None and index.removes_module(text.partition(":")[0]))
+    ]
+    asked = {key for _, _, _, beside in lost for key in beside}
+    spelled = Counter[str]()
+    if asked:
+        quoted = re.compile(f"([\"'])({'|'.join(map(re.escape, sorted(asked)))})\\1")
+        for path in trees.python:
+            spelled.update(found[2] for found in quoted.finditer((trees.out / path).read_text("utf-8", "replace")))
+    for path, line, text, beside in lost:
+        seen.look()
+        for key in beside:
+            if spelled[key] > keys[key]:
+                seen.find(
+                    path, line, f"the row of {key!r} names {text!r}, which this tree has not, and kept code asks for it"
+                )
 
 
 def missing_data_files(trees: Trees, seen: Seen) -> None:

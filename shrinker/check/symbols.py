@@ -110,6 +110,9 @@ class ModuleSymbols:
     attributes: list[Attribute] = field(default_factory=list)
     paths: list[tuple[int, str]] = field(default_factory=list)
     """Strings that are dotted paths into the package: ``sglang.a.b``, ``sglang.a:b``."""
+    targets: list[tuple[int, str, tuple[str, ...]]] = field(default_factory=list)
+    """Rows of tables: line of a call, a definition that one of its keywords names (``sglang.a:b``), and the texts
+    of the others."""
     classes: list[ClassSymbols] = field(default_factory=list)
     lookups: list[LookUp] = field(default_factory=list)
     decorated: list[tuple[str, int, tuple[str, ...]]] = field(default_factory=list)

@@ -20,6 +20,7 @@ from shrinker.syntax.walk import children
 from shrinker.values.upstream import PACKAGE, module_name
 
 _DOTTED = re.compile(r"sglang(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)?")
+_TARGET = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*:[A-Za-z_]\w*(?:\.\w+)*")
 _FILE = re.compile(r"[\w./+-]*[\w+-]\.\w{1,10}")
 _ENDING = re.compile(r"[^.]\.[a-z]{2,5}$|^\.[a-z]{2,5}$")
 
@@ -132,6 +133,11 @@ class Uses:
             for made in ("__init__", *named):
                 self.on_names.append((scope, node.func.id, (), True, made, node.lineno))
         self.found.open = self.found.open or any(is_globals(a) for a in args)
+        given = [k.value.value for k in node.keywords if isinstance(k.value, ast.Constant)]
+        texts = [text for text in given if isinstance(text, str)]
+        for text in texts if len(texts) > 1 else ():
+            if ":" in text and _TARGET.fullmatch(text):
+                self.found.targets.append((node.lineno, text, tuple(other for other in texts if other != text)))
         if len(args) >= 2 and all(isinstance(a, ast.Constant) and isinstance(a.value, str) for a in args[:2]):
             # LazyImport("sglang.a.b", "Name") and its like name an attribute.
             joined = f"{args[0].value}:{args[1].value}"  # type: ignore[attr-defined]
