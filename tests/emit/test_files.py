@@ -1,4 +1,4 @@
-"""Whole files: encodings, headers, and edits that do not fit."""
+"""Whole files: what must not change first, then encodings, headers, and edits that do not fit."""
 
 from __future__ import annotations
 
@@ -22,6 +22,38 @@ from shrinker.values.edits import (
 from tests.emit.reference import span
 
 HEADER = "# Modified."
+
+
+ODD = {
+    "empty": b"",
+    "no line end": b"x = 1",
+    "only comments": b"# a\n\n# b",
+    "trailing blanks": b"x = 1   \n\t\n  # c  \n",
+    "crlf": b"if a:\r\n    b\r\n",
+    "form feed": b"a = 1\n\x0c\nb = 2\n",
+    "tabs": b"if a:\n\tb\n\tif c:\n\t\td\n",
+    "semicolons": b"a; b;\nif x: a; b;\n",
+    "continuation": b"a = 1 + \\\n  2\n",
+    "bom": b"\xef\xbb\xbfa = 1\n",
+    "latin-1": "# -*- coding: latin-1 -*-\na = 'é'\n".encode("latin-1"),
+    "mixed line ends": b"a = 1\r\nb = 2\nc = 3\rd = 4\n",
+}
+
+
+@pytest.mark.parametrize("source", ODD.values(), ids=ODD.keys())
+def test_without_edits_a_file_is_itself(source: bytes) -> None:
+    assert rewrite_file(source, []) == source
+
+
+@pytest.mark.parametrize("source", [s for s in ODD.values() if s], ids=[n for n, s in ODD.items() if s])
+def test_everything_around_an_edit_is_itself(source: bytes) -> None:
+    encoding = "latin-1" if b"latin-1" in source else "utf-8"
+    if not source.endswith(b"\n"):
+        source += b"\n"
+    text = source.decode(encoding).removeprefix("\ufeff")
+    edited = source + "if F:\n    gone\n".encode(encoding)
+    node = ast.parse(text + "if F:\n    gone\n").body[-1]
+    assert rewrite_file(edited, [DropStatement(span(node))]) == source
 
 
 def _drop_last(text: str) -> list[DropStatement]:
