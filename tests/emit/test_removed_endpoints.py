@@ -14,10 +14,9 @@ from typing import Any
 
 import pytest
 
-from shrinker.emit.refusals import refusals_module
 from shrinker.emit.removed_features import Endpoint
 from shrinker.values.edits import Refuse, Span
-from shrinker.values.folded import FoldedModule
+from tests.emit.small_tree import removed_features
 
 PLACE = "sglang.server.lifespan"
 ROWS = [
@@ -58,13 +57,7 @@ def refuse(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Any], None]:
         monkeypatch.setitem(sys.modules, f"starlette.{name}", module)
     monkeypatch.setitem(sys.modules, "starlette", types.ModuleType("starlette"))
     edits = tuple(Refuse(Span(1, 0, 1, 0), place, "app") for place in (PLACE, "sglang.other.lifespan", "sglang.no.one"))
-    path = "python/sglang/server.py"
-    folded = {path: FoldedModule(path, "sglang.server", False, "", 1, edits, "", (), (), (), (), (), ())}
-    text = refusals_module([], [], folded, folded, endpoints=ROWS)
-    assert text is not None
-    written = types.ModuleType("removed_features")
-    exec(compile(text, "removed_features.py", "exec"), written.__dict__)
-    look: Callable[[str, Any], None] = written.refuse
+    look: Callable[[str, Any], None] = removed_features("python/sglang/server.py", edits, endpoints=ROWS).refuse
     return look
 
 

@@ -8,14 +8,13 @@ from collections.abc import Callable
 
 import pytest
 
-from shrinker.emit.refusals import refusals_module
 from shrinker.emit.removed_features import Option
 from shrinker.emit.removed_rows import removed_options
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.models import Refusal, Remove
 from shrinker.values.edits import Edit, Guard, Refuse, Span
-from shrinker.values.folded import FoldedModule
 from shrinker.values.interface import UNEXPLAINED, Difference, Interface
+from tests.emit.small_tree import removed_features
 
 PATH = "python/sglang/__init__.py"
 ROWS = [
@@ -25,13 +24,8 @@ ROWS = [
 ]
 
 
-def written(edit: Edit, options: list[Option]) -> types.ModuleType:
-    folded = {PATH: FoldedModule(PATH, "sglang", True, "", 1, (edit,), "", (), (), (), (), (), ())}
-    text = refusals_module([], [], folded, folded, options=options)
-    assert text is not None
-    module = types.ModuleType("removed_features")
-    exec(compile(text, "removed_features.py", "exec"), module.__dict__)
-    return module
+def written(edit: Edit) -> types.ModuleType:
+    return removed_features(PATH, (edit,), options=ROWS)
 
 
 @pytest.fixture
@@ -39,7 +33,7 @@ def ask(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
     # What the guard replaces is put back after the test.
     monkeypatch.setattr(argparse.ArgumentParser, "error", argparse.ArgumentParser.error)
     monkeypatch.setattr("sys.meta_path", [])
-    module = written(Guard(Span(1, 0, 1, 0)), ROWS)
+    module = written(Guard(Span(1, 0, 1, 0)))
     module.guard()
     module.guard()
     parser = argparse.ArgumentParser(prog="serve")
@@ -91,8 +85,8 @@ def test_each_removed_flag_is_told(ask: Callable[..., str]) -> None:
 
 
 def test_no_table_where_no_guard_stands() -> None:
-    assert written(Guard(Span(1, 0, 1, 0)), ROWS).OPTIONS
-    assert written(Refuse(Span(1, 0, 1, 0), "sglang.look", "x"), ROWS).OPTIONS == ()
+    assert written(Guard(Span(1, 0, 1, 0))).OPTIONS
+    assert written(Refuse(Span(1, 0, 1, 0), "sglang.look", "x")).OPTIONS == ()
 
 
 def difference(kind: str, before: str = "", rule: str = "npu", names: tuple[str, ...] = ("--kind",)) -> Difference:
