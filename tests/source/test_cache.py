@@ -34,40 +34,26 @@ def test_a_sound_entry_is_used_again(cache: Path) -> None:
     assert [file.path for file in first.files] == ["python/sglang/a.py", "python/sglang/b.py"]
 
 
-def _truncate(entry: Path) -> None:
-    (entry / "files/python/sglang/a.py").write_bytes(b"")
+def _link(file: Path) -> None:
+    file.unlink()
+    file.symlink_to("/dev/null")
 
 
-def _poison(entry: Path) -> None:
-    (entry / "files/python/sglang/a.py").write_bytes(b"x")
+HARM: dict[str, Callable[[Path, Path], object]] = {
+    "cut short": lambda a, record: a.write_bytes(b""),
+    "poisoned": lambda a, record: a.write_bytes(b"x"),
+    "deleted": lambda a, record: a.unlink(),
+    "a file more": lambda a, record: a.with_name("evil.py").write_bytes(b"x"),
+    "a link": lambda a, record: _link(a),
+    "a broken record": lambda a, record: record.write_text('{"format"'),
+    "a changed record": lambda a, record: record.write_text(record.read_text().replace("a.py", "c.py")),
+}
 
 
-def _delete(entry: Path) -> None:
-    (entry / "files/python/sglang/a.py").unlink()
-
-
-def _add(entry: Path) -> None:
-    (entry / "files/python/sglang/evil.py").write_bytes(b"x")
-
-
-def _link(entry: Path) -> None:
-    (entry / "files/python/sglang/a.py").unlink()
-    (entry / "files/python/sglang/a.py").symlink_to("/dev/null")
-
-
-def _break_record(entry: Path) -> None:
-    (entry / "tree.json").write_text('{"format"')
-
-
-def _change_record(entry: Path) -> None:
-    record = entry / "tree.json"
-    record.write_text(record.read_text().replace("a.py", "c.py"))
-
-
-@pytest.mark.parametrize("harm", [_truncate, _poison, _delete, _add, _link, _break_record, _change_record])
-def test_a_poisoned_entry_is_rebuilt(harm: Callable[[Path], None], cache: Path) -> None:
+@pytest.mark.parametrize("harm", HARM.values(), ids=HARM)
+def test_a_poisoned_entry_is_rebuilt(harm: Callable[[Path, Path], object], cache: Path) -> None:
     first = store.tree(cache, "k", _build, "test")
-    harm(cache / "trees/k")
+    harm(cache / "trees/k/files/python/sglang/a.py", cache / "trees/k/tree.json")
     again = store.tree(cache, "k", _build, "test")
     assert again.files == first.files
     assert sorted(path.name for path in again.root.rglob("*.py")) == ["a.py", "b.py"]
@@ -154,11 +140,13 @@ def test_trees_that_were_not_opened_for_longest_leave(cache: Path, monkeypatch: 
         at = time.time() - (10 - hour) * 3600
         os.utime(cache / "trees" / f".{key}.lock", (at, at))
     store.tree(cache, "a", _refuse, "test")
+
+    def left() -> set[str]:
+        return {place.name for place in (cache / "trees").iterdir() if not place.name.startswith(".")}
+
     store.tree(cache, "d", _build, "test")
-    left = {place.name for place in (cache / "trees").iterdir() if not place.name.startswith(".")}
-    assert left == {"a", "c", "d"}, "a was opened again"
+    assert left() == {"a", "c", "d"}, "a was opened again"
     store.tree(cache, "b", _build, "test")
-    left = {place.name for place in (cache / "trees").iterdir() if not place.name.startswith(".")}
-    assert left == {"a", "d", "b"}, "what was opened within the hour may be in use"
+    assert left() == {"a", "d", "b"}, "what was opened within the hour may be in use"
     store.tree(cache, "e", _build, "test")
-    assert len([place for place in (cache / "trees").iterdir() if not place.name.startswith(".")]) == 4
+    assert len(left()) == 4

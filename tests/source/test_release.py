@@ -73,19 +73,6 @@ def test_a_server_error_is_tried_again(index: Index, repository: Path, cache: Pa
     assert open_upstream("release:1.2.0", cache=cache, repository=repository).files
 
 
-def test_hash_mismatch_keeps_nothing(index: Index, repository: Path, cache: Path) -> None:
-    index.add(WHEEL, make_wheel(), sha256="0" * 64)
-    with pytest.raises(InputError, match="sha256"):
-        open_upstream("release:1.2.0", cache=cache, repository=repository)
-    assert [path for path in cache.rglob("*") if path.is_file() and not path.name.endswith(".lock")] == []
-
-
-def test_index_without_hash(index: Index, repository: Path, cache: Path) -> None:
-    index.add(WHEEL, make_wheel(), sha256="")
-    with pytest.raises(InputError, match="no sha256"):
-        open_upstream("release:1.2.0", cache=cache, repository=repository)
-
-
 def test_unknown_version_names_the_nearest(index: Index, repository: Path, cache: Path) -> None:
     for version in ("1.0.0", "1.1.0", "1.2.0", "1.3.0", "1.10.0"):
         index.add(f"sglang-{version}-py3-none-any.whl", b"")
@@ -95,18 +82,32 @@ def test_unknown_version_names_the_nearest(index: Index, repository: Path, cache
         open_upstream("release:1.2.1", cache=cache, repository=repository)
 
 
-def test_a_wheel_that_is_not_sglang(index: Index, repository: Path, cache: Path) -> None:
-    index.add(WHEEL, make_wheel({"other/__init__.py": b""}))
-    with pytest.raises(InputError, match="no package"):
-        open_upstream("release:1.2.0", cache=cache, repository=repository)
-
-
-def test_an_index_without_the_project(
-    index: Index, repository: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("content", "sha256", "below", "said"),
+    [
+        (make_wheel(), "0" * 64, "", "sha256"),
+        (make_wheel(), "", "", "no sha256"),
+        (make_wheel({"other/__init__.py": b""}), None, "", "no package"),
+        (make_wheel(), None, "/nothing", "404"),
+    ],
+    ids=["another hash", "no hash", "a wheel that is not SGLang", "an index without the project"],
+)
+def test_what_is_refused_is_not_kept(
+    index: Index,
+    repository: Path,
+    cache: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    content: bytes,
+    sha256: str | None,
+    below: str,
+    said: str,
 ) -> None:
-    monkeypatch.setenv("UV_DEFAULT_INDEX", index.url + "/nothing")
-    with pytest.raises(InputError, match="404"):
+    index.add(WHEEL, content, sha256)
+    monkeypatch.setenv("UV_DEFAULT_INDEX", index.url + below)
+    with pytest.raises(InputError, match=said):
         open_upstream("release:1.2.0", cache=cache, repository=repository)
+    kept = [path for path in cache.rglob("*") if path.is_file() and not path.name.endswith(".lock")]
+    assert kept == [] or said == "no package", "a sound download stays"
 
 
 def test_a_changed_download_is_fetched_again(index: Index, repository: Path, cache: Path) -> None:
