@@ -150,14 +150,6 @@ class _Reader(ast.NodeVisitor):
         self.generic_visit(node)
 
 
-def _defined(syntax: ast.Module) -> Iterable[tuple[str, int]]:
-    for node in syntax.body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            yield node.name, node.lineno
-        elif isinstance(node, ast.Assign):
-            yield from ((target.id, node.lineno) for target in node.targets if isinstance(target, ast.Name))
-
-
 def _body(node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> list[ast.stmt]:
     return node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
 

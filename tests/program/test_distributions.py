@@ -58,38 +58,45 @@ def row(found: Distributions) -> Row:
 
 
 @pytest.mark.parametrize(
-    ("requirement", "code"),
+    ("state", "requirement", "sources"),
     [
-        ("numpy>=1", "import numpy"),
-        ("Num.Py_x", "import num_py_x.linalg as n"),
-        ("pyzmq", "def f():\n    import zmq"),
-        ("pyzmq", "try:\n    from zmq.asyncio import Context\nexcept ImportError:\n    pass"),
-        ("pyzmq", "import importlib\nimportlib.import_module('zmq')"),
-        ("pyzmq", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import zmq"),
-        ("spans-sdk", "from spans import sdk"),
-        ("spans-sdk", "from spans.sdk.trace import Tracer"),
-        ("spans-sdk", "import spans"),
-        ("spans-sdk", "from spans import *"),
+        *(
+            ("imported", requirement, {"main.py": code})
+            for requirement, code in [
+                ("numpy>=1", "import numpy"),
+                ("Num.Py_x", "import num_py_x.linalg as n"),
+                ("pyzmq", "def f():\n    import zmq"),
+                ("pyzmq", "try:\n    from zmq.asyncio import Context\nexcept ImportError:\n    pass"),
+                ("pyzmq", "import importlib\nimportlib.import_module('zmq')"),
+                ("pyzmq", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import zmq"),
+                ("spans-sdk", "from spans import sdk"),
+                ("spans-sdk", "from spans.sdk.trace import Tracer"),
+                ("spans-sdk", "import spans"),
+                ("spans-sdk", "from spans import *"),
+            ]
+        ),
+        ("named", "pyzmq", {"main.py": "from importlib.util import find_spec\nfind_spec('zmq')"}),
+        ("named", "pyzmq", {"main.py": "from importlib.metadata import version\nversion('pyzmq')"}),
+        ("named", "spans-sdk", {"main.py": "NAME = 'spans.sdk.trace:Tracer'"}),
+        # An undeclared module loads it; a rule says so.
+        ("needed", "cache-of-kernels", {"main.py": "import numpy"}),
+        ("needed", "pinned", {"main.py": ""}),
+        ("dropped", "scipy", {"main.py": "", "lost.py": "import scipy.fft"}),
+        ("dropped", "pyzmq", {"main.py": ""}),
+        ("dropped", "spans-sdk", {"main.py": "from spans.bus import Bus"}),
+        ("dropped", "spans-sdk", {"main.py": "from spans import bus"}),
+        ("dropped", "cache-of-kernels", {"main.py": ""}),
+        ("dropped", "stack-probe", {"main.py": "stack = probe = 1"}),
+        ("dropped", "pyzmq", {"main.py": "import sglang.report", "report.py": "NAMES = ['pyzmq', 'zmq']"}),
+        ("dropped", "pyzmq", {"main.py": "'''zmq'''\nKEY = 'zmqs'"}),
     ],
 )
-def test_kept_because_kept_code_imports_it(tmp_path: Path, requirement: str, code: str) -> None:
-    found, _, _ = decide(tmp_path, {"main.py": code}, requirement)
-    assert row(found).state == "imported"
-    assert row(found).users[0][0] == "python/sglang/main.py"
-    assert found.dependencies == (requirement,)
-
-
-@pytest.mark.parametrize(
-    ("requirement", "code"),
-    [
-        ("pyzmq", "from importlib.util import find_spec\nfind_spec('zmq')"),
-        ("pyzmq", "from importlib.metadata import version\nversion('pyzmq')"),
-        ("spans-sdk", "NAME = 'spans.sdk.trace:Tracer'"),
-    ],
-)
-def test_kept_because_a_string_names_it(tmp_path: Path, requirement: str, code: str) -> None:
-    found, _, _ = decide(tmp_path, {"main.py": code}, requirement)
-    assert row(found).state == "named"
+def test_why_one_stays_or_goes(tmp_path: Path, state: str, requirement: str, sources: dict[str, str]) -> None:
+    found, _, _ = decide(tmp_path, sources, requirement)
+    assert row(found).state == state
+    assert found.dependencies == (() if state == "dropped" else (requirement,))
+    if state == "imported":
+        assert row(found).users[0][0] == "python/sglang/main.py"
 
 
 def test_kept_because_it_is_loaded_by_what_is_kept(tmp_path: Path) -> None:
@@ -101,38 +108,11 @@ def test_kept_because_it_is_loaded_by_what_is_kept(tmp_path: Path) -> None:
     }
 
 
-def test_kept_because_an_undeclared_module_loads_it(tmp_path: Path) -> None:
-    found, _, _ = decide(tmp_path, {"main.py": "import numpy"}, "cache-of-kernels")
-    assert row(found).state == "needed"
-
-
-def test_kept_because_a_rule_says_so(tmp_path: Path) -> None:
-    assert row(decide(tmp_path, {"main.py": ""}, "pinned")[0]).state == "needed"
-
-
 def test_kept_because_nothing_is_known_of_it(tmp_path: Path) -> None:
     found, graph, _ = decide(tmp_path, {"main.py": ""}, "mystery==1")
     assert row(found).state == "uncertain" and found.dependencies == ("mystery==1",)
     (doubt,) = with_uncertain(graph, found).uncertain
     assert doubt.path == PYPROJECT and "mystery" in doubt.reason
-
-
-@pytest.mark.parametrize(
-    ("requirement", "sources"),
-    [
-        ("scipy", {"main.py": "", "lost.py": "import scipy.fft"}),
-        ("pyzmq", {"main.py": ""}),
-        ("spans-sdk", {"main.py": "from spans.bus import Bus"}),
-        ("spans-sdk", {"main.py": "from spans import bus"}),
-        ("cache-of-kernels", {"main.py": ""}),
-        ("stack-probe", {"main.py": "stack = probe = 1"}),
-        ("pyzmq", {"main.py": "import sglang.report", "report.py": "NAMES = ['pyzmq', 'zmq']"}),
-        ("pyzmq", {"main.py": "'''zmq'''\nKEY = 'zmqs'"}),
-    ],
-)
-def test_dropped(tmp_path: Path, requirement: str, sources: dict[str, str]) -> None:
-    found, _, _ = decide(tmp_path, sources, requirement)
-    assert (row(found).state, found.dependencies) == ("dropped", ())
 
 
 def test_two_that_need_each_other_do_not_keep_each_other(tmp_path: Path) -> None:

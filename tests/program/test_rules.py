@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from shrinker.program.build import build_graph, missing_roots
-from shrinker.ruleset import Asset, Keep, Remove, Root, Ruleset, Walk
+from shrinker.ruleset import Remove, Root, Ruleset, Walk
 from shrinker.values.folded import LeakedUse
 from tests.program.kept import WHY, doubts, graph_of, names
 from tests.program.small_tree import plain_fold, write_tree
@@ -18,39 +18,6 @@ REGISTRY = {
     "models/llama.py": "",
     "models/sub/x.py": "",
 }
-
-
-def test_removed_is_never_kept(tmp_path: Path) -> None:
-    sources = {
-        "main.py": 'import sglang.npu.a\nX = "sglang.npu.b"\nY = "t.json"\nimport sglang.npu.stays',
-        "npu/a.py": "",
-        "npu/b.py": "",
-        "npu/t.json": "",
-        "npu/stays.py": "",
-    }
-    rule = Remove(id="npu", why=WHY, feature="NPU", modules=("sglang.npu",), unless=("sglang.npu.stays",))
-    graph = graph_of(tmp_path, sources, removes=(rule,))
-    assert names(graph) == {"main.py", "npu/stays.py"}
-    assert {path.rpartition("/")[2] for path, r in graph.removed.items() if r.rule == "npu"} == {
-        "a.py",
-        "b.py",
-        "t.json",
-    }
-    assert doubts(graph) == {"main.py": "imports removed module sglang.npu.a (import; rule npu)"}
-
-
-def test_pattern_of_files_below_a_package_spares_its_data(tmp_path: Path) -> None:
-    sources = {"main.py": 'X = "table.json"', "models/a.py": "", "models/table.json": ""}
-    rule = Remove(id="models", why=WHY, feature="models", modules=("sglang.models.*",))
-    assert names(graph_of(tmp_path, sources, removes=(rule,))) == {"main.py", "models/table.json"}
-
-
-def test_first_rule_takes_the_file(tmp_path: Path) -> None:
-    one = Remove(id="one", why=WHY, feature="one", paths=("docs/**",))
-    two = Remove(id="two", why=WHY, feature="two", paths=("docs",))
-    graph = graph_of(tmp_path, {"main.py": "", "/docs/x/a.md": "", "/other/b.md": ""}, removes=(one, two))
-    assert graph.removed["docs/x/a.md"].rule == "one"
-    assert graph.removed["other/b.md"].reason.startswith("out of scope")
 
 
 def test_a_walk_with_a_rule_finds_what_it_says(tmp_path: Path) -> None:
@@ -75,31 +42,6 @@ def test_a_walk_without_a_rule_keeps_one_level_and_says_so(tmp_path: Path) -> No
 def test_walk_packages_goes_down(tmp_path: Path) -> None:
     sources = {**REGISTRY, "registry.py": REGISTRY["registry.py"].replace("iter_modules", "walk_packages")}
     assert names(graph_of(tmp_path, sources)) == set(sources)
-
-
-def test_paths_outside_the_package(tmp_path: Path) -> None:
-    sources = {"main.py": "", "/sgl-kernel/a/b.cu": "", "/sgl-kernel/hip/c.cu": "", "/docs/x.md": "", "/LICENSE": ""}
-    root = Root(id="kernels", why=WHY, paths=("sgl-kernel",))
-    keep = Keep(id="licence", why=WHY, paths=("LICENSE",))
-    remove = Remove(id="hip", why=WHY, feature="HIP", paths=("sgl-kernel/hip",))
-    graph = graph_of(tmp_path, sources, more_roots=(root,), keeps=(keep,), removes=(remove,))
-    assert names(graph) == {"main.py", "sgl-kernel/a/b.cu", "LICENSE"}
-    assert graph.kept["LICENSE"] == "keep from root:licence"
-
-
-def test_keep_patterns(tmp_path: Path) -> None:
-    keep = Keep(id="calls", why=WHY, modules=("sglang.calls.**",))
-    sources = {"main.py": "", "calls/a.py": "", "calls/deep/b.py": "", "callsite.py": ""}
-    assert names(graph_of(tmp_path, sources, keeps=(keep,))) == {"main.py", "calls/a.py", "calls/deep/b.py"}
-
-
-def test_asset_goes_with_its_module(tmp_path: Path) -> None:
-    asset = Asset(id="tables", why=WHY, paths=("python/sglang/t",), needed_by=("sglang.user",))
-    sources = {"main.py": "", "user.py": "", "t/a.bin": "", "t/plugin.py": "import sglang.more", "more.py": ""}
-    assert names(graph_of(tmp_path / "1", sources, assets=(asset,))) == {"main.py"}
-    assert names(graph_of(tmp_path / "2", {**sources, "main.py": "import sglang.user"}, assets=(asset,))) == set(
-        sources
-    )
 
 
 def test_missing_roots(tmp_path: Path) -> None:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
-from shrinker.pipeline import analyse
-from tests.fold.programs import make_tree, rewrite
-from tests.pipeline.silent import Silent
-from tests.program.symbols.support import small_rules
+from tests.program.symbols.support import left
 
 FILES = {
-    "python/sglang/launch_server.py": "print('serves')\n",
-    "python/sglang/cli/__init__.py": "",
-    "python/sglang/cli/main.py": """\
+    "launch_server.py": "print('serves')\n",
+    "cli/__init__.py": "",
+    "cli/main.py": """\
 from sglang.cli.serve import serve
 
 
@@ -32,36 +28,31 @@ class Tool:
     def walk(self):
         return 1
 """,
-    "python/sglang/cli/serve.py": "def serve():\n    return 2\n\n\ndef stop():\n    return 3\n",
+    "cli/serve.py": "def serve():\n    return 2\n\n\ndef stop():\n    return 3\n",
     # Somebody names them: none stays only because code outside may be why it is there.
-    "python/sglang/nobody.py": "from sglang.cli.main import other\n\nother().walk().stop().run()\n",
+    "nobody.py": "from sglang.cli.main import other\n\nother().walk().stop().run()\n",
 }
 
 COMMANDS = '[[root]]\nid = "root-commands"\nwhy = "Commands of the package."\nmodules = ["sglang.cli.main"]\n'
 
 
-def _left(folder: Path, scripts: dict[str, str]) -> dict[str, str]:
-    tree = make_tree(folder / "up", FILES)
-    tree = replace(tree, declared=replace(tree.declared, scripts=scripts))
-    decided = analyse(tree, small_rules(folder, COMMANDS), 1, {}, Silent())
-    return {path: rewrite(tree, module) for path, module in decided.folded.items()}
+def _left(folder: Path, command: str) -> dict[str, str]:
+    return left(folder, FILES, COMMANDS, scripts={"tool": command})
 
 
 def test_a_function(tmp_path: Path) -> None:
-    left = _left(tmp_path, {"tool": "sglang.cli.main:main"})
-    assert "def main" in left["python/sglang/cli/main.py"] and "def serve" in left["python/sglang/cli/serve.py"]
-    assert (
-        "def other" not in left["python/sglang/cli/main.py"] and "class Tool" not in left["python/sglang/cli/main.py"]
-    )
-    assert "def stop" not in left["python/sglang/cli/serve.py"]
+    found = _left(tmp_path, "sglang.cli.main:main")
+    assert "def main" in found["cli/main.py"] and "def serve" in found["cli/serve.py"]
+    assert "def other" not in found["cli/main.py"] and "class Tool" not in found["cli/main.py"]
+    assert "def stop" not in found["cli/serve.py"]
 
 
 def test_a_method(tmp_path: Path) -> None:
-    text = _left(tmp_path, {"tool": "sglang.cli.main:Tool.run"})["python/sglang/cli/main.py"]
+    text = _left(tmp_path, "sglang.cli.main:Tool.run")["cli/main.py"]
     assert "class Tool" in text and "def run" in text
     assert "def walk" not in text and "def main" not in text
 
 
 def test_none(tmp_path: Path) -> None:
-    left = _left(tmp_path, {"elsewhere": "another.package:main"})
-    assert "def " not in left["python/sglang/cli/main.py"]
+    found = _left(tmp_path, "another.package:main")
+    assert "def " not in found["cli/main.py"]

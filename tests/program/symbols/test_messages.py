@@ -8,21 +8,10 @@ import pytest
 
 from shrinker.facts.lattice import Removed
 from shrinker.fold.messages import is_message, message
-from shrinker.pipeline import analyse
-from tests.fold.programs import make_tree, rewrite
-from tests.pipeline.silent import Silent
-from tests.program.symbols.support import ROOT, small_rules
+from tests.program.symbols.support import ROOT, left
+from tests.small import rule
 
-_RULES = (
-    ROOT
-    + """
-[[remove]]
-id = "remove-adapters"
-why = "A rule of a test."
-feature = "adapters"
-definitions = ["sglang.server.**.attach"]
-"""
-)
+_RULES = ROOT + rule("remove", "remove-adapters", feature="adapters", definitions=["sglang.server.**.attach"])
 _SERVER = """\
 class Runner:
     def attach(self, adapter):
@@ -61,32 +50,26 @@ if __name__ == "__main__":
 
 
 def _left(folder: Path, text: str) -> str:
-    tree = make_tree(
-        folder / "upstream",
-        {
-            "python/sglang/__init__.py": "",
-            "python/sglang/srt/utils.py": "",
-            "python/sglang/launch_server.py": _LAUNCH.format(text=text),
-            "python/sglang/server.py": _SERVER,
-            "python/sglang/nobody.py": "x.attach()\nx.detach()\n",
-        },
-    )
-    decided = analyse(tree, small_rules(folder, root=_RULES), 1, {}, Silent())
-    return rewrite(tree, decided.folded["python/sglang/server.py"])
+    files = {
+        "launch_server.py": _LAUNCH.format(text=text),
+        "server.py": _SERVER,
+        "nobody.py": "x.attach()\nx.detach()\n",
+    }
+    return left(folder, files | {"srt/utils.py": ""}, root=_RULES)["server.py"]
 
 
 def test_a_method_that_only_a_named_error_names_goes(tmp_path: Path) -> None:
-    left = _left(tmp_path, "")
-    assert "shrinker: sglang.server.Server.attach is not part of this server" in left
-    assert "class Runner" in left
-    assert "shrinker: sglang.server.Runner.attach" not in left
-    assert "detach" not in left
+    found = _left(tmp_path, "")
+    assert "shrinker: sglang.server.Server.attach is not part of this server" in found
+    assert "class Runner" in found
+    assert "shrinker: sglang.server.Runner.attach" not in found
+    assert "detach" not in found
 
 
 def test_a_text_of_upstream_keeps_what_it_names(tmp_path: Path) -> None:
-    left = _left(tmp_path, ', "sglang.server.Runner.attach", "detach"')
-    assert "shrinker: sglang.server.Runner.attach" in left
-    assert "def detach" in left
+    found = _left(tmp_path, ', "sglang.server.Runner.attach", "detach"')
+    assert "shrinker: sglang.server.Runner.attach" in found
+    assert "def detach" in found
 
 
 @pytest.mark.parametrize("feature", ["LoRA", "attention beside (X), removed by hand", "MoE)"])

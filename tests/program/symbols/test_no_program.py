@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.pipeline import analyse
-from tests.fold.programs import make_tree, rewrite
-from tests.pipeline.silent import Silent
-from tests.program.symbols.support import small_rules
+from tests.program.symbols.support import left
+from tests.small import rule, write
 
 ROOT = """\
 from sglang.tool import helper, other
@@ -53,12 +51,8 @@ BLOCKS = {
 
 
 def _left(folder: Path, files: dict[str, str], more: str = "") -> dict[str, str]:
-    tree = make_tree(folder / "up", {f"python/sglang/{path}": text for path, text in files.items()})
-    decided = analyse(tree, small_rules(folder, more, ("platform/cuda.toml",)), 1, {}, Silent())
-    texts = {path: rewrite(tree, module) for path, module in decided.folded.items()}
-    for path, text in texts.items():
-        (folder / "left" / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / "left" / path).write_text(text)
+    texts = left(folder, files, more, also=("platform/cuda.toml",))
+    write(folder / "left/python/sglang", texts)
     return texts
 
 
@@ -73,7 +67,7 @@ def test_no_root_runs_it(name: str, tmp_path: Path) -> None:
     block = BLOCKS[name]
     start = "from sglang.srt.utils import is_hip\n" if "is_hip" in block else ""
     texts = _left(tmp_path, {"launch_server.py": ROOT, "tool.py": start + TOOL + block + OTHER})
-    tool = texts["python/sglang/tool.py"]
+    tool = texts["tool.py"]
     assert "def main" not in tool and "def helper" in tool and "def other" in tool
     ran = _run(tmp_path, "sglang.tool")
     assert ran.returncode == 1 and ran.stdout == ""
@@ -84,17 +78,17 @@ def test_no_root_runs_it(name: str, tmp_path: Path) -> None:
 
 
 def test_what_a_root_runs_stays(tmp_path: Path) -> None:
-    root = '[[root]]\nid = "root-tool"\nwhy = "An operator runs it."\nmodules = ["sglang.tool"]\n'
+    root = rule("root", "root-tool", modules=["sglang.tool"])
     files = {"launch_server.py": ROOT, "tool.py": TOOL + BLOCKS["one"] + OTHER}
     texts = _left(tmp_path, files, root)
-    assert texts["python/sglang/tool.py"] == files["tool.py"]
+    assert texts["tool.py"] == files["tool.py"]
     assert _run(tmp_path, "sglang.tool").stdout == "{}\n"
 
 
 def test_what_does_nothing_on_this_platform_does_nothing(tmp_path: Path) -> None:
     block = 'if __name__ == "__main__":\n    if is_hip():\n        main()\n'
     files = {"launch_server.py": ROOT, "tool.py": "from sglang.srt.utils import is_hip\n" + TOOL + block + OTHER}
-    assert "raise" not in _left(tmp_path, files)["python/sglang/tool.py"]
+    assert "raise" not in _left(tmp_path, files)["tool.py"]
     assert _run(tmp_path, "sglang.tool").returncode == 0
 
 
@@ -102,12 +96,12 @@ def test_another_arm_is_no_program(tmp_path: Path) -> None:
     """What runs where the module is imported, too, is nothing that only a program does."""
     block = 'if __name__ == "__main__":\n    main()\nelse:\n    print("imported")\n'
     texts = _left(tmp_path, {"launch_server.py": ROOT, "tool.py": TOOL + block + OTHER})
-    assert block in texts["python/sglang/tool.py"]
+    assert block in texts["tool.py"]
 
 
 def test_a_module_that_is_gone_is_a_removed_one(tmp_path: Path) -> None:
     texts = _left(tmp_path, {"launch_server.py": "print('serves')\n", "tool.py": TOOL + BLOCKS["one"] + OTHER})
-    assert "python/sglang/tool.py" not in texts
+    assert "tool.py" not in texts
 
 
 def test_its_text_looks_nothing_up(tmp_path: Path) -> None:
@@ -119,4 +113,4 @@ def test_its_text_looks_nothing_up(tmp_path: Path) -> None:
         "nobody.py": "x.program()\nx.server()\n",
     }
     texts = _left(tmp_path, files)
-    assert "def program" not in texts["python/sglang/tool.py"] and "def server" not in texts["python/sglang/tool.py"]
+    assert "def program" not in texts["tool.py"] and "def server" not in texts["tool.py"]

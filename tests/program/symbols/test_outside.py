@@ -6,26 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.pipeline import analyse
 from shrinker.values.errors import InputError
-from tests.fold.programs import make_tree, rewrite
-from tests.pipeline.silent import Silent
-from tests.program.symbols.support import small_rules
+from tests.program.symbols.support import left
+from tests.small import rule
 
-ROOT = '[[root]]\nid = "root-launch"\nwhy = "The command of the program."\nmodules = ["sglang.launch_server"]\n'
-API = """
-[[api]]
-id = "api-helpers"
-why = "What the notebooks of the program call."
-users = "notebooks"
-names = ["sglang.helpers.wait_*", "sglang.helpers.Client", "sglang.helpers._private", "sglang.removed.tool"]
-
-[[remove]]
-id = "remove-tool"
-why = "A rule counts more than who uses it."
-feature = "the tool"
-modules = ["sglang.removed"]
-"""
+ROOT = rule("root", "root-launch", modules=["sglang.launch_server"])
+OUTSIDE = ["sglang.helpers.wait_*", "sglang.helpers.Client", "sglang.helpers._private", "sglang.removed.tool"]
+# A rule that removes counts more than who uses it.
+API = rule("api", "api-helpers", users="notebooks", names=OUTSIDE) + rule(
+    "remove", "remove-tool", feature="the tool", modules=["sglang.removed"]
+)
 HELPERS = """\
 import json
 import os
@@ -124,10 +114,7 @@ LAUNCH = "from sglang.pickled import Channel, Processor\n\nprint(Processor.from_
 
 
 def _left(folder: Path, files: dict[str, str], more: str = "") -> dict[str, str]:
-    package = {f"python/sglang/{name}": text for name, text in files.items()}
-    tree = make_tree(folder / "up", {"python/sglang/__init__.py": "", **package})
-    decided = analyse(tree, small_rules(folder, more, root=ROOT), 1, {}, Silent())
-    return {path[len("python/sglang/") :]: rewrite(tree, module) for path, module in decided.folded.items()}
+    return left(folder, {"__init__.py": ""} | files, more, root=ROOT)
 
 
 def _bound(text: str) -> list[str]:
@@ -143,28 +130,19 @@ def test_without_a_rule_the_module_goes(tmp_path: Path) -> None:
 
 
 def test_what_code_outside_takes_stays_with_what_it_needs_and_nothing_else(tmp_path: Path) -> None:
-    left = _left(tmp_path, FILES, API)
-    assert set(left) == {"__init__.py", "launch_server.py", "helpers.py"}
-    assert _bound(left["helpers.py"]) == [
-        "wait_for_it",
-        "_how_long",
-        "wait_none",
-        "_private",
-        "Base",
-        "ask",
-        "Client",
-        "tell",
-    ]
-    assert "import os" not in left["helpers.py"] and "import json" in left["helpers.py"]
+    found = _left(tmp_path, FILES, API)
+    assert set(found) == {"__init__.py", "launch_server.py", "helpers.py"}
+    bound = " ".join(_bound(found["helpers.py"]))
+    assert bound == "wait_for_it _how_long wait_none _private Base ask Client tell"
+    assert "import os" not in found["helpers.py"] and "import json" in found["helpers.py"]
     # Nobody runs it as a program.
-    assert "other()" not in left["helpers.py"]
+    assert "other()" not in found["helpers.py"]
 
 
-@pytest.mark.parametrize(("names", "said"), [('["sglang.*.wait"]', "in full"), ("[]", "names")])
-def test_a_rule_names_its_modules_in_full(tmp_path: Path, names: str, said: str) -> None:
-    text = f'[[api]]\nid = "a"\nwhy = "Too wide a rule."\nusers = "nobody"\nnames = {names}\n'
+@pytest.mark.parametrize(("names", "said"), [(["sglang.*.wait"], "in full"), ([], "names")])
+def test_a_rule_names_its_modules_in_full(tmp_path: Path, names: list[str], said: str) -> None:
     with pytest.raises(InputError, match=said):
-        _left(tmp_path, FILES, text)
+        _left(tmp_path, FILES, rule("api", "a", users="nobody", names=names))
 
 
 def test_heirs_of_a_class_that_is_made_of_what_comes_in(tmp_path: Path) -> None:
