@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,13 +11,22 @@ from shrinker.project import RULES_FOLDER
 from shrinker.ruleset.load import load_profile, load_rules
 from shrinker.ruleset.match import overlap
 from shrinker.values.errors import InputError
+from tests import small
 
 PROFILES = sorted(path.stem for path in (RULES_FOLDER / "profiles").glob("*.toml"))
 
 
-def rule(kind: str, name: str, **keys: str) -> str:
-    rows = "".join(f"{key} = {value}\n" for key, value in keys.items())
-    return f'[[{kind}]]\nid = "{name}"\nwhy = "A rule of a test."\n{rows}\n'
+ONE_TEXT, AS_WRITTEN = ("feature", "package"), ("value", "exact")
+
+
+def rule(name: str, text: str) -> str:
+    """A rule of a kind with keys, as in `fact calls=one.name,other.name value=false`."""
+    kind, *keys = text.split()
+    pairs = [key.split("=", 1) for key in keys]
+    texts: dict[str, Any] = {
+        key: value if key in ONE_TEXT else value.split(",") for key, value in pairs if key not in AS_WRITTEN
+    }
+    return small.rule(kind, name, *(f"{key} = {value}" for key, value in pairs if key in AS_WRITTEN), **texts)
 
 
 def load(folder: Path, *rules: str) -> None:
@@ -26,128 +36,86 @@ def load(folder: Path, *rules: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "rules",
+    ("one", "other"),
     [
         # The same thing said twice.
-        [
-            rule("fact", "a", calls='["sglang.**.is_hip"]', value="false"),
-            rule("fact", "b", calls='["sglang.a.is_hip"]', value="false"),
-        ],
+        ("fact calls=sglang.**.is_hip value=false", "fact calls=sglang.a.is_hip value=false"),
         # Different things.
-        [
-            rule("fact", "a", calls='["sglang.**.is_hip"]', value="false"),
-            rule("fact", "b", calls='["sglang.**.is_cuda"]', value="true"),
-        ],
+        ("fact calls=sglang.**.is_hip value=false", "fact calls=sglang.**.is_cuda value=true"),
         # A call and a name are different things, and so are a method of anything and a function.
-        [
-            rule("fact", "a", calls='["sglang.**.is_hip"]', value="false"),
-            rule("fact", "b", names='["sglang.**.is_hip"]', value="true"),
-        ],
-        [
-            rule("fact", "a", environment='["X"]', value="false"),
-            rule("fact", "b", environment='["X"]', value="false"),
-        ],
+        ("fact calls=sglang.**.is_hip value=false", "fact names=sglang.**.is_hip value=true"),
+        ("fact environment=X value=false", "fact environment=X value=false"),
         # A part of what is kept may be removed, and an exception is one.
-        [
-            rule("root", "a", modules='["sglang.srt"]', paths='["native"]'),
-            rule("remove", "b", feature='"npu"', modules='["sglang.srt.npu"]', paths='["native/cpu"]'),
-        ],
-        [
-            rule("walk", "a", package='"sglang.models"', keep='["deepseek"]'),
-            rule("remove", "b", feature='"others"', modules='["sglang.models.*"]', unless='["sglang.models.deepseek"]'),
-        ],
+        ("root modules=sglang.srt paths=native", "remove feature=npu modules=sglang.srt.npu paths=native/cpu"),
+        (
+            "walk package=sglang.models keep=deepseek",
+            "remove feature=others modules=sglang.models.* unless=sglang.models.deepseek",
+        ),
         # How the use of a removed function becomes decidable.
-        [
-            rule("fact", "a", calls='["sglang.npu.hooks.maybe_*"]'),
-            rule("remove", "b", feature='"npu"', modules='["sglang.npu"]', only_when_asked='["sglang.npu.quant.*"]'),
-        ],
-        [rule("fact", "a", names='["torch.version.hip"]'), rule("absent", "b", modules='["torch_npu"]')],
-        [
-            rule("fact", "a", calls='["sglang.npu.quant.f"]', value="false"),
-            rule("remove", "b", feature='"npu"', modules='["sglang.npu"]', only_when_asked='["sglang.npu.**"]'),
-        ],
-        [
-            rule("fact", "a", names='["sys.platform"]', value='"linux"'),
-            rule("domain", "b", names='["sys.platform"]', never='["win32"]'),
-        ],
+        (
+            "fact calls=sglang.npu.hooks.maybe_*",
+            "remove feature=npu modules=sglang.npu only_when_asked=sglang.npu.quant.*",
+        ),
+        ("fact names=torch.version.hip", "absent modules=torch_npu"),
+        (
+            "fact calls=sglang.npu.quant.f value=false",
+            "remove feature=npu modules=sglang.npu only_when_asked=sglang.npu.**",
+        ),
+        ('fact names=sys.platform value="linux"', "domain names=sys.platform never=win32"),
     ],
 )
-def test_no_contradiction(tmp_path: Path, rules: list[str]) -> None:
-    load(tmp_path, *rules)
+def test_no_contradiction(tmp_path: Path, one: str, other: str) -> None:
+    load(tmp_path, rule("a", one), rule("b", other))
 
 
 @pytest.mark.parametrize(
-    ("rules", "words"),
+    ("one", "other", "words"),
     [
         (
-            [
-                rule("fact", "a", calls='["sglang.**.is_hip"]', value="false"),
-                rule("fact", "b", calls='["sglang.utils.is_hip"]', value="true"),
-            ],
+            "fact calls=sglang.**.is_hip value=false",
+            "fact calls=sglang.utils.is_hip value=true",
             ["rule a says sglang.**.is_hip is false", "rule b says sglang.utils.is_hip is true"],
         ),
         (
-            [
-                rule("fact", "a", names='["sglang.x.flag"]', value="true"),
-                rule("fact", "b", attributes='["sglang.*.flag"]', value="true", exact="false"),
-            ],
+            "fact names=sglang.x.flag value=true",
+            "fact attributes=sglang.*.flag value=true exact=false",
             ["is true, but", "true (only its truth)"],
         ),
+        ("fact environment=X value=false", "fact environment=Y,X", ["the variable X is false", "it is None"]),
         (
-            [rule("fact", "a", environment='["X"]', value="false"), rule("fact", "b", environment='["Y", "X"]')],
-            ["the variable X is false", "it is None"],
-        ),
-        (
-            [
-                rule("fact", "a", calls='["platform.system"]', value='"Linux"'),
-                rule("domain", "b", calls='["platform.*"]', never='["Linux"]'),
-            ],
+            'fact calls=platform.system value="Linux"',
+            "domain calls=platform.* never=Linux",
             ["platform.system is Linux", "platform.* never is"],
         ),
         (
-            [
-                rule("root", "a", modules='["sglang.srt.npu.start"]'),
-                rule("remove", "b", feature='"npu"', modules='["sglang.**.npu"]'),
-            ],
+            "root modules=sglang.srt.npu.start",
+            "remove feature=npu modules=sglang.**.npu",
             ["keeps sglang.srt.npu.start", "sglang.**.npu is removed"],
         ),
+        ("keep modules=aiter.ops", "absent modules=aiter", ["keeps aiter.ops", "not installed"]),
         (
-            [rule("keep", "a", modules='["aiter.ops"]'), rule("absent", "b", modules='["aiter"]')],
-            ["keeps aiter.ops", "not installed"],
-        ),
-        (
-            [
-                rule("walk", "a", package='"sglang.models"', keep='["llama"]'),
-                rule("remove", "b", feature='"others"', modules='["sglang.models.*"]'),
-            ],
+            "walk package=sglang.models keep=llama",
+            "remove feature=others modules=sglang.models.*",
             ["keeps sglang.models.llama"],
         ),
+        ("keep paths=native/cpu/a.cc", "remove feature=cpu paths=native/cpu", ["keeps native/cpu/a.cc"]),
         (
-            [
-                rule("keep", "a", paths='["native/cpu/a.cc"]'),
-                rule("remove", "b", feature='"cpu"', paths='["native/cpu"]'),
-            ],
-            ["keeps native/cpu/a.cc"],
-        ),
-        (
-            [rule("fact", "a", names='["torch.npu"]', value="false"), rule("absent", "b", attributes='["torch.npu"]')],
+            "fact names=torch.npu value=false",
+            "absent attributes=torch.npu",
             ["torch.npu is false", "no such thing"],
         ),
         (
-            [
-                rule("fact", "a", calls='["sglang.npu.quant.f"]', value="false"),
-                rule(
-                    "remove", "b", feature='"npu"', modules='["sglang.npu"]', only_when_asked='["sglang.npu.quant.f"]'
-                ),
-            ],
+            "fact calls=sglang.npu.quant.f value=false",
+            "remove feature=npu modules=sglang.npu only_when_asked=sglang.npu.quant.f",
             ["sglang.npu.quant.f is false", "a use of sglang.npu.quant.f is an error"],
         ),
     ],
 )
-def test_both_rules_are_named(tmp_path: Path, rules: list[str], words: list[str]) -> None:
+def test_both_rules_are_named(tmp_path: Path, one: str, other: str, words: list[str]) -> None:
+    first = rule("a", one)
+    second = len(first.splitlines()) + 1
     with pytest.raises(InputError) as caught:
-        load(tmp_path, *rules)
-    second = rules[0].count("\n") + 1
+        load(tmp_path, first, rule("b", other))
     for word in ("world.toml:1: rule a", f"world.toml:{second}: rule b", *words):
         assert word in caught.value.message
     assert caught.value.next_step

@@ -49,13 +49,8 @@ def test_values(tmp_path: Path) -> None:
         "small", folder(tmp_path, FACT + '\n[[absent]]\nid = "amd"\nwhy = "Not there."\nmodules = ["a"]\n')
     )
     [fact] = rules.facts
-    assert (fact.id, fact.calls, fact.value, fact.exact, fact.optional) == (
-        "hip",
-        ("sglang.**.is_hip",),
-        False,
-        True,
-        False,
-    )
+    assert (fact.id, fact.calls) == ("hip", ("sglang.**.is_hip",))
+    assert (fact.value, fact.exact, fact.optional) == (False, True, False)
     assert rules.absents[0].modules == ("a",)
     assert [rule.id for rule in rules.all_rules()] == ["hip", "amd"]
 
@@ -91,11 +86,17 @@ def test_the_digest_covers_rules_and_profile(tmp_path: Path) -> None:
         (FACT + FACT, ["world.toml:6", "'hip'", "world.toml:1"]),
         (FACT + "value = true\n", ["world.toml:6"]),
         (FACT + "[[fact]\n", ["world.toml:6"]),
+        ('description = "x"\ninclude = ["word"]\n', ["small.toml:2", "'word'", "did you mean 'world'"]),
+        ('description = "x"\ninclde = ["world"]\n', ["small.toml:2", "'inclde'", "did you mean 'include'"]),
+        ('description = "x"\n', ["small.toml:1", "include"]),
+        ('description = "x\n', ["small.toml:1"]),
     ],
 )
 def test_errors_name_file_and_line(tmp_path: Path, text: str, words: list[str]) -> None:
+    """Of a file of rules, or of a profile, which begins with its description."""
+    files = (FACT, text) if text.startswith("description") else (text,)
     with pytest.raises(InputError) as caught:
-        load_profile("small", folder(tmp_path, text))
+        load_profile("small", folder(tmp_path, *files))
     for word in words:
         assert word in caught.value.message
     assert caught.value.next_step
@@ -111,21 +112,6 @@ def test_one_id_in_two_files(tmp_path: Path) -> None:
     (place / "other.toml").write_text("# first\n" + FACT)
     with pytest.raises(InputError, match=r"other\.toml:2: rule id 'hip' is taken by world\.toml:1"):
         load_rules([place / "world.toml", place / "other.toml"])
-
-
-@pytest.mark.parametrize(
-    ("profile", "words"),
-    [
-        ('description = "x"\ninclude = ["word"]\n', ["small.toml:2", "'word'", "did you mean 'world'"]),
-        ('description = "x"\ninclde = ["world"]\n', ["small.toml:2", "'inclde'", "did you mean 'include'"]),
-        ('description = "x"\n', ["small.toml:1", "include"]),
-        ('description = "x\n', ["small.toml:1"]),
-    ],
-)
-def test_errors_of_a_profile(tmp_path: Path, profile: str, words: list[str]) -> None:
-    with pytest.raises(InputError) as caught:
-        load_profile("small", folder(tmp_path, FACT, profile))
-    assert all(word in caught.value.message for word in words) and caught.value.next_step
 
 
 def test_an_unknown_profile(tmp_path: Path) -> None:
