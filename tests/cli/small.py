@@ -162,6 +162,19 @@ class World:
     def shrink(self, *more: str, upstream: str | None = None, **extra: str) -> Done:
         return self.run(self.arguments(*more, upstream=upstream), **extra)
 
+    def ask(self, command: str, *more: str) -> Done:
+        """Run a command about the tree that is there."""
+        return self.run([command, "--out", str(self.out), *more])
+
+    def verify(self, *more: str) -> Done:
+        """Judge the tree that is there against its upstream."""
+        return self.ask("verify", "--upstream", f"path:{self.upstream}", *more)
+
+    def add(self, path: str, text: str) -> None:
+        """Write a text at the end of a file of the folder."""
+        with (self.folder / path).open("a") as file:
+            file.write(text)
+
     def paused(self, at: str, jobs: int = 1, then: str = "", more: Sequence[str] = ()) -> Paused:
         """A `shrink` that waits when a phase begins (`fold and graph`) or is at work (`emit+`).
 

@@ -41,8 +41,7 @@ def test_a_rule_whose_file_nothing_reaches_does_nothing_alone(world: World) -> N
 
 
 def test_one_of_two_equal_rules_does_nothing_alone(world: World) -> None:
-    file = world.rules / "world.toml"
-    file.write_text(file.read_text() + TWICE)
+    world.add("rules/world.toml", TWICE)
     assert [row["lines"] for row in _effect(world, "npu", "npu-again")] == [{"back": 0, "gone": 0}] * 2
 
 

@@ -13,16 +13,13 @@ from pathlib import Path
 import pytest
 
 from shrinker.cache.workers import WorkerPool
-from tests.cli.small import FILES, RULES, World, large
-from tests.small import write
+from tests.cli.small import World, large, small_world
 
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> World:
     """A large small world with a tree, generated once; tests take a copy."""
-    world = World(tmp_path_factory.mktemp("template"))
-    write(world.upstream, large())
-    write(world.rules, RULES)
+    world = small_world(tmp_path_factory.mktemp("template"), large())
     done = world.shrink()
     assert done.code == 0, done.err
     return world
@@ -112,7 +109,7 @@ def test_a_killed_run_leaves_nothing_for_the_next(previous: World) -> None:
     assert len(previous.hidden()) == 2
     assert {name: data for name, data in previous.left().items() if not name.startswith(".")} == before
     # Still the previous run's, and whole.
-    assert previous.run(["why", "cuda.py", "--out", str(previous.out)]).code == 0
+    assert previous.ask("why", "cuda.py").code == 0
     assert previous.shrink().code == 0
     assert previous.hidden() == []
     assert b"'new'" in previous.left()["tree/python/sglang/srt/cuda.py"]
@@ -127,29 +124,26 @@ def test_a_run_that_dies_in_the_replacement_is_seen_and_mended(previous: World, 
     done = previous.paused("source", then=f"die {before}").go_on()
     assert done.code == 9, done.err
     left = previous.left()
-    verify = ["verify", "--out", str(previous.out), "--upstream", f"path:{previous.upstream}", "--level", "form"]
     if before == 0:
         assert {name: data for name, data in left.items() if not name.startswith(".")} == old
     elif before == 1:
         assert not previous.out.exists()
-        assert previous.run(["why", "cuda.py", "--out", str(previous.out)]).code == 2
+        assert previous.ask("why", "cuda.py").code == 2
     else:
         assert b"'new'" in left["tree/python/sglang/srt/cuda.py"]
         assert left["tree.reports/shrink.lock.json"] == old["tree.reports/shrink.lock.json"]
-        told = previous.run(["why", "cuda.py", "--out", str(previous.out)])
+        told = previous.ask("why", "cuda.py")
         assert told.code == 2 and "killed before it ended" in told.err
-        told = previous.run(verify)
+        told = previous.verify("--level", "form")
         assert told.code == 1 and "lock: FAILED" in told.out
     assert previous.shrink().code == 0
     assert previous.hidden() == []
-    assert previous.run(verify).code == 0
-    assert previous.run(["why", "cuda.py", "--out", str(previous.out)]).code == 0
+    assert previous.verify("--level", "form").code == 0
+    assert previous.ask("why", "cuda.py").code == 0
 
 
 def test_a_first_run_that_is_interrupted_leaves_nothing(tmp_path: Path) -> None:
-    write(tmp_path / "upstream", FILES)
-    write(tmp_path / "rules", RULES)
-    world = World(tmp_path)
+    world = small_world(tmp_path)
     assert world.paused("report").signal(signal.SIGINT).code == 130
     assert world.left() == {} and world.hidden() == []
 

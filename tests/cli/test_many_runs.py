@@ -63,7 +63,7 @@ def test_killed_at_twenty_random_moments(generated: World) -> None:
         assert done.code == 0, done.err
         assert content(world.out) == states[name], "what killed runs left in the cache is right"
         assert world.hidden() == []
-    done = world.run(["verify", "--out", str(world.out), "--upstream", f"path:{world.upstream}"])
+    done = world.verify()
     assert done.code == 0, done.out
 
 
@@ -86,7 +86,7 @@ def test_two_runs_at_once(world: World, same: bool) -> None:
         assert content(other.out) == first
     assert world.shrink("--no-cache").code == 0
     assert content(world.out) == first
-    done = world.run(["verify", "--out", str(world.out), "--upstream", f"path:{world.upstream}"])
+    done = world.verify()
     assert done.code == 0, done.out
 
 
