@@ -1,7 +1,8 @@
-"""What a module's imports lead to is folded before the search asks for it, once, and gives what it gives without that."""
+"""What a module's imports lead to is folded before the search asks for it, once; the phases of a run are its time."""
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,13 @@ from shrinker.cache import Cache
 from shrinker.facts.build import build_environment, chunks
 from shrinker.fold import workers
 from shrinker.fold.engine import FoldEngine
+from shrinker.pipeline.progress import timed
 from shrinker.program.build import build_graph
 from shrinker.program.reach import import_leads
 from shrinker.ruleset import Ruleset
 from shrinker.values.upstream import UpstreamTree
 from tests.fold.programs import make_tree
+from tests.pipeline.silent import Silent
 from tests.program.symbols.support import small_rules
 from tests.small import rule
 
@@ -92,3 +95,23 @@ def test_what_an_earlier_run_folded_is_not_folded_ahead(
         assert _path("deep/third") in engine.folded
         assert engine.folded_anew == len(engine.folded) - 2
     assert cache.counts["folded"].found == 2
+
+
+def test_a_phase_within_another_counts_once() -> None:
+    timings: dict[str, float] = {"before": 5.0}
+    start = time.perf_counter()
+    with timed("outer", timings, Silent()):
+        time.sleep(0.02)
+        with timed("inner", timings, Silent()):
+            time.sleep(0.1)
+    taken = time.perf_counter() - start
+    assert sum(timings.values()) - 5.0 == pytest.approx(taken, abs=0.01)
+    assert timings["inner"] >= 0.1 and timings["outer"] < timings["inner"]
+
+
+def test_a_phase_that_fails_has_its_time() -> None:
+    timings: dict[str, float] = {}
+    with pytest.raises(ZeroDivisionError), timed("fails", timings, Silent()):
+        time.sleep(0.01)
+        raise ZeroDivisionError
+    assert timings["fails"] >= 0.01

@@ -1,4 +1,4 @@
-"""How simulated commands are described and ended; any interpreter."""
+"""How simulated commands are described, named on a command line and ended; any interpreter."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 
 from equivalence.processes import run
 from equivalence.simulation import calls
+from equivalence.simulation.__main__ import parse
 from equivalence.simulation.environment import SITE, Simulation, find_python
 from equivalence.simulation.inside import AfterImport
 from equivalence.simulation.packages import declared_versions
@@ -125,3 +126,19 @@ def test_the_command_line_names_a_wrong_tree(tmp_path: Path) -> None:
     ended = subprocess.run(command, capture_output=True, text=True, timeout=180, cwd=SITE.parents[2])
     assert ended.returncode == 1
     assert "error: " in ended.stderr and "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("options", [["--capability", "10.0", "tree"], ["tree", "--capability", "10.0"]])
+def test_options_stand_on_either_side_of_the_tree(options: list[str]) -> None:
+    assert parse([*options, "--", "-m", "x", "--help", "--"]) == (Path("tree"), (10, 0), ["-m", "x", "--help", "--"])
+
+
+def test_nothing_but_a_tree_is_needed() -> None:
+    assert parse(["tree"]) == (Path("tree"), (9, 0), [])
+
+
+@pytest.mark.parametrize("words", [[], ["--", "tree"], ["tree", "-m", "x"], ["tree", "--capability", "ten", "--"]])
+def test_what_is_not_understood_ends_the_command(words: list[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        parse(words)
+    assert caught.value.code == 2
