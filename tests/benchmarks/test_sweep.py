@@ -122,17 +122,6 @@ def test_a_day_is_its_noon_whenever_it_is_asked_for(tmp_path: Path, monkeypatch:
     assert len(spread(tmp_path, 9, "2026-02-03T11:30:00Z", "2026-02-03T22:00:00Z")) == 1
 
 
-@pytest.fixture
-def upstream(tmp_path: Path) -> Path:
-    """Three commits; the last is no Python."""
-    write(tmp_path / "rules", RULES)
-    folder = write(tmp_path / "upstream", FILES)
-    git(folder, "init", "-q")
-    for text in (FILES[CUDA], FILES[CUDA] + "# more\n", "def start(:\n"):
-        committed(folder, {CUDA: text})
-    return folder
-
-
 def _measure(tmp_path: Path, *more: str) -> int:
     fixed = ["--profile", "small", "--rules", str(tmp_path / "rules"), "--folder", str(tmp_path / "out"), "--jobs", "1"]
     return pairs.main(
@@ -140,13 +129,16 @@ def _measure(tmp_path: Path, *more: str) -> int:
     )
 
 
+def _the_last(monkeypatch: pytest.MonkeyPatch, commits: list[str]) -> None:
+    monkeypatch.setattr(pairs, "spread", lambda repository, *_: [f"git:{repository}@{commits[-1]}"])
+
+
 def test_a_pair_is_measured_with_a_cache_of_its_own(
-    tmp_path: Path, upstream: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, commits: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    git(upstream, "reset", "-q", "--hard", "HEAD^")
-    monkeypatch.setattr(
-        pairs, "spread", lambda repository, *_: [f"git:{repository}@{git(upstream, 'rev-parse', 'HEAD')}"]
-    )
+    upstream = tmp_path / "upstream"
+    commits += [committed(upstream, {CUDA: FILES[CUDA] + more}) for more in ("", "# more\n")]
+    _the_last(monkeypatch, commits)
     monkeypatch.setenv("SHRINKER_CACHE", str(tmp_path / "not asked"))
     monkeypatch.setattr(pairs, "TARGET_SECONDS", 600.0)
     assert _measure(tmp_path, "--pairs", "1") == 0
@@ -154,7 +146,7 @@ def test_a_pair_is_measured_with_a_cache_of_its_own(
     assert not (tmp_path / "not asked").exists()
     data = json.loads((tmp_path / "out/pairs.json").read_text())
     (row,) = data["pairs"]
-    assert row["first"] == git(upstream, "rev-parse", "HEAD^") and row["second"] == git(upstream, "rev-parse", "HEAD")
+    assert [row["first"], row["second"]] == commits[-2:]
     assert (row["changed_files"], row["changed_python"]) == (1, 1)
     assert row["cold"]["wall_seconds"] > 0 and "source" in row["second_run"]["phases_seconds"]
     text = (tmp_path / "out/PAIRS.md").read_text()
@@ -164,11 +156,10 @@ def test_a_pair_is_measured_with_a_cache_of_its_own(
 
 
 def test_a_run_that_fails_is_told_and_no_figure(
-    tmp_path: Path, upstream: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, commits: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        pairs, "spread", lambda repository, *_: [f"git:{repository}@{git(upstream, 'rev-parse', 'HEAD')}"]
-    )
+    git(tmp_path / "upstream", "reset", "-q", "--hard", commits[1])
+    _the_last(monkeypatch, commits[:2])
     assert _measure(tmp_path, "--pairs", "1") == 1
     text = (tmp_path / "out/PAIRS.md").read_text()
     assert "was not measured" in text and "No pair ended well" in text and pairs.STATE == "pairs.json"

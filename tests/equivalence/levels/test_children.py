@@ -36,6 +36,14 @@ def test_programs_of_the_profile(tmp_path: Path) -> None:
     assert [command.path for command in found] == ["python/sglang/top.py", "python/sglang/within/tool.py"]
 
 
+def asked(tree: Path, program: str, **given: object) -> Any:
+    """What a program of the levels answers of a tree."""
+    (tree / "given.json").write_text(json.dumps(given | {"seconds": 60}))
+    words = [sys.executable, *map(str, (PROGRAMS / program, tree / "given.json", tree / "result.json"))]
+    subprocess.run(words, check=True, env=os.environ | {"PYTHONPATH": str(tree)})
+    return json.loads((tree / "result.json").read_text())
+
+
 def test_each_command_is_alone_with_its_arguments_and_its_end(tmp_path: Path) -> None:
     files = {
         "helps.py": "import argparse, sglang.once\nargparse.ArgumentParser().parse_args()",
@@ -47,10 +55,7 @@ def test_each_command_is_alone_with_its_arguments_and_its_end(tmp_path: Path) ->
     tree = write_package(tmp_path, files)
     commands = {name: ("-m", f"sglang.{name}") for name in ("helps", "again", "says", "fails")}
     commands["installed"] = ("-c", "import sys; sys.argv[0] = 'sglang'; print(sys.argv); sys.exit(3)")
-    (tmp_path / "given.json").write_text(json.dumps({"commands": commands, "seconds": 60}))
-    words = [sys.executable, *map(str, (PROGRAMS / "usage.py", tmp_path / "given.json", tmp_path / "result.json"))]
-    subprocess.run(words, check=True, env=os.environ | {"PYTHONPATH": str(tree)})
-    told = json.loads((tmp_path / "result.json").read_text())
+    told = asked(tree, "usage.py", commands=commands)
     assert told["helps"][0] == 0 and told["helps"][1].startswith("loaded\nusage: helps.py [-h]")
     assert told["again"] == [0, "loaded\n['--help'] True\n"]
     assert told["says"] == [1, "no\n"] and told["installed"] == [3, "['sglang', '--help']\n"]
@@ -96,10 +101,7 @@ def test_every_list_is_settled_by_itself(tmp_path: Path) -> None:
     late = "import os\nos.environ['IMPORTED'] = '1'\n"
     tree = write_package(tmp_path, {"srt/server_args.py": SERVER_ARGS, "srt/late.py": late})
     cases = [["--switch"], ["--plain"], ["--broken", "7"], ["--unknown"], ["--killed"], ["--late"]]
-    (tmp_path / "given.json").write_text(json.dumps({"cases": cases, "seconds": 60}))
-    words = [sys.executable, *map(str, (PROGRAMS / "arguments.py", tmp_path / "given.json", tmp_path / "result.json"))]
-    subprocess.run(words, check=True, env=os.environ | {"PYTHONPATH": str(tree)})
-    told = json.loads((tmp_path / "result.json").read_text())
+    told = asked(tree, "arguments.py", cases=cases)
     fields = {"words": "['--plain']", "made": "<object object>"}
     assert told[:2] == [
         # What an import sets is told once: the others find it loaded.

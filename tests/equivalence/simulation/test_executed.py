@@ -28,21 +28,23 @@ PACKAGE = {
 def made(tmp_path: Path) -> Simulation:
     write_package(tmp_path / "tree", PACKAGE)
     executed.clear(tmp_path / "lines")
-    return Simulation(simulation_python(), Settings()).seeing(
-        executed=str(tmp_path / "lines"), followed=str(tmp_path / "tree" / "sglang")
-    )
+    return seeing(tmp_path, executed=str(tmp_path / "lines"))
 
 
-def ran(made: Simulation, tmp_path: Path, code: str) -> executed.Executed:
-    variables = made.variables(tmp_path / "tree")
-    finished = run([made.python, "-c", code], variables=variables, output=tmp_path / "output", limit=120)
+def seeing(folder: Path, **what: str) -> Simulation:
+    return Simulation(simulation_python(), Settings()).seeing(followed=str(folder / "tree/sglang"), **what)
+
+
+def finish(made: Simulation, folder: Path, *words: str | Path) -> None:
+    variables = made.variables(folder / "tree")
+    finished = run([made.python, *words], variables=variables, output=folder / "output", limit=120)
     assert finished.code == 0, finished.tail()
-    return executed.read(tmp_path / "lines")
 
 
 @pytest.mark.parametrize("end", ["", "; import os; os._exit(0)"])
 def test_lines_of_an_import_are_apart(made: Simulation, tmp_path: Path, end: str) -> None:
-    found = ran(made, tmp_path, f"from sglang.used import work; work(1){end}")
+    finish(made, tmp_path, "-c", f"from sglang.used import work; work(1){end}")
+    found = executed.read(tmp_path / "lines")
     assert found.running == {"used.py": {7, 8}}
     assert found.importing == {"used.py": {1, 3, 6}, "helper.py": {1, 2, 5}}
 
@@ -57,9 +59,7 @@ def test_threads_and_processes_are_followed(made: Simulation, tmp_path: Path) ->
         "        process.start(); process.join(); assert process.exitcode == 0\n"
         "    thread = threading.Thread(target=unused, args=(1,)); thread.start(); thread.join()\n"
     )
-    variables = made.variables(tmp_path / "tree")
-    finished = run([made.python, program], variables=variables, output=tmp_path / "output", limit=120)
-    assert finished.code == 0, finished.tail()
+    finish(made, tmp_path, program)
     assert executed.read(tmp_path / "lines").running == {"used.py": {7, 8, 9}, "helper.py": {6}}
 
 
@@ -124,13 +124,7 @@ async def serve():
 def counted(folder: Path, code: str) -> dict[str, events.Events]:
     write_package(folder / "tree", {"__init__.py": "", "managers/__init__.py": "", "managers/loop.py": LOOP})
     (folder / "counts").mkdir()
-    made = Simulation(simulation_python(), Settings()).seeing(
-        counted=str(folder / "counts"), followed=str(folder / "tree/sglang")
-    )
-    finished = run(
-        [made.python, "-c", code], variables=made.variables(folder / "tree"), output=folder / "output", limit=120
-    )
-    assert finished.code == 0, finished.tail()
+    finish(seeing(folder, counted=str(folder / "counts")), folder, "-c", code)
     return events.read(folder / "counts")
 
 

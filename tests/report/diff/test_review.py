@@ -6,17 +6,23 @@ import os
 import shutil
 import signal
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from shrinker.report.diff.values import Change
-from tests.cli.small import FILES, RULES, World
+from tests.cli.small import FILES, RULES, World, small_world
 from tests.report.diff.compared import CUDA, SERVER, changed, compared, diff, second, told
 from tests.repositories import committed, git
 from tests.small import write
 
 UTILS = "python/sglang/srt/utils.py"
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return small_world(tmp_path)
 
 
 def _cells(rows: list[dict[str, Any]]) -> dict[str, tuple[str, str, str]]:
