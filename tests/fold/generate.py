@@ -12,11 +12,10 @@ from random import Random
 
 from tests.fold.callables import part, part_calls
 from tests.fold.conditions import condition
-from tests.fold.flag_module import FLAG_VALUES, flag_module
 from tests.fold.layout import Block, Compound, Style, write
 from tests.fold.making import together
 from tests.fold.shapes import ANYWHERE, SHAPES
-from tests.fold.surroundings import AGAIN, FLAGS, HOOKS, KINDS, MAIN, NPU, REGISTRY
+from tests.fold.surroundings import AGAIN, FLAG_VALUES, FLAGS, HOOKS, KINDS, MAIN, NPU, REGISTRY, flag_module
 
 _OFF = ("is_hip()", "_is_hip", "not is_cuda()", "_off")
 _SIMPLE = (
