@@ -137,12 +137,6 @@ def test_judging_again_takes_nothing_from_the_cache(world: World) -> None:
     assert results.read_bytes() == before
 
 
-def test_a_tree_that_was_changed_after_a_run_is_still_judged(world: World) -> None:
-    _run(world)
-    world.add("dist/tree/python/sglang/srt/server.py", "PORT = 1\n")
-    assert world.verify().code == 1
-
-
 def test_the_cache_is_cleared_with_the_rest(world: World) -> None:
     from shrinker.source.cache import clear
 

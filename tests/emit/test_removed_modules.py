@@ -114,32 +114,24 @@ def run(tree: Path, *arguments: str) -> tuple[int, str]:
 
 def test_what_stays_as_it_was(tree: Path) -> None:
     code = """
-import importlib, importlib.util, pkgutil, sys
+import importlib, importlib.util, pkgutil, pytest, sys
 import sglang, sglang.srt.models.one, sglang.mixed.kept
 from sglang.removed_features import guard
 guard()
 assert [type(f).__name__ for f in sys.meta_path].count("_Guard") == 1
 for name in ("sglang.vision.deep", "sglang.plain.lost"):
-    try:
+    with pytest.raises(ModuleNotFoundError):
         importlib.util.find_spec(name)
-    except ModuleNotFoundError:
-        pass
-    else:
-        raise AssertionError(name)
 for name in ("sglang.lost", "sglang.vision", "sglang.srt.models.llama", "sglang.mixed.gone", "nothing"):
     assert importlib.util.find_spec(name) is None, name
 assert [m.name for m in pkgutil.iter_modules(sglang.__path__)] == ["removed_features", "srt"]
 for name in ("sglang.never", "sglang.srt.models.never", "sglang.losty", "nothing", "sglang.mixed.never"):
-    try:
+    with pytest.raises(ModuleNotFoundError) as caught:
         importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        assert error.name == name
-    else:
-        raise AssertionError(name)
-try:
+    assert caught.value.name == name
+with pytest.raises(ImportError) as caught:
     from sglang.srt.models import never
-except ImportError as error:
-    assert "RemovedFeatureError" not in repr(error)
+assert "RemovedFeatureError" not in repr(caught.value)
 print("fine")
 """
     assert run(tree, "-c", code) == (0, "fine\n")
@@ -203,33 +195,26 @@ def test_the_named_error_of_names(tree: Path, code: str, said: list[str]) -> Non
 
 def test_code_outside_may_look_whether_it_is_there(tree: Path) -> None:
     code = """
-import sys
+import pytest, sys
 import sglang, sglang.mixed.kept as kept
 from sglang.removed_features import RemovedFeatureError
 for ask in ("import sglang.lost", "from sglang.vision import Encoder", "from sglang.srt.models import llama", "from sglang import OpenEye"):
-    try:
+    with pytest.raises(ImportError) as caught:
         exec(ask)
-    except ImportError as error:
-        assert isinstance(error, RemovedFeatureError), ask
-    else:
-        raise AssertionError(ask)
-try:
+    assert isinstance(caught.value, RemovedFeatureError), ask
+with pytest.raises(ModuleNotFoundError):
     import sglang.lost
-except ModuleNotFoundError:
-    pass
 assert not hasattr(sglang, "OpenEye") and getattr(kept, "helper", 1) == 1
 # What a module answers for itself, what nobody ever had, and what the machinery looks for.
 assert kept.Tool == "Tool" and kept.early == "early"
 for name in ("nothing", "__path__", "_helper"):
     assert not hasattr(kept, name) and not hasattr(sglang.mixed, name.replace("__path__", "x")), name
-    try:
+    with pytest.raises(AttributeError) as caught:
         getattr(sglang, name.replace("__path__", "y"))
-    except AttributeError as error:
-        assert not isinstance(error, RemovedFeatureError)
-try:
+    assert not isinstance(caught.value, RemovedFeatureError)
+with pytest.raises(ImportError, match="cannot import name") as caught:
     from sglang.mixed.kept import nothing
-except ImportError as error:
-    assert "cannot import name" in str(error) and not isinstance(error, RemovedFeatureError)
+assert not isinstance(caught.value, RemovedFeatureError)
 from sglang.mixed.kept import *
 import inspect
 assert "def __getattr__" in inspect.getsource(kept)
@@ -241,7 +226,7 @@ print("fine")
 def test_an_import_inside_a_function_runs_no_code_of_the_guard(tree: Path) -> None:
     """It asks the module for `__path__`, which a module of one file has not got: a server does so at each step."""
     code = """
-import sys
+import pytest, sys
 from sglang.srt.models.one import by_import
 ran = []
 def trace(frame, event, argument):
@@ -252,15 +237,11 @@ from sglang.srt.models.one import by_import
 sys.settrace(None)
 one = sys.modules["sglang.srt.models.one"]
 assert "__getattr__" in vars(one) and not ran, ran
-try:
+with pytest.raises(AttributeError, match="'sglang.srt.models.one' object has no attribute 'nothing'"):
     one.nothing
-except AttributeError as error:
-    assert "'sglang.srt.models.one' object has no attribute 'nothing'" in str(error)
 assert not hasattr(one, "__path__") and not hasattr(one, "__module__") and not hasattr(one, "went")
-try:
+with pytest.raises(ImportError, match="the name went of the module sglang.srt.models.one"):
     from sglang.srt.models.one import went
-except ImportError as error:
-    assert "the name went of the module sglang.srt.models.one" in str(error)
 print("fine")
 """
     assert run(tree, "-c", code) == (0, "fine\n")

@@ -1,15 +1,18 @@
-"""Which distributions stay: first what must, then what goes, and what `why` and `why-not` say of both."""
+"""Which distributions stay: first what must, then what goes, and what `why` and `why-not` say of both; targets of a crate."""
 
 from __future__ import annotations
 
 import json
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from shrinker.emit.writer import without_lines
 from shrinker.program.build import build_graph
 from shrinker.program.distributions import PYPROJECT, decide_distributions, with_uncertain
+from shrinker.program.native.cargo import cargo_cuts
 from shrinker.program.saved import graph_data, load_graph
 from shrinker.program.why import explain, explain_removed
 from shrinker.program.written import written_imports
@@ -19,7 +22,7 @@ from shrinker.values.distributions import Distribution as Row
 from shrinker.values.distributions import Distributions
 from shrinker.values.errors import InputError
 from shrinker.values.folded import FoldedModule
-from shrinker.values.graph import Graph
+from shrinker.values.graph import Graph, Removal
 from shrinker.values.upstream import DeclaredPackage, UpstreamTree
 from tests.program.kept import WHY
 from tests.program.small_tree import plain_fold, write_tree
@@ -170,3 +173,54 @@ def test_why_and_why_not(tmp_path: Path) -> None:
             explain(data, query)
     with pytest.raises(InputError, match="is kept"):
         explain_removed(data, "pyzmq")
+
+
+CRATE = """\
+[package]
+name = "gateway"
+
+[[bin]]
+name = "gateway"
+path = "src/main.rs"
+
+[dev-dependencies]
+criterion = "0.5"
+
+[[bench]]
+name = "by_path"
+harness = false
+path = "benches/first.rs"
+[[bench]]
+name = "by_name"
+harness = false
+
+# Of the next one.
+[[bench]]
+name = "stays"
+
+[profile.release]
+lto = "fat"
+"""
+
+
+def _cut(root: Path, crate: str) -> str:
+    files = {f"/g/{path}": "" for path in ("src/main.rs", "benches/first.rs", "benches/by_name.rs", "benches/stays.rs")}
+    tree = write_tree(root, {**files, "/g/Cargo.toml": crate})
+    gone = ("g/benches/first.rs", "g/benches/by_name.rs")
+    kept = {path: "" for path in tree.by_path if path not in gone}
+    graph = Graph((), kept, {path: Removal("remove-benches", "") for path in gone}, ())
+    cuts = cargo_cuts(tree, graph)
+    return without_lines("g/Cargo.toml", crate.encode(), cuts["g/Cargo.toml"]).decode() if cuts else crate
+
+
+def test_targets_go_with_their_sources(tmp_path: Path) -> None:
+    cut = _cut(tmp_path, CRATE)
+    before = tomllib.loads(CRATE)
+    assert tomllib.loads(cut) == {**before, "bench": [{"name": "stays"}]}
+    assert "# Of the next one.\n[[bench]]" in cut
+
+
+def test_what_cannot_be_told_stays(tmp_path: Path) -> None:
+    odd = CRATE.replace('[[bench]]\nname = "by_name"', '[[ bench ]]\nname = "by_name"')
+    assert _cut(tmp_path, odd) == odd
+    assert _cut(tmp_path / "broken", "[[bench\n") == "[[bench\n"

@@ -103,11 +103,6 @@ def test_no_time_is_no_result(tmp_path):
     assert not passed([row]), "nothing ran: nothing was shown"
 
 
-def test_a_cell_that_needs_more_gpus_is_not_run(tmp_path):
-    (row,) = run(plan(tmp_path, Cell("two", "v3-bf16", gpus=2)))
-    assert row["result"] == "not run"
-
-
 def test_servers_are_loaded_in_pairs_beside_a_copy_of_upstream(tmp_path, monkeypatch):
     monkeypatch.setattr(throughput, "ROUNDS", 2)
     monkeypatch.setattr(throughput, "BLOCKS", 8)
