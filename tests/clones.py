@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TextIO
 
 from tests.documented import ROWS, Row
-from tests.repositories import git, without_other
+from tests.small import git, without_other
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 

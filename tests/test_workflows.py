@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.repositories import git
+from tests.small import git
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 WORKFLOWS = sorted((REPOSITORY / ".github/workflows").glob("*.yml"))

@@ -16,8 +16,7 @@ from benchmarks.sweep.choose import Chosen, chosen, listed, spread
 from benchmarks.sweep.rows import Row, load
 from shrinker.values.errors import InputError
 from tests.cli.small import FILES, RULES
-from tests.repositories import committed, git
-from tests.small import write
+from tests.small import committed, git, write
 
 CUDA = "python/sglang/srt/cuda.py"
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from tests.fold.layout import Compound
-from tests.fold.making import DECIDED, Item, Maker, one, together
+from tests.fold.layout import DECIDED, Compound, Item, Maker, one, together
 
 
 def family(maker: Maker) -> Compound:

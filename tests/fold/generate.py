@@ -12,8 +12,7 @@ from random import Random
 
 from tests.fold.callables import part, part_calls
 from tests.fold.conditions import condition
-from tests.fold.layout import Block, Compound, Style, write
-from tests.fold.making import together
+from tests.fold.layout import Block, Compound, Style, together, write
 from tests.fold.shapes import ANYWHERE, SHAPES
 from tests.fold.surroundings import AGAIN, FLAG_VALUES, FLAGS, HOOKS, KINDS, MAIN, NPU, REGISTRY, flag_module
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.fold.callables import calls, family, imports, stores, task
-from tests.fold.layout import Block, Compound
-from tests.fold.making import DECIDED, DECIDED_LOCALLY, Item, Maker, one, together
+from tests.fold.layout import DECIDED, DECIDED_LOCALLY, Block, Compound, Item, Maker, one, together
 
 _MATCHES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("device", ('case "npu"', 'case "npu" | "xpu"', 'case "cuda" | "npu"', 'case "cpu"')),

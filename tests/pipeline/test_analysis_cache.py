@@ -21,9 +21,8 @@ from shrinker.program.reach import import_leads
 from shrinker.ruleset import Ruleset
 from shrinker.values.upstream import UpstreamTree
 from tests.fold.programs import PROGRAMS, make_tree, read_program
-from tests.pipeline.silent import Silent
 from tests.program.symbols.support import ROOT, small_rules
-from tests.small import rule
+from tests.small import Silent, rule
 
 _RULES = (
     ROOT

@@ -24,8 +24,7 @@ from shrinker.values.errors import InputError
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph, Removal
 from shrinker.values.upstream import DeclaredPackage, UpstreamTree
-from tests.program.kept import WHY
-from tests.program.small_tree import plain_fold, write_tree
+from tests.program.small_tree import WHY, plain_fold, write_tree
 
 TABLE = (
     Distribution(id="zmq", why=WHY, name="PyZMQ", imports=("zmq",)),

@@ -8,8 +8,7 @@ import pytest
 
 from shrinker.program.build import build_graph
 from shrinker.ruleset import Root, Ruleset
-from tests.program.kept import WHY, edge_kinds, graph_of, names, outcome, read_programs
-from tests.program.small_tree import plain_fold, write_tree
+from tests.program.small_tree import WHY, edge_kinds, graph_of, names, outcome, plain_fold, read_programs, write_tree
 
 PROGRAMS = read_programs()
 

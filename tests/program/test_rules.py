@@ -11,8 +11,7 @@ from shrinker.program.build import build_graph, missing_roots
 from shrinker.program.removals import removed_by_rule
 from shrinker.ruleset import Remove, Root, Ruleset, Walk, load_profile
 from shrinker.values.folded import LeakedUse
-from tests.program.kept import WHY, doubts, graph_of, names
-from tests.program.small_tree import plain_fold, write_tree
+from tests.program.small_tree import WHY, doubts, graph_of, names, plain_fold, write_tree
 
 REGISTRY = {
     "main.py": 'from sglang.registry import load\nload("sglang.models")',

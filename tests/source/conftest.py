@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.repositories import git
+from tests.small import git
 from tests.source.upstreams import LICENCE, PACKAGE, PYPROJECT, Index, put
 
 

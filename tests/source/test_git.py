@@ -12,7 +12,7 @@ import pytest
 from shrinker.source import open_upstream
 from shrinker.source.git import version_of_tags
 from shrinker.values.errors import InputError
-from tests.repositories import git
+from tests.small import git
 from tests.source.upstreams import LICENCE, PACKAGE, Index, make_wheel, put
 
 PATHS = sorted(

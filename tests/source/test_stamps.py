@@ -15,7 +15,7 @@ from shrinker.source import open_upstream, stamps
 from shrinker.source.repository import Commit
 from shrinker.source.stamps import FolderHashes
 from shrinker.values.upstream import UpstreamTree
-from tests.repositories import git
+from tests.small import git
 from tests.source.upstreams import put
 
 SERVER = "python/sglang/srt/server.py"

@@ -12,8 +12,7 @@ from shrinker.upgrade.pin import index_commit, moved
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import Identity
 from tests.cli.small import FILES, Done, World, small_world
-from tests.repositories import committed, git
-from tests.small import write
+from tests.small import committed, git, write
 
 CUDA = "python/sglang/srt/cuda.py"
 TOML = """# Where upstream lives.

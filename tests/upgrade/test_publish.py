@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.small import FILES, Done, World, small_world
-from tests.repositories import committed, git
-from tests.small import content, write
+from tests.small import committed, content, git, write
 
 CUDA = "python/sglang/srt/cuda.py"
 

@@ -10,8 +10,8 @@ from shrinker.program.answers import SavedRun
 from shrinker.program.saved import graph_data
 from shrinker.program.symbols.saved import symbol_data
 from tests.fold.programs import make_tree
-from tests.pipeline.silent import Silent
 from tests.program.symbols.support import PLATFORM, small_rules
+from tests.small import Silent
 
 FILES = {
     "python/sglang/__init__.py": "",

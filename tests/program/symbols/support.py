@@ -11,8 +11,7 @@ from shrinker.project import RULES_FOLDER
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.load import load_rules
 from tests.fold.programs import PROGRAMS, make_tree, rewrite
-from tests.pipeline.silent import Silent
-from tests.small import rule
+from tests.small import Silent, rule
 
 ARCHIVES = sorted((PROGRAMS / "symbols").glob("*.txtar"), key=lambda p: (not p.name.startswith("noop_"), p.name))
 ROOT = rule("root", "root-launch", modules=["sglang.launch_server"]) + rule(

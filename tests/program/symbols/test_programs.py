@@ -19,8 +19,8 @@ from shrinker.program.symbols.program import Program
 from shrinker.program.symbols.saved import symbol_data
 from shrinker.program.symbols.why import Symbols
 from tests.fold.programs import make_tree, read_program, rewrite
-from tests.pipeline.silent import Silent
 from tests.program.symbols.support import ARCHIVES, small_rules
+from tests.small import Silent
 
 _GONE = re.compile(r"def (\w+)\(.*# gone$", re.MULTILINE)
 

@@ -14,8 +14,7 @@ import pytest
 from shrinker.report.diff.values import Change
 from tests.cli.small import FILES, RULES, World, small_world
 from tests.report.diff.compared import CUDA, SERVER, changed, compared, diff, second, told
-from tests.repositories import committed, git
-from tests.small import write
+from tests.small import committed, git, write
 
 UTILS = "python/sglang/srt/utils.py"
 

@@ -14,8 +14,8 @@ from shrinker.ruleset import Ruleset, with_rule
 from shrinker.ruleset.load import load_rules
 from shrinker.values.upstream import UpstreamTree
 from tests.fold.programs import make_tree
-from tests.pipeline.silent import Silent
 from tests.program.symbols.support import ROOT
+from tests.small import Silent
 from tools.mutation.direct_effect import DirectEffect
 from tools.mutation.wrong_rules import WrongRule
 
