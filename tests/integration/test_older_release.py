@@ -14,8 +14,7 @@ from shrinker.ruleset import load_profile
 from shrinker.source import open_upstream
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import PACKAGE_PREFIX
-from tests.integration.removed import check
-from tests.integration.shrunk import EARLIER, REPOSITORY, Shrunk, check_api, command
+from tests.integration.shrunk import EARLIER, REPOSITORY, Shrunk, check, check_api, command
 
 pytestmark = pytest.mark.network
 

@@ -1,4 +1,4 @@
-"""What stands in `inside` runs in the simulated interpreter, started by `test_inside`."""
+"""What stands in `inside` runs in the simulated interpreter, started by `test_environment`."""
 
 from __future__ import annotations
 

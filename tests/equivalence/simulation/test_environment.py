@@ -1,9 +1,10 @@
-"""How simulated commands are described, named on a command line and ended; any interpreter."""
+"""How simulated commands are described, named on a command line and ended; and the tests that need PyTorch, in the interpreter that has it."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import time
@@ -18,7 +19,9 @@ from equivalence.simulation.environment import SITE, Simulation, find_python
 from equivalence.simulation.inside import AfterImport
 from equivalence.simulation.packages import declared_versions
 from equivalence.simulation.settings import SWITCH, Settings
+from shrinker.source.cache import default_folder
 from shrinker.values.errors import InputError
+from tests.simulations import simulation_python
 
 
 def test_settings_survive_the_environment() -> None:
@@ -142,3 +145,26 @@ def test_what_is_not_understood_ends_the_command(words: list[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         parse(words)
     assert caught.value.code == 2
+
+
+INSIDE = Path(__file__).parent / "inside"
+
+
+@pytest.mark.parametrize("capability", [(9, 0), (10, 0)])
+def test_all_of_them(tmp_path: Path, capability: tuple[int, int], record_property) -> None:
+    python = simulation_python()
+    made = Simulation(python, Settings(capability=capability), default_folder() / "compiled")
+    options = ["-q", "--import-mode=importlib", "-p", "no:cacheprovider", "-c", "/dev/null", f"--rootdir={INSIDE}"]
+    options += ["-o", f"pythonpath={INSIDE.parents[3]}"]
+    finished = run(
+        [python, "-m", "pytest", *options, INSIDE],
+        variables=made.variables(tmp_path),
+        output=tmp_path / "output",
+        limit=300,
+    )
+    said = finished.output.read_text()
+    assert finished.code == 0, said
+    passed = re.search(r"(\d+) passed", said)
+    assert passed and int(passed[1]) > 20
+    assert "skipped" not in said
+    record_property("figure", f"simulation at {capability[0]}.{capability[1]}: {passed[1]} tests of its own passed")
