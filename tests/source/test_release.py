@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -35,8 +36,11 @@ def test_sdist_when_there_is_no_wheel(index: Index, repository: Path, cache: Pat
     assert from_sdist.declared == from_wheel.declared
 
 
-def test_html_index(index: Index, repository: Path, cache: Path) -> None:
-    index.json = False
+@pytest.mark.parametrize(("setting", "value"), [("json", False), ("failures", 2)])
+def test_an_index_of_html_and_one_that_is_not_there_at_once(
+    index: Index, repository: Path, cache: Path, setting: str, value: int
+) -> None:
+    setattr(index, setting, value)
     index.add(WHEEL, make_wheel())
     assert open_upstream("release:1.2.0", cache=cache, repository=repository).files
 
@@ -65,12 +69,6 @@ def test_no_network(index: Index, repository: Path, cache: Path) -> None:
     with pytest.raises(InputError, match="cannot be reached") as error:
         open_upstream("release:1.2.0", cache=cache, repository=repository)
     assert "UPSTREAM=git" in error.value.next_step
-
-
-def test_a_server_error_is_tried_again(index: Index, repository: Path, cache: Path) -> None:
-    index.add(WHEEL, make_wheel())
-    index.failures = 2
-    assert open_upstream("release:1.2.0", cache=cache, repository=repository).files
 
 
 def test_unknown_version_names_the_nearest(index: Index, repository: Path, cache: Path) -> None:
@@ -183,20 +181,23 @@ def test_the_size_of_the_newest_file_that_fits(
     assert download_size("https://index/simple", requirement) == size
 
 
+def _refuse(url: str) -> None:
+    raise InputError("cannot be reached", "check the network")
+
+
 @pytest.mark.parametrize(
-    "body", [b"", b"[]", b'{"files": [{"filename": "a_b-1.0.tar.gz", "url": ""}]}', b'{"files": 1}']
+    "fetch",
+    [
+        _refuse,
+        *(
+            lambda url, kind=kind, body=body: (kind, body, url)
+            for kind in (JSON, "text/html")
+            for body in (b"", b"[]", b'{"files": [{"filename": "a_b-1.0.tar.gz", "url": ""}]}', b'{"files": 1}')
+        ),
+    ],
 )
-@pytest.mark.parametrize("kind", [JSON, "text/html"])
 def test_a_size_that_the_index_does_not_tell_is_no_error(
-    monkeypatch: pytest.MonkeyPatch, body: bytes, kind: str
+    monkeypatch: pytest.MonkeyPatch, fetch: Callable[[str], object]
 ) -> None:
-    monkeypatch.setattr("shrinker.source.index.fetch", lambda url: (kind, body, url))
-    assert download_size("https://index/simple", "a-b") is None
-
-
-def test_a_size_without_a_network_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(url: str) -> None:
-        raise InputError("cannot be reached", "check the network")
-
-    monkeypatch.setattr("shrinker.source.index.fetch", refuse)
+    monkeypatch.setattr("shrinker.source.index.fetch", fetch)
     assert download_size("https://index/simple", "a-b") is None

@@ -22,11 +22,6 @@ NOT_DEFINED = {
 }
 
 
-@pytest.mark.parametrize("text", NOT_DEFINED.values(), ids=NOT_DEFINED)
-def test_not_defined(text: str) -> None:
-    assert "f" not in read(text).defined
-
-
 DEFINED = {
     "a function": "int f(int a) { return a; }",
     "a kernel": "__global__ void __launch_bounds__(128) f(float* x) { }",
@@ -39,9 +34,9 @@ DEFINED = {
 }
 
 
-@pytest.mark.parametrize("text", DEFINED.values(), ids=DEFINED)
-def test_defined(text: str) -> None:
-    assert "f" in read(text).defined
+@pytest.mark.parametrize("name", [*NOT_DEFINED, *DEFINED])
+def test_what_a_text_defines(name: str) -> None:
+    assert ("f" in read((NOT_DEFINED | DEFINED)[name]).defined) is (name in DEFINED)
 
 
 def test_what_is_only_declared_is_no_mention() -> None:
