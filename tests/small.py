@@ -1,7 +1,5 @@
 """What small worlds of tests are made of: files, rules as a file of rules holds them, repositories, and a run that nobody watches."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What holds for the repository as a whole: imports lead in one direction, pages say what they are made of."""
 
-from __future__ import annotations
-
 import graphlib
 import json
 

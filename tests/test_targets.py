@@ -1,7 +1,5 @@
 """Targets of the Makefile, which succeed where they did their work, and the Python that they make the environment with."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Workflows: nothing but make targets, actions by hash, no permission that is not named. The tools of `make lint` and `make workflows` see the rest."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

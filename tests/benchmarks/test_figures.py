@@ -1,7 +1,5 @@
 """Figures: spread, ratios run by run, budgets, the costs of imports, and what is written and shown of them."""
 
-from __future__ import annotations
-
 import io
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Runs over several upstreams: the sweep, pairs of consecutive commits, and the trial of kills."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

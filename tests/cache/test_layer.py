@@ -1,7 +1,5 @@
 """Layers and variants: keys that cannot meet by accident, values that come back as they were, results that depend on answers."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The file of results: what is whole is found, what is not is as if it were not there."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import itertools

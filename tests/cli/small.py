@@ -1,7 +1,5 @@
 """A small upstream, rules for it, and the command run as a process of its own."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json
@@ -175,7 +173,7 @@ class World:
         with (self.folder / path).open("a") as file:
             file.write(text)
 
-    def paused(self, at: str, jobs: int = 1, then: str = "", more: Sequence[str] = ()) -> Paused:
+    def paused(self, at: str, jobs: int = 1, then: str = "", more: Sequence[str] = ()) -> "Paused":
         """A `shrink` that waits when a phase begins (`fold and graph`) or is at work (`emit+`).
 
         Args:

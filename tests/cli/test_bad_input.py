@@ -1,7 +1,5 @@
 """Bad usage and bad input: exit code 2, a message that names the place, and the next step; nothing is replaced."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The cache of results changes how long a run takes, and nothing else."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

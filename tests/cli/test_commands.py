@@ -1,7 +1,5 @@
 """What the commands print and with which exit code they end, when all goes well and when evidence fails."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

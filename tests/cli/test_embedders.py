@@ -1,7 +1,5 @@
 """What `shrink` and `verify` do with the wheels of programs outside."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import zipfile

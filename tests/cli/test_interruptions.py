@@ -1,8 +1,6 @@
 """Ctrl-C, SIGTERM, a killed worker, a full disk, runs killed at any moment or side by side: the tree, its reports and its lock stay one run's,
 and the cache tells no lie."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import random

@@ -1,7 +1,5 @@
 """`shrinker leftovers` and strict mode, what a rule does by itself (`ablate`), on a small tree."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

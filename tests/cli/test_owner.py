@@ -1,7 +1,5 @@
 """What is its owner's among trees, reports and evidence: commands end, or write elsewhere, and say so."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`profiles` and `rules`, shell completion, and what `--help` says: in each command, whole, with examples that parse."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Folding decides an edit that emission cannot write: the file stays as upstream wrote it, and so does all that it names."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

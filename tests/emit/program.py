@@ -1,7 +1,5 @@
 """Small programs and edits written by the source text they name."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A generated tree of a few files, with the manifest that says so."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import types

@@ -1,7 +1,5 @@
 """Files as they are written: what must not change first, then headers, edits that do not fit, pyproject.toml, _version.py and NOTICE."""
 
-from __future__ import annotations
-
 import ast
 import pickle
 import tomllib

@@ -1,7 +1,5 @@
 """The module that refuses: what it lets pass first."""
 
-from __future__ import annotations
-
 import os
 import types
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Imports of removed modules in a generated tree: what must stay as it was first, then the named error."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Flags, choices and endpoints that are removed: the tables, and what a parser and a server say of them."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import sys

@@ -1,7 +1,5 @@
 """Programs before and after each kind of edit."""
 
-from __future__ import annotations
-
 import ast
 
 import pytest

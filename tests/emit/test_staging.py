@@ -1,7 +1,5 @@
 """The swap of an output and its lock for the next ones, and what stays when something goes wrong."""
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Callable

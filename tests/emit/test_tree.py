@@ -1,7 +1,5 @@
 """The tree as a whole: what is written, by how many processes, and what is told when something goes wrong."""
 
-from __future__ import annotations
-
 import ast
 import errno
 import hashlib

@@ -1,7 +1,5 @@
 """What a name is in the closed world: facts, re-exports, guards, cycles, removed modules."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 from typing import Any

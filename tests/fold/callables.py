@@ -1,7 +1,5 @@
 """Classes, functions and what is asked of them, in which a fold engine goes wrong."""
 
-from __future__ import annotations
-
 from random import Random
 
 from tests.fold.layout import DECIDED, Compound, Item, Maker, one, together

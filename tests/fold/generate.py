@@ -4,8 +4,6 @@ Every call of `probe(n)` leaves a mark, so that a dropped, doubled or reordered 
 enters a removed feature stands where no run in the closed world comes: there the named error would be right.
 """
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass, replace
 from random import Random
@@ -69,7 +67,7 @@ class _Maker:
     function: bool = True
 
     @property
-    def deeper(self) -> _Maker:
+    def deeper(self) -> "_Maker":
         return replace(self, depth=self.depth - 1)
 
     def condition(self) -> str:

@@ -1,7 +1,5 @@
 """What generated programs are made with, and how they are written down: indentation, one-line suites, semicolons, comments."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from random import Random
 from typing import Protocol
@@ -11,7 +9,7 @@ from typing import Protocol
 class Compound:
     """A compound statement: each clause is its header without the colon, and its body."""
 
-    clauses: tuple[tuple[str, tuple[str | Compound, ...]], ...]
+    clauses: tuple[tuple[str, tuple["str | Compound", ...]], ...]
     decorators: tuple[str, ...] = ()
 
 

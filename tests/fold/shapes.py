@@ -1,7 +1,5 @@
 """Compound statements in which a fold engine goes wrong: scopes, rebinding, loops, exceptions, early exits, `match`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from tests.fold.callables import calls, family, imports, stores, task

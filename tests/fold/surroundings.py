@@ -1,7 +1,5 @@
 """The modules around the code that `generate` makes: flags, re-exports, a registry, enumerations, removed modules."""
 
-from __future__ import annotations
-
 from random import Random
 
 from tests.fold.layout import Block, Compound

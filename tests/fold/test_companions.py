@@ -1,7 +1,5 @@
 """What a whole run folds: a package beside the served one, which does not see it, and places for refusals."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Folding with what earlier runs learnt gives what folding anew gives, whatever was changed in between."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from dataclasses import fields

@@ -4,8 +4,6 @@ Every trap that upstream's code holds, and every breakage of the attempt by hand
 ``f(a, b, device, thing)`` are also run, before and after folding, in a world where the facts hold.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Real releases, shrunk by the command as a person would run it, and what must not be in any of them."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re
@@ -36,7 +34,7 @@ class Shrunk:
     jobs: int
     profile: str = "deepseek"
 
-    def make(self) -> Shrunk:
+    def make(self) -> "Shrunk":
         """Run `shrinker shrink`."""
         places = ("--out", str(self.out), "--reports", str(self.reports))
         what = ("--upstream", f"release:{self.release}", "--profile", self.profile)

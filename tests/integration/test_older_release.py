@@ -1,7 +1,5 @@
 """Release 0.5.7: the size that is asked for, the same bytes whatever the number of processes, and the judge at work."""
 
-from __future__ import annotations
-
 import ast
 import json
 import shutil

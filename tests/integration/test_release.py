@@ -1,7 +1,5 @@
 """The default release as a whole."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

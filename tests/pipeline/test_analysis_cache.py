@@ -1,7 +1,5 @@
 """What earlier runs left, and what is folded ahead, changes how long an analysis takes, and nothing that it says."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from dataclasses import asdict

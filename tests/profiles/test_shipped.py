@@ -1,7 +1,5 @@
 """The shipped profiles, from the widest to the narrowest; and a profile of another family, one file of rules beside the shipped ones."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A small kernel library beside a small package, generated whole."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Small programs for the graph tests: a tree in a folder, a fold that decides nothing, what is kept, and the programs of `graphs.txt`."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """Which distributions stay: first what must, then what goes, and what `why` and `why-not` say of both; targets of a crate."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Imports, packages, data files, native sources and strings that name them; what must not be an edge comes first."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

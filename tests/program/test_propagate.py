@@ -1,7 +1,5 @@
 """What follows from what the search left: attributes that one literal is left for, and what goes with them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

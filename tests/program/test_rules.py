@@ -1,7 +1,5 @@
 """Roots, removals, walks, keeps and assets; tables that no kept model looks up."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

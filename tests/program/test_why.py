@@ -1,7 +1,5 @@
 """`why` and `why-not` answer from the saved graph."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The reports of one small tree."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What leaves with a file, a folder, a rule or a definition; public names that are gone; lists that nothing else reads."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The page and the JSON of what `verify` found, which say so where they are of another tree."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Loading: every profile that ships, and every error with file, line and the nearest valid name."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the tests of `source` share: an empty environment, a repository of SGLang's shape, an index."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Commits and folders as an upstream: what is read of them, and what is said of each."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import zipfile

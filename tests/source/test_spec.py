@@ -1,7 +1,5 @@
 """What is said of an upstream: its specification, its metadata, and the wheels that are pinned beside it."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

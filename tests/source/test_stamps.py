@@ -1,7 +1,5 @@
 """What is known of the last state of a folder or repository is taken again, an edit is seen, and nothing damaged is used."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterator, Mapping

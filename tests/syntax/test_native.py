@@ -1,7 +1,5 @@
 """What is read of C++, CUDA and CMake; what must not count comes first."""
 
-from __future__ import annotations
-
 import pytest
 
 from shrinker.syntax.cmake import read_cmake

@@ -1,7 +1,5 @@
 """The pin moves with the tree, the lock and the reports, or nothing does."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

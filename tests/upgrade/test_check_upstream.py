@@ -1,7 +1,5 @@
 """Drift of upstream, seeded into a small one: check-upstream names it with its site, and the tree stays sound."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

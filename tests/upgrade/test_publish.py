@@ -1,7 +1,5 @@
 """A generated tree on a branch: linear, by its bytes alone, never by force."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Pieces for a machine without network, from a folder of wheels."""
 
-from __future__ import annotations
-
 import random
 import struct
 import subprocess

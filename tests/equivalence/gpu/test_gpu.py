@@ -1,7 +1,5 @@
 """The level on GPUs, with trees whose servers need none."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

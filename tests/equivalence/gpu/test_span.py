@@ -1,7 +1,5 @@
 """Answers and times of many runs of both trees, written by hand: what is within upstream's own span, and what is not."""
 
-from __future__ import annotations
-
 import pytest
 
 from equivalence.gpu.span import alone, judge_spans, pool

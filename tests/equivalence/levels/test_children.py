@@ -1,7 +1,5 @@
 """Commands and lists of arguments of a tree: which are asked, each in a child of its own that knows nothing of the others."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What the levels compare by themselves: help texts, OpenAPI documents, what two runs called; first what is no difference."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

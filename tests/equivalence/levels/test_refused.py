@@ -1,7 +1,5 @@
 """What a profile refuses is not run; a program that ends badly on both trees is a finding, but where only what upstream can run is judged."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

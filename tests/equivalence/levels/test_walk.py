@@ -1,7 +1,5 @@
 """Every module imported, upstream's lines followed, and what is not run again, on small trees."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path

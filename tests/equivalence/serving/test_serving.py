@@ -1,7 +1,5 @@
 """The engine: a server is started, asked and ended, and two records are compared, whatever the server does."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """What stands in `inside` runs in the simulated interpreter, started by `test_environment`."""
 
-from __future__ import annotations
-
 import os
 
 from equivalence.simulation.settings import SWITCH

@@ -1,7 +1,5 @@
 """How simulated commands are described, named on a command line and ended; and the tests that need PyTorch, in the interpreter that has it."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import re

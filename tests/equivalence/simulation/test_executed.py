@@ -1,7 +1,5 @@
 """What a simulated process says of itself, on small packages: which lines it executed, and how much it did."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What an executed line needs to be accounted for, on a small tree: first what may be missing, then what may not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

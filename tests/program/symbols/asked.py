@@ -1,7 +1,5 @@
 """The small program of which is asked why something is kept or not, and the run that is saved of it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What tests of symbols share: the archives of small programs, and their rules."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Named errors: running a module that no root runs says so, and their texts keep nothing; texts of upstream keep what they name."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What code outside, commands and pickles take by name, and what texts name: what must still go beside them, too."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -3,8 +3,6 @@
 Each archive has a `sglang/launch_server.py`, which runs the same in the tree that is left, and a search to be saved.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Kernels that must be reached from a definition, and what rules that remove left."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Two generated trees compared: every move with its reason, what may be compared, and what is no comparison."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

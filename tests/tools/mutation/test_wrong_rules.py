@@ -1,7 +1,5 @@
 """Wrong rules, planted among the right ones: what each does by itself, and reports that are not overwritten. What stays as it is comes first."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path
