@@ -11,8 +11,7 @@ from shrinker.fold.engine import FoldEngine
 from shrinker.program.build import build_graph
 from shrinker.ruleset import Registry, Root, Ruleset
 from shrinker.values.graph import Graph
-from tests.program.kept import WHY, names
-from tests.program.small_tree import write_tree
+from tests.program.small_tree import WHY, names, write_tree
 
 TABLE = Registry(id="table", why=WHY, feature="rows", modules=("sglang.ops",), row="Row", key="op", target="target")
 ROW = "from sglang.table import Row, add\nadd(Row(op='one.run', target='sglang.one:run'))\n"
