@@ -36,7 +36,8 @@ class Aligner:
         self._names = names
         self.head = cache(_head)
         """A statement without its suites, as text."""
-        self._key = cache(self._whole)
+        # No `cache` of a method: it would hold this object, which holds it, and workers collect no garbage.
+        self._keys: dict[ast.stmt, tuple[object, ...]] = {}
 
     def same(self, one: ast.stmt, other: ast.stmt) -> bool:
         """Whether both are the same, with all that is in them but for definitions' bodies."""
@@ -55,8 +56,10 @@ class Aligner:
                 return {name}
         return {*self._names}
 
-    def _whole(self, node: ast.stmt) -> tuple[object, ...]:
-        return self.head(node), tuple(tuple(map(self._key, suite)) for suite in suites_of(node))
+    def _key(self, node: ast.stmt) -> tuple[object, ...]:
+        if node not in self._keys:
+            self._keys[node] = self.head(node), tuple(tuple(map(self._key, suite)) for suite in suites_of(node))
+        return self._keys[node]
 
     def _alike(self, one: ast.stmt, other: ast.stmt) -> bool:
         """Whether the head of the second may be what is left of the first's."""
