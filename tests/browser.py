@@ -1,7 +1,5 @@
 """A page in a real browser, without a window and without a network."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -1,7 +1,5 @@
 """A clone of this checkout in which README's commands run. `python -m tests.clones` (`make readme`) runs all of them, with a log."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import re
@@ -16,7 +14,7 @@ from pathlib import Path
 from typing import TextIO
 
 from tests.documented import ROWS, Row
-from tests.repositories import git, without_other
+from tests.small import git, without_other
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -31,7 +29,7 @@ class Clone:
     def root(self) -> Path:
         return self.folder / "checkout"
 
-    def make(self) -> Clone:
+    def make(self) -> "Clone":
         git(self.folder, "clone", "-q", str(REPOSITORY), str(self.root))
         listed = git(REPOSITORY, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
         for name in [name for name in git(self.root, "ls-files", "-z").split("\0") if name not in listed]:

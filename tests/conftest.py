@@ -1,7 +1,5 @@
 """Prints the figures that tests record, below the result of the whole run; which tests come first; what all with random input share."""
 
-from __future__ import annotations
-
 from pytest import Item, TerminalReporter
 
 try:

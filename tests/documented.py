@@ -4,8 +4,6 @@
 written; `instead` says what runs where that cannot be, and `why`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

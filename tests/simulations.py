@@ -1,7 +1,5 @@
 """The interpreter of the simulation in tests, which pass over where there is none, and small packages to run."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The patches of docs/first-changes: each touches one room, and its tests fail without what it does."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

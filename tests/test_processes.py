@@ -1,7 +1,5 @@
 """Something is called in another process while this one goes on."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

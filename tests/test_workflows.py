@@ -1,7 +1,5 @@
 """Workflows: nothing but make targets, actions by hash, no permission that is not named. The tools of `make lint` and `make workflows` see the rest."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -10,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.repositories import git
+from tests.small import git
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 WORKFLOWS = sorted((REPOSITORY / ".github/workflows").glob("*.yml"))

@@ -80,6 +80,6 @@ def _ranks(defaults: allowances.Defaults) -> Callable[[Tokens, Tokens], int]:
         # A line of allowances alone (`pass`) would stand for anything.
         if not own or not own <= names(upstream):
             return 0
-        return int(within(tokens, upstream, replace, insert, defaults))
+        return int(bool(within(tokens, upstream, replace, insert, defaults)))
 
     return rank

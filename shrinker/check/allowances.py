@@ -11,6 +11,7 @@ import json
 import keyword
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 
 from shrinker.values.refusals import FILE as REFUSALS_FILE
 from shrinker.values.refusals import GUARD_LINE, refusal_line
@@ -30,33 +31,23 @@ OWN_FILES = frozenset(
 )
 """Files that shrinker writes itself; upstream may have a file of the same name."""
 
-HEADER = "header comment"
-PASS = "pass"
 LITERALS = ("True", "False", "None")
-IF_FOR_ELIF = "if for elif"
-ELSE_FOR_ELIF = "else for elif"
-NAMED_ERROR = "named error"
-DEFAULT = "default that a rule replaces"
-REFUSAL = "refusal of a removed feature"
-GUARD = "guard of imports"
-ONE_TUPLE_COMMA = "comma of a one-tuple"
-PARENTHESES = "grouping parentheses"
-
 NAMES = (
-    HEADER,
-    PASS,
+    HEADER := "header comment",
+    PASS := "pass",
     *LITERALS,
-    IF_FOR_ELIF,
-    ELSE_FOR_ELIF,
-    NAMED_ERROR,
-    DEFAULT,
-    REFUSAL,
-    GUARD,
-    ONE_TUPLE_COMMA,
-    PARENTHESES,
+    IF_FOR_ELIF := "if for elif",
+    ELSE_FOR_ELIF := "else for elif",
+    NAMED_ERROR := "named error",
+    DEFAULT := "default that a rule replaces",
+    REFUSAL := "refusal of a removed feature",
+    GUARD := "guard of imports",
+    ONE_TUPLE_COMMA := "comma of a one-tuple",
+    PARENTHESES := "grouping parentheses",
 )
 """All of them, in the order in which they are reported."""
 
+_FOR_ELIF = {"if": IF_FOR_ELIF, "else": ELSE_FOR_ELIF}
 RAISE = "\0raise"
 """Stands for the tokens of `raise RuntimeError("shrinker: ...")` after `collapse_named_error`."""
 
@@ -67,9 +58,11 @@ ERROR_PREFIX = "shrinker: "
 _HEADER = re.compile(r"#.*\bshrinker\b", re.IGNORECASE)
 
 
-def is_header(tokens: Sequence[str]) -> bool:
-    """True for the one-line provenance header (Apache-2.0 section 4b)."""
-    return len(tokens) == 1 and _HEADER.match(tokens[0]) is not None
+def header_of(lines: Sequence[Sequence[str]]) -> int | None:
+    """Index of the one-line provenance header (Apache-2.0 section 4b), None where a file has none: it is the first line, or stands below
+    comments that Python reads first: the interpreter line and the declaration of the encoding, which may stand below another comment."""
+    comments = takewhile(lambda tokens: len(tokens) == 1 and tokens[0].startswith("#"), lines[:3])
+    return next((index for index, tokens in enumerate(comments) if _HEADER.match(tokens[0])), None)
 
 
 _REFUSAL = tuple(re.findall(r'"[^"]*"|[\w]+|[^\w\s]', refusal_line("", "_")))
@@ -78,12 +71,10 @@ _REFUSAL = tuple(re.findall(r'"[^"]*"|[\w]+|[^\w\s]', refusal_line("", "_")))
 
 def is_refusal(tokens: Sequence[str]) -> bool:
     """True for the line that looks at an argument for something removed; it is inserted, whole."""
-    if len(tokens) != len(_REFUSAL):
-        return False
-    open_tokens = [(ours, theirs) for ours, theirs in zip(tokens, _REFUSAL, strict=True) if theirs in {'""', "_"}]
-    (place, _), (argument, _) = open_tokens
-    fixed = all(ours == theirs or theirs in {'""', "_"} for ours, theirs in zip(tokens, _REFUSAL, strict=True))
-    return fixed and place[0] == place[-1] == '"' and argument.isidentifier()
+    return len(tokens) == len(_REFUSAL) and all(
+        {'""': ours[:1] == ours[-1:] == '"', "_": ours.isidentifier()}.get(theirs, ours == theirs)
+        for ours, theirs in zip(tokens, _REFUSAL, strict=True)
+    )
 
 
 _GUARD = tuple(re.findall(r"\w+|[^\w\s]", GUARD_LINE))
@@ -108,12 +99,6 @@ def default_tokens(pairs: Iterable[tuple[str, str]]) -> Defaults:
     for before, after in pairs:
         found.setdefault(json.dumps(after), set()).update((json.dumps(before), repr(before)))
     return {after: frozenset(before) for after, before in found.items()}
-
-
-def may_precede_header(tokens: Sequence[str], index: int) -> bool:
-    """True for the two lines that Python reads first: the interpreter line and the declaration of the encoding,
-    which may stand below another comment."""
-    return index < 2 and len(tokens) == 1 and tokens[0].startswith("#")
 
 
 def collapse_named_error(tokens: tuple[str, ...]) -> tuple[str, ...]:
@@ -152,14 +137,10 @@ def replacing(tokens: Sequence[str], index: int, defaults: Defaults) -> str | No
         return NAMED_ERROR
     if text in defaults:
         return DEFAULT
-    if index == 0:
-        if text == "if":
-            return IF_FOR_ELIF
-        if text == "else":
-            return ELSE_FOR_ELIF
+    if index == 0 and text in _FOR_ELIF:
+        return _FOR_ELIF[text]
     if text == PASS and (index == 0 or tokens[index - 1] in {":", ";"}):
-        rest = tokens[index + 1 :]
-        return PASS if all(t.startswith("#") for t in rest) else None
+        return PASS if all(t.startswith("#") for t in tokens[index + 1 :]) else None
     return None
 
 

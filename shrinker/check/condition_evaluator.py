@@ -13,10 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from shrinker.cache import Cache, pack
+from shrinker.cache import Cache
 from shrinker.check.rule_index import RuleIndex
 from shrinker.check.tokens import Tokens, split
 from shrinker.check.workers import map_cached
+from shrinker.syntax.imports import bound_name
 from shrinker.syntax.names import dotted, last_name
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.scopes import arguments_of
@@ -27,13 +28,10 @@ _SWITCHES = frozenset({"get_bool_env_var", "getenv", "get_env"})
 _BINDING = frozenset({"def", "async", "class", "for", "global", "nonlocal"})
 _ASSIGNING = frozenset({"=", ":", ",", "+=", "|=", "&="})
 _DEPTH = 8
-
-
 Arm = tuple[ast.If, list[ast.stmt]]
 """A test, and its statements that never run."""
-_LINES = 12
-"""A longer body does more than to ask and return."""
-_FUNCTION = re.compile(rf"^def \w+\(\)[^\n]*:\n((?:[ \t][^\n]*\n|\n){{1,{_LINES}}})(?=\S|\Z)", re.MULTILINE)
+_FUNCTION = re.compile(r"^def \w+\(\)[^\n]*:\n((?:[ \t][^\n]*\n|\n){1,12})(?=\S|\Z)", re.MULTILINE)
+"""A body of more than a dozen lines does more than to ask and return."""
 _ASKS = re.compile(r"\b(?:if|and|or|not)\b")
 _REMEMBERS = frozenset({"lru_cache", "cache"})
 
@@ -46,7 +44,6 @@ class ConditionEvaluator:
         self._index = index
         self._imported: dict[str, str] = {}
         self._ambiguous: set[str] = set()
-        self._flags: dict[str, ast.expr] = {}
         # How often the text seems to bind a name otherwise than by an import: rather too often than too seldom.
         self._bound: Counter[str] = Counter()
         for tokens in lines:
@@ -55,27 +52,22 @@ class ConditionEvaluator:
             elif len(tokens) > 1 and tokens[1] in _ASSIGNING:
                 self._bound[tokens[0]] += 1
         self._depth = 0
+        self._flags = {
+            node.targets[0].id: node.value
+            for node in tree.body
+            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
+        }
         self.tests: list[ast.If] = []
         for node in sorted(statements(tree), key=lambda node: (node.lineno, node.col_offset)):
-            match node:
-                case ast.If():
-                    self.tests.append(node)
-                case ast.Import():
-                    for alias in node.names:
-                        first = alias.name.partition(".")[0]
-                        self._import(alias.asname or first, alias.name if alias.asname else first)
-                case ast.ImportFrom(module=str(source), level=0):
-                    for alias in node.names:
-                        self._import(alias.asname or alias.name, f"{source}.{alias.name}")
-        for statement in tree.body:
-            if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-                target = statement.targets[0]
-                if isinstance(target, ast.Name):
-                    self._flags[target.id] = statement.value
-
-    def _import(self, name: str, what: str) -> None:
-        if self._imported.setdefault(name, what) != what:
-            self._ambiguous.add(name)
+            if isinstance(node, ast.If):
+                self.tests.append(node)
+            elif isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and node.module and not node.level):
+                for alias in node.names:
+                    name = bound_name(node, alias)
+                    whole = f"{node.module}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name
+                    what = whole if alias.asname or isinstance(node, ast.ImportFrom) else name
+                    if self._imported.setdefault(name, what) != what:
+                        self._ambiguous.add(name)
 
     def binds_once(self, name: str) -> bool:
         """True when the module binds a name once and imports it nowhere."""
@@ -119,51 +111,42 @@ class ConditionEvaluator:
         written = dotted(node)
         if not written:
             return None
-        root = written.partition(".")[0]
-        if root in self._imported:
+        if written.partition(".")[0] in self._imported:
             return self._index.name(self._full(written))
         said = self._index.name(f"{self._module}.{written}")
         return self._index.attribute(node.attr) if said is None else said
 
     def _call(self, node: ast.Call) -> bool | None:
-        written = dotted(node.func)
-        if (
-            isinstance(node.func, ast.Attribute)
-            and node.func.attr == "get"
-            and isinstance(node.func.value, ast.Attribute)
-        ):
-            said = self._index.environment(node.func.value.attr)
-            if said is not None:
-                return said
-        if not written:
-            return self._index.method(node.func.attr) if isinstance(node.func, ast.Attribute) else None
-        if written.rpartition(".")[2] in _SWITCHES and node.args and isinstance(node.args[0], ast.Constant):
+        written, function = dotted(node.func), node.func
+        match function:
+            case ast.Attribute(attr="get", value=ast.Attribute(attr=variable)):
+                if (said := self._index.environment(variable)) is not None:
+                    return said
+        root, last = written.partition(".")[0], written.rpartition(".")[2]
+        if last in _SWITCHES and node.args and isinstance(node.args[0], ast.Constant):
             return self._index.environment(str(node.args[0].value))
         if written == "bool" and len(node.args) == 1:
             return self.truth(node.args[0])
-        root = written.partition(".")[0]
         if root in self._imported:
             return None if root in self._ambiguous or self._bound[root] else self._index.call(self._full(written))
-        if isinstance(node.func, ast.Attribute):
-            return self._index.method(node.func.attr)
-        said = self._index.call(f"{self._module}.{written}")
-        return said if said is not None and self._bound[root] == 1 else None
+        if isinstance(function, ast.Attribute):
+            return self._index.method(function.attr)
+        return self._index.call(f"{self._module}.{written}") if written and self._bound[root] == 1 else None
 
     def _comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> bool | None:
-        if isinstance(right, ast.Constant) and right.value is None and isinstance(op, ast.Is | ast.IsNot):
-            return None  # A fact says what is true, not what is None.
         written = dotted(left)
-        if not written:
-            return None
-        place = f"{self._module}.{written}"
         match op, right:
-            case ast.Eq() | ast.NotEq(), ast.Constant(value=str(text)) if self._index.never(place, text):
-                return isinstance(op, ast.NotEq)
-            case ast.In() | ast.NotIn(), ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
-                texts = [item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, str)]
-                if len(texts) == len(items) and all(self._index.never(place, text) for text in texts):
-                    return isinstance(op, ast.NotIn)
-        return None
+            case ast.Eq() | ast.NotEq(), ast.Constant():
+                items: list[ast.expr] = [right]
+            case ast.In() | ast.NotIn(), ast.List() | ast.Tuple() | ast.Set():
+                items = right.elts
+            case _:
+                return None
+        texts = [item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, str)]
+        if not written or len(texts) < len(items):
+            return None
+        never = all(self._index.never(f"{self._module}.{written}", text) for text in texts)
+        return isinstance(op, ast.NotEq | ast.NotIn) if never else None
 
     def _full(self, written: str) -> str:
         root, dot, rest = written.partition(".")
@@ -182,29 +165,18 @@ def constant_functions(
 ) -> dict[str, bool]:
     """Truth of what functions give, by their full names."""
     layer = cache.layer("constant functions", repr(index))
-    keys = {path: layer.key(path, sha256) for path, sha256 in hashes.items()}
-    found: dict[str, bool] = {}
-    call = partial(_of_file, root, index)
-    for one in map_cached(call, layer, keys, lambda path: (root / path).stat().st_size, jobs=jobs).values():
-        found |= one
-    return found
+    read = map_cached(partial(_of_file, root, index), layer, hashes, root, jobs=jobs)
+    return {name: given for one in read.values() for name, given in one.items()}
 
 
-def _of_file(root: Path, index: RuleIndex, path: str) -> bytes:
-    return pack(constant_functions_of((root / path).read_bytes(), path, index))
-
-
-def constant_functions_of(source: bytes, path: str, index: RuleIndex) -> dict[str, bool]:
+def _of_file(root: Path, index: RuleIndex, path: str) -> dict[str, bool]:
     """The same of one file; nothing of one that cannot be read."""
-    module = module_name(path)
+    source, module = (root / path).read_bytes(), module_name(path)
     try:
         text = source.decode("utf-8-sig")
-        if module is None or not any(_ASKS.search(match[1]) for match in _FUNCTION.finditer(text)):
-            return {}
-        tree = parsed(source, path)
-        if tree is None:
-            return {}
-        evaluator = ConditionEvaluator(tree, split(text), module, index)
+        asks = module is not None and any(_ASKS.search(match[1]) for match in _FUNCTION.finditer(text))
+        tree = (parsed(source, path) if asks else None) or ast.Module([], [])
+        evaluator = ConditionEvaluator(tree, split(text) if asks else [], module or "", index)
     except (SyntaxError, ValueError):
         return {}
     found: dict[str, bool] = {}
@@ -223,17 +195,11 @@ def _is_plain(node: ast.FunctionDef) -> bool:
 
 def _given(body: Sequence[ast.stmt], evaluator: ConditionEvaluator) -> bool | None:
     """Truth of what these statements return; None when it is not known, or they may end without a `return`."""
-    for at, node in enumerate(body):
-        match node:
-            case ast.Expr(value=ast.Constant()):
-                continue
-            case ast.Return(value=ast.expr() as value):
-                return evaluator.truth(value)
-            case ast.If(test=test):
-                truth = evaluator.truth(test)
-                if truth is None:
-                    return None
-                return _given([*(node.body if truth else node.orelse), *body[at + 1 :]], evaluator)
-            case _:
-                return None
+    match body:
+        case [ast.Expr(value=ast.Constant()), *rest]:
+            return _given(rest, evaluator)
+        case [ast.Return(value=ast.expr() as value), *_]:
+            return evaluator.truth(value)
+        case [ast.If() as node, *rest] if (truth := evaluator.truth(node.test)) is not None:
+            return _given([*(node.body if truth else node.orelse), *rest], evaluator)
     return None

@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from shrinker.check.symbols import Registration, Row
 from shrinker.syntax.names import last_name
-from shrinker.syntax.walk import Definition
+from shrinker.syntax.walk import Definition, walk
 
 _DATA = frozenset({"dataclass", "define", "frozen", "attrs"})
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[\w.]+)?")
+_SUITES = ("body", "orelse", "finalbody")
 _FILING = frozenset({"define", "impl"})
 """Last names of functions that file an operator; what has "regist" in its name files something, too."""
 
@@ -47,23 +49,19 @@ def rows_of(body: list[ast.stmt]) -> Iterator[tuple[str, str, str, int]]:
             ):
                 if isinstance(value, ast.Call) and len(value.args) == 1 and not value.keywords:
                     (value,) = value.args
-                pairs: list[tuple[ast.expr | None, ast.expr]] = []
-                if isinstance(value, ast.List | ast.Tuple | ast.Set):
-                    pairs = [(None, item) for item in value.elts]
-                elif isinstance(value, ast.Dict):
-                    pairs = [*zip(value.keys, value.values, strict=True)]
-                for key, item in pairs:
+                keys = value.keys if isinstance(value, ast.Dict) else [None] * len(getattr(value, "elts", ()))
+                items = getattr(value, "values" if isinstance(value, ast.Dict) else "elts", ())
+                for key, item in zip(keys, items, strict=True):
                     if isinstance(item, ast.Name | ast.Attribute):
-                        where = ast.unparse(target)
-                        yield where, "" if key is None else ast.unparse(key), ast.unparse(item), item.lineno
+                        named = "" if key is None else ast.unparse(key)
+                        yield ast.unparse(target), named, ast.unparse(item), item.lineno
             case ast.Expr(value=ast.Call(func=function, args=[first, *_] as arguments)):
                 for argument in arguments:
                     if isinstance(argument, ast.Name | ast.Attribute):
                         named = "" if argument is first else ast.unparse(first)
                         yield f"{ast.unparse(function)}()", named, ast.unparse(argument), argument.lineno
             case ast.If() | ast.Try() | ast.With():
-                for name in ("body", "orelse", "finalbody"):
-                    yield from rows_of(getattr(node, name, []))
+                yield from rows_of([each for name in _SUITES for each in getattr(node, name, ())])
 
 
 def dispatch_of(node: ast.List | ast.Tuple | ast.Set | ast.Dict) -> tuple[Row, ...]:
@@ -100,16 +98,18 @@ def registers_of(body: list[ast.stmt]) -> Iterator[Registration]:
                 # `register("name")(what)` files by the inner call.
                 inner = call.func if isinstance(call.func, ast.Call) else call
                 if _files(inner.func):
-                    names = frozenset(n.id for n in ast.walk(call) if isinstance(n, ast.Name))
                     key = _key(inner) or ast.unparse(call)[:80]
-                    yield Registration(ast.unparse(inner.func), key, node.lineno, names, frozenset(_said(call)))
+                    yield Registration(ast.unparse(inner.func), key, node.lineno, _names(call), frozenset(_said(call)))
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 for decorator in node.decorator_list:
                     function = decorator.func if isinstance(decorator, ast.Call) else decorator
                     if _files(function):
                         key = (_key(decorator) if isinstance(decorator, ast.Call) else "") or node.name
-                        names = frozenset(n.id for n in ast.walk(function) if isinstance(n, ast.Name))
-                        yield Registration(ast.unparse(function), key, node.lineno, names)
+                        yield Registration(ast.unparse(function), key, node.lineno, _names(function))
+
+
+def _names(node: ast.AST) -> frozenset[str]:
+    return frozenset(part.id for part in walk(node) if isinstance(part, ast.Name))
 
 
 def _said(call: ast.Call) -> Iterator[str]:
@@ -123,8 +123,7 @@ def _said(call: ast.Call) -> Iterator[str]:
 
 def assigned_of(body: list[ast.stmt]) -> Iterator[tuple[str, int]]:
     """See `ModuleSymbols.assigned`."""
-    for node in _at_load(body):
-        yield from _assigned(node)
+    return chain.from_iterable(map(_assigned, _at_load(body)))
 
 
 def _assigned(node: ast.stmt) -> Iterator[tuple[str, int]]:
@@ -139,10 +138,11 @@ def _at_load(body: list[ast.stmt]) -> Iterator[ast.stmt]:
         if isinstance(node, ast.If) and isinstance(node.test, ast.Compare) and last_name(node.test.left) == "__name__":
             continue
         if isinstance(node, ast.If | ast.Try | ast.With):
-            for name in ("body", "orelse", "finalbody"):
-                yield from _at_load(getattr(node, name, []))
-            for handler in getattr(node, "handlers", []):
-                yield from _at_load(handler.body)
+            for part in (
+                *(getattr(node, name, ()) for name in _SUITES),
+                *(h.body for h in getattr(node, "handlers", ())),
+            ):
+                yield from _at_load(part)
 
 
 def _files(function: ast.expr) -> bool:

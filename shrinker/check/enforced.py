@@ -21,11 +21,14 @@ CHECK = "unenforced"
 _SWITCH = re.compile(r"EnvBool|.*bool.*", re.IGNORECASE)
 
 
+class _Missing(str):
+    """What a claim says and nothing enforces; any other text says where what it speaks of comes in, and what enforces it there."""
+
+
 def judge_claims(outside: Outside) -> list[Judged]:
     """Every fact and domain of the rules, in their order."""
-    rules = outside.rules
-    claims: tuple[Fact | Domain, ...] = (*rules.facts, *rules.domains)
-    return [_judge(rule, outside) for rule in claims]
+    rules: tuple[Fact | Domain, ...] = (*outside.rules.facts, *outside.rules.domains)
+    return [_judge(rule, outside) for rule in rules]
 
 
 def unenforced(judged: Iterable[Judged], rules: Ruleset) -> list[Finding]:
@@ -33,174 +36,140 @@ def unenforced(judged: Iterable[Judged], rules: Ruleset) -> list[Finding]:
     found: list[Finding] = []
     for each in judged:
         file, _, line = rules.places.get(each.rule, each.rule).rpartition(":")
-        found += [
-            Finding(CHECK, file or each.rule, int(line) if line.isdigit() else 0, f"{each.rule}: {text}")
-            for text in each.missing
-        ]
+        place = file or each.rule, int(line) if line.isdigit() else 0
+        found += [Finding(CHECK, *place, f"{each.rule}: {text}") for text in each.missing]
     return found
 
 
 def _judge(rule: Fact | Domain, outside: Outside) -> Judged:
-    verdicts: list[tuple[str, str]] = []
-    patterns = (*rule.calls, *rule.names)
+    said: list[str] = []
     if isinstance(rule, Fact):
-        for name in rule.environment:
-            verdicts.append(_variable(name, rule, outside))
-        patterns = (*patterns, *rule.attributes)
+        said += (_variable(name, rule, outside) for name in rule.environment)
+        others = rule.attributes
     else:
-        patterns = (*patterns, *rule.lists, *rule.tables, *rule.registers)
-    for pattern in patterns:
-        verdicts += _pattern(pattern, rule, outside)
-    enters = tuple(dict.fromkeys(text for text, missing in verdicts if not missing))
-    return Judged(rule.id, enters, tuple(dict.fromkeys(missing for _, missing in verdicts if missing)))
+        others = (*rule.lists, *rule.tables, *rule.registers)
+    for pattern in (*rule.calls, *rule.names, *others):
+        said += _pattern(pattern, rule, outside)
+    once = dict.fromkeys(said)
+    missing = tuple(str(text) for text in once if isinstance(text, _Missing))
+    return Judged(rule.id, tuple(text for text in once if not isinstance(text, _Missing)), missing)
 
 
-def _variable(name: str, rule: Fact, outside: Outside) -> tuple[str, str]:
+def _variable(name: str, rule: Fact, outside: Outside) -> str:
+    claim = f"says that the variable {name} is"
     if rule.value:
-        return (
-            "",
-            f"says that the variable {name} is {rule.value!r}, which nothing enforces: only what is off can be refused",
-        )
+        return _Missing(f"{claim} {rule.value!r}, which nothing enforces: only what is off can be refused")
     if outside.foreign.within(name):
-        return "environment (refused), another platform", ""
+        return "environment (refused), another platform"
     for how, yes in outside.variables.get(name, ()):
         if yes:
-            return "", f"says that the variable {name} is off, which upstream has on where nobody sets it ({how})"
+            return _Missing(f"{claim} off, which upstream has on where nobody sets it ({how})")
         if rule.value is False and not _SWITCH.fullmatch(how) and how.startswith("Env"):
-            return "", (
-                f"says that the variable {name} is false, and upstream reads it by {how}: any text counts there. "
+            return _Missing(
+                f"{claim} false, and upstream reads it by {how}: any text counts there. "
                 "Leave `value` out: any text is refused then"
             )
-    return "environment (refused)", ""
+    return "environment (refused)"
 
 
-def _pattern(pattern: str, rule: Fact | Domain, outside: Outside) -> Iterator[tuple[str, str]]:
+def _pattern(pattern: str, rule: Fact | Domain, outside: Outside) -> Iterable[str]:
     last = pattern.rpartition(".")[2]
     if last in outside.flags and pattern not in rule.calls:
-        yield _flag(pattern, last, rule, outside)
-        return
+        return [_flag(pattern, last, rule, outside)]
     made = list(outside.made_of(pattern)) if isinstance(rule, Fact) and pattern in rule.calls else []
     if made and not rule.machine:
-        for asked, flag in made:
-            yield from _enumeration(pattern, asked, flag, rule, outside)
-        return
-    if outside.foreign.within(last) or (
-        isinstance(rule, Domain) and rule.never and all(map(outside.foreign.within, rule.never))
-    ):
-        yield "another platform", ""
-        return
-    yield _followed(pattern, rule, outside)
+        return (_enumeration(pattern, asked, flag, rule, outside) for asked, flag in made)
+    never = rule.never if isinstance(rule, Domain) else ()
+    if outside.foreign.within(last) or (never and all(map(outside.foreign.within, never))):
+        return ["another platform"]
+    return [_followed(pattern, rule, outside)]
 
 
-def _followed(pattern: str, rule: Fact | Domain, outside: Outside) -> tuple[str, str]:
+def _followed(pattern: str, rule: Fact | Domain, outside: Outside) -> str:
     last = pattern.rpartition(".")[2]
     asked = [f"request {field.owner.rpartition('.')[2]}.{last}"] if (field := outside.requests.get(last)) else []
-    computed = [*asked, *_computed(pattern, rule, outside)]
-    shown = f"{', '.join(computed)}: " if computed else ""
+    computed = ", ".join([*asked, *_computed(pattern, rule, outside)])
+    shown = f"{computed}: " if computed else ""
     refusal = next((r.id for r in outside.rules.refusals if isinstance(rule, Domain) and r.domain == rule.id), "")
-    refusal = (
-        refusal if refusal in outside.placed else outside.refused(last) if asked and isinstance(rule, Fact) else ""
-    )
+    if refusal not in outside.placed:
+        refusal = outside.refused(last) if asked and isinstance(rule, Fact) else ""
     if refusal:
-        return f"{shown}refused by {refusal}", ""
+        return f"{shown}refused by {refusal}"
     if rule.machine:
-        return f"{shown}the machine", ""
+        return f"{shown}the machine"
     if not outside.written(pattern):
-        return "not in this upstream", ""
-    lost = [each for each in rule.follows if not outside.stands(each)]
-    if lost:
-        return "", f"follows {', '.join(lost)}, which {'is' if len(lost) == 1 else 'are'} not in force in this tree"
+        return "not in this upstream"
+    if lost := [each for each in rule.follows if not outside.stands(each)]:
+        return _Missing(
+            f"follows {', '.join(lost)}, which {'is' if len(lost) == 1 else 'are'} not in force in this tree"
+        )
     if rule.follows:
-        return f"{shown}follows {', '.join(rule.follows)}", ""
-    from_what = (
-        f"upstream computes it from {', '.join(computed)}" if computed else "it may be set by a checkpoint or a request"
-    )
-    return "", (
+        return f"{shown}follows {', '.join(rule.follows)}"
+    from_what = f"upstream computes it from {computed}" if computed else "it may be set by a checkpoint or a request"
+    return _Missing(
         f"says of `{pattern}` what nothing enforces: {from_what}. Refuse that by a [[reject]], and name it in `follows = [...]` of this rule; "
         "or say `machine = true` where no run can set it"
     )
 
 
-def _computed(pattern: str, rule: Fact | Domain, outside: Outside) -> list[str]:
+def _computed(pattern: str, rule: Fact | Domain, outside: Outside) -> Iterator[str]:
     """Flags and variables that upstream computes it from; of a text only flags that list one of these among their choices."""
-    found: list[str] = []
     for kind, leaf in sorted(outside.leaves(pattern)):
-        field = outside.flags.get(leaf)
-        if (
-            kind == "flag"
-            and field is not None
-            and (isinstance(rule, Fact) or not set(rule.never).isdisjoint(field.choices or ()))
-        ):
-            found.append(f"flag --{leaf.replace('_', '-')}")
-        elif kind == "variable" and isinstance(rule, Fact):
-            found.append(f"variable {leaf}")
-    return found
+        if kind == "variable" and isinstance(rule, Fact):
+            yield f"variable {leaf}"
+        elif kind == "flag" and (field := outside.flags.get(leaf)) is not None:
+            yield from [_shown(leaf)] if isinstance(rule, Fact) or set(rule.never) & set(field.choices or ()) else []
 
 
-def _flag(pattern: str, flag: str, rule: Fact | Domain, outside: Outside) -> tuple[str, str]:
-    field = outside.flags[flag]
-    shown = f"flag --{flag.replace('_', '-')}"
-    refusal = outside.refused(flag) if not _truth(rule) else ""
+def _shown(flag: str) -> str:
+    return f"flag --{flag.replace('_', '-')}"
+
+
+def _flag(pattern: str, flag: str, rule: Fact | Domain, outside: Outside) -> str:
+    field, shown, claim = outside.flags[flag], _shown(flag), f"says of `{pattern}`"
+    refusal = outside.refused(flag) if isinstance(rule, Domain) or not rule.value else ""
     if refusal:
-        return f"{shown} (refused by {refusal})", ""
+        return f"{shown} (refused by {refusal})"
     if dependent := outside.dependent(flag):
-        return f"{shown} (without effect: {dependent})", ""
+        return f"{shown} (without effect: {dependent})"
     if isinstance(rule, Fact):
-        return (
-            "",
-            f"says of `{pattern}` that it is {rule.value}, which the {shown} sets.{_paste(flag, field, 'set = true')}",
-        )
+        return _Missing(f"{claim} that it is {rule.value}, which the {shown} sets.{_paste(flag, field, 'set = true')}")
     if rule.only:
-        used = [r for r in outside.refusals_of(flag) if r.only and set(r.only) <= set(rule.only)]
-        if used:
-            return f"{shown} (refused by {used[0].id})", ""
-        return (
-            "",
-            f"says of `{pattern}` all that it may be, and the {shown} takes more.{_paste(flag, field, f'domain = {rule.id!r}')}",
-        )
+        used = (r.id for r in outside.refusals[flag] if r.only and set(r.only) <= set(rule.only))
+        if refusal := next(used, ""):
+            return f"{shown} (refused by {refusal})"
+        domain = _paste(flag, field, f"domain = {rule.id!r}")
+        return _Missing(f"{claim} all that it may be, and the {shown} takes more.{domain}")
     texts = [text for text in rule.never if field.choices is None or text in field.choices]
-    lost = [text for text in texts if not outside.refused(flag, text)]
-    if lost:
-        said = f"says of `{pattern}` that it is never {', '.join(lost)}, which the {shown} takes."
-        return "", said + _paste(flag, field, f'domain = "{rule.id}"')
-    return f"{shown} ({_refusing(flag, texts, outside)})", ""
+    if lost := [text for text in texts if not outside.refused(flag, text)]:
+        domain = _paste(flag, field, f'domain = "{rule.id}"')
+        return _Missing(f"{claim} that it is never {', '.join(lost)}, which the {shown} takes.{domain}")
+    return f"{shown} ({_refusing(flag, texts, outside)})"
 
 
-def _enumeration(
-    pattern: str, asked: Asked, flag: str, rule: Fact | Domain, outside: Outside
-) -> Iterator[tuple[str, str]]:
+def _enumeration(pattern: str, asked: Asked, flag: str, rule: Fact | Domain, outside: Outside) -> str:
     """A method of what is made of a flag: the texts for which it is true are refused where the flag is looked at."""
-    method = pattern.rpartition(".")[2]
-    true = set(dict(asked.asks)[method])
-    value = _truth(rule)
-    field = outside.flags[flag]
-    shown = f"flag --{flag.replace('_', '-')}"
+    true = dict(asked.asks)[pattern.rpartition(".")[2]]
+    value = isinstance(rule, Fact) and bool(rule.value)
+    field, shown = outside.flags[flag], _shown(flag)
     texts = [text for member, text in asked.texts if (member in true) is not value]
     lost = [
         text
         for text in texts
-        if (field.choices is None or text in field.choices)
-        and not outside.refused(flag, text, asked.any_case)
-        and not outside.dependent(flag)
+        if (field.choices is None or text in field.choices) and not outside.refused(flag, text, asked.any_case)
     ]
-    if lost:
-        case = "\nany_case = true" if asked.any_case else ""
-        values = ", ".join(f'"{text}"' for text in lost)
-        said = f"says of `{pattern}` what {asked.name} gives for {', '.join(lost)}{' in any case' if case else ''}, which the {shown} takes."
-        yield "", said + _paste(flag, field, f"values = [{values}]{case}")
-    else:
-        yield f"{shown} ({_refusing(flag, texts, outside)})", ""
+    if not lost or outside.dependent(flag):
+        return f"{shown} ({_refusing(flag, texts, outside)})"
+    case, key = (" in any case", "\nany_case = true") if asked.any_case else ("", "")
+    values = ", ".join(f'"{text}"' for text in lost)
+    said = f"says of `{pattern}` what {asked.name} gives for {', '.join(lost)}{case}, which the {shown} takes."
+    return _Missing(said + _paste(flag, field, f"values = [{values}]{key}"))
 
 
 def _refusing(flag: str, texts: Iterable[str], outside: Outside) -> str:
     """By which rules texts of a flag are refused."""
     used = sorted({outside.refused(flag, text) for text in texts} - {""})
     return f"refused by {', '.join(used)}" if used else "takes none of these"
-
-
-def _truth(rule: Fact | Domain) -> bool:
-    """Truth of what a fact says; false of a domain."""
-    return bool(rule.value) if isinstance(rule, Fact) else False
 
 
 def _paste(flag: str, field: Field, which: str) -> str:

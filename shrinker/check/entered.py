@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from shrinker.ruleset.match import any_name_matches
 from shrinker.ruleset.models import Entry
@@ -18,8 +19,6 @@ from shrinker.syntax.parsing import parsed
 from shrinker.syntax.walk import Function, children, statements, walk
 from shrinker.values.upstream import module_name
 
-ENTERED = "entered"
-"""Layer of the cache: packed `Entered` by path, SHA-256 and entries."""
 _SHORT = 15
 """Lines of a function that is read as one answer."""
 _ASKS = re.compile(r"_*(?:is|has|use|uses|should|can|enable|enables|supports?|needs?)_\w+")
@@ -27,6 +26,7 @@ _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{3,}")
 _NOTED = ast.Assign | ast.AnnAssign | ast.NamedExpr | ast.keyword | ast.Call | ast.Attribute | ast.For
 """What `_Reader._note` looks at."""
 _NO = frozenset({"", "0", "false", "no", "none", "off"})
+_SWITCHES = frozenset({"0", "1", "false", "true"})
 _FLAG, _VARIABLE_OF, _CALL = "flag", "variable", "call"
 
 
@@ -43,59 +43,43 @@ class Asked:
     """It is made of a text in any case."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Entered:
     """What was read of one file."""
 
     module: str = ""
-    fields: tuple[tuple[str, str, tuple[str, ...] | None, int], ...] = ()
+    fields: list[tuple[str, str, tuple[str, ...] | None, int]] = field(default_factory=list)
     """Class, field, its choices (None where any text is one, or the syntax does not tell them), and line."""
-    enumerations: tuple[Asked, ...] = ()
-    made: tuple[tuple[str, str], ...] = ()
+    enumerations: list[Asked] = field(default_factory=list)
+    made: set[tuple[str, str]] = field(default_factory=set)
     """Last name of a class and the flag that its objects are made of."""
-    gives: tuple[tuple[str, str], ...] = ()
+    gives: set[tuple[str, str]] = field(default_factory=set)
     """Function and the last name of the class that it says it gives."""
-    sources: tuple[tuple[str, str, str], ...] = ()
+    sources: set[tuple[str, str, str]] = field(default_factory=set)
     """Name, and kind (flag, variable, call) and name of what it is computed from."""
-    reads: frozenset[str] = frozenset()
+    reads: set[str] = field(default_factory=set)
     """Flags that are read of what holds them, or looked up by a text."""
-    variables: tuple[tuple[str, str, bool], ...] = ()
+    variables: set[tuple[str, str, bool]] = field(default_factory=set)
     """Environment variable, how it is declared or read, and whether its default means yes."""
 
 
-def read_entered(data: bytes, path: str, entries: Iterable[Entry]) -> Entered:
+def read_entered(root: Path, entries: tuple[Entry, ...], path: str) -> Entered:
     """Read one file; nothing of one that is no Python."""
-    tree, module = parsed(data, path), module_name(path)
+    tree, module = parsed((root / path).read_bytes(), path), module_name(path)
     if tree is None or module is None:
         return Entered()
-    reader = _Reader(tree, module, tuple(entries))
+    reader = _Reader(tree, module, entries)
     reader.block(tree.body, {})
-    return Entered(
-        module,
-        tuple(reader.fields),
-        tuple(reader.enumerations),
-        tuple(sorted(reader.made)),
-        tuple(sorted(reader.gives)),
-        tuple(sorted(reader.sources)),
-        frozenset(reader.reads),
-        tuple(sorted(reader.variables)),
-    )
+    return reader.found
 
 
 class _Reader:
     def __init__(self, tree: ast.Module, module: str, entries: tuple[Entry, ...]) -> None:
-        self._module = module
+        self.found = Entered(module)
         self._entries = entries
         self._held = frozenset(name for entry in entries if entry.kind == "flag" for name in entry.held)
         self._own = False
-        self._lists = dict(_displays(tree.body))
-        self.fields: list[tuple[str, str, tuple[str, ...] | None, int]] = []
-        self.enumerations: list[Asked] = []
-        self.made: set[tuple[str, str]] = set()
-        self.gives: set[tuple[str, str]] = set()
-        self.sources: set[tuple[str, str, str]] = set()
-        self.reads: set[str] = set()
-        self.variables: set[tuple[str, str, bool]] = set()
+        self._lists = _displays(tree.body)
 
     def block(self, body: Iterable[ast.AST], local: dict[str, ast.expr]) -> None:
         for node in body:
@@ -109,21 +93,21 @@ class _Reader:
                 self.block(children(node), local)
 
     def _class(self, node: ast.ClassDef) -> None:
-        whole = f"{self._module}.{node.name}"
+        whole = f"{self.found.module}.{node.name}"
         kinds = {entry.kind for entry in self._entries if any_name_matches(entry.classes, whole)}
         if kinds:
-            for field in node.body:
-                if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
-                    self.fields.append((whole, field.target.id, self._choices(field.annotation), field.lineno))
+            for each in node.body:
+                if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
+                    self.found.fields.append((whole, each.target.id, self._choices(each.annotation), each.lineno))
         if any("Enum" in last_name(base) for base in node.bases):
-            self.enumerations.append(_enumeration(node))
+            self.found.enumerations.append(_enumeration(node))
         before, self._own = self._own, self._own or "flag" in kinds
         self.block(node.body, {})
         self._own = before
 
     def _function(self, node: Function) -> None:
         if node.returns is not None and last_name(node.returns)[:1].isupper():
-            self.gives.add((node.name, last_name(node.returns)))
+            self.found.gives.add((node.name, last_name(node.returns)))
         local: dict[str, ast.expr] = {}
         for each in sorted(statements(node), key=lambda node: node.lineno):
             if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name):
@@ -137,25 +121,30 @@ class _Reader:
             case ast.Assign(targets=targets, value=value):
                 for target in targets:
                     self._computed(last_name(target), [value])
-                    self._declared(target, value)
+                    # ``SGLANG_X = EnvBool(True)``
+                    args, how = (value.args, last_name(value.func)) if isinstance(value, ast.Call) else ([], "")
+                    if args and how.startswith("Env") and _VARIABLE.fullmatch(last_name(target)):
+                        self.found.variables.add((last_name(target), how, _said(args[0]) not in _NO))
             case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.NamedExpr(target=target, value=value):
                 self._computed(last_name(target), [value])
             case ast.keyword(arg=str(name), value=value):
                 self._computed(name, [value])
-            case ast.Call(func=func, args=[first, *_]):
-                self._variable(node)
-                made = last_name(func.value) if isinstance(func, ast.Attribute) else last_name(func)
+            case ast.Call(func=func, args=[first, *rest]):
+                if isinstance(first, ast.Constant) and (variable := _asked_variable(node)) is not None:
+                    default, how = _said(rest[0]) if rest else "none", last_name(func)
+                    how = "EnvText" if how in {"get", "getenv"} and default not in _SWITCHES else how
+                    self.found.variables.add((variable, how, how != "EnvText" and default not in _NO))
+                made = last_name(func.value if isinstance(func, ast.Attribute) else func)
                 given = local.get(first.id, first) if isinstance(first, ast.Name) else first
                 if made[:1].isupper():
-                    self.made.update((made, name) for kind, name in self._leaves(given) if kind == _FLAG)
-                if last_name(func) in {"getattr", "hasattr"} and len(node.args) > 1:
-                    self.reads.update(_texts(node.args[1]))
-            case ast.Attribute(attr=name) if self._holds(node.value):
-                if isinstance(node.ctx, ast.Load):
-                    self.reads.add(name)
+                    self.found.made.update((made, name) for kind, name in self._leaves(given) if kind == _FLAG)
+                if last_name(func) in {"getattr", "hasattr"} and rest:
+                    self.found.reads.update(_texts(rest[0]))
+            case ast.Attribute(attr=name, ctx=ast.Load()) if self._holds(node.value):
+                self.found.reads.add(name)
             case ast.For(iter=ast.List() | ast.Tuple() as rows):
                 # What a loop looks up by a name of a list.
-                self.reads.update(text for row in rows.elts for text in _texts(row))
+                self.found.reads.update(text for row in rows.elts for text in _texts(row))
 
     def _holds(self, node: ast.expr) -> bool:
         name = last_name(node.func) + "()" if isinstance(node, ast.Call) else last_name(node)
@@ -163,71 +152,48 @@ class _Reader:
 
     def _computed(self, name: str, parts: Iterable[ast.AST]) -> None:
         if name:
-            self.sources.update((name, kind, leaf) for part in parts for kind, leaf in self._leaves(part))
+            self.found.sources.update((name, kind, leaf) for part in parts for kind, leaf in self._leaves(part))
 
     def _leaves(self, node: ast.AST) -> Iterator[tuple[str, str]]:
         for each in walk(node):
             match each:
                 case ast.Attribute(value=value, attr=name) if self._holds(value):
                     yield _FLAG, name
-                case ast.Call(func=func, args=[holder, ast.Constant(value=str(text)), *_]) if last_name(
-                    func
-                ) == "getattr" and self._holds(holder):
+                case ast.Call(
+                    func=ast.Name(id="getattr") | ast.Attribute(attr="getattr"),
+                    args=[holder, ast.Constant(value=str(text)), *_],
+                ) if self._holds(holder):
                     yield _FLAG, text
                 case ast.Call(func=func) if (variable := _asked_variable(each)) is not None:
                     yield _VARIABLE_OF, variable
                 case ast.Call(func=func) if _ASKS.fullmatch(last_name(func)):
                     yield _CALL, last_name(func)
 
-    def _declared(self, target: ast.expr, value: ast.expr) -> None:
-        """``SGLANG_X = EnvBool(True)``."""
-        match value:
-            case ast.Call(func=func, args=[default, *_]) if last_name(func).startswith("Env") and _VARIABLE.fullmatch(
-                last_name(target)
-            ):
-                self.variables.add((last_name(target), last_name(func), _means_yes(default)))
-
-    def _variable(self, node: ast.Call) -> None:
-        name = _asked_variable(node)
-        if name is None or not isinstance(node.args[0], ast.Constant):
-            return
-        default = node.args[1] if len(node.args) > 1 else ast.Constant(None)
-        how = last_name(node.func)
-        if how in {"get", "getenv"} and not _is_switch(default):
-            how = "EnvText"
-        self.variables.add((name, how, how != "EnvText" and _means_yes(default)))
-
     def _choices(self, annotation: ast.expr) -> tuple[str, ...] | None:
         found: set[str] = set()
         for each in walk(annotation):
-            chosen: ast.expr | None = None
             match each:
-                case ast.keyword(arg="choices", value=value):
-                    chosen = value
-                case ast.Subscript(value=ast.Name(id="Literal"), slice=inner):
-                    chosen = inner
-            if chosen is None:
-                continue
-            names = [n.id for n in walk(chosen) if isinstance(n, ast.Name)]
-            if any(name not in self._lists for name in names if name not in {"list", "sorted", "tuple", "set"}):
-                return None
-            for part in (chosen, *(self._lists[name] for name in names if name in self._lists)):
-                found.update(text for n in walk(part) for text in _texts(n))
+                case (
+                    ast.keyword(arg="choices", value=chosen) | ast.Subscript(value=ast.Name(id="Literal"), slice=chosen)
+                ):
+                    names = {n.id for n in walk(chosen) if isinstance(n, ast.Name)}
+                    if names - self._lists.keys() - {"list", "sorted", "tuple", "set"}:
+                        return None
+                    for part in (chosen, *(self._lists[name] for name in names & self._lists.keys())):
+                        found.update(text for n in walk(part) for text in _texts(n))
         return tuple(sorted(found)) or None
 
 
-def _displays(body: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.expr]]:
+def _displays(body: Iterable[ast.stmt]) -> dict[str, ast.expr]:
     """Names of the module and what they list; one that stands for another one lists the same."""
     known: dict[str, ast.expr] = {}
     for node in body:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name(id=other)) if other in known:
                 known[name] = known[other]
-            case ast.Assign(
-                targets=[ast.Name(id=name)], value=ast.List() | ast.Tuple() | ast.Set() | ast.Dict() as value
-            ):
-                known[name] = value
-    yield from known.items()
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.List() | ast.Tuple() | ast.Set() | ast.Dict()):
+                known[name] = node.value
+    return known
 
 
 def _enumeration(node: ast.ClassDef) -> Asked:
@@ -237,13 +203,14 @@ def _enumeration(node: ast.ClassDef) -> Asked:
         match each:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 texts[name] = value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else name
-            case ast.FunctionDef(name=name, body=[*_, ast.Return(value=ast.Compare() as test)]):
-                match test:
-                    case ast.Compare(left=ast.Name(id="self"), ops=[op], comparators=[right]):
-                        named = {last_name(n) for n in walk(right) if isinstance(n, ast.Attribute)} & texts.keys()
-                        if isinstance(op, ast.NotEq | ast.IsNot | ast.NotIn):
-                            named = texts.keys() - named
-                        asks[name] = tuple(sorted(named))
+            case ast.FunctionDef(
+                name=name,
+                body=[*_, ast.Return(value=ast.Compare(left=ast.Name(id="self"), ops=[op], comparators=[right]))],
+            ):
+                named = {last_name(n) for n in walk(right) if isinstance(n, ast.Attribute)} & texts.keys()
+                if isinstance(op, ast.NotEq | ast.IsNot | ast.NotIn):
+                    named = texts.keys() - named
+                asks[name] = tuple(sorted(named))
     upper = any(isinstance(n, ast.Attribute) and n.attr in {"upper", "lower"} for n in walk(node))
     return Asked(node.name, tuple(texts.items()), tuple(asks.items()), upper)
 
@@ -260,12 +227,9 @@ def _asked_variable(node: ast.Call) -> str | None:
     return None
 
 
-def _is_switch(default: ast.expr) -> bool:
-    return isinstance(default, ast.Constant) and str(default.value).lower() in {"0", "1", "false", "true"}
-
-
-def _means_yes(default: ast.expr) -> bool:
-    return isinstance(default, ast.Constant) and str(default.value).lower() not in _NO
+def _said(default: ast.expr) -> str:
+    """A default in small letters; nothing of one that is computed."""
+    return str(default.value).lower() if isinstance(default, ast.Constant) else ""
 
 
 def _texts(node: ast.AST) -> Iterator[str]:

@@ -6,26 +6,24 @@ the tree does any more. Each must be refused, or depend on something that is.
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from functools import cache as remembered
 from functools import partial
 from pathlib import Path
 
-from shrinker.cache import pack
 from shrinker.check.enforced import judge_claims, unenforced
-from shrinker.check.entered import ENTERED, Entered, read_entered
+from shrinker.check.entered import Entered, read_entered
 from shrinker.check.outside import Outside
 from shrinker.check.refused import TABLE, refused_rows, table_of
 from shrinker.check.trees import Trees
 from shrinker.check.workers import cached, map_cached
 from shrinker.ruleset.match import any_module_matches, overlap
-from shrinker.ruleset.models import Entry
 from shrinker.source.cache import sha256_of
 from shrinker.values.entries import GONE, KEPT, NEVER, Effect, Entries
 from shrinker.values.outcome import Finding
-from shrinker.values.upstream import module_name
+from shrinker.values.upstream import UpstreamTree, module_name
 
 CHECK = "flags without effect"
 
@@ -58,9 +56,7 @@ def _judge(trees: Trees, before: Mapping[str, str], after: Mapping[str, str]) ->
     ours = _read_all(trees, out, after)
     placed = frozenset(row.rule for row in refused_rows(table_of(out)))
 
-    @remembered
-    def text(path: str) -> bytes:
-        return tree.read(path)
+    text = remembered(tree.read)
 
     def written(pattern: str) -> bool:
         word = pattern.rpartition(".")[2].strip("*").encode()
@@ -72,65 +68,41 @@ def _judge(trees: Trees, before: Mapping[str, str], after: Mapping[str, str]) ->
 
     outside = Outside(rules, theirs, placed, written)
     claims = judge_claims(outside)
-    modules = [(module, path) for path in tree.by_path if (module := module_name(path)) is not None]
-    effects = flag_effects(outside, ours, modules, tree.read)
-    findings = (*unenforced(claims, rules), *without_effect(effects, outside))
+    effects = sorted(_effects(outside, ours, tree))
+    findings = (*unenforced(claims, rules), *_without_effect(effects, outside))
     return Entries(tuple(claims), tuple(effects), findings)
 
 
 def _read_all(trees: Trees, root: Path, hashes: Mapping[str, str]) -> list[Entered]:
-    layer, entries = trees.cache.layer(ENTERED), trees.stated.entries
-    said = hashlib.sha256(repr(entries).encode()).hexdigest()
-    keys = {path: layer.key(path, sha256, said) for path, sha256 in hashes.items()}
-    call = partial(_read, root, entries)
-    return [*map_cached(call, layer, keys, lambda path: (root / path).stat().st_size, jobs=trees.jobs).values()]
+    entries = trees.stated.entries
+    layer = trees.cache.layer("entered", repr(entries))
+    return [*map_cached(partial(read_entered, root, entries), layer, hashes, root, jobs=trees.jobs).values()]
 
 
-def _read(root: Path, entries: tuple[Entry, ...], path: str) -> bytes:
-    return pack(read_entered((root / path).read_bytes(), path, entries))
-
-
-def flag_effects(
-    outside: Outside, generated: Iterable[Entered], upstream: Iterable[tuple[str, str]], read: Callable[[str], bytes]
-) -> list[Effect]:
-    """Every flag, sorted.
-
-    Args:
-        outside: what comes in, by upstream's text.
-        generated: what was read of the files of the tree.
-        upstream: module and path of all Python files of upstream.
-        read: bytes of such a path.
-    """
-    declaring = {field.owner.rpartition(".")[0] for field in outside.flags.values()}
+def _effects(outside: Outside, generated: Iterable[Entered], upstream: UpstreamTree) -> Iterator[Effect]:
+    """Of every flag that what was read of the files of the tree still takes."""
+    flags = outside.flags
+    declaring = {field.owner.rpartition(".")[0] for field in flags.values()}
     reading: set[str] = set()
     own: set[str] = set()
     taken: set[str] = set()
     for file in generated:
         (own if file.module in declaring else reading).update(file.reads)
-        taken.update(
-            name for owner, name, _, _ in file.fields if name in outside.flags and owner == outside.flags[name].owner
-        )
-    lost = sorted(taken & outside.flags.keys() - reading)
-    readers = _readers(lost, declaring, outside, upstream, read)
-    effects = [Effect(flag, KEPT) for flag in taken & outside.flags.keys() & reading]
-    for flag in lost:
-        elsewhere = tuple(path for module, path in readers.get(flag, ()) if module not in declaring)
-        at_home = len(readers.get(flag, ())) > len(elsewhere)
-        if elsewhere or (at_home and flag not in own):
-            rule = (
-                outside.refused(flag)
-                or next((r.id for r in outside.refusals_of(flag) if r.only), "")
-                or outside.dependent(flag)
-            )
-            effects.append(Effect(flag, GONE, rule, elsewhere[:3]))
+        taken.update(name for owner, name, _, _ in file.fields if name in flags and owner == flags[name].owner)
+    readers = _readers(taken - reading, declaring, outside, upstream)
+    for flag in taken:
+        elsewhere = tuple(path for module, path in readers[flag] if module not in declaring)
+        at_home = len(readers[flag]) > len(elsewhere)
+        if flag not in reading and (elsewhere or (at_home and flag not in own)):
+            narrowed = (r.id for r in outside.refusals[flag] if r.only)
+            rule = outside.refused(flag) or next(narrowed, "") or outside.dependent(flag)
+            yield Effect(flag, GONE, rule, elsewhere[:3])
         else:
-            effects.append(Effect(flag, KEPT if at_home else NEVER))
-    return sorted(effects)
+            yield Effect(flag, KEPT if flag in reading or at_home else NEVER)
 
 
-def without_effect(effects: Iterable[Effect], outside: Outside) -> list[Finding]:
+def _without_effect(effects: Iterable[Effect], outside: Outside) -> Iterator[Finding]:
     """Losses that nothing explains."""
-    found: list[Finding] = []
     for each in effects:
         if each.effect == GONE and not each.rule:
             field = outside.flags[each.flag]
@@ -139,17 +111,12 @@ def without_effect(effects: Iterable[Effect], outside: Outside) -> list[Finding]
                 f"the flag --{each.flag.replace('_', '-')} is still taken and nothing of the tree reads it any more; upstream does in "
                 f"{', '.join(each.readers) or 'this file'}. Refuse it, or name it in a [[dependent]] rule"
             )
-            found.append(Finding(CHECK, f"python/{module.replace('.', '/')}.py", field.line, message))
-    return found
+            yield Finding(CHECK, f"python/{module.replace('.', '/')}.py", field.line, message)
 
 
 def _readers(
-    flags: Iterable[str],
-    declaring: Container[str],
-    outside: Outside,
-    upstream: Iterable[tuple[str, str]],
-    read: Callable[[str], bytes],
-) -> dict[str, list[tuple[str, str]]]:
+    flags: Iterable[str], declaring: Container[str], outside: Outside, upstream: UpstreamTree
+) -> Mapping[str, Collection[tuple[str, str]]]:
     """By flag, module and path of the files whose text reads it of what holds flags."""
     names = "|".join(map(re.escape, flags)) or "(?!)"
     entries = [entry for entry in outside.rules.entries if entry.kind == "flag"]
@@ -161,13 +128,12 @@ def _readers(
         rf"\b(?:{held})\s*\.(?P<read>{names})\b(?!\s*=[^=])|\bgetattr\([^,()]*(?:\(\))?,\s*['\"](?P<asked>{names})['\"]".encode()
     )
     own = re.compile(rb"\bself\s*\.")
-    found: dict[str, list[tuple[str, str]]] = {}
-    for module, path in upstream:
-        if apart and any_module_matches(apart, module):
+    found: dict[str, dict[tuple[str, str], None]] = defaultdict(dict)
+    for path in upstream.by_path:
+        module = module_name(path)
+        if module is None or any_module_matches(apart, module):
             continue
-        for match in pattern.finditer(read(path)):
+        for match in pattern.finditer(upstream.read(path)):
             if module in declaring or not own.match(match[0]):
-                rows = found.setdefault((match["read"] or match["asked"]).decode(), [])
-                if (module, path) not in rows:
-                    rows.append((module, path))
+                found[(match["read"] or match["asked"]).decode()][module, path] = None
     return found

@@ -6,9 +6,10 @@ import ast
 import hashlib
 import tokenize
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from shrinker.cache import Question, Recorded, Variants, digest_of, pack, unpack
 from shrinker.check import allowances
@@ -22,6 +23,7 @@ from shrinker.check.subsequence import only_deleted
 from shrinker.check.symbols import SYMBOLS
 from shrinker.check.trees import Trees
 from shrinker.check.workers import map_files
+from shrinker.source.cache import sha256_of
 from shrinker.values import form as syntax
 from shrinker.values.errors import ShrinkerError
 from shrinker.values.outcome import EmittedFile
@@ -48,15 +50,10 @@ FILE_CHECKS: tuple[Check[FilePair], ...] = (
 COUNTS = ("compiled", *(name for check in FILE_CHECKS for name in check.counts or (check.name,)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
+class _Task(NamedTuple):
     entry: EmittedFile
-    generated: Path
-    upstream: Path | None
-    """`None` for a file that upstream does not have, or that shrinker writes anew."""
     upstream_sha256: str
-    """Empty when there is none."""
-    replaced: tuple[tuple[str, str], ...] = ()
+    """Empty for a file that upstream does not have, or that shrinker writes anew."""
     theirs: bytes | None = None
     """Upstream's symbols, packed, where they were read before."""
 
@@ -83,24 +80,18 @@ def changed_files(trees: Trees, seen: Seen) -> None:
     theirs = trees.source.by_path
     tasks: dict[str, _Task] = {}
     for entry in trees.manifest.files:
-        file = trees.out / entry.path
+        path, file = entry.path, trees.out / entry.path
         if not file.is_file():
             continue
-        with open(file, "rb") as opened:
-            found = hashlib.file_digest(opened, "sha256").hexdigest()
-        if found != entry.sha256:
-            seen.find(entry.path, 0, "its SHA-256 is not the one in the manifest", check="files")
-        elif entry.path.endswith(".py"):
-            derived = entry.path in theirs and entry.path not in allowances.OWN_FILES
-            tasks[entry.path] = (
-                _Task(entry, file, trees.source.root / entry.path, theirs[entry.path].sha256, trees.manifest.defaults)
-                if derived
-                else _Task(entry, file, None, "")
-            )
+        if sha256_of(file) != entry.sha256:
+            seen.find(path, 0, "its SHA-256 is not the one in the manifest", check="files")
+        elif path.endswith(".py"):
+            derived = path in theirs and path not in allowances.OWN_FILES
+            tasks[path] = _Task(entry, theirs[path].sha256 if derived else "")
     index = trees.index
     if index is not None:
         # What the rules decide of a function changes its file.
-        hashes = {path: t.upstream_sha256 for path, t in tasks.items() if t.entry.changed and t.upstream is not None}
+        hashes = {path: t.upstream_sha256 for path, t in tasks.items() if t.entry.changed and t.upstream_sha256}
         functions = constant_functions(trees.source.root, hashes, index, jobs=trees.jobs, cache=trees.cache)
         index = index.with_functions(functions)
     for each in _judge_all(trees, tasks, index):
@@ -112,18 +103,18 @@ def changed_files(trees: Trees, seen: Seen) -> None:
 def _judge_all(trees: Trees, tasks: dict[str, _Task], index: RuleIndex | None) -> list[Seen]:
     """What is in the cache was found for the same bytes on both sides."""
     results, symbols = Variants(trees.cache, "form"), trees.cache.layer(SYMBOLS)
+    replaced = trees.manifest.defaults
     inputs = {
-        path: repr(
-            (path, t.entry.sha256, t.entry.changed, t.entry.digest, t.replaced, index is None, t.upstream_sha256)
-        )
+        path: repr((path, t.entry.sha256, t.entry.changed, t.entry.digest, replaced, index is None, t.upstream_sha256))
         for path, t in tasks.items()
     }
     packed = results.recall(inputs, partial(_said, index))
     before = {path: symbols.key(path, tasks[path].upstream_sha256) for path in inputs if path not in packed}
     theirs = symbols.load(before)
-    missing = [replace(tasks[path], theirs=theirs.get(path)) for path in before]
+    missing = [tasks[path]._replace(theirs=theirs.get(path)) for path in before]
     weights = [(8 if t.entry.changed else 1) * t.entry.lines_after for t in missing]
-    judged = dict(zip(before, map_files(partial(_judge, index), missing, weights, jobs=trees.jobs), strict=True))
+    judge = partial(_judge, trees.out, trees.source.root, replaced, index)
+    judged = dict(zip(before, map_files(judge, missing, weights, jobs=trees.jobs), strict=True))
     for path, each in judged.items():
         results.learn(inputs[path], Recorded(each.questions, _said(index, each.questions), each.seen))
     results.save()
@@ -137,13 +128,15 @@ def _said(index: RuleIndex | None, questions: tuple[Question, ...]) -> bytes:
     return index.said(questions) if index else digest_of(())
 
 
-def _judge(index: RuleIndex | None, task: _Task) -> _Judged:
+def _judge(
+    out: Path, upstream: Path, replaced: tuple[tuple[str, str], ...], index: RuleIndex | None, task: _Task
+) -> _Judged:
     """Ask all checks of one file."""
     entry, path = task.entry, task.entry.path
-    data = _bytes(task.generated, entry.sha256)
+    data = _bytes(out / path, entry.sha256)
     seen = Seen("compiled")
     seen.look()
-    same = not entry.changed and task.upstream is not None
+    same = bool(task.upstream_sha256) and not entry.changed
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -153,13 +146,13 @@ def _judge(index: RuleIndex | None, task: _Task) -> _Judged:
         line = getattr(error, "lineno", None) or 0
         seen.find(path, line, f"does not compile: {getattr(error, 'msg', None) or error}", inherited=same)
         return _Judged(pack(seen))
-    if not entry.changed or task.upstream is None:
+    if not entry.changed or not task.upstream_sha256:
         # Symbols that were read of the same bytes are not read again.
         known = same and task.theirs is not None and entry.sha256 == task.upstream_sha256
         return _Judged(pack(seen), None if known else pack(symbols_of(tree, path, data)))
     asked = AskedIndex(index) if index is not None else None
-    source = _bytes(task.upstream, task.upstream_sha256)
-    pair = FilePair(entry, data, tree, source, task.replaced, asked.as_index() if asked else None)
+    source = _bytes(upstream / path, task.upstream_sha256)
+    pair = FilePair(entry, data, tree, source, replaced, asked.as_index() if asked else None)
     if task.theirs is not None:
         pair.source_symbols = unpack(task.theirs)
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from shrinker.check.symbols import LookUp, ModuleSymbols
 
@@ -37,39 +37,35 @@ _ASKED_BY_NAME = frozenset(
 class Families:
     """Which classes an object may get its members from, and what kept code looks up on one."""
 
-    def __init__(
-        self, kept: Collection[ModuleSymbols], is_module: Callable[[str], bool] = lambda dotted: False
-    ) -> None:
+    def __init__(self, kept: Collection[ModuleSymbols], is_module: Callable[[str], bool]) -> None:
         """
         Args:
             kept: every file of the generated tree.
             is_module: tells dotted names that stand for a module of the tree and for nothing else.
         """
         self._is_module = is_module
-        self._bases: dict[str, set[str]] = defaultdict(set)
-        self._derived: dict[str, set[str]] = defaultdict(set)
-        self._foreign: dict[str, set[str]] = defaultdict(set)
-        self._data: set[str] = set()
+        names = defaultdict[str, set[str]]
+        self._bases, self._derived, self._foreign = names(set), names(set), names(set)
+        self._data = set(MADE_BY_FIELDS)
         self._initialised: set[str] = set()
+        self._known: dict[tuple[str, bool], frozenset[str]] = {}
+        places: dict[tuple[str, str, str], tuple[str, LookUp]] = {}
         for symbols in kept:
             for each in symbols.classes:
                 last = each.name.rpartition(".")[2]
                 self._foreign[last].update(name for name in each.foreign if name and name not in _ASKED_BY_NAME)
                 if each.data:
                     self._data.add(last)
-                if any(name == "__init__" for name, _ in each.members):
+                if "__init__" in dict(each.members):
                     self._initialised.add(last)
+                self._bases[last].update(each.bases)
                 for base in each.bases:
-                    self._bases[last].add(base)
                     self._derived[base].add(last)
-        self._known: dict[str, frozenset[str]] = {}
-        places: dict[tuple[str, str, str], tuple[str, LookUp]] = {}
-        for symbols in kept:
             for look in symbols.lookups:
                 places.setdefault((look.name, look.on, look.owner), (symbols.path, look))
         self._places: dict[str, list[tuple[str, LookUp]]] = defaultdict(list)
-        for (name, _, _), place in places.items():
-            self._places[name].append(place)
+        for place in places.values():
+            self._places[place[1].name].append(place)
 
     def look_up(self, name: str, kind: str, *, on: str = "") -> tuple[str, LookUp] | None:
         """Path and place of a look-up of a name that may reach the class `kind`, by its last name; of one sort (`LookUp.on`) or any."""
@@ -78,43 +74,34 @@ class Families:
 
     def outside(self, name: str) -> str:
         """A class of another package, below which this one is, that may call any of its methods; empty when none is."""
-        return min((each for base in _closure(name, self._bases) for each in self._foreign.get(base, ())), default="")
+        return min((each for base in self.around(name, below=False) for each in self._foreign[base]), default="")
 
     def has_fields(self, name: str) -> bool:
         """True when what a class annotates is what it is made with."""
-        return not _closure(name, self._bases).isdisjoint(self._data | MADE_BY_FIELDS)
+        return not self.around(name, below=False).isdisjoint(self._data)
 
     def meets(self, look: LookUp, name: str) -> bool:
         """True when a look-up may reach the class of this name."""
-        if look.on == "any":
-            return True
-        if look.on == "named":
+        if look.on in {"any", "named"}:
             # What is looked up on a module are names that the module binds.
-            return not self._is_module(look.owner)
-        if look.on in {"class", "made"}:
-            around = _closure(look.owner, self._bases)
-            # What an `__init__` takes by a keyword is a parameter, whatever member has the same name.
-            return name in around and (look.on == "class" or self._initialised.isdisjoint(around))
-        return name in self._of_self(look.owner)
+            return look.on == "any" or not self._is_module(look.owner)
+        around = self.around(look.owner, below=look.on == "self")
+        # What an `__init__` takes by a keyword is a parameter, whatever member has the same name.
+        return name in around and (look.on != "made" or self._initialised.isdisjoint(around))
 
     def around(self, owner: str, *, below: bool) -> frozenset[str]:
-        """Last names of the class and all that it may inherit from; of those `below` it, too, which a `self` may be."""
-        return self._of_self(owner) if below else frozenset(_closure(owner, self._bases))
-
-    def _of_self(self, owner: str) -> frozenset[str]:
-        """Classes around a method's `self`: it may be of any class below the method's, and those have other bases."""
-        if owner not in self._known:
-            below = _closure(owner, self._derived)
-            self._known[owner] = frozenset(c for each in below for c in _closure(each, self._bases))
-        return self._known[owner]
+        """Last names of the class and all that it may inherit from; of those `below` it, too, which a `self` may be: those have other bases."""
+        key = owner, below
+        if key not in self._known:
+            starts = _closure([owner], self._derived) if below else {owner}
+            self._known[key] = frozenset(_closure(starts, self._bases))
+        return self._known[key]
 
 
-def _closure(start: str, edges: Mapping[str, set[str]]) -> set[str]:
-    found = {start}
-    stack = [start]
-    while stack:
-        for name in edges.get(stack.pop(), ()):
-            if name not in found:
-                found.add(name)
-                stack.append(name)
+def _closure(starts: Iterable[str], edges: Mapping[str, set[str]]) -> set[str]:
+    found = set(starts)
+    fresh = found
+    while fresh:
+        fresh = {name for each in fresh for name in edges.get(each, ())} - found
+        found |= fresh
     return found

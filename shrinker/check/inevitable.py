@@ -20,12 +20,13 @@ from shrinker.check.trees import Trees
 from shrinker.syntax.control import is_main
 from shrinker.syntax.names import dotted
 from shrinker.syntax.parsing import parsed
-from shrinker.syntax.walk import Function, children, definitions
+from shrinker.syntax.scopes import COMPREHENSIONS
+from shrinker.syntax.walk import Definition, Function, children, definitions
 
 _MADE_BY = ("__init__", "__post_init__", "__new__")
 _REEXPORTS = 8
 """Most modules that a name is followed through."""
-_APART = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_APART = (ast.Lambda, *COMPREHENSIONS)
 
 
 def inevitable_errors(trees: Trees, seen: Seen) -> None:
@@ -33,7 +34,7 @@ def inevitable_errors(trees: Trees, seen: Seen) -> None:
     search = _Search(trees)
     search.run()
     seen.look(len(trees.python))
-    for path, line, what, why in sorted(search.found):
+    for path, line, what, why in search.found:
         seen.ask(path, line, f"{what} comes to a named error in every run that reaches its end: {why}")
 
 
@@ -41,26 +42,25 @@ class _Search:
     def __init__(self, trees: Trees) -> None:
         self._trees = trees
         self._symbols = {symbols.path: symbols for symbols in trees.kept}
-        self._texts = {path: (trees.out / path).read_bytes() for path in trees.python}
         self._ends: dict[str, str] = {}
         """Why a function ends, by its dotted name."""
         self._members: dict[str, set[str]] = defaultdict(set)
         """Last names of the classes whose method of this name ends."""
         self._defined: dict[str, set[str]] = defaultdict(set)
         """Last names of the classes that have a method of this name."""
-        for symbols in trees.kept:
-            for each in symbols.classes:
-                for member, _ in each.members:
-                    self._defined[member].add(each.name.rpartition(".")[2])
+        for each in (each for symbols in trees.kept for each in symbols.classes):
+            for member, _ in each.members:
+                self._defined[member].add(each.name.rpartition(".")[2])
         self.found: set[tuple[str, int, str, str]] = set()
 
     def run(self) -> None:
         """Go from the named errors to who meets them, until nobody else does."""
+        texts = {path: (self._trees.out / path).read_bytes() for path in self._trees.python}
         wanted = {re.escape(ERROR_PREFIX)}
         while wanted:
             mentions = re.compile("|".join(sorted(wanted)).encode())
             before = len(self._ends)
-            for path, text in self._texts.items():
+            for path, text in texts.items():
                 if mentions.search(text) and (tree := parsed(text, path)) is not None:
                     self._file(path, tree)
             # A class is made by its own name, or by that of its methods' `cls`.
@@ -79,15 +79,14 @@ class _Search:
         module = symbols.module or path
         defined: dict[str, list[Function]] = defaultdict(list)
         for name, part in definitions(tree):
-            if not isinstance(part, ast.ClassDef):
+            if isinstance(part, Function):
                 defined[name].append(part)
         for name, each in defined.items():
             around, _, last = name.rpartition(".")
             owner = around.rpartition(".")[2]
-            if f"{module}.{name}" in self._ends:
-                continue
-            whys = [self._reason(one.body, symbols, owner) for one in each]
-            if all(whys):
+            known = f"{module}.{name}" in self._ends
+            whys = [] if known else [self._reason(one.body, symbols, owner) for one in each]
+            if whys and all(whys):
                 self._ends[f"{module}.{name}"] = whys[0]
                 for decorator in each[0].decorator_list:
                     if self._resolved(symbols, dotted(decorator)):
@@ -104,8 +103,7 @@ class _Search:
         for node in _straight(body):
             if isinstance(node, ast.Raise):
                 return f"line {node.lineno}" if is_named_error(node) else ""
-            called = self._called(node, symbols, owner)
-            if called:
+            if called := self._called(node, symbols, owner):
                 return called
         return ""
 
@@ -113,13 +111,12 @@ class _Search:
         name = dotted(call.func)
         first, _, rest = name.partition(".")
         if owner and first in ("self", "cls"):
-            members = (rest,) if rest else _MADE_BY
-            return self._member(owner, members, first == "self")
+            return self._member(owner, (rest,) if rest else _MADE_BY, first == "self")
         target = self._resolved(symbols, name)
         if target in self._ends:
             return f"{target}, {self._ends[target]}"
-        holder, _, last = target.rpartition(".")
-        return self._member(last, _MADE_BY, False) or self._member(holder.rpartition(".")[2], (last,), False)
+        *_, holder, last = ("", *target.split("."))
+        return self._member(last, _MADE_BY, False) or self._member(holder, (last,), False)
 
     def _member(self, owner: str, members: Sequence[str], below: bool) -> str:
         for member in members:
@@ -149,27 +146,22 @@ class _Search:
 def _straight(body: Sequence[ast.stmt]) -> Iterator[ast.Call | ast.Raise]:
     """What runs of a block whatever its tests say, in order; what may leave it early is taken for a test like any other."""
     for node in body:
-        if isinstance(node, ast.Raise):
-            yield node
-            return
         match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                continue
+            case ast.Raise():
+                yield node
+                return
             case ast.With() | ast.AsyncWith():
                 for item in node.items:
                     yield from _calls(item.context_expr)
                 yield from _straight(node.body)
-            case ast.If() | ast.While():
-                yield from _calls(node.test)
-            case ast.For() | ast.AsyncFor():
-                yield from _calls(node.iter)
-            case ast.Match():
-                yield from _calls(node.subject)
-            case ast.Try(handlers=[]):
-                yield from _straight(node.body)
-            case ast.Try():
-                pass  # An error in it may be caught.
-            case _:
+            case ast.If(test=asked) | ast.While(test=asked) | ast.Match(subject=asked):
+                yield from _calls(asked)
+            case ast.For(iter=asked) | ast.AsyncFor(iter=asked):
+                yield from _calls(asked)
+            case ast.Try(handlers=handlers):
+                # An error in it may be caught.
+                yield from () if handlers else _straight(node.body)
+            case _ if not isinstance(node, Definition):
                 yield from _calls(node)
         if isinstance(node, ast.Return):
             return
@@ -177,16 +169,10 @@ def _straight(body: Sequence[ast.stmt]) -> Iterator[ast.Call | ast.Raise]:
 
 def _calls(node: ast.AST) -> Iterator[ast.Call]:
     """Calls that an expression makes whatever its parts give."""
-    match node:
-        case ast.IfExp():
-            parts: Iterator[ast.AST] = iter((node.test,))
-        case ast.BoolOp():
-            parts = iter(node.values[:1])
-        case _ if isinstance(node, _APART):
-            return
-        case _:
-            parts = children(node)
-    for part in parts:
+    if isinstance(node, _APART):
+        return
+    first = [node.test] if isinstance(node, ast.IfExp) else node.values[:1] if isinstance(node, ast.BoolOp) else None
+    for part in children(node) if first is None else first:
         yield from _calls(part)
     if isinstance(node, ast.Call):
         yield node

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 
 from shrinker.check.allowances import OWN_FILES
 from shrinker.check.registry import Seen
@@ -20,9 +19,8 @@ def changed_lines(trees: Trees, seen: Seen) -> None:
     for entry in trees.manifest.files:
         source = trees.source.by_path.get(entry.path)
         file = trees.out / entry.path
-        if not entry.changed or not entry.path.endswith(LINES) or entry.path in OWN_FILES or source is None:
-            continue
-        if not file.is_file():
+        judged = entry.changed and entry.path.endswith(LINES) and entry.path not in OWN_FILES
+        if not judged or source is None or not file.is_file():
             continue
         theirs = (trees.source.root / entry.path).read_bytes()
         if hashlib.sha256(theirs).hexdigest() != source.sha256:
@@ -44,23 +42,19 @@ def files(trees: Trees, seen: Seen) -> None:
     seen.look(len(set(trees.recorded)))
     if len(set(trees.recorded)) < len(trees.recorded):
         seen.find(MANIFEST, 0, "the manifest names a file twice")
-    for path in sorted(set(trees.recorded) - set(_present(trees))):
+    present = {path: (trees.out / path).is_symlink() for path in contents(trees.out) if path != MANIFEST}
+    for path in set(trees.recorded) - {path for path, link in present.items() if not link}:
         seen.find(path, 0, "is in the manifest but not in the tree")
-    for path in contents(trees.out):
-        if path != MANIFEST and (trees.out / path).is_symlink():
-            seen.find(path, 0, "is a link; a generated tree holds plain files only")
+    for path in filter(present.get, present):
+        seen.find(path, 0, "is a link; a generated tree holds plain files only")
 
 
 def extra_files(trees: Trees, seen: Seen) -> None:
     """Nothing else is there, the manifest and byte code of an import aside."""
-    present = set(_present(trees))
+    present = {path for path in contents(trees.out) if path != MANIFEST and not (trees.out / path).is_symlink()}
     seen.look(len(present))
     for path in present - set(trees.recorded):
         seen.find(path, 0, "is not in the manifest")
-
-
-def _present(trees: Trees) -> Iterator[str]:
-    return (path for path in contents(trees.out) if path != MANIFEST and not (trees.out / path).is_symlink())
 
 
 def own_files(trees: Trees, seen: Seen) -> None:
@@ -77,11 +71,10 @@ def own_files(trees: Trees, seen: Seen) -> None:
 def unchanged_files(trees: Trees, seen: Seen) -> None:
     """What is recorded as unchanged has upstream's SHA-256."""
     for entry in trees.manifest.files:
-        own = entry.path in OWN_FILES
+        own, source = entry.path in OWN_FILES, trees.source.by_path.get(entry.path)
         # One that is written anew may have the name of one of upstream's.
         if entry.changed or (own and entry.lines_before == 0):
             continue
-        source = trees.source.by_path.get(entry.path)
         if source is not None:
             seen.look()
             if entry.sha256 != source.sha256:

@@ -14,35 +14,41 @@ from shrinker.check.symbols import ClassSymbols, ModuleSymbols
 from shrinker.check.trees import Trees
 
 
+def _kept_classes(trees: Trees) -> Iterator[tuple[ModuleSymbols, ModuleSymbols, ClassSymbols, ClassSymbols]]:
+    """Classes of changed files that both trees have: symbols of both files, then of both classes, the generated one's first."""
+    for symbols, upstream in trees.pairs():
+        there = {each.name: each for each in symbols.classes}
+        for each in upstream.classes:
+            if each.name in there:
+                yield symbols, upstream, there[each.name], each
+
+
 def lost_members(trees: Trees, seen: Seen) -> None:
     """Methods and attributes; fields of what is made by its fields, and methods below a class of another package, may not go at all."""
     families, index = trees.families, trees.index
-    for symbols, upstream in trees.pairs():
-        there = {each.name: {name for name, _ in each.members} for each in symbols.classes}
-        for each in upstream.classes:
-            if each.name not in there:
+    for symbols, _, ours, each in _kept_classes(trees):
+        left = {name for name, _ in ours.members}
+        last = each.name.rpartition(".")[2]
+        values = dict(each.members_of_others)
+        for name, line in each.members:
+            if name in left:
                 continue
-            last = each.name.rpartition(".")[2]
-            values = dict(each.members_of_others)
-            for name, line in each.members:
-                if name in there[each.name]:
-                    continue
-                seen.look()
-                if index is not None and index.removes_member(values.get(name, "")):
-                    # It names a member of an enumeration that goes.
-                    continue
-                why = "" if name.startswith("__") and name.endswith("__") else None
-                if name in each.fields and families.has_fields(last):
-                    why = ", a field: what makes one gives it by place or by name"
-                elif not name.startswith("_") and (caller := families.outside(last)):
-                    why = f", which {caller} of another package may call"
-                if why is not None:
-                    # Nobody here has to look these up: Python does, or who makes or drives the object.
-                    seen.find(symbols.path, 0, f"class {each.name} lost {name}{why} (upstream: line {line})")
-                elif (missed := families.look_up(name, last)) is not None:
-                    where = f"{symbols.path}:{line}"
-                    message = f"looks up {name!r}, which class {each.name} no longer has (upstream: {where})"
-                    seen.find(missed[0], missed[1].line, message)
+            seen.look()
+            if index is not None and index.removes_member(values.get(name, "")):
+                # It names a member of an enumeration that goes.
+                continue
+            why = "" if is_special(name) else None
+            if name in each.fields and families.has_fields(last):
+                why = ", a field: what makes one gives it by place or by name"
+            elif not name.startswith("_") and (caller := families.outside(last)):
+                why = f", which {caller} of another package may call"
+            if why is not None:
+                # Nobody here has to look these up: Python does, or who makes or drives the object.
+                seen.find(symbols.path, 0, f"class {each.name} lost {name}{why} (upstream: line {line})")
+            elif (missed := families.look_up(name, last)) is not None:
+                where = f"{symbols.path}:{line}"
+                message = f"looks up {name!r}, which class {each.name} no longer has (upstream: {where})"
+                seen.find(missed[0], missed[1].line, message)
 
 
 def lost_stores(trees: Trees, seen: Seen) -> None:
@@ -68,34 +74,31 @@ def lost_stores(trees: Trees, seen: Seen) -> None:
 
 def lost_bases(trees: Trees, seen: Seen) -> None:
     """Compare what the classes of both trees inherit from."""
-    for symbols, upstream in trees.pairs():
-        there = {each.name: each for each in symbols.classes}
-        for each in upstream.classes:
-            ours = there.get(each.name)
-            if ours is None:
+    for symbols, upstream, ours, each in _kept_classes(trees):
+        for base in each.bases:
+            if not base or base in ours.bases or base in each.foreign:
                 continue
-            for base in each.bases:
-                if not base or base in ours.bases or base in each.foreign:
-                    continue
-                seen.look()
-                if base in symbols.bound:
-                    seen.find(symbols.path, 0, f"class {each.name} lost its base {base}, which is still there")
-                    continue
-                own = {name for name, _ in ours.members}
-                for file, origin in _defined(upstream, base, trees.source_modules):
-                    for name, line in origin.members:
-                        if name not in own:
-                            _miss(trees, seen, symbols.path, each.name, origin.name, name, f"{file.path}:{line}")
+            seen.look()
+            if base in symbols.bound:
+                seen.find(symbols.path, 0, f"class {each.name} lost its base {base}, which is still there")
+                continue
+            own = {name for name, _ in ours.members}
+            for file, origin in _defined(upstream, base, trees.source_modules):
+                for name, line in origin.members:
+                    where, gave = f"({file.path}:{line})", each.name.rpartition(".")[2]
+                    if name in own:
+                        continue
+                    if is_special(name):
+                        message = f"class {each.name} lost base {origin.name}, which gave it {name} {where}"
+                        seen.find(symbols.path, 0, message)
+                    elif missed := trees.families.look_up(name, gave):
+                        message = f"looks up {name!r}, which class {each.name} had from its base {origin.name} {where}"
+                        seen.find(missed[0], missed[1].line, message)
 
 
-def _miss(trees: Trees, seen: Seen, path: str, heir: str, base: str, name: str, where: str) -> None:
-    """What a class had from a base that is gone."""
-    if name.startswith("__") and name.endswith("__"):
-        seen.find(path, 0, f"class {heir} lost base {base}, which gave it {name} ({where})")
-    elif missed := trees.families.look_up(name, heir.rpartition(".")[2]):
-        seen.find(
-            missed[0], missed[1].line, f"looks up {name!r}, which class {heir} had from its base {base} ({where})"
-        )
+def is_special(name: str) -> bool:
+    """True for a name that Python itself looks up."""
+    return name.startswith("__") and name.endswith("__")
 
 
 def _defined(file: ModuleSymbols, name: str, upstream: Modules) -> Iterator[tuple[ModuleSymbols, ClassSymbols]]:

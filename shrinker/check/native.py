@@ -8,9 +8,9 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from shrinker.check.operators import WORD, bodies, line_at, lost_operators, plain_text, sayings, suffix
+from shrinker.check.operators import WORD, Native, bodies, line_at, lost_operators, plain_text, sayings, suffix
 from shrinker.check.registry import Seen
 from shrinker.check.trees import Trees
 
@@ -34,30 +34,31 @@ def lost_sources(trees: Trees, seen: Seen) -> None:
     """What kept native sources include, what kept build lists name, and what registered operators are defined by."""
     upstream = {path for path in trees.source.by_path if suffix(path) in _SOURCES}
     kept = {path for path in trees.recorded if suffix(path) in _SOURCES and (trees.out / path).is_file()}
-    lists = sorted(path for path in trees.recorded if path.endswith(_BUILD_LISTS))
+    changed = {each.path for each in trees.manifest.files if each.changed} & kept & trees.source.by_path.keys()
     texts = {path: (trees.out / path).read_bytes() for path in sorted(kept)}
-    changed = (each.path for each in trees.manifest.files if each.changed)
-    before = {
-        path: (trees.source.root / path).read_bytes()
-        for path in changed
-        if path in texts and path in trees.source.by_path
-    }
-    _includes(trees, seen, upstream, before, texts)
+    before = {path: (trees.source.root / path).read_bytes() for path in trees.recorded if path in changed}
+    native = Native(trees, upstream, before, texts)
+    _includes(native, seen)
+    _build_lists(native, seen)
+    lost_operators(native, seen)
+    lost_definitions(native, seen)
+
+
+def _build_lists(native: Native, seen: Seen) -> None:
+    trees, kept = native.trees, native.texts.keys()
+    lists = sorted(path for path in trees.recorded if path.endswith(_BUILD_LISTS))
     for path in lists:
         # A list that another one includes names what lies beside that one.
         folders = {each.rpartition("/")[0] for each in (path, *lists) if each == path or each.endswith(_BUILD_LISTS[0])}
         listed = _listed((trees.out / path).read_bytes(), folders)
         for named, line in sorted(listed.items()):
-            if named in upstream:
+            if named in native.upstream:
                 seen.look(check="build lists")
                 if named not in kept:
                     seen.find(path, line, f"lists {named}, which is not in this tree", check="build lists")
         theirs = _listed((trees.source.root / path).read_bytes(), folders) if path in trees.source.by_path else {}
         for named in sorted((theirs.keys() - listed.keys()) & kept):
             seen.find(path, 0, f"no longer lists {named}, which is in this tree", check="build lists")
-    plain = {path: plain_text(data) for path, data in texts.items()}
-    lost_operators(trees, seen, upstream, before, texts, plain)
-    lost_definitions(trees, seen, before, texts, plain)
 
 
 def _listed(data: bytes, folders: Collection[str]) -> dict[str, int]:
@@ -69,30 +70,31 @@ def _listed(data: bytes, folders: Collection[str]) -> dict[str, int]:
     }
 
 
-def _includes(
-    trees: Trees, seen: Seen, upstream: Collection[str], before: Mapping[str, bytes], texts: Mapping[str, bytes]
-) -> None:
+def _includes(native: Native, seen: Seen) -> None:
     """Includes of files that upstream has and this tree has not, but for what a rule removes, which is for its platform; and includes
     that went though what they name did not."""
+    texts = native.texts
     by_name: dict[str, list[str]] = defaultdict(list)
-    for path in upstream:
+    for path in native.upstream:
         by_name[path.rpartition("/")[2]].append(path)
-    index = trees.index
+
+    def meant(text: str, path: str) -> list[str]:
+        return sorted(other for other in by_name.get(text.rpartition("/")[2], ()) if _named(text, path, other))
+
     for path, data in texts.items():
         for match in _INCLUDE.finditer(data):
             text = match.group(1).decode("utf-8", "replace")
             beside = posixpath.normpath(posixpath.join(path.rpartition("/")[0], text))
             # The compiler looks beside the source first.
-            others = [beside] if beside in upstream else by_name.get(text.rpartition("/")[2], ())
-            named = sorted(other for other in others if other == beside or _named(text, path, other))
+            named = [beside] if beside in native.upstream else meant(text, path)
             seen.look(bool(named), "includes")
-            if named and texts.keys().isdisjoint(named) and not (index and all(map(index.removes, named))):
+            if named and texts.keys().isdisjoint(named) and any(map(native.spared, named)):
                 message = f"includes {text}, which is not in this tree: {named[0]}"
                 seen.find(path, line_at(data, match.start()), message, check="includes")
-    for path, theirs in before.items():
-        for text in sorted(Counter(_INCLUDE.findall(theirs)) - Counter(_INCLUDE.findall(texts[path]))):
-            name = text.decode("utf-8", "replace")
-            named = [other for other in by_name.get(name.rpartition("/")[2], ()) if _named(name, path, other)]
+    for path, theirs in native.before.items():
+        for included in sorted(Counter(_INCLUDE.findall(theirs)) - Counter(_INCLUDE.findall(texts[path]))):
+            name = included.decode("utf-8", "replace")
+            named = meant(name, path)
             seen.look(check="includes")
             if not named or not texts.keys().isdisjoint(named):
                 seen.find(path, 0, f"no longer includes {name}, which did not go", check="includes")
@@ -107,25 +109,16 @@ def _named(text: str, source: str, file: str) -> bool:
     return same and (file == plain or file.endswith("/" + plain))
 
 
-def lost_definitions(
-    trees: Trees, seen: Seen, before: Mapping[str, bytes], texts: Mapping[str, bytes], plain: Mapping[str, bytes]
-) -> None:
-    """Look for what changed files no longer define in all that is kept.
-
-    Args:
-        trees: both.
-        seen: gets what is found.
-        before: upstream's text of those that changed, by path.
-        texts: of the native sources that are kept, by path.
-        plain: the same, see `plain_text`.
-    """
-    if not before:
+def lost_definitions(native: Native, seen: Seen) -> None:
+    """Look for what changed files no longer define in all that is kept."""
+    if not native.before:
         return
+    plain = native.plain
     words = {path: frozenset(WORD.findall(data)) for path, data in plain.items()}
     declared = {name for data in plain.values() for name in _DECLARED.findall(_less(data, _PARENTHESES))}
     gone: dict[bytes, str] = {}
-    for path, theirs in before.items():
-        ours = [*filter(bytes.strip, texts[path].split(b"\n")[1:])]
+    for path, theirs in native.before.items():
+        ours = [*filter(bytes.strip, native.texts[path].split(b"\n")[1:])]
         went = [*map(_flat, _stretches(theirs.split(b"\n"), plain_text(theirs).split(b"\n"), ours))]
         for verb, names in (("defines", _names(went, _DEFINED)), ("declares", _names(went, _DECLARED) - declared)):
             for name in sorted(names):
@@ -140,7 +133,7 @@ def lost_definitions(
                 elif verb == "defines":
                     gone[name] = path
     # A kernel that is compiled when it is first asked for is named in a text.
-    for path, line, name in sayings(trees, gone):
+    for path, line, name in sayings(native.trees, gone):
         seen.find(path, line, f"says {name.decode()}, which {gone[name]} no longer defines", check="definitions")
 
 

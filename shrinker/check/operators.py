@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 
 from shrinker.check.registry import Seen
 from shrinker.check.trees import Trees
+from shrinker.syntax.parsing import parsed
 
 _REGISTERED = re.compile(rb"\b(?:impl|def)\s*\([^;]*?&\s*(?:\w+::)*([A-Za-z_]\w*)\s*\)+\s*;")
 _NAMED = re.compile(rb'\b(impl|def)\s*\(\s*"(?:\w+::)?([A-Za-z_]\w*)')
@@ -29,80 +32,87 @@ _OPERATORS = "torch.ops."
 COMPILED = frozenset({"c", "cc", "cpp", "cu"})
 
 
-def lost_operators(
-    trees: Trees,
-    seen: Seen,
-    upstream: Collection[str],
-    before: Mapping[str, bytes],
-    texts: Mapping[str, bytes],
-    plain: Mapping[str, bytes],
-) -> None:
-    """Look at both ends of each registration.
+@dataclass(frozen=True)
+class Native:
+    """The native sources of both trees, as every check of them gets them."""
 
-    Args:
-        trees: both.
-        seen: gets what is found.
-        upstream: paths of upstream's native sources.
-        before: upstream's text of kept ones that changed, by path.
-        texts: those that are kept.
-        plain: the same, see `plain_text`.
-    """
-    index = trees.index
-    removed = {
-        path: plain_text((trees.source.root / path).read_bytes())
-        for path in sorted(upstream)
-        if path not in texts and not (index and index.removes(path))
-    }
-    compiled = {path: data for path, data in plain.items() if suffix(path) in COMPILED}
-    lost = {path: data for path, data in removed.items() if suffix(path) in COMPILED}
-    _definitions(seen, compiled, lost)
-    _links(seen, compiled, lost)
-    _callers(trees, seen, upstream, texts)
-    _offers(trees, seen, before, texts)
+    trees: Trees
+    upstream: Collection[str]
+    """Paths of all of upstream's."""
+    before: Mapping[str, bytes]
+    """Upstream's text of kept ones that changed, by path."""
+    texts: Mapping[str, bytes]
+    """Of those that are kept, by path."""
+
+    def spared(self, path: str) -> bool:
+        """True for what no rule removes: it would be for another platform."""
+        return not (self.trees.index and self.trees.index.removes(path))
+
+    @cached_property
+    def plain(self) -> dict[str, bytes]:
+        """Texts of those that are kept, see `plain_text`."""
+        return {path: plain_text(data) for path, data in self.texts.items()}
+
+    @cached_property
+    def compiled(self) -> dict[str, bytes]:
+        """Those of them that a compiler is given."""
+        return {path: data for path, data in self.plain.items() if suffix(path) in COMPILED}
+
+    @cached_property
+    def removed(self) -> dict[str, bytes]:
+        """The same of upstream's that are gone though no rule removes them."""
+        gone = (path for path in sorted(self.upstream) if path not in self.texts and suffix(path) in COMPILED)
+        return {path: plain_text((self.trees.source.root / path).read_bytes()) for path in gone if self.spared(path)}
+
+    @cached_property
+    def _called(self) -> dict[str, set[bytes]]:
+        return {path: set(_CALLED.findall(data)) for path, data in self.compiled.items()}
+
+    def is_called(self, name: bytes, path: str) -> bool:
+        """True when another compiled source than this one has a parenthesis after the name."""
+        return any(name in names for other, names in self._called.items() if other != path)
 
 
-def _definitions(seen: Seen, compiled: Mapping[str, bytes], removed: Mapping[str, bytes]) -> None:
+def lost_operators(native: Native, seen: Seen) -> None:
+    """Look at both ends of each registration."""
+    _definitions(native, seen)
+    _links(native, seen)
+    _callers(native, seen)
+    _offers(native, seen)
+
+
+def _definitions(native: Native, seen: Seen) -> None:
     """Functions that kept sources register and that upstream's removed sources alone define: symbols that the loader misses."""
-    registered = [
-        (path, match.group(1), line_at(data, match.start(1)))
-        for path, data in compiled.items()
-        for match in _REGISTERED.finditer(data)
-    ]
-    seen.look(len(registered), "operators")
-    gone = {name: path for path, data in removed.items() for name in _CALLED.findall(data)}
-    written = {path: set(_CALLED.findall(data)) for path, data in compiled.items()}
-    for path, name, line in registered:
-        if name in gone and not any(name in names for other, names in written.items() if other != path):
-            message = f"registers {name.decode()}, which only {gone[name]} defines in upstream"
-            seen.find(path, line, message, check="operators")
+    gone = {name: path for path, data in native.removed.items() for name in _CALLED.findall(data)}
+    for path, data in native.compiled.items():
+        for match in _REGISTERED.finditer(data):
+            name = match.group(1)
+            seen.look(check="operators")
+            if name in gone and not native.is_called(name, path):
+                message = f"registers {name.decode()}, which only {gone[name]} defines in upstream"
+                seen.find(path, line_at(data, match.start(1)), message, check="operators")
 
 
-def _links(seen: Seen, compiled: Mapping[str, bytes], removed: Mapping[str, bytes]) -> None:
+def _links(native: Native, seen: Seen) -> None:
     """Functions that kept sources declare and call, and that upstream's removed sources alone define."""
-    defined = {name: path for path, data in removed.items() for name in bodies(data)}
-    written = {path: set(_CALLED.findall(data)) for path, data in compiled.items()}
-    for path, data in compiled.items():
+    defined = {name: path for path, data in native.removed.items() for name in bodies(data)}
+    for path, data in native.compiled.items():
         for match in _PROMISED.finditer(data):
             name = match.group(1)
             seen.look(check="links")
             if name not in defined or len(re.findall(rb"\b%s\b" % name, data)) < 2:
                 continue
-            if name in bodies(data) or any(name in names for other, names in written.items() if other != path):
-                continue
-            message = f"calls {name.decode()}, which only {defined[name]} defines in upstream"
-            seen.find(path, line_at(data, match.start(1)), message, check="links")
+            if name not in bodies(data) and not native.is_called(name, path):
+                message = f"calls {name.decode()}, which only {defined[name]} defines in upstream"
+                seen.find(path, line_at(data, match.start(1)), message, check="links")
 
 
-def _callers(trees: Trees, seen: Seen, upstream: Iterable[str], texts: Mapping[str, bytes]) -> None:
+def _callers(native: Native, seen: Seen) -> None:
     """Operators that kept Python names and that upstream registers for this platform."""
-    index = trees.index
-    theirs = {
-        statement
-        for path in upstream
-        if not (index and index.removes(path))
-        for statement in _NAMED.findall((trees.source.root / path).read_bytes())
-    }
-    ours = {statement: path for path, data in texts.items() for statement in _NAMED.findall(data)}
+    trees = native.trees
+    spared = filter(native.spared, native.upstream)
+    theirs = {said for path in spared for said in _NAMED.findall((trees.source.root / path).read_bytes())}
+    ours = {statement: path for path, data in native.texts.items() for statement in _NAMED.findall(data)}
     # A release comes without the library: then what it registers is not to be judged here.
     if not ours or not theirs:
         return
@@ -110,39 +120,33 @@ def _callers(trees: Trees, seen: Seen, upstream: Iterable[str], texts: Mapping[s
     known, offered = ({name for _, name in side} for side in (theirs, ours))
     for path in sorted(trees.python):
         data = (trees.out / path).read_bytes()
-        if b"torch.ops" not in data and b"::" not in data:
-            continue
-        for line, name in _calls(data):
+        for line, name in _calls(data) if b"torch.ops" in data or b"::" in data else ():
             if name.encode() in known:
                 seen.look(check="callers")
                 if name.encode() not in offered:
-                    seen.find(
-                        path, line, f"names the operator {name}, which nothing in this tree registers", check="callers"
-                    )
+                    message = f"names the operator {name}, which nothing in this tree registers"
+                    seen.find(path, line, message, check="callers")
 
 
 def _halves(seen: Seen, theirs: Collection[tuple[bytes, bytes]], ours: Mapping[tuple[bytes, bytes], str]) -> None:
     """Operators that are declared and not implemented, or the other way round, where upstream does both: kind and name of each statement."""
-    halves = {b"def": (b"impl", "declares"), b"impl": (b"def", "implements")}
     for (kind, operator), path in sorted(ours.items()):
-        other, does = halves[kind]
+        other, does = (b"impl", "declares") if kind == b"def" else (b"def", "implements")
         seen.look(check="operators")
         if (other, operator) in theirs and (other, operator) not in ours:
-            message = (
-                f"{does} the operator {operator.decode()}, whose other half upstream registers and this tree does not"
-            )
-            seen.find(path, 0, message, check="operators")
+            other_half = "whose other half upstream registers and this tree does not"
+            seen.find(path, 0, f"{does} the operator {operator.decode()}, {other_half}", check="operators")
 
 
-def _offers(trees: Trees, seen: Seen, before: Mapping[str, bytes], texts: Mapping[str, bytes]) -> None:
+def _offers(native: Native, seen: Seen) -> None:
     """Names that kept sources no longer offer to Python, and that kept Python says."""
     lost = {
         name: path
-        for path, theirs in before.items()
-        for name in {*_OFFERED.findall(theirs)} - {*_OFFERED.findall(texts[path])}
+        for path, theirs in native.before.items()
+        for name in {*_OFFERED.findall(theirs)} - {*_OFFERED.findall(native.texts[path])}
     }
     seen.look(len(lost), "callers")
-    for path, line, name in sayings(trees, lost):
+    for path, line, name in sayings(native.trees, lost):
         seen.find(path, line, f"says {name.decode()}, which {lost[name]} no longer offers", check="callers")
 
 
@@ -156,11 +160,7 @@ def sayings(trees: Trees, names: Collection[bytes]) -> Iterator[tuple[str, int, 
 
 def _calls(data: bytes) -> Iterator[tuple[int, str]]:
     """Operators that a Python file names, each with its line."""
-    try:
-        tree = ast.parse(data)
-    except (SyntaxError, ValueError):
-        return
-    for node in ast.walk(tree):
+    for node in ast.walk(parsed(data) or ast.Module([], [])):
         match node:
             case ast.Attribute() if (whole := ast.unparse(node)).startswith(_OPERATORS) and whole.count(".") == 3:
                 yield node.lineno, node.attr

@@ -4,10 +4,9 @@ of flags; and where the generated tree refuses them."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cached_property
 
 from shrinker.check.entered import Asked, Entered
 from shrinker.check.leftovers.vocabulary import Words
@@ -43,9 +42,9 @@ class Outside:
             written: whether one of the files of which a pattern may speak writes its last name.
         """
         self.rules = rules
+        self._by_id = rules.by_id()
         self.written = written
         self.placed = placed
-        self.files = list(files)
         kinds = [(pattern, entry.kind) for entry in rules.entries for pattern in entry.classes]
         self.flags: dict[str, Field] = {}
         self.requests: dict[str, Field] = {}
@@ -54,47 +53,39 @@ class Outside:
         self._enumerations: dict[str, list[Asked]] = defaultdict(list)
         self._sources: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
         self.variables: dict[str, list[tuple[str, bool]]] = defaultdict(list)
-        for file in self.files:
+        for file in files:
             for owner, name, choices, line in file.fields:
-                for pattern, kind in kinds:
-                    if name_matches(pattern, owner):
-                        (self.flags if kind == "flag" else self.requests)[name] = Field(owner, choices, line)
+                for kind in {kind for pattern, kind in kinds if name_matches(pattern, owner)}:
+                    (self.flags if kind == "flag" else self.requests)[name] = Field(owner, choices, line)
             for made, flag in file.made:
                 self._fed[made].add(flag)
             for function, given in file.gives:
                 self._gives[function].add(given)
-            for asked in file.enumerations:
-                for method, _ in asked.asks:
-                    self._enumerations[method].append(asked)
+            for method, asked in ((method, each) for each in file.enumerations for method, _ in each.asks):
+                self._enumerations[method].append(asked)
             for name, of, leaf in file.sources:
                 self._sources[name].append((file.module, of, leaf))
-            for name, how, yes in file.variables:
+            for name, how, yes in sorted(file.variables):
                 self.variables[name].append((how, yes))
-        self._by_attribute: dict[str, list[Refusal]] = defaultdict(list)
+        self.refusals: dict[str, list[Refusal]] = defaultdict(list)
+        """By the field that they look at."""
         for refusal in rules.refusals:
             for attribute in refusal.attributes if refusal.id in placed else ():
-                self._by_attribute[attribute.rpartition(".")[2]].append(refusal)
+                self.refusals[attribute.rpartition(".")[2]].append(refusal)
         self.foreign = Words.of(word for each in rules.platforms if not each.own for word in each.words)
 
     def refused(self, name: str, text: str | None = None, any_case: bool = False) -> str:
         """The refusal of a field's value, of any value without one; empty for none."""
-        for refusal in self._by_attribute[name]:
-            if refusal.set or (
-                text is not None and _covers(refusal, text) and (refusal.any_case or not any_case or refusal.only)
-            ):
+        for refusal in self.refusals[name]:
+            cased = refusal.any_case or not any_case or refusal.only
+            if refusal.set or (text is not None and cased and _covers(refusal, text)):
                 return refusal.id
         return ""
 
-    def refusals_of(self, name: str) -> list[Refusal]:
-        """Refusals that look at a field."""
-        return self._by_attribute[name]
-
     def dependent(self, flag: str) -> str:
         """The rule that says that a flag does nothing without another one, which is refused."""
-        for rule in self.rules.dependents:
-            if any(fnmatchcase(flag, pattern) for pattern in rule.flags) and self.placed.issuperset(rule.on):
-                return rule.id
-        return ""
+        rules = (rule for rule in self.rules.dependents if self.placed.issuperset(rule.on))
+        return next((rule.id for rule in rules if any(fnmatchcase(flag, pattern) for pattern in rule.flags)), "")
 
     def made_of(self, pattern: str) -> Iterator[tuple[Asked, str]]:
         """Enumerations that have the method of a pattern, each with a flag that it is made of."""
@@ -107,23 +98,16 @@ class Outside:
     def leaves(self, pattern: str, depth: int = 0) -> set[tuple[str, str]]:
         """Kind and name of flags and variables from which a file that a pattern may speak of computes what it names."""
         found: set[tuple[str, str]] = set()
+        if depth > _DEPTH:
+            return found
         for module, kind, leaf in self._sources.get(pattern.rpartition(".")[2], ()):
-            if not pattern.startswith(".") and not overlap(pattern, f"{module}.**"):
-                continue
-            if kind != "call":
-                found.add((kind, leaf))
-            elif depth < _DEPTH:
-                found |= self.leaves(f".{leaf}", depth + 1)
+            if pattern.startswith(".") or overlap(pattern, f"{module}.**"):
+                found |= {(kind, leaf)} if kind != "call" else self.leaves(f".{leaf}", depth + 1)
         return found
-
-    @cached_property
-    def by_id(self) -> Mapping[str, object]:
-        """All rules."""
-        return self.rules.by_id()
 
     def stands(self, rule: str, seen: frozenset[str] = frozenset()) -> bool:
         """True when a rule from which another one follows holds by itself: a refusal that has its place, a removal, a claim."""
-        found = self.by_id.get(rule)
+        found = self._by_id.get(rule)
         if found is None or rule in seen or (isinstance(found, Refusal) and rule not in self.placed):
             return False
         return not isinstance(found, Claim) or all(self.stands(each, seen | {rule}) for each in found.follows)

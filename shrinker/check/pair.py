@@ -22,6 +22,8 @@ from shrinker.check.rule_index import RuleIndex
 from shrinker.check.symbols import ModuleSymbols
 from shrinker.check.tokens import Tokens, is_subsequence, split
 from shrinker.syntax.parsing import parsed
+from shrinker.syntax.ranges import first_line, last_line
+from shrinker.syntax.walk import statements
 from shrinker.values.outcome import EmittedFile
 from shrinker.values.upstream import module_name
 
@@ -64,14 +66,9 @@ class FilePair:
         return parsed(self.source, self.path)
 
     @cached_property
-    def text(self) -> str:
-        """Of the generated file."""
-        return self.data.decode("utf-8-sig")
-
-    @cached_property
     def lines(self) -> list[Tokens]:
         """Of the generated file."""
-        return split(self.text)
+        return split(self.data.decode("utf-8-sig"))
 
     @cached_property
     def source_lines(self) -> list[Tokens]:
@@ -110,9 +107,9 @@ def standing_arms(pair: FilePair, seen: Seen) -> None:
         if not header or _as_if(header[0]) in after:
             continue
         seen.look()
-        first = min([arm[0].lineno, *(d.lineno for d in getattr(arm[0], "decorator_list", []))])
-        end = arm[-1].end_lineno or first if arm is node.body or len(arm) == 1 else end
-        for tokens in map(_as_if, _split(lines, first, (arm[-1].end_lineno or first) + 1, arm[0].col_offset)):
+        last = last_line(arm)
+        end = last if arm is node.body or len(arm) == 1 else end
+        for tokens in map(_as_if, _split(lines, first_line(arm[0]), last + 1, arm[0].col_offset)):
             if len(tokens) >= _SMALLEST and not written.intersection(tokens):
                 dead[tokens] += 1
                 tests.setdefault(tokens, node)
@@ -122,23 +119,20 @@ def standing_arms(pair: FilePair, seen: Seen) -> None:
     for tokens in suspects:
         line = tests[tokens].lineno
         fewer = after[tokens] <= before[tokens] - dead[tokens]
-        if (
-            line not in said
-            and not fewer
-            and not any(len(each) > len(tokens) and is_subsequence(tokens, each) for each in before)
-        ):
+        longer = (each for each in before if len(each) > len(tokens))
+        if line not in said and not fewer and not any(is_subsequence(tokens, each) for each in longer):
             said.add(line)
             where = f"upstream's line {line} asks `{ast.unparse(tests[tokens].test)}`, which the rules decide"
             seen.find(pair.path, 0, f"{where}, and what then never runs stands here: {' '.join(tokens)[:100]}")
 
 
-def dead_lines(root: Path, index: RuleIndex, path: str) -> list[tuple[int, int]]:
+def dead_lines(root: Path, index: RuleIndex | None, path: str) -> list[tuple[int, int]]:
     """First and last line of each arm of upstream's file that by the rules never runs; none of a file that is not Python."""
     source = (root / path).read_bytes()
     tree = parsed(source, path)
-    if tree is None:
+    if tree is None or index is None:
         return []
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.If) and isinstance(node.test, ast.NamedExpr):
             # What the test binds has no part in the answer.
             node.test = node.test.value
@@ -148,7 +142,7 @@ def dead_lines(root: Path, index: RuleIndex, path: str) -> list[tuple[int, int]]
 
 def lines_of(arms: Iterable[Arm]) -> list[tuple[int, int]]:
     """First and last line of each."""
-    return [(arm[0].lineno, arm[-1].end_lineno or 0) for _, arm in arms]
+    return [(arm[0].lineno, last_line(arm)) for _, arm in arms]
 
 
 def _as_if(tokens: Tokens) -> Tokens:

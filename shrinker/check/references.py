@@ -27,7 +27,7 @@ def imports(trees: Trees, seen: Seen) -> None:
     ours, theirs = trees.modules, trees.source_modules
     for symbols in trees.kept:
         if symbols.error is not None:
-            there = theirs.symbols(symbols.module) if symbols.module is not None else None
+            there = theirs.symbols(symbols.module or "")
             same = there is not None and there.error is not None
             seen.find(symbols.path, 0, f"cannot be parsed: {symbols.error}", inherited=same)
         seen.look(len(symbols.imports))
@@ -68,13 +68,12 @@ def lost_imports(trees: Trees, seen: Seen) -> None:
     theirs = Modules(trees.source.root, there, dotted=there.get)
     packages = {name.partition(".")[0] for name in here.values()}
     for symbols in trees.kept:
-        own = here.get(symbols.path)
+        own = here.get(symbols.path, "")
+        package = package_of(own, symbols.path.endswith(_INIT))
         for line, level, written, name in symbols.outside:
-            module = written
-            if level:
-                if own is None:
-                    continue
-                module = absolute(written, level, package_of(own, symbols.path.endswith(_INIT)))
+            if level and not own:
+                continue
+            module = absolute(written, level, package)
             if module.partition(".")[0] in packages and module in theirs:
                 seen.look()
                 if not ours.imports(module, name) and theirs.imports(module, name):
@@ -88,11 +87,10 @@ def _dotted(paths: Iterable[str]) -> dict[str, str]:
     packages = {path.removesuffix(_INIT) for path in python if path.endswith(_INIT)}
     found: dict[str, str] = {}
     for path in python:
-        top = folder = path.rpartition("/")[0]
-        while top.rpartition("/")[0] in packages:
-            top = top.rpartition("/")[0]
-        if folder in packages:
-            around = top.rpartition("/")[0]
+        around = path.rpartition("/")[0]
+        if around in packages:
+            while around in packages:
+                around = around.rpartition("/")[0]
             found[path] = path.removesuffix(_INIT).removesuffix(".py").removeprefix(f"{around}/").replace("/", ".")
     return found
 
@@ -103,9 +101,13 @@ def dangling_paths(trees: Trees, seen: Seen) -> None:
     The table of removed modules is left out: what the tree has not is what it names.
     """
     ours, theirs = trees.modules, trees.source_modules
+    _dangling_rows(trees, seen)
     for symbols in trees.kept:
+        rows = {text for _, text, _ in symbols.targets}
         for line, text in symbols.paths if symbols.path != TABLE else ():
             seen.look()
+            if text in rows:
+                continue  # It names something for who asks for the row.
             if ":" in text and not ours.dotted_path(text.partition(":")[0]):
                 continue  # The module alone was reported, in the string that names it.
             if not ours.dotted_path(text) and theirs.dotted_path(text):
@@ -113,25 +115,47 @@ def dangling_paths(trees: Trees, seen: Seen) -> None:
                 seen.find(symbols.path, line, message)
 
 
+def _dangling_rows(trees: Trees, seen: Seen) -> None:
+    """Rows of tables whose definition is gone, and whose key kept code spells in another place than the rows: who asks finds nothing."""
+    ours, theirs, index = trees.modules, trees.source_modules, trees.index
+    keys = Counter(key for symbols in trees.kept for _, _, beside in symbols.targets for key in beside)
+    lost = [
+        (symbols.path, line, text, beside)
+        for symbols in trees.kept
+        for line, text, beside in symbols.targets
+        if not ours.dotted_path(text)
+        and theirs.dotted_path(text)
+        and not (index is not None and index.removes_module(text.partition(":")[0]))
+    ]
+    asked = {key for _, _, _, beside in lost for key in beside}
+    spelled = Counter[str]()
+    if asked:
+        quoted = re.compile(f"([\"'])({'|'.join(map(re.escape, sorted(asked)))})\\1")
+        for path in trees.python:
+            spelled.update(found[2] for found in quoted.finditer((trees.out / path).read_text("utf-8", "replace")))
+    for path, line, text, beside in lost:
+        seen.look()
+        for key in beside:
+            if spelled[key] > keys[key]:
+                seen.find(
+                    path, line, f"the row of {key!r} names {text!r}, which this tree has not, and kept code asks for it"
+                )
+
+
 def missing_data_files(trees: Trees, seen: Seen) -> None:
     """Strings with the name of a file of upstream that is not Python: next to their module or in its package is one that is kept."""
     kept = frozenset(path for path in trees.recorded if not path.endswith(".py"))
-    here: set[str] = set()
-    removed: dict[str, list[str]] = defaultdict(list)
+    theirs: dict[str, list[str]] = defaultdict(list)
     for path in trees.source.by_path:
         if not path.endswith(".py"):
-            name = path.rpartition("/")[2]
-            if path in kept:
-                here.add(name)
-            else:
-                removed[name].append(path)
+            theirs[path.rpartition("/")[2]].append(path)
     for symbols in trees.kept:
         for line, text in symbols.files:
             name = text.rpartition("/")[2]
-            if name not in here and name not in removed:
+            if name not in theirs:
                 continue
             seen.look()
-            lost = [path for path in removed.get(name, ()) if _names(text, symbols.path, path)]
+            lost = [path for path in theirs[name] if path not in kept and _names(text, symbols.path, path)]
             if lost and not any(_names(text, symbols.path, p) for p in kept if p.endswith("/" + name)):
                 seen.find(symbols.path, line, f"the string {text!r} names {lost[0]}, which is not in this tree")
 
@@ -174,10 +198,8 @@ def star_names(trees: Trees, seen: Seen) -> None:
         if u.code != STAR:
             continue
         seen.look()
-        dotted = kept[u.path].module
-        if dotted is None or kept[u.path].error is not None:
-            continue
-        if ours.lost(theirs, dotted, u.name) or not ours.binds(dotted, u.name):
+        dotted = kept[u.path].module if kept[u.path].error is None else None
+        if dotted and (ours.lost(theirs, dotted, u.name) or not ours.binds(dotted, u.name)):
             inherited = dotted in theirs and not theirs.binds(dotted, u.name)
             seen.find(u.path, u.line, f"no star import of this file defines {u.name!r}", inherited=inherited)
 

@@ -17,9 +17,11 @@ from shrinker.check.registry import Seen
 from shrinker.check.rule_index import RuleIndex
 from shrinker.check.symbols import Registration
 from shrinker.check.trees import Trees
+from shrinker.syntax.imports import package_of
 from shrinker.syntax.names import last_name
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.unroll import Bound, bind, displays_of, rows_of, text_of
+from shrinker.syntax.walk import walk
 from shrinker.values.upstream import module_name
 
 _BUILTINS = frozenset(dir(builtins))
@@ -78,10 +80,8 @@ def lost_imports_of_loops(trees: Trees, seen: Seen) -> None:
     modules = {symbols.module for symbols in trees.kept}
     for path in trees.changed:
         module = module_name(path)
-        before = set(_imported(trees.source.root / path, module)) if module is not None else set()
-        if module is None or not before:
-            continue
-        after = set(_imported(trees.out / path, module))
+        before = set(_imported(trees.source.root / path, module)) if module is not None else set[str]()
+        after = set(_imported(trees.out / path, module)) if module is not None and before else set[str]()
         seen.look(len(before))
         for name in sorted(before - after):
             if not trees.index.removes_module(name):
@@ -96,14 +96,10 @@ def _imported(file: Path, module: str) -> Iterator[str]:
     # The words first: hardly a file has them, and to look for lines takes fifty times as long.
     if not any(word in data for word in _WORDS) or _LOOP.search(data) is None:
         return
-    tree = parsed(data, str(file))
-    loops = [node for node in tree.body if isinstance(node, ast.For)] if tree is not None else []
-    if tree is None or not loops:
-        return
-    package = module if file.name == "__init__.py" else module.rpartition(".")[0]
-    tables = displays_of(tree)
-    for loop in loops:
-        for call in ast.walk(loop):
+    tree = parsed(data, str(file)) or ast.Module([], [])
+    package, tables = package_of(module, file.name == "__init__.py"), displays_of(tree)
+    for loop in (node for node in tree.body if isinstance(node, ast.For)):
+        for call in walk(loop):
             if isinstance(call, ast.Call) and call.args and last_name(call.func) in _IMPORTING:
                 for row in rows_of(loop.iter, tables) or ():
                     bound: Bound = {}

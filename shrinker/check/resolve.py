@@ -12,6 +12,7 @@ from pathlib import Path
 
 from shrinker.check.reader import read_symbols
 from shrinker.check.symbols import ModuleSymbols
+from shrinker.syntax.imports import package_of, with_packages
 from shrinker.values.upstream import PACKAGE, module_name
 
 _EVERY_MODULE = frozenset(
@@ -42,32 +43,29 @@ class Modules:
         dotted: Callable[[str], str | None] = module_name,
     ) -> None:
         """`paths` are all files of the tree; `known` holds symbols by path that need not be read again; `dotted` names modules by their paths."""
-        self._root = root
+        self.root = root
         self._known = dict(known or {})
-        self._file: dict[str, str] = {}
-        self._packages: set[str] = set()
+        self.files: dict[str, str] = {}
+        packages: set[str] = set()
         for path in paths:
-            module = dotted(path)
-            if module is None:
-                continue
-            # A package wins over a module of the same name, as for Python.
-            if module not in self._file or path.endswith("/__init__.py"):
-                self._file[module] = path
-            parent = module if path.endswith("/__init__.py") else module.rpartition(".")[0]
-            while parent:
-                self._packages.add(parent)
-                parent = parent.rpartition(".")[0]
+            if (module := dotted(path)) is not None:
+                package = path.endswith("/__init__.py")
+                # A package wins over a module of the same name, as for Python.
+                if module not in self.files or package:
+                    self.files[module] = path
+                packages.add(package_of(module, package))
+        self._packages = with_packages(packages - {""})
 
     def __contains__(self, dotted: str) -> bool:
-        return dotted in self._file or dotted in self._packages
+        return dotted in self.files or dotted in self._packages
 
     def symbols(self, dotted: str) -> ModuleSymbols | None:
         """`None` for a name that is no module, or a package without `__init__`."""
-        path = self._file.get(dotted)
+        path = self.files.get(dotted)
         if path is None:
             return None
         if path not in self._known:
-            self._known[path] = read_symbols(self._root / path, path)
+            self._known[path] = read_symbols(self.root, path)
         return self._known[path]
 
     def binds(self, dotted: str, name: str, *, foreign: bool = True, _seen: frozenset[str] = frozenset()) -> bool:
@@ -94,23 +92,21 @@ class Modules:
         if symbols is None:
             return False
         if symbols.exports is not None:
-            listed = any(name == exported for exported, _ in symbols.exports)
-            return listed and (self.binds(star, name, foreign=foreign, _seen=seen) or f"{star}.{name}" in self)
+            return name in dict(symbols.exports) and (
+                self.binds(star, name, foreign=foreign, _seen=seen) or f"{star}.{name}" in self
+            )
         return not name.startswith("_") and self.binds(star, name, foreign=foreign, _seen=seen)
 
     def imports(self, dotted: str, name: str | None) -> bool:
         """True when ``import dotted`` or ``from dotted import name`` finds what it names."""
-        if dotted not in self:
-            return False
-        if name is None or name == "*":
-            return True
+        if dotted not in self or name is None or name == "*":
+            return dotted in self
         return self.binds(dotted, name) or f"{dotted}.{name}" in self
 
     def lost(self, upstream: Modules, dotted: str, name: str) -> bool:
         """True when only another package's star import can give `name` here, and upstream's own code gave it there."""
-        if self.binds(dotted, name, foreign=False) or not self.binds(dotted, name):
-            return False
-        return upstream.binds(dotted, name, foreign=False)
+        only_foreign = self.binds(dotted, name) and not self.binds(dotted, name, foreign=False)
+        return only_foreign and upstream.binds(dotted, name, foreign=False)
 
     def attribute(self, target: str, chain: tuple[str, ...]) -> tuple[str, str] | None:
         """Follow `chain` through modules from `target`; the module and the name that it lacks, else `None`.
@@ -141,13 +137,9 @@ class Modules:
             return frozenset({dotted} if dotted in self else ())
         if dotted in seen:
             return frozenset()
-        found: set[str] = set()
-        for at in self._modules(holder, seen | {dotted}):
-            each = self._attribute_modules(at, name, seen | {dotted})
-            if not each:
-                return frozenset()
-            found |= each
-        return frozenset(found)
+        holders = self._modules(holder, seen | {dotted})
+        each = [self._attribute_modules(at, name, seen | {dotted}) for at in holders]
+        return frozenset[str]().union(*each) if all(each) else frozenset()
 
     def _attribute_modules(self, at: str, name: str, seen: frozenset[str]) -> frozenset[str]:
         submodule = frozenset({f"{at}.{name}"} if f"{at}.{name}" in self else ())
@@ -165,15 +157,10 @@ class Modules:
     @cached_property
     def loaded(self) -> frozenset[str]:
         """Modules that some import statement of the tree loads, parents included."""
-        found: set[str] = set()
-        for dotted in self._file:
-            symbols = self.symbols(dotted)
-            for _, module, name in symbols.imports if symbols is not None else ():
-                parts = module.split(".")
-                found.update(".".join(parts[:end]) for end in range(1, len(parts) + 1))
-                if name is not None and f"{module}.{name}" in self:
-                    found.add(f"{module}.{name}")
-        return frozenset(found)
+        read = (symbols for dotted in self.files if (symbols := self.symbols(dotted)) is not None)
+        named = [(module, name) for symbols in read for _, module, name in symbols.imports]
+        below = (f"{module}.{name}" for module, name in named if name is not None)
+        return with_packages(module for module, _ in named).union(filter(self.__contains__, below))
 
     def dotted_path(self, text: str) -> bool:
         """True when ``sglang.a.b``, ``sglang.a.b.Name.member`` or ``sglang.a:Name`` names something."""
@@ -184,15 +171,11 @@ class Modules:
                 return False
             module, _, last = module.rpartition(".")
             names.insert(0, last)
-        if not names:
-            return True
-        if not self.binds(module, names[0]):
-            return False
-        if len(names) == 1:
-            return True
+        if len(names) < 2 or not self.binds(module, names[0]):
+            return not names or self.binds(module, names[0])
         symbols = self.symbols(module)
         found = [each for each in symbols.classes if each.name == names[0]] if symbols is not None else []
-        if symbols is None or not found or any(names[0] == name for name, _ in symbols.assigned):
-            # What is no class of the module, or not for certain, may have any member.
+        # What is no class of the module, or not for certain, may have any member.
+        if symbols is None or not found or names[0] in dict(symbols.assigned):
             return True
-        return any(names[1] == member for each in found for member, _ in each.members)
+        return any(names[1] in dict(each.members) for each in found)

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from functools import cache as remembered
+from functools import partial
 
 from shrinker.check.pair import dead_lines
 from shrinker.check.refused import Refused, refused_rows, table_of
@@ -20,13 +21,10 @@ def lost_rows(trees: Trees, seen: Seen) -> None:
     """
     index, refused = trees.index, [*refused_rows(table_of(trees.out))]
 
-    @remembered
-    def never_run(path: str) -> list[tuple[int, int]]:
-        return dead_lines(trees.source.root, index, path) if index is not None else []
-
+    never_run = remembered(partial(dead_lines, trees.source.root, index))
     for symbols, upstream in trees.pairs():
         there = Counter((where, key, value) for where, key, value, _ in symbols.rows)
-        tables = {where for where, _, _, _ in symbols.rows}
+        tables = {where for where, _, _ in there}
         keys: dict[str, set[str]] = defaultdict(set)
         for where, key, _, _ in upstream.rows:
             keys[where].add(key.strip("'"))
@@ -37,10 +35,9 @@ def lost_rows(trees: Trees, seen: Seen) -> None:
             seen.look()
             if there[where, key, value] > 0:
                 there[where, key, value] -= 1
-            elif index is not None and any(index.removes_member(text) for text in (key, value)):
-                continue
             elif (
                 value.partition(".")[0] in symbols.bound
+                and not (index is not None and any(map(index.removes_member, (key, value))))
                 and not _is_refused(key.strip("'"), keys[where], refused)
                 and not any(first <= line <= last for first, last in never_run(symbols.path))
             ):

@@ -19,16 +19,8 @@ STAR = "F405"
 _NAME = re.compile(r"`([^`]+)`")
 # Files are named one by one: then no `.gitignore` and no excluded folder name ("dist") hides one.
 _FILES_A_RUN = 1500
-_BASE = (
-    "check",
-    "--isolated",
-    "--no-cache",
-    "--ignore-noqa",
-    "--quiet",
-    "--exit-zero",
-    "--target-version=py312",
-    "--output-format=json",
-)
+_ALONE = ("--isolated", "--no-cache", "--ignore-noqa", "--quiet", "--exit-zero")
+_BASE = ("check", *_ALONE, "--target-version=py312", "--output-format=json")
 _NAMES = ("F821", "F822", "F823", STAR)
 
 
@@ -91,13 +83,12 @@ class RuffRun:
                 raise InputError(
                     f"ruff failed with status {process.returncode}: {said}", "run `ruff --version` in this environment"
                 ) from error
-            base = self._root.resolve()
             for row in rows:
-                path = Path(row["filename"]).resolve().relative_to(base).as_posix()
+                path = Path(row["filename"]).resolve().relative_to(self._root.resolve()).as_posix()
                 name = _NAME.search(row["message"])
-                code = row["code"] or "syntax"
-                line = (row["location"] or {"row": 0})["row"]
-                found.append(Undefined(path, line, code, name.group(1) if name else "", row["message"]))
+                line = row["location"]["row"] if row["location"] else 0
+                code, said = row["code"] or "syntax", name[1] if name else ""
+                found.append(Undefined(path, line, code, said, row["message"]))
         return sorted(found, key=lambda u: (u.path, u.line, u.code, u.name))
 
     def stop(self) -> None:

@@ -6,70 +6,41 @@ Only what a name by itself can tell is read: it is less than the folding knows, 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import cast
 
 from shrinker.cache import Question, digest_of
 from shrinker.ruleset import Ruleset
-from shrinker.ruleset.match import any_module_matches, any_path_matches, name_matches
+from shrinker.ruleset.match import any_module_matches, any_name_matches, any_path_matches
 from shrinker.ruleset.models import Remove, Shape
 
 _TABLE = re.compile(r"E=(\d+),N=(\d+),")
 
 
-@dataclass(frozen=True, slots=True)
-class Texts:
-    """What a text may be, or never is, by one rule."""
-
-    never: tuple[str, ...] = ()
-    only: tuple[str, ...] = ()
-
-    def excludes(self, text: str) -> bool:
-        """True when it is never this text."""
-        return text in self.never or (bool(self.only) and text not in self.only)
-
-
-@dataclass(frozen=True, slots=True)
-class _Patterns:
-    """Patterns over dotted names with what each says, found by their last name."""
-
-    by_last: dict[str, tuple[tuple[str, object], ...]]
-    others: tuple[tuple[str, object], ...]
-
-    @staticmethod
-    def of(rows: Iterable[tuple[str, object]]) -> _Patterns:
-        by_last: dict[str, list[tuple[str, object]]] = defaultdict(list)
-        others: list[tuple[str, object]] = []
-        for pattern, said in rows:
-            last = pattern.rpartition(".")[2]
-            (others if "*" in last else by_last[last]).append((pattern, said))
-        return _Patterns({last: tuple(found) for last, found in by_last.items()}, tuple(others))
-
-    def find(self, dotted: str) -> list[object]:
-        """What patterns say that name it."""
-        rows = (*self.by_last.get(dotted.rpartition(".")[2], ()), *self.others)
-        return [said for pattern, said in rows if name_matches(pattern, dotted)]
+Patterns = tuple[str, ...]
+"""Over dotted names."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleIndex:
     """The rules of a profile, as far as a judge asks them. Can be sent to another process; its text is the same in each."""
 
-    _calls: _Patterns
-    _names: _Patterns
+    _calls: dict[bool, Patterns]
+    """By what they give."""
+    _names: dict[bool, Patterns]
     _methods: dict[str, bool]
     _attributes: dict[str, bool]
     _environment: dict[str, bool]
-    _domains: _Patterns
-    _registers: _Patterns
-    _members: _Patterns
-    _modules: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = field(default=())
+    _domains: tuple[tuple[Patterns, Patterns, Patterns], ...]
+    """Patterns of each, the texts that it never is, and all that it may be where these are told."""
+    _registers: tuple[tuple[Patterns, Patterns, Patterns], ...]
+    _members: Patterns
+    _modules: tuple[tuple[Patterns, Patterns], ...]
     """Of each rule the modules that it removes, and those of them that it spares."""
-    _walks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    _walks: Mapping[str, tuple[str, ...]]
     """By package, the names below it that a walk over it finds."""
-    _files: tuple[Remove, ...] = field(default=())
+    _files: tuple[Remove, ...]
     """Rules that remove files by their paths."""
     _functions: dict[str, bool] = field(default_factory=dict)
 
@@ -83,8 +54,8 @@ class RuleIndex:
 
     def call(self, dotted: str) -> bool | None:
         """Truth of what a function gives, by its full name."""
-        said = self._calls.find(dotted)
-        return _one(said) if said else self._functions.get(dotted)
+        said = _said(self._calls, dotted)
+        return said.pop() if len(said) == 1 else None if said else self._functions.get(dotted)
 
     def method(self, name: str) -> bool | None:
         """Truth of what a method of this name gives, whatever it is called on."""
@@ -92,7 +63,8 @@ class RuleIndex:
 
     def name(self, dotted: str) -> bool | None:
         """Truth of a name as it is written below its module."""
-        return _one(self._names.find(dotted))
+        said = _said(self._names, dotted)
+        return said.pop() if len(said) == 1 else None
 
     def attribute(self, name: str) -> bool | None:
         """Truth of an attribute of this name of any object."""
@@ -104,16 +76,16 @@ class RuleIndex:
 
     def never(self, dotted: str, text: str) -> bool:
         """True when what is written so below its module is never this text."""
-        return any(isinstance(said, Texts) and said.excludes(text) for said in self._domains.find(dotted))
+        return _excludes(self._domains, dotted, text)
 
     def unregistered(self, function: str, text: str) -> bool:
         """True when a rule says that nothing is asked for which this function files under this text."""
-        return any(isinstance(said, Texts) and said.excludes(text) for said in self._registers.find(function))
+        return _excludes(self._registers, function, text)
 
     def removes_member(self, written: str) -> bool:
         """True when a rule names a member of an enumeration, by its class as modules write it, as a removed one."""
         # Where the class is does not matter: a module may have it from anywhere.
-        return written.count(".") == 1 and bool(self._members.find(written))
+        return written.count(".") == 1 and any_name_matches(self._members, written)
 
     def removes_module(self, dotted: str) -> bool:
         """True when a rule names this module, or one that it would be in, as a removed one."""
@@ -137,6 +109,18 @@ class RuleIndex:
             and not (rule.shapes and _may_be_asked_for(path, rule.shapes))
             for rule in self._files
         )
+
+
+def _said(rows: Mapping[bool, Patterns], dotted: str) -> set[bool]:
+    return {value for value, patterns in rows.items() if any_name_matches(patterns, dotted)}
+
+
+def _excludes(rows: Iterable[tuple[Patterns, Patterns, Patterns]], dotted: str, text: str) -> bool:
+    """True when what is named so is never this text."""
+    return any(
+        (text in never or (bool(only) and text not in only)) and any_name_matches(patterns, dotted)
+        for patterns, never, only in rows
+    )
 
 
 def _may_be_asked_for(path: str, shapes: Iterable[Shape]) -> bool:
@@ -191,26 +175,28 @@ class AskedIndex:
 def index_rules(rules: Ruleset) -> RuleIndex:
     """Of the rules of a profile."""
     facts = [(fact, bool(fact.value)) for fact in rules.facts]
-    texts = {domain.id: Texts(tuple(domain.never), tuple(domain.only)) for domain in rules.domains}
+    calls = [(p, value) for fact, value in facts for p in fact.calls]
     return RuleIndex(
-        _calls=_Patterns.of((p, value) for fact, value in facts for p in fact.calls if not p.startswith(".")),
-        _names=_Patterns.of((p, value) for fact, value in facts for p in fact.names),
-        _methods=_of_any((p, value) for fact, value in facts for p in fact.calls),
+        _calls=_by_value((p, value) for p, value in calls if not p.startswith(".")),
+        _names=_by_value((p, value) for fact, value in facts for p in fact.names),
+        _methods=_of_any(calls),
         _attributes=_of_any((p, value) for fact, value in facts for p in fact.attributes),
         _environment={name: value for fact, value in facts for name in fact.environment},
-        _domains=_Patterns.of((p, texts[d.id]) for d in rules.domains for p in d.names),
-        _registers=_Patterns.of((p, texts[d.id]) for d in rules.domains for p in d.registers),
-        _members=_Patterns.of((".".join(p.split(".")[-2:]), True) for rule in rules.removes for p in rule.members),
-        _walks=rules.walked(),
+        _domains=tuple((d.names, d.never, d.only) for d in rules.domains if d.names),
+        _registers=tuple((d.registers, d.never, d.only) for d in rules.domains if d.registers),
+        _members=tuple(".".join(p.split(".")[-2:]) for rule in rules.removes for p in rule.members),
         _modules=tuple((rule.modules, rule.unless) for rule in rules.removes if rule.modules),
+        _walks=rules.walked(),
         _files=tuple(rule for rule in rules.removes if rule.paths),
     )
 
 
+def _by_value(rows: Iterable[tuple[str, bool]]) -> dict[bool, Patterns]:
+    found: dict[bool, list[str]] = {True: [], False: []}
+    for pattern, value in rows:
+        found[value].append(pattern)
+    return {value: tuple(patterns) for value, patterns in found.items()}
+
+
 def _of_any(rows: Iterable[tuple[str, bool]]) -> dict[str, bool]:
     return {p[1:]: value for p, value in rows if re.fullmatch(r"\.\w+", p)}
-
-
-def _one(found: list[object]) -> bool | None:
-    """What they all say; None when they say nothing, or different things."""
-    return found[0] if found and isinstance(found[0], bool) and all(x == found[0] for x in found) else None

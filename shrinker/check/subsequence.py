@@ -57,7 +57,7 @@ def only_deleted(pair: FilePair, seen: Seen) -> None:
     seen.look(result.tokens, "subsequence tokens")
     for name, count in result.used.items():
         seen.look(count, f"allowed: {name}")
-    numbers = [line.number for line in logical_lines(pair.text)] if result.mismatches else []
+    numbers = [line.number for line in logical_lines(pair.data.decode("utf-8-sig"))] if result.mismatches else []
     for at, tokens in result.mismatches:
         message = f"is not what is left of upstream's text after deletions, from here: {tokens}"
         seen.find(pair.path, numbers[at], message)
@@ -65,20 +65,22 @@ def only_deleted(pair: FilePair, seen: Seen) -> None:
 
 def align(generated: list[Tokens], ours: list[Tokens], defaults: allowances.Defaults | None = None) -> Alignment:
     """Compare the logical lines of a generated file with those of upstream's (`ours`)."""
-    header = _header(generated)
-    sets: list[frozenset[str] | None] = [None] * len(ours)
+    header = allowances.header_of(generated)
+    counts = Counter({allowances.HEADER: int(header is not None)})
+    sets = [*map(frozenset, ours)]
     mismatches: list[tuple[int, str]] = []
     frontier: list[_Place] = [(0, 0, 0, None)]
-    upstream, refusals, guards = set(ours), 0, 0
+    upstream = set(ours)
     for number, wanted in enumerate(generated):
         if number == header:
             continue
-        if allowances.is_refusal(wanted) and wanted not in upstream:
-            refusals += 1
-            continue
-        if not guards and allowances.is_guard(wanted) and wanted not in upstream:
-            guards = 1
-            continue
+        if wanted not in upstream:
+            whole = allowances.REFUSAL if allowances.is_refusal(wanted) else ""
+            if not counts[allowances.GUARD] and allowances.is_guard(wanted):
+                whole = allowances.GUARD
+            if whole:
+                counts[whole] += 1
+                continue
         if len(frontier) == 1:
             at, offset, cost, used = frontier[0]
             if offset == 0 and at < len(ours) and ours[at] == wanted:
@@ -93,31 +95,15 @@ def align(generated: list[Tokens], ours: list[Tokens], defaults: allowances.Defa
         mismatches.append((number, " ".join(wanted)[:100]))
         if len(mismatches) == MAX_MISMATCHES:
             break
-    best = min(frontier, key=lambda place: place[2])
-    counts: Counter[str] = Counter()
-    step = best[3]
+    step = min(frontier, key=lambda place: place[2])[3]
     while step is not None:
         counts[step[0]] += 1
         step = step[1]
-    counts[allowances.HEADER] += header is not None
-    if refusals:
-        counts[allowances.REFUSAL] += refusals
-    if guards:
-        counts[allowances.GUARD] += guards
     return Alignment(sum(map(len, generated)), dict(counts), tuple(mismatches))
 
 
-def _header(lines: list[Tokens]) -> int | None:
-    for index, tokens in enumerate(lines):
-        if allowances.is_header(tokens):
-            return index
-        if not allowances.may_precede_header(tokens, index):
-            break
-    return None
-
-
 def _advance(
-    wanted: Tokens, ours: list[Tokens], sets: list[frozenset[str] | None], place: _Place, defaults: allowances.Defaults
+    wanted: Tokens, ours: list[Tokens], sets: list[frozenset[str]], place: _Place, defaults: allowances.Defaults
 ) -> list[_Place]:
     """Places that `wanted` can reach from `place`: ever later ones that use ever fewer allowances."""
     at, offset, cost, used = place
@@ -132,63 +118,46 @@ def _advance(
     reached: list[_Place] = []
     best = len(collapsed) + 1
     for index in range(at, len(ours)):
-        theirs = ours[index]
-        known = sets[index]
-        if known is None:
-            known = sets[index] = frozenset(theirs)
+        theirs, known = ours[index], sets[index]
         if not needed <= known:
             continue
         start = offset if index == at else 0
         if whole <= known:
             end = _plain(wanted, theirs, start)
             if end is not None:
-                reached.append(_normal(index, end, theirs, cost, used))
+                reached.append((index, end, cost, used))
                 break
         # Later lines are worth a look only for a reading that uses fewer allowances.
         if free and best > 1:
-            for end, spent, trail in _within(collapsed, theirs, start, replace, insert, defaults, used):
+            for end, spent, trail in within(collapsed, theirs, replace, insert, defaults, start, used):
                 if spent < best:
                     best = spent
-                    reached.append(_normal(index, end, theirs, cost + spent, trail))
-    return reached
-
-
-def _normal(index: int, end: int, theirs: Tokens, cost: int, used: _Used | None) -> _Place:
-    return (index + 1, 0, cost, used) if end >= len(theirs) else (index, end, cost, used)
+                    reached.append((index, end, cost + spent, trail))
+    # Where nothing is left of a line the next one begins.
+    return [(i + 1, 0, spent, by) if end == len(ours[i]) else (i, end, spent, by) for i, end, spent, by in reached]
 
 
 def _plain(wanted: Tokens, theirs: Tokens, start: int) -> int | None:
     """Index after the leftmost subsequence equal to `wanted`, `None` when there is none."""
-    if len(wanted) > len(theirs) - start:
-        return None
-    if start == 0 and wanted == theirs:
-        return len(theirs)
-    position = start
     try:
         for text in wanted:
-            position = theirs.index(text, position) + 1
+            start = theirs.index(text, start) + 1
     except ValueError:
         return None
-    return position
+    return start
 
 
 def within(
-    wanted: Tokens, theirs: Tokens, replace: dict[int, str], insert: dict[int, str], defaults: allowances.Defaults
-) -> bool:
-    """Whether a line is what is left of one of upstream's, with these allowances by index of its tokens."""
-    return bool(_within(wanted, theirs, 0, replace, insert, defaults, None))
-
-
-def _within(
     wanted: Tokens,
     theirs: Tokens,
-    start: int,
     replace: dict[int, str],
     insert: dict[int, str],
     defaults: allowances.Defaults,
-    used: _Used | None,
+    start: int = 0,
+    used: _Used | None = None,
 ) -> list[tuple[int, int, _Used | None]]:
-    """All useful readings of `wanted` inside one upstream line: index after it, allowances spent, which."""
+    """All useful readings of a line inside one of upstream's, with these allowances by index of its tokens: index after it, allowances
+    spent, which."""
     states: list[tuple[int, int, _Used | None]] = [(start, 0, used)]
     for i, text in enumerate(wanted):
         following: list[tuple[int, int, _Used | None]] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 SYMBOLS = "symbols"
 """Layer of the cache: packed `ModuleSymbols` by path and SHA-256. The level *form* leaves them there, since it
@@ -80,7 +80,7 @@ class Row:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ModuleSymbols:
     """The symbols of one file; everything in it depends on the file's text and path alone."""
 
@@ -88,46 +88,49 @@ class ModuleSymbols:
     module: str | None
     error: str | None = None
     """Why it could not be parsed."""
-    bound: frozenset[str] = frozenset()
+    bound: set[str] = field(default_factory=set)
     """Names bound in the module's scope, on any branch."""
-    named: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    named: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     """Names that are bound in the module's scope to nothing but what other dotted names of the package stand for, with these: by imports
     on any branch, or by an assignment of such a name."""
-    stars: tuple[str, ...] = ()
+    stars: list[str] = field(default_factory=list)
     """Modules whose names a star import brings in; of other packages too."""
     dynamic: bool = False
     """Its names are not all written down: a module-level `__getattr__`, assignment into `globals()`."""
     open: bool = False
     """It hands its `globals()` to other code (protobuf does): any name may be there."""
-    words: frozenset[str] = frozenset()
+    words: set[str] = field(default_factory=set)
     """For a dynamic module: its string constants that are identifiers, among them the names it serves."""
-    exports: tuple[tuple[str, int], ...] | None = None
+    exports: list[tuple[str, int]] | None = None
     """Strings of `__all__`; `None` when there is none or it is computed."""
-    imports: tuple[tuple[int, str, str | None], ...] = ()
+    imports: list[tuple[int, str, str | None]] = field(default_factory=list)
     """Line, `sglang` module, name (`None` for a plain import, ``*`` for a star)."""
-    outside: tuple[tuple[int, int, str, str | None], ...] = ()
+    outside: list[tuple[int, int, str, str | None]] = field(default_factory=list)
     """Line, level, module and name of imports of other packages, and of relative ones in files outside the package."""
-    attributes: tuple[Attribute, ...] = ()
-    paths: tuple[tuple[int, str], ...] = ()
+    attributes: list[Attribute] = field(default_factory=list)
+    paths: list[tuple[int, str]] = field(default_factory=list)
     """Strings that are dotted paths into the package: ``sglang.a.b``, ``sglang.a:b``."""
-    classes: tuple[ClassSymbols, ...] = ()
-    lookups: tuple[LookUp, ...] = ()
-    decorated: tuple[tuple[str, int, tuple[str, ...]], ...] = ()
+    targets: list[tuple[int, str, tuple[str, ...]]] = field(default_factory=list)
+    """Rows of tables: line of a call, a definition that one of its keywords names (``sglang.a:b``), and the texts
+    of the others."""
+    classes: list[ClassSymbols] = field(default_factory=list)
+    lookups: list[LookUp] = field(default_factory=list)
+    decorated: list[tuple[str, int, tuple[str, ...]]] = field(default_factory=list)
     """Name (with the classes around it), line and decorators, their arguments left out, of each definition that is not in a
     function."""
-    rows: tuple[tuple[str, str, str, int], ...] = ()
+    rows: list[tuple[str, str, str, int]] = field(default_factory=list)
     """Collection, key (empty in a list), value and line: names in the displays that the module binds, and in the calls that it
     makes as statements."""
-    dispatches: tuple[tuple[Row, ...], ...] = ()
+    dispatches: list[tuple[Row, ...]] = field(default_factory=list)
     """Displays that may be such tables, anywhere in the file."""
-    registers: tuple[Registration, ...] = ()
-    assigned: tuple[tuple[str, int], ...] = ()
+    registers: list[Registration] = field(default_factory=list)
+    assigned: list[tuple[str, int]] = field(default_factory=list)
     """Names that statements of the module assign, with their lines."""
-    binds: frozenset[str] = frozenset()
+    binds: set[str] = field(default_factory=set)
     """Attributes that it stores on anything, and what may store one: names of keywords, texts that are identifiers."""
-    by_text: frozenset[str] = frozenset()
+    by_text: set[str] = field(default_factory=set)
     """Texts that ``getattr`` and ``hasattr`` are given."""
-    computed_files: frozenset[str] = frozenset()
+    computed_files: set[str] = field(default_factory=set)
     """Regular expressions for the names of files that f-strings compute."""
-    files: tuple[tuple[int, str], ...] = ()
+    files: list[tuple[int, str]] = field(default_factory=list)
     """Strings that may name a file."""

@@ -36,7 +36,7 @@ _OPERATOR = r"\*\*=?|//=?|>>=?|<<=?|\.\.\.|->|:=|[-+*/%&|^@=!<>]=|[-+*/%&|^~@=<>
 _TOKEN = re.compile(
     rf"[ \t\f]*(?:\\\r?\n[ \t\f]*)*({_STRING}|[^\W\d]\w*|\r?\n|#[^\r\n]*|{_NUMBER}|{_OPERATOR}|\Z|.)", re.DOTALL
 )
-_NESTING = frozenset({"(", "[", "{", ")", "]", "}", "\n", "\r\n", ""})
+_NESTING = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1, "\n": 0, "\r\n": 0, "": 0}
 _KNOWN = re.compile(rf"(?:{_STRING}|\w+|\r?\n|#[^\r\n]*|{_NUMBER}|{_OPERATOR})?", re.DOTALL)
 
 _STARTS = frozenset({getattr(token, "FSTRING_START", -1), getattr(token, "TSTRING_START", -1)} - {-1})
@@ -123,13 +123,11 @@ def fast_lines(text: str) -> list[Tokens] | None:
     current: list[str] = []
     depth = 0
     for each in found:
-        if each not in _NESTING:
+        deeper = _NESTING.get(each)
+        if deeper is None:
             current.append(each)
-        elif each in {"(", "[", "{"}:
-            depth += 1
-            current.append(each)
-        elif each in {")", "]", "}"}:
-            depth -= 1
+        elif deeper:
+            depth += deeper
             current.append(each)
             if depth < 0:
                 return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 
-from shrinker.cache import Cache, pack
+from shrinker.cache import Cache
 from shrinker.check.hierarchy import Families
 from shrinker.check.reader import read_symbols
 from shrinker.check.resolve import Modules
@@ -84,9 +84,7 @@ class Trees:
 
     def read(self, root: Path, hashes: Mapping[str, str]) -> dict[str, ModuleSymbols]:
         """Symbols of files of one of the trees, by path."""
-        layer = self.cache.layer(SYMBOLS)
-        keys = {path: layer.key(path, sha256) for path, sha256 in hashes.items()}
-        return map_cached(partial(_read, root), layer, keys, lambda path: (root / path).stat().st_size, jobs=self.jobs)
+        return map_cached(partial(read_symbols, root), self.cache.layer(SYMBOLS), hashes, root, jobs=self.jobs)
 
     def pairs(self) -> Iterator[tuple[ModuleSymbols, ModuleSymbols]]:
         """Symbols of the changed files, with upstream's."""
@@ -113,7 +111,3 @@ class Trees:
     def index(self) -> RuleIndex | None:
         """What the rules say by names."""
         return index_rules(self.rules) if self.rules is not None else None
-
-
-def _read(root: Path, path: str) -> bytes:
-    return pack(read_symbols(root / path, path))

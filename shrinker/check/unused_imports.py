@@ -16,11 +16,11 @@ from pathlib import Path
 from shrinker.check.reader import read_symbols
 from shrinker.syntax.imports import bound_name, catches_import_error
 from shrinker.syntax.parsing import parsed
+from shrinker.syntax.walk import Function, statements
 from shrinker.values.leftovers import Residue
 from shrinker.values.upstream import module_name
 
 _OWN_NAMES = re.compile(r"\b(?:globals|eval|exec)\s*\(|\bsys\.modules\b")
-_FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,13 @@ class _Place:
     function: bool
     watched: int
     """Line of a `try` around it that catches ImportError, 0 without one."""
+
+    @property
+    def loads(self) -> str:
+        """The module that the statement names, as it is written."""
+        if isinstance(self.node, ast.Import):
+            return self.alias.name
+        return "." * self.node.level + (self.node.module or self.alias.name)
 
 
 def explain_imports(out: Path, paths: Iterable[str], unused: Iterable[Residue]) -> list[Residue]:
@@ -61,14 +68,9 @@ def _reason(item: Residue, unused: set[tuple[str, int]], out: Path, paths: Itera
         return f"the `try` of line {place.watched} waits for its failure"
     if place.alone:
         return "it is all that is left of its block"
-    module = _loads(place)
-    before = {
-        _loads(p)
-        for p in places
-        if p.node in tree.body
-        and (place.function or p.node.lineno <= place.node.lineno)
-        and (item.path, p.alias.lineno) not in unused
-    }
+    module = place.loads
+    earlier = (p for p in places if p.node in tree.body and (place.function or p.node.lineno <= place.node.lineno))
+    before = {p.loads for p in earlier if (item.path, p.alias.lineno) not in unused}
     if module.partition(".")[0] not in sys.stdlib_module_names and module not in before:
         return f"importing {module} may do something, and nothing before it in the file has loaded it"
     if place.function:
@@ -83,7 +85,7 @@ def _reason(item: Residue, unused: set[tuple[str, int]], out: Path, paths: Itera
 def _said(tree: ast.Module, name: str) -> str:
     """Where the file itself says the name: in a string that may be an annotation, or for another thing."""
     word = re.compile(rf"\b{re.escape(name)}\b")
-    documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    documentation = {id(node.value) for node in statements(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         match node:
             case ast.Constant(value=str(text)) if id(node) not in documentation and word.search(text):
@@ -98,37 +100,28 @@ def _reader(own: str, name: str, out: Path, paths: Iterable[str]) -> str:
     if module_name(own) is None:
         return "code outside the package may read it"
     reads = re.compile(rf"\.{re.escape(name)}\b|[\"'](?:[\w.:]+[.:])?{re.escape(name)}[\"']")
-    texts = {path: (out / path).read_bytes().decode("utf-8", "replace") for path in paths if path != own}
-    texts = {path: text for path, text in texts.items() if name in text}
+    others = ((path, (out / path).read_bytes().decode("utf-8", "replace")) for path in paths if path != own)
+    texts = {path: text for path, text in others if name in text}
     for path, text in texts.items():
         if found := reads.search(text):
-            return (
-                f"{path}:{text.count(chr(10), 0, found.start()) + 1} reads `{name}` of something that may be the module"
-            )
+            line = text.count("\n", 0, found.start()) + 1
+            return f"{path}:{line} reads `{name}` of something that may be the module"
     for path in texts:
-        for line, _, imported in read_symbols(out / path, path).imports:
+        for line, _, imported in read_symbols(out, path).imports:
             # Another module may hand it on, by a star import, too.
             if imported == name or (imported == "*" and not name.startswith("_")):
                 return f"{path}:{line} imports it"
     return ""
 
 
-def _loads(place: _Place) -> str:
-    """The module that the statement names, as it is written."""
-    if isinstance(place.node, ast.Import):
-        return place.alias.name
-    return "." * place.node.level + (place.node.module or place.alias.name)
-
-
 def _imports(body: list[ast.stmt], *, top: bool = False, function: bool = False, watched: int = 0) -> Iterator[_Place]:
     for node in body:
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield from (_Place(node, alias, len(body) == 1 and not top, function, watched) for alias in node.names)
-            continue
-        inside = function or isinstance(node, _FUNCTIONS)
+        inside = function or isinstance(node, Function)
+        catches = isinstance(node, ast.Try) and any(map(catches_import_error, node.handlers))
         for field in ("body", "orelse", "finalbody"):
-            catches = field == "body" and isinstance(node, ast.Try) and any(map(catches_import_error, node.handlers))
-            block = getattr(node, field, None) or []
-            yield from _imports(block, function=inside, watched=node.lineno if catches else watched)
+            line = node.lineno if catches and field == "body" else watched
+            yield from _imports(getattr(node, field, []), function=inside, watched=line)
         for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
             yield from _imports(part.body, function=inside, watched=watched)

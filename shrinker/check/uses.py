@@ -8,77 +8,61 @@ from __future__ import annotations
 
 import ast
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from typing import ClassVar
 
 from shrinker.check.declarations import dispatch_of
-from shrinker.check.symbols import Row
+from shrinker.check.symbols import ModuleSymbols
 from shrinker.syntax.bindings import Binding
 from shrinker.syntax.names import dotted, first_name
 from shrinker.syntax.scopes import Scope
-from shrinker.values.upstream import PACKAGE
+from shrinker.syntax.walk import children
+from shrinker.values.upstream import PACKAGE, module_name
 
 _DOTTED = re.compile(r"sglang(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)?")
+_TARGET = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*:[A-Za-z_]\w*(?:\.\w+)*")
 _FILE = re.compile(r"[\w./+-]*[\w+-]\.\w{1,10}")
 _ENDING = re.compile(r"[^.]\.[a-z]{2,5}$|^\.[a-z]{2,5}$")
-_LEAVES = (
-    ast.Name,
-    ast.expr_context,
-    ast.operator,
-    ast.boolop,
-    ast.unaryop,
-    ast.cmpop,
-    ast.Pass,
-    ast.Break,
-    ast.Continue,
-)
 
 
-class Uses(ABC):
+class Uses:
     """Walks one file; a handler by the type of node, `visit` for what has none."""
 
     handlers: ClassVar[Mapping[type[ast.AST], Callable[..., None]]] = {}
 
-    def __init__(self) -> None:
+    def __init__(self, path: str) -> None:
+        self.found = ModuleSymbols(path, module_name(path))
         self.around: list[str] = []
         """Names of the classes around a node."""
-        self.dynamic = False
-        self.open = False
+        self.exports_known = True
         self.words: set[str] = set()
         self.stored: dict[str, dict[str, int]] = {}
         """By class, attributes stored on `self`, with their first lines."""
-        self.binds: set[str] = set()
         self.by_text: set[tuple[str, str]] = set()
         """First name of the object that is asked, and the name looked up on it."""
-        self.computed_files: set[str] = set()
         self.chains: list[tuple[Scope, str, tuple[str, ...], int, bool]] = []
-        self.paths: list[tuple[int, str]] = []
-        self.files: list[tuple[int, str]] = []
-        self.dispatches: list[tuple[Row, ...]] = []
         self.lookups: dict[tuple[str, str, str], int] = {}
-        self.on_names: list[tuple[Scope, str, tuple[str, ...], str, str, int]] = []
+        self.on_names: list[tuple[Scope, str, tuple[str, ...], bool, str, int]] = []
+        """What is asked of a name: below what, whether by a keyword of a call, name and line."""
 
-    @abstractmethod
     def extend_exports(self, value: ast.expr | None, single: bool) -> None:
         """A value is added to ``__all__``, as one element or as all of them."""
+        self.found.exports = self.found.exports if self.found.exports is not None else []
+        for item in value.elts if isinstance(value, ast.List | ast.Tuple) and not single else [value]:
+            if isinstance(item, ast.Constant) and isinstance(item.value, str):
+                self.found.exports.append((item.value, item.lineno))
+            else:
+                self.exports_known = False
 
     def children(self, node: ast.AST, scope: Scope) -> None:
-        for name in node._fields:
-            value = getattr(node, name, None)
-            if isinstance(value, list):
-                for item in value:
-                    if isinstance(item, ast.AST):
-                        self.visit(item, scope)
-            elif isinstance(value, ast.AST):
-                self.visit(value, scope)
+        for child in children(node):
+            self.visit(child, scope)
 
     def visit(self, node: ast.AST, scope: Scope) -> None:
-        kind = type(node)
-        handler = self.handlers.get(kind)
+        handler = self.handlers.get(node.__class__)
         if handler is not None:
             handler(self, node, scope)
-        elif not issubclass(kind, _LEAVES):
+        else:
             self.children(node, scope)
 
     def constant(self, node: ast.Constant, scope: Scope) -> None:
@@ -87,23 +71,23 @@ class Uses(ABC):
             return
         if text.isidentifier():
             self.words.add(text)
-            self.binds.add(text)
+            self.found.binds.add(text)
         elif text.startswith("sglang.") and _DOTTED.fullmatch(text):
-            self.paths.append((node.lineno, text))
+            self.found.paths.append((node.lineno, text))
         if "." in text and _FILE.fullmatch(text):
-            self.files.append((node.lineno, text))
+            self.found.files.append((node.lineno, text))
 
     def computed(self, node: ast.JoinedStr, scope: Scope) -> None:
         last = node.values[-1] if node.values else None
         if isinstance(last, ast.Constant) and _ENDING.search(str(last.value)):
             parts = (re.escape(str(v.value)) if isinstance(v, ast.Constant) else ".*" for v in node.values)
-            self.computed_files.add("".join(parts).rpartition("/")[2])
+            self.found.computed_files.add("".join(parts).rpartition("/")[2])
         self.children(node, scope)
 
     def display(self, node: ast.List | ast.Tuple | ast.Set | ast.Dict, scope: Scope) -> None:
         rows = dispatch_of(node)
         if rows:
-            self.dispatches.append(rows)
+            self.found.dispatches.append(rows)
         self.children(node, scope)
 
     def expression(self, node: ast.Expr, scope: Scope) -> None:
@@ -113,65 +97,57 @@ class Uses(ABC):
 
     def attribute(self, node: ast.Attribute, scope: Scope) -> None:
         if isinstance(node.ctx, ast.Store):
-            self.binds.add(node.attr)
+            self.found.binds.add(node.attr)
             if is_name(node.value, "self"):
                 self.stored.setdefault(".".join(self.around), {}).setdefault(node.attr, node.lineno)
         read = isinstance(node.ctx, ast.Load)
         value, names = attribute_chain(node)
-        for at, name in enumerate(names):
-            if read or at < len(names) - 1:
-                self.look_up(value if at == 0 else None, name, node.lineno, scope, value, names[:at])
+        for at, name in enumerate(names if read else names[:-1]):
+            self.look_up(value, name, node.lineno, scope, names[:at])
         if not isinstance(value, ast.Name):
             self.visit(value, scope)
         elif value.id not in {"self", "cls", "torch"}:
             self.chains.append((scope, value.id, names, node.lineno, not read))
 
-    def look_up(
-        self,
-        receiver: ast.expr | None,
-        name: str,
-        line: int,
-        scope: Scope,
-        root: ast.expr | None = None,
-        rest: tuple[str, ...] = (),
-    ) -> None:
-        """A name is looked up on what an expression gives; None for the value of another look-up, of `rest` below `root`."""
+    def look_up(self, root: ast.expr, name: str, line: int, scope: Scope, rest: tuple[str, ...] = ()) -> None:
+        """A name is looked up on what an expression gives, or on what the look-up of `rest` below it gives."""
         owner = self.around[-1] if self.around else ""
-        if (isinstance(receiver, ast.Name) and receiver.id in {"self", "cls"} and owner) or (
-            isinstance(receiver, ast.Call) and is_name(receiver.func, "super") and owner
-        ):
+        own = isinstance(root, ast.Name) and root.id in {"self", "cls"}
+        if owner and not rest and (own or (isinstance(root, ast.Call) and is_name(root.func, "super"))):
             self.lookups.setdefault((name, "self", owner), line)
-        elif isinstance(receiver, ast.Name):
-            self.on_names.append((scope, receiver.id, (), "", name, line))
-        elif receiver is None and isinstance(root, ast.Name) and root.id not in {"self", "cls"}:
+        elif isinstance(root, ast.Name) and not (rest and own):
             # `torch.cuda.device`: nothing below a module of another package is ours.
-            self.on_names.append((scope, root.id, rest, "below", name, line))
+            self.on_names.append((scope, root.id, rest, False, name, line))
         else:
             self.lookups.setdefault((name, "any", ""), line)
 
     def call(self, node: ast.Call, scope: Scope) -> None:
         args = node.args
-        self.binds.update(keyword.arg for keyword in node.keywords if keyword.arg is not None)
+        named = [keyword.arg for keyword in node.keywords if keyword.arg is not None]
+        self.found.binds.update(named)
         if isinstance(node.func, ast.Name):
             name = args[1].value if len(args) > 1 and isinstance(args[1], ast.Constant) else None
             if node.func.id in {"getattr", "hasattr"} and isinstance(name, str):
                 self.look_up(args[0], name, node.lineno, scope)
                 self.by_text.add((first_name(args[0]), name))
-            self.on_names.append((scope, node.func.id, (), "keyword", "__init__", node.lineno))
-            for keyword in node.keywords:
-                if keyword.arg is not None:
-                    self.on_names.append((scope, node.func.id, (), "keyword", keyword.arg, node.lineno))
-        self.open = self.open or any(is_globals(a) for a in args)
+            for made in ("__init__", *named):
+                self.on_names.append((scope, node.func.id, (), True, made, node.lineno))
+        self.found.open = self.found.open or any(is_globals(a) for a in args)
+        given = [k.value.value for k in node.keywords if isinstance(k.value, ast.Constant)]
+        texts = [text for text in given if isinstance(text, str)]
+        for text in texts if len(texts) > 1 else ():
+            if ":" in text and _TARGET.fullmatch(text):
+                self.found.targets.append((node.lineno, text, tuple(other for other in texts if other != text)))
         if len(args) >= 2 and all(isinstance(a, ast.Constant) and isinstance(a.value, str) for a in args[:2]):
             # LazyImport("sglang.a.b", "Name") and its like name an attribute.
             joined = f"{args[0].value}:{args[1].value}"  # type: ignore[attr-defined]
             if joined.startswith("sglang.") and _DOTTED.fullmatch(joined):
-                self.paths.append((node.lineno, joined))
-        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call):
-            if is_globals(node.func.value) and node.func.attr in {"update", "setdefault", "__setitem__"}:
-                self.dynamic = True
-        elif isinstance(node.func, ast.Attribute) and is_name(node.func.value, "__all__") and scope.outer is None:
-            self.extend_exports(args[0] if args else None, node.func.attr == "append")
+                self.found.paths.append((node.lineno, joined))
+        match node.func:
+            case ast.Attribute(value=value, attr="update" | "setdefault" | "__setitem__") if is_globals(value):
+                self.found.dynamic = True
+            case ast.Attribute(value=ast.Name(id="__all__"), attr=method) if scope.outer is None:
+                self.extend_exports(args[0] if args else None, method == "append")
         self.children(node, scope)
 
 
@@ -218,7 +194,7 @@ def _all(bindings: Iterable[Binding], scope: Scope, busy: frozenset[tuple[Scope,
     found: set[str] = set()
     for binding in bindings:
         value = binding.value
-        if binding.kind == "value" and (_is_none(value) or (isinstance(value, ast.Name) and (scope, value.id) in busy)):
+        if binding.kind == "value" and (is_none(value) or (isinstance(value, ast.Name) and (scope, value.id) in busy)):
             # Nothing new: ``name = None``, ``name = name``.
             continue
         targets: set[str] | None = None
@@ -233,7 +209,7 @@ def _all(bindings: Iterable[Binding], scope: Scope, busy: frozenset[tuple[Scope,
     return found
 
 
-def _is_none(value: ast.expr | None) -> bool:
+def is_none(value: ast.expr | None) -> bool:
     return isinstance(value, ast.Constant) and value.value is None
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 from shrinker.cache import Layer, pack, unpack
@@ -70,24 +72,29 @@ def cached(layer: Layer, key: bytes, make: Callable[[], Any]) -> Any:
 
 
 def map_cached(
-    call: Callable[[str], bytes], layer: Layer, keys: Mapping[str, bytes], weight: Callable[[str], int], *, jobs: int
-) -> dict[str, Any]:
-    """What `call` packs for each path, unpacked, in the order of the paths; only what the layer does not hold is computed.
+    call: Callable[[str], Result], layer: Layer, contents: Mapping[str, str], root: Path, *, jobs: int
+) -> dict[str, Result]:
+    """What `call` gives for each path, in the order of the paths; only what the layer does not hold is computed.
 
     Args:
-        call: a module-level function, or a `functools.partial` of one.
-        layer: of the cache.
-        keys: by path, of all that the result depends on.
-        weight: cost of a path, in any unit.
+        call: a module-level function, or a `functools.partial` of one; with several jobs its results are packed by the workers.
+        layer: of the cache, with all that the results depend on besides the files.
+        contents: by path, what the file holds (its SHA-256).
+        root: what the paths are below.
         jobs: as for `map_files`.
 
     Raises:
         ShrinkerError: a worker was killed.
     """
+    keys = {path: layer.key(path, content) for path, content in contents.items()}
     packed = layer.load(keys)
     missing = [path for path in keys if path not in packed]
-    read = map_files(call, missing, [weight(path) for path in missing], jobs=jobs)
-    fresh = dict(zip(missing, read, strict=True))
+    weights = [(root / path).stat().st_size for path in missing]
+    fresh = dict(zip(missing, map_files(partial(_packed, call), missing, weights, jobs=jobs), strict=True))
     layer.save(keys, fresh)
     packed |= fresh
     return {path: unpack(packed[path]) for path in keys}
+
+
+def _packed(call: Callable[[str], object], path: str) -> bytes:
+    return pack(call(path))

@@ -118,7 +118,7 @@ def emit_tree(
         digest = folded[result.path].digest
         writer.put(result.path, result.content, before=before, like=tree.root / result.path, digest=digest)
         advance()
-    features = {rule.id: rule.feature for rule in rules.removes}
+    features = {rule.id: rule.feature for rule in rules.removes} | {rule.id: rule.feature for rule in rules.registries}
     modules = {file.path: file.sha256 for file in writer.files if module_name(file.path)}
     interface = comparison.interface(modules)
     lost = lost_names(tree, rules, folded, modules, writer.read, cache or Cache.off())

@@ -11,7 +11,7 @@ from typing import Generic, Protocol, TypeVar
 from shrinker.facts.lattice import Decided, Known, Removed, TextDomain, Value
 from shrinker.facts.outline import Outline
 from shrinker.ruleset.match import any_module_matches, name_matches, overlap
-from shrinker.ruleset.models import Answer, Default, Fact, Guard, Pure, Refusal, Remove, Rule, Ruleset
+from shrinker.ruleset.models import Answer, Default, Fact, Guard, Pure, Refusal, Registry, Remove, Rule, Ruleset
 from shrinker.syntax.bindings import Binding
 
 R = TypeVar("R", bound=Rule)
@@ -183,6 +183,10 @@ class RuleFacts:
     def guards_of(self, module: str) -> tuple[Guard, ...]:
         """The rules that guard what is imported in a module."""
         return tuple(rule for rule in self.rules.guards if rule.module == module)
+
+    def registries_in(self, module: str) -> tuple[Registry, ...]:
+        """The rules about tables of which rows are written in a module."""
+        return tuple(rule for rule in self.rules.registries if any_module_matches(rule.modules, module))
 
     def only_when_asked(self, name: str) -> bool:
         """True when a rule says that uses of this removed name only run when its feature is asked for."""

@@ -26,7 +26,7 @@ class ComputedNames:
     def __init__(self, reading: Reading, unroller: Unroller) -> None:
         self._reading = reading
         self._unroller = unroller
-        self.sites: list[tuple[int, str]] = []
+        self.sites: list[tuple[ast.expr, str]] = []
         """Computed strings, each computed part written ``*``; where loops spell them out, what they are."""
         self._patterns: set[str] = set()
         self._weak: list[tuple[int, str]] = []
@@ -65,7 +65,7 @@ class ComputedNames:
             pattern = pattern_of(node)
             if pattern is not None and pattern != "*":
                 exact = self._unroller.texts(node) if "*" in pattern and isinstance(node, ast.expr) else None
-                self.sites += ((node.lineno, text) for text in ((pattern,) if exact is None else exact))
+                self.sites += ((node, text) for text in ((pattern,) if exact is None else exact))
                 if "*" in pattern and id(node) not in judged:
                     self._add(pattern, node.lineno)
         for found in (reading.plain, reading.typing):

@@ -22,8 +22,8 @@ _WORDS = re.compile(r"[A-Za-z_]\w*")
 _DOTTED_TAIL = re.compile(r"^(?:[A-Za-z_]\w*[.:])*([A-Za-z_]\w*)$")
 
 
-def harvest(reading: Reading, unroller: Unroller, context: Context) -> tuple[ModuleSummary, list[tuple[int, str]]]:
-    """The words of the module, and the computed strings of it with their lines.
+def harvest(reading: Reading, unroller: Unroller, context: Context) -> tuple[ModuleSummary, list[tuple[ast.expr, str]]]:
+    """The words of the module, and the computed strings of it with their nodes.
 
     Args:
         reading: the folded module.

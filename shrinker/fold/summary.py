@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -13,8 +13,10 @@ from shrinker.fold.computed import pattern_of
 from shrinker.fold.context import Context
 from shrinker.fold.harvest import harvest
 from shrinker.fold.reading import Reading
+from shrinker.ruleset.models import Registry
 from shrinker.syntax.imports import absolute
 from shrinker.syntax.unroll import Unroller
+from shrinker.syntax.walk import walk
 from shrinker.values.folded import DynamicSite, ImportSite, StringSite
 from shrinker.values.summary import ModuleSummary
 
@@ -55,16 +57,37 @@ def summarise(reading: Reading, context: Context) -> Mentions:
     """
     unroller = Unroller(reading.tree, reading.unrollable, context.module, context.package)
     summary, computed = harvest(reading, unroller, context)
+    rows, own = _rows(reading, unroller, context.environment.registries_in(context.module))
     constants = chain(reading.plain.texts, reading.typing.texts, reading.shown, reading.exported)
-    strings = {(c.lineno, c.value) for c in constants if _may_be_path(c.value)}
-    strings.update(site for site in computed if _may_be_path(site[1]))
+    strings = {(c.lineno, c.value, "", "") for c in constants if _may_be_path(c.value) and id(c) not in own}
+    strings.update((n.lineno, text, "", "") for n, text in computed if _may_be_path(text) and id(n) not in own)
     return Mentions(
         tuple(_imports(reading, context.package)),
-        tuple(StringSite(line, text) for line, text in sorted(strings)),  # type: ignore[arg-type]
+        tuple(StringSite(*site) for site in sorted({*strings, *rows})),  # type: ignore[arg-type]
         tuple(_dynamic(reading, unroller)),
         tuple(_defines(reading.tree.body)),
         summary,
     )
+
+
+def _rows(
+    reading: Reading, unroller: Unroller, rules: Iterable[Registry]
+) -> tuple[set[tuple[int, str, str, str]], set[int]]:
+    """Targets of the rows of tables with their keys, and ids of the nodes of both, which name nothing by themselves."""
+    sites: set[tuple[int, str, str, str]] = set()
+    own: set[int] = set()
+    for rule in rules:
+        for call in chain(reading.plain.calls, reading.typing.calls):
+            given = {keyword.arg: keyword.value for keyword in call.keywords}
+            name = getattr(call.func, "attr", "") or getattr(call.func, "id", "")
+            if name != rule.row or not given.keys() >= {rule.key, rule.target}:
+                continue
+            key, target = given[rule.key], given[rule.target]
+            rows = unroller.rows(key, target)
+            if rows is not None:
+                sites.update((target.lineno, text, asked, rule.id) for asked, text in rows)
+                own.update(id(node) for part in (key, target) for node in walk(part))
+    return sites, own
 
 
 def _imports(reading: Reading, package: str) -> Iterator[ImportSite]:

@@ -63,7 +63,7 @@ def build_graph(
     graph = Graph(
         edges=tuple(sorted(search.edges)),
         kept=dict(sorted(kept.items())),
-        removed=_removals(paths, kept, removed),
+        removed=_removals(paths, kept, removed, _unasked(search)),
         uncertain=tuple(sorted(set(uncertain))),
     )
     return graph, {module.path: module for module in sorted(search.modules.values(), key=lambda m: m.path)}
@@ -91,7 +91,21 @@ def _rescue(
     return reasons
 
 
-def _removals(paths: list[str], kept: Mapping[str, str], removed: Mapping[str, Remove]) -> dict[str, Removal]:
+def _unasked(search: Search) -> dict[str, Removal]:
+    """Path of each file that a row of a table names which no kept code asks for."""
+    found: dict[str, Removal] = {}
+    for module, site, edge in search.registry.left():
+        if path := search.path(edge.dst):
+            reason = (
+                f"only the row of {site.key!r} names it ({module.path}:{site.line}), and no kept code asks for that"
+            )
+            found.setdefault(path, Removal(site.rule, reason))
+    return found
+
+
+def _removals(
+    paths: list[str], kept: Mapping[str, str], removed: Mapping[str, Remove], unasked: Mapping[str, Removal]
+) -> dict[str, Removal]:
     out: dict[str, Removal] = {}
     for path in sorted(paths):
         if path in kept:
@@ -99,6 +113,8 @@ def _removals(paths: list[str], kept: Mapping[str, str], removed: Mapping[str, R
         rule = removed.get(path)
         if rule is not None:
             out[path] = Removal(rule.id, f"removed feature: {rule.feature}")
+        elif path in unasked:
+            out[path] = unasked[path]
         elif not path.startswith(PACKAGE_PREFIX):
             out[path] = Removal(UNREACHABLE, "out of scope: outside the package and named by no rule")
         elif path.endswith(".py"):

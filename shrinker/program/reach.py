@@ -11,6 +11,7 @@ from functools import cache
 from shrinker.program.edges.assets import asset_node, matching_paths, needing_module, rule_targets
 from shrinker.program.edges.external import external_edges, kernel_edges
 from shrinker.program.edges.imports import import_edges, package_edges, star_edges
+from shrinker.program.edges.registry import RegistryEdges
 from shrinker.program.edges.strings import StringEdges
 from shrinker.program.edges.walks import walk_edges
 from shrinker.program.modules import ModuleIndex, index_modules
@@ -51,6 +52,7 @@ class Search:
         self._importers: dict[str, list[str]] = {}
         self._stars: set[str] = set()
         self._strings = StringEdges(index)
+        self.registry = RegistryEdges(self._strings)
 
     def add(self, src: str, path: str, found: Found) -> None:
         """Record an edge unless a rule removed its target."""
@@ -93,6 +95,8 @@ class Search:
                 if package in self.modules:
                     for found in star_edges(self.modules[package], self.index):
                         self.add(module_node(package), self.index.paths[package], found)
+            for module, found in self.registry.find():
+                self.add(module_node(module.module), module.path, found)
             self._assets()
             if progress is not None:
                 progress(len(self.modules), len(self.modules) + len(self._frontier))
@@ -124,6 +128,7 @@ class Search:
         ):
             for found in mechanism:
                 self.add(src, module.path, found)
+        self.registry.read(module)
         for site in module.imports:
             if site.name == "*" and site.module in self.index.packages:
                 self._stars.add(site.module)

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from shrinker.cache import Cache
-from shrinker.check.capabilities import Atom, Vocabulary
+from shrinker.check.capabilities import Vocabulary
 from shrinker.program.definitions import Definition, public_definitions
 from shrinker.program.written import Written
 from shrinker.ruleset import Ruleset
@@ -100,7 +100,7 @@ def api_page(
                 page.counts[IMPORTED] += 1
             elif _says(text, one):
                 page.counts[SAID] += 1
-            elif vocabulary.reason(Atom((*around, one.name)), False):
+            elif vocabulary.of((*around, one.name), False):
                 page.counts[DROPPED] += 1
             elif any_name_matches(internal, qualified):
                 page.counts[INTERNAL] += 1

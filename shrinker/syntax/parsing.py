@@ -6,11 +6,20 @@ import ast
 import warnings
 
 
+def parse(data: bytes | str, path: str = "<unknown>") -> ast.Module:
+    """The tree of a file. What Python warns of is nobody's business here.
+
+    Raises:
+        SyntaxError, ValueError, RecursionError: it is no Python.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(data, path)
+
+
 def parsed(data: bytes | str, path: str = "<unknown>") -> ast.Module | None:
-    """The tree of a file; None for one that is no Python. What Python warns of is nobody's business here."""
+    """The same; None for a file that is no Python."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(data, path)
+        return parse(data, path)
     except (SyntaxError, ValueError, RecursionError):
         return None

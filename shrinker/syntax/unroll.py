@@ -209,21 +209,32 @@ class Unroller:
         Args:
             node: an expression of the tree, with its position.
         """
+        loops = self._loops(node)
+        rows = self._rows(loops, (node,)) if loops else None
+        return None if rows is None else tuple(dict.fromkeys(text for (text,) in rows))
+
+    def rows(self, *nodes: ast.expr) -> list[tuple[str, ...]] | None:
+        """What some expressions that stand together are, once or, where loops are around them, row by row; None where one is not known."""
+        return self._rows(self._loops(nodes[0]), nodes)
+
+    def _loops(self, node: ast.expr) -> list[Loop]:
         around = [each for each in self._around if any(_holds(part, node) for part in each.inside)]
-        loops = [
+        return [
             loop for each in sorted(around, key=lambda e: e.place) if self._binds_alone(each) for loop in each.loops
         ]
-        if not loops:
-            return None
+
+    def _rows(self, loops: list[Loop], nodes: tuple[ast.expr, ...]) -> list[tuple[str, ...]] | None:
         if self._tables is None:
             self._tables = tables_of(self._tree)
-        found: dict[str, None] = {}
+        found: list[tuple[str, ...]] = []
         for bound in combinations(loops, self._tables):
-            text = text_of(node, bound, self._module, self._package)
-            if text is None:
+            texts = tuple(
+                text for node in nodes if (text := text_of(node, bound, self._module, self._package)) is not None
+            )
+            if len(texts) < len(nodes):
                 return None
-            found[text] = None
-        return tuple(found)
+            found.append(texts)
+        return found
 
     def _binds_alone(self, loop: _Around) -> bool:
         """False when code inside gives a name of the loop another value, or defines what may run when the loop has gone on."""

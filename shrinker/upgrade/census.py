@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from shrinker.cache import Cache, pack
+from shrinker.cache import Cache
 from shrinker.check.leftovers.vocabulary import Vocabulary, build_vocabulary
 from shrinker.check.workers import map_cached
 from shrinker.report.effects import names_of, places_of
@@ -59,8 +59,8 @@ def inventory(tree: UpstreamTree, rules: Ruleset, results: Cache) -> tuple[Item,
     layer = results.layer("inventory", rules.digest)
     stay = [file for file in tree.files if not is_removed(file.path, rules)]
     paths = [file for file in stay if file.path.startswith(PACKAGE_PREFIX) and file.path.endswith(".py")]
-    keys = {file.path: layer.key(file.path, file.sha256) for file in paths}
-    read = map_cached(lambda path: pack(_of_file(path, tree.read(path), words)), layer, keys, len, jobs=1)
+    contents = {file.path: file.sha256 for file in paths}
+    read = map_cached(lambda path: _of_file(path, tree.read(path), words), layer, contents, tree.root, jobs=1)
     found = {item for items in read.values() for item in items}
     found.update(_of_tree([file.path for file in stay], tree.declared.scripts))
     found.update(_of_folders([file.path for file in tree.files], rules, words))

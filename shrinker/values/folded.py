@@ -56,6 +56,10 @@ class StringSite:
     line: int
     text: str
     """The constant; in an f-string or a ``+``/``%``/`join` each computed part is written ``*``."""
+    key: str = ""
+    """Of the row of a table that it is the target of: it names something for code that asks for this key."""
+    rule: str = ""
+    """The `[[registry]]` rule that says so."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,5 @@
 """Made-up measurements."""
 
-from __future__ import annotations
-
 from benchmarks.budgets import Budgets
 from benchmarks.figures import Record
 from benchmarks.machine import Machine

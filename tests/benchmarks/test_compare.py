@@ -1,7 +1,5 @@
 """The list of predicates, the counter, the judge and the page of the comparison."""
 
-from __future__ import annotations
-
 import ast
 import json
 import subprocess

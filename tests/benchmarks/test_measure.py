@@ -1,7 +1,5 @@
 """Small real processes, the order of subjects, and their discovery."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -1,6 +1,4 @@
-"""The sweep: a row for each upstream, whatever becomes of it, and nothing twice."""
-
-from __future__ import annotations
+"""Runs over several upstreams: the sweep, pairs of consecutive commits, and the trial of kills."""
 
 import json
 from pathlib import Path
@@ -8,14 +6,15 @@ from typing import Any
 
 import pytest
 
+from benchmarks import kills
+from benchmarks.pairs import __main__ as pairs
 from benchmarks.sweep import __main__ as sweep
 from benchmarks.sweep import one
 from benchmarks.sweep.choose import Chosen, chosen, listed, spread
 from benchmarks.sweep.rows import Row, load
 from shrinker.values.errors import InputError
 from tests.cli.small import FILES, RULES
-from tests.repositories import committed, git
-from tests.small import write
+from tests.small import committed, git, write
 
 CUDA = "python/sglang/srt/cuda.py"
 
@@ -118,3 +117,92 @@ def test_a_day_is_its_noon_whenever_it_is_asked_for(tmp_path: Path, monkeypatch:
     assert [git(tmp_path, "log", "-1", "--format=%s", commit) for commit in chosen] == ["13", "23"]
     # A time is what it says.
     assert len(spread(tmp_path, 9, "2026-02-03T11:30:00Z", "2026-02-03T22:00:00Z")) == 1
+
+
+def _measure(tmp_path: Path, *more: str) -> int:
+    fixed = ["--profile", "small", "--rules", str(tmp_path / "rules"), "--folder", str(tmp_path / "out"), "--jobs", "1"]
+    return pairs.main(
+        ["--repository", str(tmp_path / "upstream"), "--since", "2000-01-01", "--until", "2100-01-01", *fixed, *more]
+    )
+
+
+def _the_last(monkeypatch: pytest.MonkeyPatch, commits: list[str]) -> None:
+    monkeypatch.setattr(pairs, "spread", lambda repository, *_: [f"git:{repository}@{commits[-1]}"])
+
+
+def test_a_pair_is_measured_with_a_cache_of_its_own(
+    tmp_path: Path, commits: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    upstream = tmp_path / "upstream"
+    commits += [committed(upstream, {CUDA: FILES[CUDA] + more}) for more in ("", "# more\n")]
+    _the_last(monkeypatch, commits)
+    monkeypatch.setenv("SHRINKER_CACHE", str(tmp_path / "not asked"))
+    monkeypatch.setattr(pairs, "TARGET_SECONDS", 600.0)
+    assert _measure(tmp_path, "--pairs", "1") == 0
+    monkeypatch.setattr(pairs, "TARGET_SECONDS", 0.0)
+    assert not (tmp_path / "not asked").exists()
+    data = json.loads((tmp_path / "out/pairs.json").read_text())
+    (row,) = data["pairs"]
+    assert [row["first"], row["second"]] == commits[-2:]
+    assert (row["changed_files"], row["changed_python"]) == (1, 1)
+    assert row["cold"]["wall_seconds"] > 0 and "source" in row["second_run"]["phases_seconds"]
+    text = (tmp_path / "out/PAIRS.md").read_text()
+    assert row["second"][:12] in text and str(tmp_path) not in text + json.dumps(data), "no place of this machine"
+    assert "median of the second runs" in capsys.readouterr().out
+    assert _measure(tmp_path, "--pairs", "1") == 1, "a target that is missed"
+
+
+def test_a_run_that_fails_is_told_and_no_figure(
+    tmp_path: Path, commits: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git(tmp_path / "upstream", "reset", "-q", "--hard", commits[1])
+    _the_last(monkeypatch, commits[:2])
+    assert _measure(tmp_path, "--pairs", "1") == 1
+    text = (tmp_path / "out/PAIRS.md").read_text()
+    assert "was not measured" in text and "No pair ended well" in text and pairs.STATE == "pairs.json"
+
+
+def test_no_repository(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert pairs.main(["--repository", str(tmp_path / "nowhere")]) == 2
+    assert "next: " in capsys.readouterr().err
+
+
+@pytest.fixture
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Two upstreams of two versions, and rules for both."""
+    monkeypatch.setenv("SHRINKER_CACHE", str(tmp_path / "cache"))
+    write(tmp_path / "rules", RULES)
+    write(tmp_path / "old", FILES)
+    # Large enough that a second one does not fit beside it.
+    more = "".join(f"# {n} {'.' * 1000}\n" for n in range(1_000))
+    write(tmp_path / "new", FILES | {CUDA: more + FILES[CUDA]})
+    specs = [f"path:{tmp_path / name}" for name in ("old", "new")]
+    return [*specs, "--profile", "small", "--rules", str(tmp_path / "rules"), "--jobs", "1"]
+
+
+def test_nothing_is_lost(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert kills.main([*asked, "--moments", "4"]) == 0
+    told = capsys.readouterr().out
+    assert "WRONG" not in told and told.count("right: killed") == 4
+    assert "two runs at once: the tree is one run's" in told
+    assert "the tree of before is there, byte for byte" in told or "skipped: a full disk" in told
+
+
+def test_a_tree_that_is_no_run_s_is_a_fault(
+    asked: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    real = kills.Trial.digest
+    seen: list[str] = []
+
+    def damaged(trial: kills.Trial) -> str:
+        seen.append(real(trial))
+        return "another" if len(seen) == 3 else seen[-1]
+
+    monkeypatch.setattr(kills.Trial, "digest", damaged)
+    assert kills.main([*asked, "--moments", "1"]) == 1
+    assert "WRONG: killed 1 of 1" in capsys.readouterr().out
+
+
+def test_an_upstream_that_cannot_be_generated(asked: list[str], tmp_path: Path) -> None:
+    write(tmp_path / "old", {CUDA: "def start(:\n"})
+    assert kills.main([*asked, "--moments", "1"]) == 2

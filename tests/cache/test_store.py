@@ -1,7 +1,5 @@
 """The file of results: what is whole is found, what is not is as if it were not there."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import itertools
@@ -30,6 +28,12 @@ def _file(folder: Path) -> Path:
     return folder / "results" / "results.sqlite"
 
 
+def _change(folder: Path, *commands: tuple[str, tuple[bytes, ...]]) -> None:
+    with contextlib.closing(sqlite3.connect(_file(folder))) as connection, connection:
+        for command, values in commands:
+            connection.execute(command, values)
+
+
 def test_what_was_saved_is_found_by_another(tmp_path: Path) -> None:
     _store(tmp_path).save({b"a": b"1", b"b": b""})
     assert _store(tmp_path).load([b"a", b"b", b"c"]) == {b"a": b"1", b"b": b""}
@@ -49,9 +53,7 @@ def test_the_last_value_counts(tmp_path: Path) -> None:
 def test_an_entry_with_a_changed_bit_is_not_found_and_can_be_saved_again(tmp_path: Path) -> None:
     found = _store(tmp_path)
     found.save({b"a": b"right", b"b": b"other"})
-    with sqlite3.connect(_file(tmp_path)) as connection:
-        connection.execute("UPDATE entries SET value = ? WHERE key = ?", (b"wrong", b"a"))
-    connection.close()
+    _change(tmp_path, ("UPDATE entries SET value = ? WHERE key = ?", (b"wrong", b"a")))
     assert found.load([b"a", b"b"]) == {b"b": b"other"}
     found.save({b"a": b"right"})
     assert found.load([b"a"]) == {b"a": b"right"}
@@ -59,10 +61,7 @@ def test_an_entry_with_a_changed_bit_is_not_found_and_can_be_saved_again(tmp_pat
 
 def test_an_entry_under_the_key_of_another_is_not_found(tmp_path: Path) -> None:
     _store(tmp_path).save({b"a": b"1"})
-    with sqlite3.connect(_file(tmp_path)) as connection:
-        connection.execute("UPDATE entries SET key = ?", (b"b",))
-        connection.execute("UPDATE uses SET key = ?", (b"b",))
-    connection.close()
+    _change(tmp_path, ("UPDATE entries SET key = ?", (b"b",)), ("UPDATE uses SET key = ?", (b"b",)))
     assert _store(tmp_path).load([b"b"]) == {}
 
 
@@ -103,9 +102,7 @@ def test_damage_anywhere_gives_no_wrong_value(tmp_path: Path) -> None:
 
 def test_another_format_is_made_anew(tmp_path: Path) -> None:
     _store(tmp_path).save({b"a": b"1"})
-    with sqlite3.connect(_file(tmp_path)) as connection:
-        connection.execute("PRAGMA user_version = 99")
-    connection.close()
+    _change(tmp_path, ("PRAGMA user_version = 99", ()))
     assert _store(tmp_path).load([b"a"]) == {}
     _store(tmp_path).save({b"a": b"2"})
     assert _store(tmp_path).load([b"a"]) == {b"a": b"2"}
@@ -197,10 +194,9 @@ def _use_and_fill(folder: Path, name: str, turns: Barrier) -> None:
 def test_several_users_of_a_small_cache_keep_what_they_use(tmp_path: Path) -> None:
     turns = multiprocessing.get_context("spawn").Barrier(3)
     _run_all(_use_and_fill, [(tmp_path, name, turns) for name in ("a", "b", "c")])
-    with sqlite3.connect(_file(tmp_path)) as connection:
+    with contextlib.closing(sqlite3.connect(_file(tmp_path))) as connection:
         held, rows = connection.execute("SELECT total(length(value)), count(*) FROM entries").fetchone()
         noted = connection.execute("SELECT count(*) FROM uses").fetchone()[0]
-    connection.close()
     assert 0 < held <= _SHARED_LIMIT and rows == noted
     assert _file(tmp_path).stat().st_size < 4 * _SHARED_LIMIT
 

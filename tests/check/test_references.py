@@ -67,6 +67,16 @@ FAIL: dict[str, tuple[Files, Files, list[tuple[str, str]]]] = {
         {"a.py": 'class C:\n    T = """\ntext\n"""\n    def g(self): pass\n\n\nx = 1\n', "b.py": "="},
         [("string paths", "b.py")],
     ),
+    "a row that is asked for": (
+        {"a.py": "def f(): pass\n", "b.py": "print(end='one.f', sep='sglang.a:f')\n", "c.py": "print('one.f')\n"},
+        {"b.py": "=", "c.py": "="},
+        [("string paths", "b.py")],
+    ),
+    "a row that is asked for, of a function": (
+        {"a.py": "def f(): pass\ng = 1\n", "b.py": "print(end='one.f', sep='sglang.a:f')\nprint('one.f')\n"},
+        {"a.py": "g = 1\n", "b.py": "="},
+        [("string paths", "b.py")],
+    ),
     "a data file next to the module": (
         {"p/a.py": "open('t.json')\n", "p/t.json": "{}"},
         {"p/a.py": "="},
@@ -119,6 +129,13 @@ FAIL |= {
 }
 
 PASS: dict[str, tuple[Files, Files]] = {
+    "a row that nobody asks for": (
+        {
+            "a.py": "def f(): pass\n",
+            "b.py": "print(end='one.f', sep='sglang.a:f')\nprint(end='one.f', sep='torch:f')\n",
+        },
+        {"b.py": "="},
+    ),
     "names bound in every way": (
         {
             "a.py": (

@@ -1,7 +1,5 @@
 """The small world, once as it is and once with its tree generated."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -7,8 +7,6 @@ ACTION: `die N` ends the process without any clean-up (as SIGKILL would) before 
 final replacement; `full NAME` fills the disk for a file of that name; `slow SECONDS` lets workers take that long for a file.
 """
 
-from __future__ import annotations
-
 import errno
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """A small upstream, rules for it, and the command run as a process of its own."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json
@@ -162,7 +160,20 @@ class World:
     def shrink(self, *more: str, upstream: str | None = None, **extra: str) -> Done:
         return self.run(self.arguments(*more, upstream=upstream), **extra)
 
-    def paused(self, at: str, jobs: int = 1, then: str = "", more: Sequence[str] = ()) -> Paused:
+    def ask(self, command: str, *more: str) -> Done:
+        """Run a command about the tree that is there."""
+        return self.run([command, "--out", str(self.out), *more])
+
+    def verify(self, *more: str) -> Done:
+        """Judge the tree that is there against its upstream."""
+        return self.ask("verify", "--upstream", f"path:{self.upstream}", *more)
+
+    def add(self, path: str, text: str) -> None:
+        """Write a text at the end of a file of the folder."""
+        with (self.folder / path).open("a") as file:
+            file.write(text)
+
+    def paused(self, at: str, jobs: int = 1, then: str = "", more: Sequence[str] = ()) -> "Paused":
         """A `shrink` that waits when a phase begins (`fold and graph`) or is at work (`emit+`).
 
         Args:

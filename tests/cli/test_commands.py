@@ -1,13 +1,12 @@
 """What the commands print and with which exit code they end, when all goes well and when evidence fails."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
 
 from shrinker.values.manifest import Manifest
 from tests.cli.small import World
+from tests.small import rule
 
 
 def test_shrink_writes_tree_reports_and_lock(world: World) -> None:
@@ -61,13 +60,8 @@ def test_failed_evidence_keeps_the_previous_output(generated: World) -> None:
     before = generated.left()
     (generated.upstream / "python/sglang/srt/cuda.py").write_text("def start():\n    return undefined_name\n")
     (generated.upstream / "python/sglang/srt/table.json").write_text("{}")
-    server = generated.upstream / "python/sglang/srt/server.py"
-    server.write_text(server.read_text() + 'print(__file__ + "table.json")\n')
-    with (generated.rules / "world.toml").open("a") as rules:
-        rules.write(
-            '[[remove]]\nid = "too-much"\nwhy = "A rule that goes too far."\nfeature = "tables"\n'
-            'paths = ["python/sglang/srt/table.json"]\n'
-        )
+    generated.add("upstream/python/sglang/srt/server.py", 'print(__file__ + "table.json")\n')
+    generated.add("rules/world.toml", rule("remove", "too-much", feature="x", paths=["python/sglang/srt/table.json"]))
     done = generated.shrink()
     assert done.code == 1
     assert "python/sglang/srt/server.py:" in done.err and "table.json" in done.err
@@ -90,43 +84,39 @@ def test_failed_evidence_keeps_the_previous_output(generated: World) -> None:
 
 def test_strict_names_a_rule_without_a_match(generated: World) -> None:
     before = generated.left()
-    with (generated.rules / "world.toml").open("a") as rules:
-        rules.write('[[absent]]\nid = "nobody"\nwhy = "Nobody imports this one."\nmodules = ["nobody_has_this"]\n')
-    assert generated.run([*generated.arguments(), "--strict"]).code == 1
-    done = generated.run([*generated.arguments(), "--strict", "--json"])
+    generated.add("rules/world.toml", rule("absent", "nobody", modules=["nobody_has_this"]))
+    assert generated.shrink("--strict").code == 1
+    done = generated.shrink("--strict", "--json")
     assert done.code == 1 and "nobody" in done.document["error"]
     assert (generated.left(), generated.hidden()) == (before, [])
 
 
 def test_verify(generated: World) -> None:
-    arguments = ["verify", "--out", str(generated.out), "--upstream", f"path:{generated.upstream}"]
-    done = generated.run(arguments)
+    done = generated.verify()
     assert done.code == 0
     assert "lock: passed" in done.out and "form: passed" in done.out and "references: passed" in done.out
-    done = generated.run([*arguments, "--level", "references", "--json"])
+    done = generated.verify("--level", "references", "--json")
     assert [item["level"] for item in done.document] == ["references"]
-
     (generated.out / "python/sglang/srt/cuda.py").write_text("def stop():\n    return 'cuda'\n")
-    done = generated.run([*arguments, "--json"])
+    done = generated.verify("--json")
     assert done.code == 1
     failed = {item["level"]: item["findings"] for item in done.document if not item["passed"]}
     assert failed.keys() == {"form", "references"}
     assert failed["form"][0]["path"] == "python/sglang/srt/cuda.py"
-    assert generated.run(arguments).code == 1
+    assert generated.verify().code == 1
 
 
 def test_verify_finds_a_lock_of_another_run(generated: World) -> None:
     lock = generated.reports / "shrink.lock.json"
     lock.write_text(lock.read_text().replace('"rules_hash": "', '"rules_hash": "0'))
-    arguments = ["verify", "--out", str(generated.out), "--upstream", f"path:{generated.upstream}"]
-    done = generated.run([*arguments, "--json"])
+    done = generated.verify("--json")
     assert done.code == 1
     assert [item["level"] for item in done.document if not item["passed"]] == ["lock"]
-    assert generated.run([*arguments, "--level", "references"]).code == 0
+    assert generated.verify("--level", "references").code == 0
 
 
 def test_why(generated: World) -> None:
-    done = generated.run(["why", "cuda.py", "--out", str(generated.out)])
+    done = generated.ask("why", "cuda.py")
     assert (done.code, done.err) == (0, "")
     assert done.out.splitlines() == [
         "module:sglang.srt.cuda",
@@ -134,18 +124,18 @@ def test_why(generated: World) -> None:
         "  module:sglang --import--> module:sglang.srt.server  python/sglang/__init__.py:1",
         "  module:sglang.srt.server --import--> module:sglang.srt.cuda  python/sglang/srt/server.py:6",
     ]
-    [chain] = generated.run(["why", "sglang.srt.cuda", "--json", "--out", str(generated.out)]).document
+    [chain] = generated.ask("why", "sglang.srt.cuda", "--json").document
     assert [step["line"] for step in chain["steps"]] == [0, 1, 6]
 
 
 def test_why_not(generated: World) -> None:
-    done = generated.run(["why-not", "sglang.srt.npu", "--out", str(generated.out)])
+    done = generated.ask("why-not", "sglang.srt.npu")
     assert (done.code, done.err) == (0, "")
     assert done.out.splitlines() == [
         "python/sglang/srt/npu.py: remove-npu: removed feature: Ascend NPU",
         "  python/sglang/srt/server.py:4: folded away by npu: `is_npu()` is false (line 3)",
     ]
-    [answer] = generated.run(["why-not", "orphan", "--json", "--out", str(generated.out)]).document
+    [answer] = generated.ask("why-not", "orphan", "--json").document
     assert answer["rule"] == "unreachable"
 
 
@@ -159,41 +149,41 @@ def test_why_not(generated: World) -> None:
     ],
 )
 def test_explain(generated: World, name: str, verdict: str, says: str) -> None:
-    done = generated.run(["explain", name, "--out", str(generated.out)])
+    done = generated.ask("explain", name)
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith(f"{verdict}: ") and says in done.out and "\n  to change  " in done.out
-    [answer] = generated.run(["explain", name, "--out", str(generated.out), "--json"]).document
+    [answer] = generated.ask("explain", name, "--json").document
     assert answer["verdict"] == verdict
 
 
 @pytest.mark.parametrize(("name", "near"), [("sglang.srt.cudo", "sglang.srt.cuda"), ("--no-such-flag", "")])
 def test_explain_says_what_may_have_been_meant(generated: World, name: str, near: str) -> None:
-    done = generated.run(["explain", name, "--out", str(generated.out), "--json"])
+    done = generated.ask("explain", name, "--json")
     assert done.code == 2 and name in done.document["error"] and near in done.document["error"]
 
 
 @pytest.mark.parametrize(("command", "key"), [("why", "target"), ("why-not", "symbol")])
 def test_symbols_drawn_at_random(generated: World, command: str, key: str) -> None:
-    at = ["--out", str(generated.out), "--json"]
-    every = generated.run([command, "--sample", "1000", *at]).document
+    every = generated.ask(command, "--sample", "1000", "--json").document
     names = {answer[key].removeprefix("symbol:") for answer in every}
     removed = {"sglang.srt.server.PORT"}
     assert removed <= names if command == "why-not" else removed.isdisjoint(names)
     for name in names:
-        assert generated.run([command, name, *at]).code == 0
-    one = [generated.run([command, "--sample", "1", "--seed", str(seed), *at]).document for seed in (1, 1, 2, 3, 4)]
+        assert generated.ask(command, name).code == 0
+    asked = [command, "--sample", "1", "--json", "--seed"]
+    one = [generated.ask(*asked, str(seed)).document for seed in (1, 1, 2, 3, 4)]
     assert one[0] == one[1] and all(answer in every for (answer,) in one)
     for wrong in ([], ["orphan", "--sample", "1"]):
-        assert generated.run([command, *wrong, "--out", str(generated.out)]).code == 2
+        assert generated.ask(command, *wrong).code == 2
 
 
 def test_reports_elsewhere(world: World) -> None:
     place = world.folder / "elsewhere/reports"
     assert world.shrink("--reports", str(place)).code == 0
     assert not world.reports.exists()
-    done = world.run(["why", "cuda.py", "--out", str(world.out)])
+    done = world.ask("why", "cuda.py")
     assert done.code == 2 and "--reports" in done.err
-    assert world.run(["why", "cuda.py", "--out", str(world.out), "--reports", str(place)]).code == 0
+    assert world.ask("why", "cuda.py", "--reports", str(place)).code == 0
 
 
 def test_version_and_help(world: World) -> None:
@@ -232,26 +222,23 @@ def test_symbols_that_nothing_names_go(generated: World) -> None:
         "def start():\n    return inner()\n\n\ndef inner():\n    return 'cuda'\n\n\ndef lost():\n    return 1\n"
     )
     kept = generated.out / "python/sglang/srt/cuda.py"
-    out = ["--out", str(generated.out)]
     assert generated.shrink().code == 0
     assert "lost" not in kept.read_text()
-    done = generated.run(["why-not", "--why-live", "cuda.lost", *out])
+    done = generated.ask("why-not", "--why-live", "cuda.lost")
     assert done.code == 0
     assert "sglang.srt.cuda.lost (python/sglang/srt/cuda.py:9): unreachable: nothing kept names it" in done.out
     assert "no code that was removed names it" in done.out
-    done = generated.run(["why", "--all", "cuda.inner", *out])
+    done = generated.ask("why", "--all", "cuda.inner")
     assert done.code == 0
     assert (
         "symbol:sglang.srt.cuda.start --name--> symbol:sglang.srt.cuda.inner  python/sglang/srt/cuda.py:2" in done.out
     )
-    assert generated.run(["why", "cuda.inner", "--json", *out]).document[0]["target"] == "symbol:sglang.srt.cuda.inner"
+    assert generated.ask("why", "cuda.inner", "--json").document[0]["target"] == "symbol:sglang.srt.cuda.inner"
 
 
 def test_the_level_gpu_takes_its_own_options(generated: World) -> None:
-    arguments = ["verify", "--out", str(generated.out), "--upstream", f"path:{generated.upstream}"]
-    gpu = [*arguments, "--level", "gpu", "--", "--checkpoints", "none", "--cell", "tp2", "--report-only"]
-    done = generated.run(gpu)
+    done = generated.verify("--level", "gpu", "--", "--checkpoints", "none", "--cell", "tp2", "--report-only")
     assert (done.code, done.out.split()) == (1, ["tp2", "not", "run"]), "what did not run shows nothing"
     assert "tree.gpu/gpu.json" in generated.left()
-    refused = generated.run([*arguments, "--", "--cell", "tp2"])
+    refused = generated.verify("--", "--cell", "tp2")
     assert refused.code == 2 and "level gpu" in refused.err

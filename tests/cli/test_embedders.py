@@ -1,7 +1,5 @@
 """What `shrink` and `verify` do with the wheels of programs outside."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import zipfile
@@ -30,9 +28,7 @@ def pin(monkeypatch: pytest.MonkeyPatch, cache: Path, program: str, *, here: boo
 
 
 def _asked(world: World) -> Done:
-    return world.run(
-        ["verify", "--level", "embedders", "--out", str(world.out), "--upstream", f"path:{world.upstream}"]
-    )
+    return world.verify("--level", "embedders")
 
 
 def test_a_loss_is_open_for_an_upstream_that_nobody_answers_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,11 +45,8 @@ def test_a_loss_ends_a_strict_run(world: World, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_what_a_rule_removes_ends_no_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    pin(
-        monkeypatch,
-        world.folder / "cache",
-        "from sglang.srt.npu import start\nfrom sglang.srt.cuda import start as other\n",
-    )
+    program = "from sglang.srt.npu import start\nfrom sglang.srt.cuda import start as other\n"
+    pin(monkeypatch, world.folder / "cache", program)
     assert world.shrink().code == 0
     done = _asked(world)
     # By the rules of the project, which this folder is.
@@ -88,11 +81,9 @@ def test_without_wheels_it_is_said(world: World, monkeypatch: pytest.MonkeyPatch
 )
 def test_what_a_folder_of_somebodys_own_uses(world: World, name: str, text: str, line: int | None) -> None:
     assert world.shrink().code == 0
-    write(
-        world.folder / "own", {name: text, "more.py": "from sglang.srt.cuda import start\n" if line is not None else ""}
-    )
-    asked = ["verify", "--program", str(world.folder / "own"), "--out", str(world.out)]
-    done = world.run([*asked, "--upstream", f"path:{world.upstream}"])
+    more = "from sglang.srt.cuda import start\n" if line is not None else ""
+    write(world.folder / "own", {name: text, "more.py": more})
+    done = world.verify("--program", str(world.folder / "own"))
     found = f"own: {name}:{line}: [imports] upstream has sglang.srt.orphan.LOST, this tree has not, and no rule says so"
     if line is None:
         assert done.code == 2 and "names sglang" in done.err
@@ -100,15 +91,14 @@ def test_what_a_folder_of_somebodys_own_uses(world: World, name: str, text: str,
         assert (done.code, found in done.out) == ((1, True) if line else (0, False)), done.out + done.err
 
 
-def test_programs_enter_no_report(world: World) -> None:
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--program", ".", "--all"], "--program is asked by the level embedders alone"),
+        (["--program", "nowhere"], "nowhere is no program"),
+    ],
+)
+def test_what_is_no_question_about_a_program(world: World, words: list[str], said: str) -> None:
     assert world.shrink().code == 0
-    done = world.run(["verify", "--program", str(world.folder), "--all", "--out", str(world.out)])
-    assert done.code == 2 and "--program is asked by the level embedders alone" in done.err
-
-
-def test_a_program_that_is_not_there(world: World) -> None:
-    assert world.shrink().code == 0
-    done = world.run(
-        ["verify", "--program", "nowhere", "--out", str(world.out), "--upstream", f"path:{world.upstream}"]
-    )
-    assert done.code == 2 and "nowhere is no program" in done.err and "Traceback" not in done.err
+    done = world.verify(*words)
+    assert done.code == 2 and said in done.err and "Traceback" not in done.err

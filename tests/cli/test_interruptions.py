@@ -1,11 +1,13 @@
-"""Ctrl-C, SIGTERM, a killed worker, a full disk, a killed run: the tree, its reports and its lock stay one run's."""
-
-from __future__ import annotations
+"""Ctrl-C, SIGTERM, a killed worker, a full disk, runs killed at any moment or side by side: the tree, its reports and its lock stay one run's,
+and the cache tells no lie."""
 
 import multiprocessing
 import os
+import random
 import shutil
 import signal
+import subprocess
+import sys
 import time
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -13,16 +15,14 @@ from pathlib import Path
 import pytest
 
 from shrinker.cache.workers import WorkerPool
-from tests.cli.small import FILES, RULES, World, large
-from tests.small import write
+from tests.cli.small import FILES, World, large, small_world
+from tests.small import content, write
 
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> World:
     """A large small world with a tree, generated once; tests take a copy."""
-    world = World(tmp_path_factory.mktemp("template"))
-    write(world.upstream, large())
-    write(world.rules, RULES)
+    world = small_world(tmp_path_factory.mktemp("template"), large())
     done = world.shrink()
     assert done.code == 0, done.err
     return world
@@ -112,7 +112,7 @@ def test_a_killed_run_leaves_nothing_for_the_next(previous: World) -> None:
     assert len(previous.hidden()) == 2
     assert {name: data for name, data in previous.left().items() if not name.startswith(".")} == before
     # Still the previous run's, and whole.
-    assert previous.run(["why", "cuda.py", "--out", str(previous.out)]).code == 0
+    assert previous.ask("why", "cuda.py").code == 0
     assert previous.shrink().code == 0
     assert previous.hidden() == []
     assert b"'new'" in previous.left()["tree/python/sglang/srt/cuda.py"]
@@ -127,29 +127,26 @@ def test_a_run_that_dies_in_the_replacement_is_seen_and_mended(previous: World, 
     done = previous.paused("source", then=f"die {before}").go_on()
     assert done.code == 9, done.err
     left = previous.left()
-    verify = ["verify", "--out", str(previous.out), "--upstream", f"path:{previous.upstream}", "--level", "form"]
     if before == 0:
         assert {name: data for name, data in left.items() if not name.startswith(".")} == old
     elif before == 1:
         assert not previous.out.exists()
-        assert previous.run(["why", "cuda.py", "--out", str(previous.out)]).code == 2
+        assert previous.ask("why", "cuda.py").code == 2
     else:
         assert b"'new'" in left["tree/python/sglang/srt/cuda.py"]
         assert left["tree.reports/shrink.lock.json"] == old["tree.reports/shrink.lock.json"]
-        told = previous.run(["why", "cuda.py", "--out", str(previous.out)])
+        told = previous.ask("why", "cuda.py")
         assert told.code == 2 and "killed before it ended" in told.err
-        told = previous.run(verify)
+        told = previous.verify("--level", "form")
         assert told.code == 1 and "lock: FAILED" in told.out
     assert previous.shrink().code == 0
     assert previous.hidden() == []
-    assert previous.run(verify).code == 0
-    assert previous.run(["why", "cuda.py", "--out", str(previous.out)]).code == 0
+    assert previous.verify("--level", "form").code == 0
+    assert previous.ask("why", "cuda.py").code == 0
 
 
 def test_a_first_run_that_is_interrupted_leaves_nothing(tmp_path: Path) -> None:
-    write(tmp_path / "upstream", FILES)
-    write(tmp_path / "rules", RULES)
-    world = World(tmp_path)
+    world = small_world(tmp_path)
     assert world.paused("report").signal(signal.SIGINT).code == 130
     assert world.left() == {} and world.hidden() == []
 
@@ -163,3 +160,89 @@ def test_an_interrupted_run_with_json(previous: World) -> None:
 def test_an_error_in_a_process_of_its_own(previous: World) -> None:
     done = previous.process([*previous.arguments(upstream="release:x"), "--json"])
     assert done.code == 2 and done.document["exit"] == 2
+
+
+CUDA = "python/sglang/srt/cuda.py"
+KILLS = 20
+
+
+def _start(world: World, jobs: int = 1, **extra: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "shrinker.cli", *world.arguments(jobs=jobs)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=world.folder,
+        env=world.environment(**extra),
+        start_new_session=True,
+    )
+
+
+def test_killed_at_twenty_random_moments(generated: World) -> None:
+    world = generated
+    states = {"cuda": content(world.out)}
+    write(world.upstream, {CUDA: FILES[CUDA].replace("'cuda'", "'new'")})
+    start = time.perf_counter()
+    fresh = World(world.folder)
+    done = fresh.process(fresh.arguments())
+    assert done.code == 0, done.err
+    usual = time.perf_counter() - start
+    states["new"] = content(world.out)
+    chance = random.Random(7)
+    killed = 0
+    for number in range(KILLS):
+        text = "'new'" if number % 2 else "'cuda'"
+        write(world.upstream, {CUDA: FILES[CUDA].replace("'cuda'", text)})
+        run = _start(world, jobs=1 + number % 2)
+        time.sleep(chance.uniform(0.05, 0.75) * usual)
+        if run.poll() is None:
+            os.killpg(run.pid, signal.SIGKILL)
+            killed += 1
+        run.communicate(timeout=60)
+        # Away for a moment only when it died between two renames: the next run moves it back.
+        assert not world.out.exists() or content(world.out) in states.values()
+    # Fewer than half are alive then where the machine gets faster in between.
+    assert killed >= KILLS // 4, "otherwise this shows nothing"
+    for name in ("cuda", "new"):
+        write(world.upstream, {CUDA: FILES[CUDA].replace("'cuda'", f"'{name}'")})
+        done = world.shrink()
+        assert done.code == 0, done.err
+        assert content(world.out) == states[name], "what killed runs left in the cache is right"
+        assert world.hidden() == []
+    done = world.verify()
+    assert done.code == 0, done.out
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_two_runs_at_once(world: World, same: bool) -> None:
+    other = World(world.folder)
+    if not same:
+        other = World(world.folder / "second")
+        shutil.copytree(world.upstream, other.upstream)
+        shutil.copytree(world.rules, other.rules)
+    shared = {"SHRINKER_CACHE": str(world.folder / "cache"), "HOME": str(world.folder / "home")}
+    runs = [_start(world, 1, **shared), _start(other, 1, **shared)]
+    for run in runs:
+        _, said = run.communicate(timeout=120)
+        assert run.returncode == 0 or (same and run.returncode == 2), said
+    assert any(run.returncode == 0 for run in runs)
+    first = content(world.out)
+    assert world.hidden() == [] and other.hidden() == []
+    if not same:
+        assert content(other.out) == first
+    assert world.shrink("--no-cache").code == 0
+    assert content(world.out) == first
+    done = world.verify()
+    assert done.code == 0, done.out
+
+
+def test_a_cache_that_cannot_be_written_costs_time_and_nothing_else(world: World, tmp_path: Path) -> None:
+    assert world.shrink("--no-cache").code == 0
+    first = content(world.out)
+    results = world.folder / "cache/results"
+    shutil.rmtree(results, ignore_errors=True)
+    # A file where the folder is to be: nothing can be written there, as on a full disk.
+    results.parent.mkdir(exist_ok=True)
+    results.write_text("")
+    assert world.shrink().code == 0
+    assert content(world.out) == first

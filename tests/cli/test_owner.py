@@ -1,7 +1,5 @@
 """What is its owner's among trees, reports and evidence: commands end, or write elsewhere, and say so."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -19,8 +17,7 @@ PINS = 'default_release = "1.0"\n[submodule]\npath = "upstream"\nurl = "u"\ncomm
 
 def test_nothing_of_the_owners_is_touched_before_the_run_begins(generated: World) -> None:
     (generated.out / "mynotes.txt").write_text("mine")
-    with (generated.out / "python/sglang/srt/server.py").open("a") as file:
-        file.write("# edited\n")
+    generated.add("dist/tree/python/sglang/srt/server.py", "# edited\n")
     before = generated.left()
     done = generated.shrink("--json")
     assert done.code == 2 and "] facts" not in done.err
@@ -43,8 +40,7 @@ def test_a_tree_in_a_repository_keeps_it(generated: World) -> None:
     (generated.out / ".git/HEAD").write_text("ref: refs/heads/mine\n")
     assert generated.shrink().code == 0
     assert (generated.out / ".git/HEAD").read_text() == "ref: refs/heads/mine\n"
-    verify = ["verify", "--out", str(generated.out), "--upstream", f"path:{generated.upstream}"]
-    assert generated.run(verify).code == 0
+    assert generated.verify().code == 0
 
 
 def test_a_report_of_the_owners_ends_the_run(world: World) -> None:

@@ -1,7 +1,5 @@
 """`profiles` and `rules`, shell completion, and what `--help` says: in each command, whole, with examples that parse."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex
@@ -20,7 +18,8 @@ from shrinker.cli import app
 from shrinker.cli.gpu import NATIVE_LEVEL
 from shrinker.cli.help import EXAMPLES
 from shrinker.cli.options import LEVELS
-from tests.cli.small import World
+from tests.cli.small import RULES, World
+from tests.small import rule
 
 GROUP: Any = typer.main.get_command(app)
 COMMANDS = sorted(GROUP.commands)
@@ -29,11 +28,8 @@ COMMANDS = sorted(GROUP.commands)
 @pytest.fixture
 def ruled(world: World) -> World:
     """With a rule that has nothing to do, one that only judges, and comments between them."""
-    with (world.rules / "world.toml").open("a") as file:
-        file.write(
-            '\n# Of the next one.\n[[fact]]\nid = "mps"\nwhy = "There is no MPS either."\ncalls = ["**.is_mps"]\n'
-        )
-        file.write('value = false\n\n[[platform]]\nid = "npus"\nwhy = "Words of an NPU."\nwords = ["npu"]\n')
+    fact = rule("fact", "mps", calls=["**.is_mps"], value=False)
+    world.add("rules/world.toml", f"\n# Of the next one.\n{fact}\n{rule('platform', 'npus', words=['npu'])}")
     return world
 
 
@@ -80,11 +76,9 @@ def test_rules_say_what_they_did(ruled: World) -> None:
     assert [line.split()[0] for line in unused.out.splitlines()[:-1]] == ["mps"]
     listed = ruled.run(_at(ruled, "rules")).out
     assert "files removed: 1, lines of these: 2" in listed and "effects:" not in listed
-    rules = ruled.rules / "world.toml"
-    rules.write_text(rules.read_text() + "# changed\n")
+    ruled.add("rules/world.toml", "# changed\n")
     assert "have changed" in ruled.run(_at(ruled, "rules")).out
-    report = ruled.reports / "rules.json"
-    report.write_text('{"format": 1, "rules": {}}')
+    (ruled.reports / "rules.json").write_text('{"format": 1, "rules": {}}')
     assert "older shrinker" in ruled.run(_at(ruled, "rules")).out
 
 
@@ -93,16 +87,7 @@ def test_a_rule_is_shown_whole_and_alone(ruled: World) -> None:
     said, place, _, *text = done.out.splitlines()
     assert said == "remove-npu: The backend of another platform." and place == "rules/world.toml:12"
     shown = tomllib.loads("\n".join(text[: text.index("")]))
-    assert shown == {
-        "remove": [
-            {
-                "id": "remove-npu",
-                "why": "The backend of another platform.",
-                "feature": "Ascend NPU",
-                "modules": ["sglang.srt.npu"],
-            }
-        ]
-    }
+    assert [shown] == [{"remove": [row]} for row in tomllib.loads(RULES["world.toml"])["remove"]]
     assert "mps" not in done.out and "Of the next one" not in done.out
     wrong = ruled.run([*_at(ruled, "rules"), "remove-npo"])
     assert wrong.code == 2 and "nearest: 'remove-npu'" in wrong.err

@@ -1,7 +1,5 @@
 """Folding decides an edit that emission cannot write: the file stays as upstream wrote it, and so does all that it names."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,8 +8,7 @@ import pytest
 import shrinker.emit.rewrite as rewriting
 from shrinker.emit.rewrite import RewriteError
 from shrinker.values.edits import Edit
-from tests.cli.small import FILES, RULES, World
-from tests.small import write
+from tests.cli.small import FILES, World, small_world
 
 SERVER = "python/sglang/srt/server.py"
 REASON = "line 3, column 0: an edit of the test"
@@ -61,32 +58,20 @@ def failing(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> World:
         return real(source, edits, header=header)
 
     monkeypatch.setattr(rewriting, "rewrite_file", rewrite)
-    write(tmp_path / "upstream", FILES_HERE)
-    write(tmp_path / "rules", RULES)
-    return World(tmp_path)
+    return small_world(tmp_path, FILES_HERE)
 
 
-def test_the_file_stays_as_upstream_wrote_it(failing: World) -> None:
+def test_the_file_stays_as_upstream_wrote_it_with_what_it_names_and_is_listed(failing: World) -> None:
     done = failing.shrink()
     assert done.code == 0, done.err
     assert f"{SERVER} stays as upstream wrote it: {REASON}" in done.err
-    assert (failing.out / SERVER).read_text() == FILES_HERE[SERVER]
-
-
-def test_what_it_names_is_kept(failing: World) -> None:
-    done = failing.shrink()
-    assert done.code == 0, done.err
-    for name in ("lonely", "npu", "npu_tools"):
+    for name in ("server", "lonely", "npu", "npu_tools"):
         path = f"python/sglang/srt/{name}.py"
         assert (failing.out / path).read_text() == FILES_HERE[path], name
     # Other files are folded, but for what the file relies on: it still gives the parameter.
     cuda = (failing.out / "python/sglang/srt/cuda.py").read_text()
     assert "def configure(*, npu, port=0):" in cuda
     assert "is_npu" not in cuda
-
-
-def test_it_is_listed_as_uncertain(failing: World) -> None:
-    assert failing.shrink().code == 0
     listed = (failing.reports / "uncertain.txt").read_text().splitlines()
     assert f"{SERVER}\tfolding decided an edit that cannot be written: {REASON}" in listed
 

@@ -1,7 +1,5 @@
 """Small random programs with the formatting that no formatter would leave."""
 
-from __future__ import annotations
-
 import random
 
 NAMES = ("a", "b", "c", "_hip", "naïve")

@@ -1,10 +1,9 @@
 """Small programs and edits written by the source text they name."""
 
-from __future__ import annotations
-
 import ast
-import textwrap
 from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 
 from shrinker.emit.rewrite import rewrite_file
 from shrinker.values import edits as kinds
@@ -88,14 +87,29 @@ def alias(text: str) -> Maker:
 
 
 def rewrite(source: str, *makers: Maker) -> str:
-    """The program after the edits; both are dedented. Checks the result against the reference."""
-    source = textwrap.dedent(source).lstrip("\n")
+    """The program after the edits; checks it against the reference."""
     edits = [make(source) for make in makers]
     out = rewrite_file(source.encode(), edits).decode()
     assert ast.dump(ast.parse(out)) == ast.dump(apply(source, edits)), f"not what the edits mean:\n{out}"
     return out
 
 
-def same(actual: str, expected: str) -> None:
-    """Compare, with `expected` dedented."""
-    assert actual == textwrap.dedent(expected).lstrip("\n")
+@dataclass(frozen=True)
+class Case:
+    """A program of `rewrites.txt`."""
+
+    title: str
+    edits: tuple[Maker, ...]
+    before: str
+    after: str
+
+
+def read_cases() -> list[Case]:
+    """`rewrites.txt`: `== TITLE`, the edits on one line, and what they do, as the lines of a comparison."""
+    cases = []
+    text = (Path(__file__).parent / "rewrites.txt").read_text("utf-8")
+    for case in text.removeprefix("== ").split("\n== "):
+        title, edits, *lines = case.splitlines()
+        before, after = ("".join(f"{line[1:]}\n" for line in lines if line[:1] != other) for other in "+-")
+        cases.append(Case(title, eval(f"({edits},)"), before, after))
+    return cases

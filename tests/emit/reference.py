@@ -1,7 +1,5 @@
 """What edits mean, written a second time: on `ast` alone, as plainly as possible."""
 
-from __future__ import annotations
-
 import ast
 import io
 import tokenize

@@ -1,12 +1,15 @@
 """A generated tree of a few files, with the manifest that says so."""
 
-from __future__ import annotations
-
 import hashlib
 import os
+import types
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from shrinker.emit.refusals import refusals_module
+from shrinker.values.edits import Edit
+from shrinker.values.folded import FoldedModule
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile
 from shrinker.values.upstream import Identity
@@ -18,6 +21,23 @@ def write_tree(out: Path, files: Mapping[str, str]) -> None:
     listed = tuple(EmittedFile(n, hashlib.sha256(t.encode()).hexdigest(), 1, 1, False, None) for n, t in files.items())
     manifest = Manifest("1", "deepseek", "h", Identity("release", "release:1", "1", None, False), listed)
     (out / "SHRINK.json").write_text(manifest.to_json())
+
+
+def folded_module(path: str, edits: tuple[Edit, ...] = (), digest: str = "") -> FoldedModule:
+    """What is decided of a module of five lines: nothing but these edits."""
+    name = path.removeprefix("python/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    return FoldedModule(path, name, path.endswith("__init__.py"), "", 5, edits, digest, (), (), (), (), (), ())
+
+
+def removed_features(path: str, edits: tuple[Edit, ...], *given: Any, **named: Any) -> types.ModuleType:
+    """The module that refuses, run: `given` and `named` are of `refusals_module`, for a tree of one module."""
+    folded = {path: folded_module(path, edits)}
+    rules, switches = given or ([], [])
+    text = refusals_module(rules, switches, folded, folded, **named)
+    assert text is not None
+    module = types.ModuleType("removed_features")
+    exec(compile(text, "removed_features.py", "exec"), module.__dict__)
+    return module
 
 
 def neighbours(out: Path) -> list[str]:

@@ -1,13 +1,15 @@
-"""Whole files: encodings, headers, and edits that do not fit."""
-
-from __future__ import annotations
+"""Files as they are written: what must not change first, then headers, edits that do not fit, pyproject.toml, _version.py and NOTICE."""
 
 import ast
 import pickle
+import tomllib
+from dataclasses import replace
 
 import pytest
 
+from shrinker.emit.package import HEADER, notice, pyproject, version_module, version_tuple
 from shrinker.emit.rewrite import RewriteError, UnappliedEdit, rewrite_file
+from shrinker.values.distributions import Distributions
 from shrinker.values.edits import (
     DropAlias,
     DropElement,
@@ -19,9 +21,42 @@ from shrinker.values.edits import (
     TakeBlock,
     TakeOperand,
 )
+from shrinker.values.upstream import DeclaredPackage, Identity
 from tests.emit.reference import span
 
-HEADER = "# Modified."
+LINE = "# Modified."
+
+
+ODD = {
+    "empty": b"",
+    "no line end": b"x = 1",
+    "only comments": b"# a\n\n# b",
+    "trailing blanks": b"x = 1   \n\t\n  # c  \n",
+    "crlf": b"if a:\r\n    b\r\n",
+    "form feed": b"a = 1\n\x0c\nb = 2\n",
+    "tabs": b"if a:\n\tb\n\tif c:\n\t\td\n",
+    "semicolons": b"a; b;\nif x: a; b;\n",
+    "continuation": b"a = 1 + \\\n  2\n",
+    "bom": b"\xef\xbb\xbfa = 1\n",
+    "latin-1": "# -*- coding: latin-1 -*-\na = 'é'\n".encode("latin-1"),
+    "mixed line ends": b"a = 1\r\nb = 2\nc = 3\rd = 4\n",
+}
+
+
+@pytest.mark.parametrize("source", ODD.values(), ids=ODD.keys())
+def test_without_edits_a_file_is_itself(source: bytes) -> None:
+    assert rewrite_file(source, []) == source
+
+
+@pytest.mark.parametrize("source", [s for s in ODD.values() if s], ids=[n for n, s in ODD.items() if s])
+def test_everything_around_an_edit_is_itself(source: bytes) -> None:
+    encoding = "latin-1" if b"latin-1" in source else "utf-8"
+    if not source.endswith(b"\n"):
+        source += b"\n"
+    text = source.decode(encoding).removeprefix("\ufeff")
+    edited = source + "if F:\n    gone\n".encode(encoding)
+    node = ast.parse(text + "if F:\n    gone\n").body[-1]
+    assert rewrite_file(edited, [DropStatement(span(node))]) == source
 
 
 def _drop_last(text: str) -> list[DropStatement]:
@@ -29,21 +64,19 @@ def _drop_last(text: str) -> list[DropStatement]:
 
 
 def test_the_header_comes_first() -> None:
-    assert rewrite_file(b"a = 1\nb = 2\n", _drop_last("a = 1\nb = 2\n"), header=HEADER) == b"# Modified.\na = 1\n"
-    assert rewrite_file(b'"""Doc."""\n', [], header=HEADER) == b'# Modified.\n"""Doc."""\n'
-    assert rewrite_file(b"", [], header=HEADER) == b"# Modified.\n"
+    assert rewrite_file(b"a = 1\nb = 2\n", _drop_last("a = 1\nb = 2\n"), header=LINE) == b"# Modified.\na = 1\n"
+    assert rewrite_file(b'"""Doc."""\n', [], header=LINE) == b'# Modified.\n"""Doc."""\n'
+    assert rewrite_file(b"", [], header=LINE) == b"# Modified.\n"
 
 
 def test_the_header_comes_after_what_must_be_first() -> None:
-    assert rewrite_file(b"#!/bin/sh\n# c\na\n", [], header=HEADER) == b"#!/bin/sh\n# Modified.\n# c\na\n"
+    assert rewrite_file(b"#!/bin/sh\n# c\na\n", [], header=LINE) == b"#!/bin/sh\n# Modified.\n# c\na\n"
     coding = b"#!/bin/sh\n# -*- coding: utf-8 -*-\na\n"
-    assert rewrite_file(coding, [], header=HEADER) == b"#!/bin/sh\n# -*- coding: utf-8 -*-\n# Modified.\na\n"
-    assert (
-        rewrite_file(b"# c\n# vim: set fileencoding=utf-8 :\na\n", [], header=HEADER).splitlines()[2] == b"# Modified."
-    )
-    assert rewrite_file(b"a\n# coding: utf-8\n", [], header=HEADER).startswith(b"# Modified.\na\n")
-    assert rewrite_file(b"#!/bin/sh", [], header=HEADER) == b"#!/bin/sh\n# Modified.\n"
-    assert rewrite_file(b"\xef\xbb\xbfa\r\n", [], header=HEADER) == b"\xef\xbb\xbf# Modified.\r\na\r\n"
+    assert rewrite_file(coding, [], header=LINE) == b"#!/bin/sh\n# -*- coding: utf-8 -*-\n# Modified.\na\n"
+    assert rewrite_file(b"# c\n# vim: set fileencoding=utf-8 :\na\n", [], header=LINE).splitlines()[2] == b"# Modified."
+    assert rewrite_file(b"a\n# coding: utf-8\n", [], header=LINE).startswith(b"# Modified.\na\n")
+    assert rewrite_file(b"#!/bin/sh", [], header=LINE) == b"#!/bin/sh\n# Modified.\n"
+    assert rewrite_file(b"\xef\xbb\xbfa\r\n", [], header=LINE) == b"\xef\xbb\xbf# Modified.\r\na\r\n"
 
 
 def test_latin_1_stays_latin_1() -> None:
@@ -97,3 +130,66 @@ def test_an_unapplied_edit_names_itself() -> None:
     assert caught.value.edit == edit
     again = pickle.loads(pickle.dumps(caught.value))
     assert isinstance(again, UnappliedEdit) and str(again) == str(caught.value)
+
+
+DECLARED = DeclaredPackage(
+    "sglang",
+    ">=3.10",
+    ("numpy", 'av ; sys_platform == "linux"'),
+    {},
+    {"sglang": "sglang.cli.main:main", "gone": "sglang.gone:main"},
+)
+
+
+def test_pyproject() -> None:
+    data = tomllib.loads(pyproject(DECLARED, "0.5.7", {"python/sglang/cli/main.py"}))
+    assert data["project"]["name"] == "sglang"
+    assert data["project"]["version"] == "0.5.7"
+    assert data["project"]["requires-python"] == ">=3.10"
+    assert data["project"]["dependencies"] == list(DECLARED.dependencies)
+    assert data["project"]["scripts"] == {"sglang": "sglang.cli.main:main"}
+    assert data["tool"]["setuptools"]["packages"]["find"]["include"] == ["sglang*"]
+
+
+def test_pyproject_with_extras_and_what_is_left_of_them() -> None:
+    declared = replace(DECLARED, extras={"spans": ("spans-sdk", "spans-bus")})
+    assert tomllib.loads(pyproject(declared, None, set()))["project"]["optional-dependencies"] == {
+        "spans": ["spans-sdk", "spans-bus"]
+    }
+    left = Distributions(dependencies=("numpy",), extras={"spans": ("spans-bus",)})
+    project = tomllib.loads(pyproject(declared, None, set(), left))["project"]
+    assert project["dependencies"] == ["numpy"]
+    assert project["optional-dependencies"] == {"spans": ["spans-bus"]}
+    assert "optional-dependencies" not in tomllib.loads(pyproject(declared, None, set(), Distributions()))["project"]
+
+
+def test_pyproject_of_an_unknown_version() -> None:
+    data = tomllib.loads(pyproject(DECLARED, None, set()))
+    assert data["project"]["version"] == "0.0.0"
+    assert "scripts" not in data["project"]
+
+
+@pytest.mark.parametrize(
+    ("version", "parts"),
+    [
+        ("0.5.7", (0, 5, 7)),
+        ("0.5.15.post1", (0, 5, 15, "post1")),
+        ("1.0rc2", (1, 0, "rc2")),
+        ("0.1.dev3+gabc", (0, 1, "dev3", "gabc")),
+    ],
+)
+def test_version(version: str, parts: tuple[int | str, ...]) -> None:
+    assert version_tuple(version) == parts
+    names: dict[str, object] = {}
+    exec(version_module(version), names)
+    assert names["__version__"] == names["version"] == version
+    assert names["__version_tuple__"] == names["version_tuple"] == parts
+
+
+def test_notice() -> None:
+    identity = Identity("release", "release:0.5.7", "0.5.7", None, False)
+    text = notice(identity, profile="deepseek", tool_version="1.2", upstream_notice="Theirs.\n")
+    assert "release 0.5.7" in text and "shrinker 1.2" in text and "'deepseek'" in text
+    assert text.endswith("SGLang's own NOTICE:\n\nTheirs.\n")
+    assert "path:here" in notice(Identity("path", "path:here", None, None, False), profile="p", tool_version="1")
+    assert HEADER.startswith("# ") and "\n" not in HEADER

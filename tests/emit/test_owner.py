@@ -1,7 +1,5 @@
 """What lies in a generated tree and is its owner's: a run ends before it begins, or moves it aside, and never removes it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable

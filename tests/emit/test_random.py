@@ -1,18 +1,167 @@
-"""Random programs, random edits: the output means what the edits say, and only deletes."""
+"""Random programs, random edits that leave valid Python: the output means what the edits say, and only deletes."""
 
 from __future__ import annotations
 
 import ast
 import random
 import re
+from collections.abc import Callable, Sequence
 
 from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
 
 from shrinker.emit.rewrite import rewrite_file
+from shrinker.values.edits import (
+    DropAlias,
+    DropBlock,
+    DropElement,
+    DropStatement,
+    DropTail,
+    Edit,
+    Literal,
+    Raise,
+    TakeBlock,
+    TakeOperand,
+)
 from tests.emit.generator import Generator
-from tests.emit.random_edits import random_edits
-from tests.emit.reference import additions, apply
+from tests.emit.reference import additions, apply, is_elif, name_span, span
+
+Chance = Callable[[], float]
+"""A number from 0 to 1."""
+
+
+def pick(items: Sequence[ast.AST], chance: Chance, rate: float, *, spare: bool) -> list[ast.AST]:
+    """Some of the items; never all of them with `spare`."""
+    found = [item for item in items if chance() < rate and not isinstance(item, ast.GeneratorExp)]
+    return found[1:] if spare and len(found) == len(items) else found
+
+
+class RandomEdits(ast.NodeVisitor):
+    """Collects edits; `rate` is the share of sites that are edited."""
+
+    def __init__(self, chance: Chance, rate: float, kinds: frozenset[str] | None = None) -> None:
+        self.chance = chance
+        self.rate = rate
+        self.kinds = kinds
+        self.edits: list[Edit] = []
+
+    def add(self, edit: Edit) -> None:
+        """Collect an edit when its kind is wanted."""
+        if self.kinds is None or type(edit).__name__ in self.kinds:
+            self.edits.append(edit)
+
+    def hit(self, factor: float = 1.0) -> bool:
+        """True for the share of sites that are edited."""
+        return self.chance() < self.rate * factor
+
+    def generic_visit(self, node: ast.AST) -> None:
+        """Children, but for what no edit may name."""
+        match node:
+            case ast.JoinedStr() | ast.pattern():
+                return
+            case ast.stmt():
+                self.statement(node)
+            case ast.comprehension():
+                for part in pick(node.ifs, self.chance, self.rate, spare=False):
+                    self.add(DropElement(span(part), "comprehension"))
+            case ast.arg() if node.annotation is not None and self.hit():
+                self.add(DropElement(span(node.annotation), "annotation"))
+            case ast.Subscript() if isinstance(node.slice, ast.Tuple):
+                self.expression(node)
+                for part in pick(node.slice.elts, self.chance, self.rate, spare=True):
+                    if not isinstance(part, ast.Slice | ast.Starred):
+                        self.add(DropElement(span(part), "Tuple"))
+                for part in node.slice.elts:
+                    self.visit(part)
+                self.visit(node.value)
+                return
+            case ast.expr():
+                self.expression(node)
+        super().generic_visit(node)
+
+    def statement(self, node: ast.stmt) -> None:
+        """Edits of a statement."""
+        if self.hit(0.3):
+            self.add(DropStatement(span(node)))
+        elif self.hit(0.1):
+            self.add(DropTail(span(node)))
+        elif self.hit(0.1):
+            self.add(Raise(span(node), 'gone: "x" \\ é'))
+        match node:
+            case ast.If() if self.hit():
+                self.add(TakeBlock(span(node), "body" if self.chance() < 0.5 else "orelse"))
+            case ast.While() if self.hit():
+                self.add(TakeBlock(span(node), "body"))
+            case ast.Try() if self.hit() and node.handlers:
+                last = len(node.handlers) - 1
+                self.add(TakeBlock(span(node), "body" if self.chance() < 0.5 else f"handler:{last}"))
+        if isinstance(node, ast.If | ast.While | ast.For | ast.AsyncFor | ast.Try) and node.orelse and self.hit():
+            self.add(DropBlock(span(node), "orelse"))
+        if isinstance(node, ast.Try) and len(node.handlers) > 1 and self.hit():
+            self.add(DropBlock(span(node), "handler:0"))
+        if isinstance(node, ast.Try) and node.handlers and node.finalbody and self.hit():
+            self.add(DropBlock(span(node), "finalbody"))
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for part in pick(node.names, self.chance, self.rate, spare=True):
+                self.add(DropAlias(span(part)))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            for part in pick(node.decorator_list, self.chance, self.rate, spare=False):
+                self.add(DropElement(span(part), "decorator"))
+        if isinstance(node, ast.ClassDef):
+            for part in pick([*node.bases, *node.keywords], self.chance, self.rate, spare=False):
+                self.add(DropElement(span(part), "ClassDef"))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            bare = node.args.vararg is None
+            for part in (
+                *pick(node.args.args, self.chance, self.rate, spare=False),
+                *pick(node.args.kwonlyargs, self.chance, self.rate, spare=bare),
+            ):
+                assert isinstance(part, ast.arg)
+                self.add(DropElement(name_span(part), "parameter"))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.returns is not None and self.hit():
+            self.add(DropElement(span(node.returns), "returns"))
+
+    def expression(self, node: ast.expr) -> None:
+        """Edits of an expression."""
+        if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+            return
+        if not isinstance(node, ast.Starred | ast.Slice | ast.GeneratorExp) and self.hit(0.2):
+            self.add(Literal(span(node), ("True", "False", "None")[int(self.chance() * 2.99)]))
+        match node:
+            case ast.BoolOp():
+                if self.hit(0.5):
+                    self.add(TakeOperand(span(node), f"values:{int(self.chance() * 0.99 * len(node.values))}"))
+                for part in pick(node.values, self.chance, self.rate, spare=True):
+                    self.add(DropElement(span(part), "BoolOp"))
+            case ast.IfExp() if self.hit():
+                self.add(TakeOperand(span(node), "body" if self.chance() < 0.5 else "orelse"))
+            case ast.UnaryOp() if isinstance(node.op, ast.Not) and self.hit():
+                self.add(TakeOperand(span(node), "operand"))
+            case ast.Subscript() | ast.Attribute() if self.hit(0.3) and not isinstance(node.value, ast.Constant):
+                self.add(TakeOperand(span(node), "value"))
+            case ast.BinOp() if isinstance(node.op, ast.BitOr) and self.hit():
+                self.add(DropElement(span(node.left if self.chance() < 0.5 else node.right), "BinOp"))
+            case ast.Tuple() | ast.List() | ast.Set():
+                # A tuple without parentheses must keep an element; `ast` does not say which has them.
+                spare = not isinstance(node, ast.List)
+                for part in pick(node.elts, self.chance, self.rate, spare=spare):
+                    self.add(DropElement(span(part), type(node).__name__))
+            case ast.Dict():
+                for part in pick(node.values, self.chance, self.rate, spare=False):
+                    self.add(DropElement(span(part), "Dict"))
+            case ast.Call():
+                for part in pick([*node.args, *node.keywords], self.chance, self.rate, spare=False):
+                    self.add(DropElement(span(part), "Call"))
+
+
+def random_edits(tree: ast.Module, chance: Chance, rate: float, kinds: frozenset[str] | None = None) -> list[Edit]:
+    """Edits for a tree."""
+    collector = RandomEdits(chance, rate, kinds)
+    collector.visit(tree)
+    return collector.edits
+
+
+__all__ = ["is_elif", "random_edits"]
 
 
 def _program(seed: int) -> str:

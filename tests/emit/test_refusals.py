@@ -1,10 +1,8 @@
 """The module that refuses: what it lets pass first."""
 
-from __future__ import annotations
-
 import os
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,97 +13,37 @@ from shrinker.check.tokens import split
 from shrinker.emit.refusals import refusals_module
 from shrinker.ruleset.models import Refusal
 from shrinker.values.edits import Refuse, Span
-from shrinker.values.folded import FoldedModule
+from tests.emit.small_tree import folded_module, removed_features
 
 PLACE = "sglang.args.Args.__post_init__"
+PATH = "python/sglang/args.py"
+
+
+def _rule(name: str, attribute: str | tuple[str, ...], **more: Any) -> Refusal:
+    own = {"id": f"refuse-{name}", "why": "A rule of the test.", "feature": "others", "instead": "Take another one."}
+    return Refusal(**own | {"function": PLACE, "attribute": attribute} | more)
+
+
 RULES = [
-    Refusal(
-        id="refuse-backend",
-        why="A test of values.",
-        feature="other backends",
-        function=PLACE,
-        attribute="backend",
-        values=("npu", "hip"),
-        instead="Choose cuda instead.",
-    ),
-    Refusal(
-        id="refuse-model",
-        why="A test of allowed values.",
-        feature="other models",
-        function="sglang.**.__post_init__",
-        attribute="config.names",
-        only=("One", "Two"),
-        instead="Serve model One.",
-    ),
-    Refusal(
-        id="refuse-flag",
-        why="A test of a flag.",
-        feature="encoders",
-        function=PLACE,
-        attribute="encoder_only",
-        set=True,
-        instead="Leave the flag out.",
-    ),
-    Refusal(
-        id="refuse-keys",
-        why="A test of several attributes, and of keys.",
-        feature="other kinds",
-        function=PLACE,
-        attribute=("kind", "config.table.kind"),
-        values=("old",),
-        instead="Take a new kind.",
-    ),
-    Refusal(
-        id="refuse-any-case",
-        why="A test of values that upstream writes in capital letters.",
-        feature="other drafts",
-        function=PLACE,
-        attribute="algorithm",
-        values=("EAGLE3",),
-        any_case=True,
-        instead="Take another one.",
-    ),
-    Refusal(
-        id="refuse-others-in-any-case",
-        why="A test of allowed values that upstream writes in capital letters.",
-        feature="other drafts",
-        function=PLACE,
-        attribute="draft",
-        only=("Eagle",),
-        any_case=True,
-        instead="Take another one.",
-    ),
+    _rule("backend", "backend", values=("npu", "hip")),
+    _rule("model", "config.names", only=("One", "Two"), function="sglang.**.__post_init__"),
+    _rule("flag", "encoder_only", set=True),
+    _rule("keys", ("kind", "config.table.kind"), values=("old",)),
+    # Upstream writes these in capital letters.
+    _rule("any-case", "algorithm", values=("EAGLE3",), any_case=True),
+    _rule("others-in-any-case", "draft", only=("Eagle",), any_case=True),
 ]
 
 
-def _folded(*edits: Refuse) -> dict[str, FoldedModule]:
-    module = FoldedModule(
-        path="python/sglang/args.py",
-        module="sglang.args",
-        is_package=False,
-        sha256="",
-        lines=1,
-        edits=edits,
-        digest="",
-        decisions=(),
-        imports=(),
-        strings=(),
-        dynamic=(),
-        defines=(),
-        uncertain=(),
-        escapes=(),
-    )
-    return {module.path: module}
+def _looks(place: str, asked: str) -> tuple[Refuse, ...]:
+    return (Refuse(Span(1, 0, 1, 0), place, asked),)
 
 
 @pytest.fixture
-def refuse() -> Iterator[Callable[..., None]]:
-    folded = _folded(Refuse(Span(1, 0, 1, 0), PLACE, "self"))
-    text = refusals_module(RULES, [("USE_OTHER", "switch-other"), ("OTHER_PATH=", "never-set")], folded, folded)
-    assert text is not None
-    module = types.ModuleType("removed_features")
-    exec(compile(text, "removed_features.py", "exec"), module.__dict__)
-    yield lambda **values: module.refuse(PLACE, types.SimpleNamespace(**values))
+def refuse() -> Callable[..., None]:
+    switches = [("USE_OTHER", "switch-other"), ("OTHER_PATH=", "never-set")]
+    module = removed_features(PATH, _looks(PLACE, "self"), RULES, switches)
+    return lambda **values: module.refuse(PLACE, types.SimpleNamespace(**values))
 
 
 @pytest.mark.parametrize(
@@ -159,19 +97,17 @@ def test_refuses(refuse: Callable[..., None], values: dict[str, Any], rule: str,
     assert "To get it back" in str(caught.value)
 
 
-@pytest.mark.parametrize("value", ["1", "true", "YES"])
-def test_switch(refuse: Callable[..., None], monkeypatch: pytest.MonkeyPatch, value: str) -> None:
-    monkeypatch.setenv("USE_OTHER", value)
-    with pytest.raises(ValueError, match=r"USE_OTHER.*switch-other"):
-        refuse()
-
-
-@pytest.mark.parametrize("value", ["0", "some/path", "no"])
-def test_any_text_of_a_variable_that_is_never_set(
-    refuse: Callable[..., None], monkeypatch: pytest.MonkeyPatch, value: str
-) -> None:
-    monkeypatch.setenv("OTHER_PATH", value)
-    with pytest.raises(ValueError, match=r"switch OTHER_PATH asks.*never-set"):
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        *(("USE_OTHER", value, "USE_OTHER.*switch-other") for value in ("1", "true", "YES")),
+        # Any text of a variable that is never set.
+        *(("OTHER_PATH", value, "switch OTHER_PATH asks.*never-set") for value in ("0", "some/path", "no")),
+    ],
+)
+def test_switch(refuse: Callable[..., None], monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ValueError, match=said):
         refuse()
 
 
@@ -183,7 +119,7 @@ def test_switch_off(refuse: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 
 
 def test_no_module_without_a_look() -> None:
-    assert refusals_module(RULES, [], _folded(), ["python/sglang/args.py"]) is None
+    assert refusals_module(RULES, [], {PATH: folded_module(PATH)}, [PATH]) is None
 
 
 def test_the_judge_knows_the_line() -> None:
@@ -211,14 +147,8 @@ def test_the_judge_knows_replaced_defaults() -> None:
 @pytest.mark.parametrize("argument", ["old", ["new", "old"], {"old": 1}], ids=str)
 def test_the_argument_itself(argument: object) -> None:
     place = "sglang.args.choose"
-    folded = _folded(Refuse(Span(1, 0, 1, 0), place, "kind"))
-    rule = next(r for r in RULES if r.id == "refuse-keys").model_copy(
-        update={"function": place, "argument": "kind", "attribute": ""}
-    )
-    text = refusals_module([rule], [], folded, folded)
-    assert text is not None
-    module = types.ModuleType("removed_features")
-    exec(compile(text, "removed_features.py", "exec"), module.__dict__)
+    rule = _rule("keys", "", values=("old",), function=place, argument="kind")
+    module = removed_features(PATH, _looks(place, "kind"), [rule], [])
     module.refuse(place, "new")
     module.refuse(place, None)
     with pytest.raises(ValueError, match="choose=old is not part of this server"):

@@ -1,7 +1,5 @@
 """The tree as a whole: what is written, by how many processes, and what is told when something goes wrong."""
 
-from __future__ import annotations
-
 import ast
 import errno
 import hashlib
@@ -21,7 +19,7 @@ import pytest
 from shrinker.emit import workers
 from shrinker.emit.tree import emit_tree, staging_folder
 from shrinker.ruleset.models import Ruleset
-from shrinker.values.edits import DropStatement, Edit, Literal, Span
+from shrinker.values.edits import DropStatement, Literal, Span
 from shrinker.values.errors import InputError, ShrinkerError
 from shrinker.values.folded import FoldedModule
 from shrinker.values.form import digest
@@ -29,7 +27,7 @@ from shrinker.values.graph import Graph, Removal
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import Identity, UpstreamTree
 from tests.emit.reference import span
-from tests.emit.small_tree import neighbours, previous_tree
+from tests.emit.small_tree import folded_module, neighbours, previous_tree
 from tests.program.small_tree import write_tree
 from tests.small import content
 
@@ -52,7 +50,7 @@ class Decided:
     def spoil(self, number: int) -> str:
         """Decide for a module what cannot be written; its path."""
         path = f"python/sglang/m{number}.py"
-        self.folded[path] = _folded(path, (Literal(Span(1, 0, 1, 1), "True"),), "")
+        self.folded[path] = folded_module(path, (Literal(Span(1, 0, 1, 1), "True"),))
         return path
 
 
@@ -64,16 +62,12 @@ def _decided(root: Path, modules: int = 3) -> Decided:
     tree = replace(write_tree(root, files), identity=identity)
     (root / "python/sglang/run.sh").chmod(0o755)
     parsed = ast.parse(SOURCE)
-    decided = digest(ast.Module(parsed.body[1:], []))
+    drop, left = DropStatement(span(parsed.body[0])), digest(ast.Module(parsed.body[1:], []))
     paths = [f"python/sglang/{name}" for name in names]
-    folded = {path: _folded(path, (DropStatement(span(parsed.body[0])),), decided) for path in paths}
-    folded["python/sglang/__init__.py"] = _folded("python/sglang/__init__.py", (), "")
+    folded = {path: folded_module(path, (drop,), left) for path in paths}
+    folded["python/sglang/__init__.py"] = folded_module("python/sglang/__init__.py")
     kept = {path: "root" for path in tree.by_path if path != "python/sglang/gone.py"}
     return Decided(tree, folded, Graph((), kept, {"python/sglang/gone.py": Removal("unreachable", "")}, ()))
-
-
-def _folded(path: str, edits: tuple[Edit, ...], decided: str) -> FoldedModule:
-    return FoldedModule(path, path, False, "", 5, edits, decided, (), (), (), (), (), ())
 
 
 def test_what_is_written(tmp_path: Path) -> None:
@@ -181,13 +175,6 @@ def test_an_unknown_version_has_no_version_file(tmp_path: Path) -> None:
     unknown = replace(decided.tree, identity=Identity("path", "path:up", None, None, True))
     manifest = replace(decided, tree=unknown).emit(tmp_path / "out")
     assert "python/sglang/_version.py" not in {f.path for f in manifest.files}
-
-
-def test_a_fault_names_the_file(tmp_path: Path) -> None:
-    decided = _decided(tmp_path / "up")
-    decided.spoil(1)
-    with pytest.raises(ShrinkerError, match=r"python/sglang/m1\.py: line 1, column 0"):
-        decided.emit(tmp_path / "out")
 
 
 def test_a_file_that_changed_meanwhile(tmp_path: Path) -> None:

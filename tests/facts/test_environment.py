@@ -1,7 +1,5 @@
 """What a name is in the closed world: facts, re-exports, guards, cycles, removed modules."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 from typing import Any
@@ -21,26 +19,42 @@ def _world(folder: Path, **files: str) -> Environment:
     return build_environment(make_tree(folder, sources), program_rules(), jobs=1)
 
 
-def test_unknown_stays_unknown(tmp_path: Path) -> None:
-    world = _world(tmp_path, a="x = compute()\ny = x\n")
-    assert world.resolve("sglang.a", "x") == UNKNOWN
-    assert world.resolve("sglang.a", "y") == UNKNOWN
+HIP = "from sglang.srt.utils import is_hip\n"
 
 
-def test_a_name_nobody_binds_is_only_a_reference(tmp_path: Path) -> None:
-    world = _world(tmp_path, a="")
-    assert world.resolve("sglang.a", "x") == Ref("sglang.a.x")
-
-
-def test_a_cycle_of_imports_is_unknown(tmp_path: Path) -> None:
-    world = _world(tmp_path, a="from sglang.b import x\n", b="from sglang.a import x\n")
-    assert world.resolve("sglang.a", "x") == UNKNOWN
-
-
-def test_a_predicate_is_a_function_and_its_call_is_known(tmp_path: Path) -> None:
-    world = _world(tmp_path, a="from sglang.srt.utils import is_hip\nflag = is_hip()\n")
-    assert world.resolve("sglang.a", "is_hip") == Ref("sglang.srt.utils.is_hip")
-    assert world.resolve("sglang.a", "flag") == Known(False, True, frozenset({"hip"}))
+@pytest.mark.parametrize(
+    ("files", "place", "value"),
+    [
+        ({"a": "x = compute()\ny = x\n"}, "sglang.a.x", UNKNOWN),
+        ({"a": "x = compute()\ny = x\n"}, "sglang.a.y", UNKNOWN),
+        # Nobody binds it; imports lead in a circle.
+        ({"a": ""}, "sglang.a.x", Ref("sglang.a.x")),
+        ({"a": "from sglang.b import x\n", "b": "from sglang.a import x\n"}, "sglang.a.x", UNKNOWN),
+        # A predicate is a function, and its call is known.
+        ({"a": f"{HIP}flag = is_hip()\n"}, "sglang.a.is_hip", Ref("sglang.srt.utils.is_hip")),
+        ({"a": f"{HIP}flag = is_hip()\n"}, "sglang.a.flag", Known(False, True, frozenset({"hip"}))),
+        # A refuted guard leaves one binding, an undecided one both.
+        (
+            {"a": f"{HIP}if is_hip():\n    from rocm import f\nelse:\n    from cuda import f\n"},
+            "sglang.a.f",
+            Ref("cuda.f"),
+        ),
+        ({"a": "if compute():\n    x = True\nelse:\n    x = False\n"}, "sglang.a.x", UNKNOWN),
+        # Star imports and re-exports are followed.
+        (
+            {
+                "a": "from sglang.srt.utils import is_npu\nflag = is_npu()\n",
+                "b": "from sglang.a import *\n",
+                "c": "from sglang.b import flag as again\n",
+            },
+            "sglang.c.again",
+            Known(False, True, frozenset({"is-npu"})),
+        ),
+    ],
+)
+def test_what_a_name_is(tmp_path: Path, files: dict[str, str], place: str, value: object) -> None:
+    module, _, name = place.rpartition(".")
+    assert _world(tmp_path, **files).resolve(module, name) == value
 
 
 def test_only_the_truth_of_an_inexact_fact_is_known(tmp_path: Path) -> None:
@@ -67,33 +81,11 @@ def test_derived_flags(tmp_path: Path, expression: str, expected: object) -> Non
     assert value.value == expected
 
 
-def test_a_refuted_guard_leaves_one_binding(tmp_path: Path) -> None:
-    source = (
-        "from sglang.srt.utils import is_hip\nif is_hip():\n    from rocm import f\nelse:\n    from cuda import f\n"
-    )
-    assert _world(tmp_path, a=source).resolve("sglang.a", "f") == Ref("cuda.f")
-
-
 def test_a_name_bound_only_in_a_dead_branch_is_removed(tmp_path: Path) -> None:
     source = "from sglang.srt.utils import is_hip\nif is_hip():\n    from rocm import f\n"
     value = _world(tmp_path, a=source, b="from sglang.a import f\n").resolve("sglang.b", "f")
     assert isinstance(value, Removed)
     assert value.rule == "hip"
-
-
-def test_an_undecided_guard_keeps_both(tmp_path: Path) -> None:
-    source = "if compute():\n    x = True\nelse:\n    x = False\n"
-    assert _world(tmp_path, a=source).resolve("sglang.a", "x") == UNKNOWN
-
-
-def test_star_imports_and_reexports_are_followed(tmp_path: Path) -> None:
-    world = _world(
-        tmp_path,
-        a="from sglang.srt.utils import is_npu\nflag = is_npu()\n",
-        b="from sglang.a import *\n",
-        c="from sglang.b import flag as again\n",
-    )
-    assert world.resolve("sglang.c", "again") == Known(False, True, frozenset({"is-npu"}))
 
 
 def test_a_function_with_a_constant_result_is_interpreted(tmp_path: Path) -> None:

@@ -1,11 +1,8 @@
 """Classes, functions and what is asked of them, in which a fold engine goes wrong."""
 
-from __future__ import annotations
-
 from random import Random
 
-from tests.fold.layout import Compound
-from tests.fold.making import DECIDED, Item, Maker, one, together
+from tests.fold.layout import DECIDED, Compound, Item, Maker, one, together
 
 
 def family(maker: Maker) -> Compound:

@@ -1,7 +1,5 @@
 """Expressions over the facts: decided ones, open ones, and what is built of both."""
 
-from __future__ import annotations
-
 from random import Random
 
 GLOBAL_DECIDED = (

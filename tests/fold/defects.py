@@ -1,7 +1,5 @@
 """Fold a generated program, run it before and after, and say what is wrong."""
 
-from __future__ import annotations
-
 import ast
 import gc
 import warnings

@@ -4,19 +4,15 @@ Every call of `probe(n)` leaves a mark, so that a dropped, doubled or reordered 
 enters a removed feature stands where no run in the closed world comes: there the named error would be right.
 """
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass, replace
 from random import Random
 
 from tests.fold.callables import part, part_calls
 from tests.fold.conditions import condition
-from tests.fold.flag_module import FLAG_VALUES, flag_module
-from tests.fold.layout import Block, Compound, Style, write
-from tests.fold.making import together
+from tests.fold.layout import Block, Compound, Style, together, write
 from tests.fold.shapes import ANYWHERE, SHAPES
-from tests.fold.surroundings import AGAIN, FLAGS, HOOKS, KINDS, MAIN, NPU, REGISTRY
+from tests.fold.surroundings import AGAIN, FLAG_VALUES, FLAGS, HOOKS, KINDS, MAIN, NPU, REGISTRY, flag_module
 
 _OFF = ("is_hip()", "_is_hip", "not is_cuda()", "_off")
 _SIMPLE = (
@@ -71,7 +67,7 @@ class _Maker:
     function: bool = True
 
     @property
-    def deeper(self) -> _Maker:
+    def deeper(self) -> "_Maker":
         return replace(self, depth=self.depth - 1)
 
     def condition(self) -> str:

@@ -1,7 +1,5 @@
 """What every folded program must satisfy, beside doing the same."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import symtable

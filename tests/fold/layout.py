@@ -1,15 +1,15 @@
-"""Write a program down in the ways that upstream's files are written: indentation, one-line suites, semicolons, comments."""
-
-from __future__ import annotations
+"""What generated programs are made with, and how they are written down: indentation, one-line suites, semicolons, comments."""
 
 from dataclasses import dataclass
+from random import Random
+from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
 class Compound:
     """A compound statement: each clause is its header without the colon, and its body."""
 
-    clauses: tuple[tuple[str, tuple[str | Compound, ...]], ...]
+    clauses: tuple[tuple[str, tuple["str | Compound", ...]], ...]
     decorators: tuple[str, ...] = ()
 
 
@@ -81,3 +81,43 @@ def _compound(node: Compound, style: Style, indent: str) -> list[str]:
         if style.comments:
             lines.append(f"{indent}{style.indent}# after the last")
     return lines
+
+
+Item = str | Compound
+
+
+class Maker(Protocol):
+    """Makes the parts of one place."""
+
+    @property
+    def random(self) -> Random:
+        """Where choices come from."""
+
+    @property
+    def function(self) -> bool:
+        """True inside a function."""
+
+    def condition(self) -> str:
+        """An expression."""
+
+    def block(self, most: int = 3) -> Block:
+        """A body."""
+
+    def leaving(self) -> str:
+        """A statement after which nothing comes."""
+
+
+def together(*block: Item) -> Compound:
+    """Several statements where one is asked for."""
+    return Compound((("if True", block),))
+
+
+def one(header: str, *body: Item) -> Compound:
+    """A statement with one clause."""
+    return Compound(((header, body),))
+
+
+DECIDED = ("_is_hip", "is_npu()", "not is_cuda()", "_off", "derived and _is_hip")
+"""False wherever they stand."""
+DECIDED_LOCALLY = (*DECIDED, "thing.is_npu", 'device == "npu"')
+"""False in a function with the parameters of `f`."""

@@ -1,7 +1,5 @@
 """The fold engine with one line changed: what a mistake in it would be."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.abc
 import importlib.machinery

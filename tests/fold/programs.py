@@ -5,8 +5,6 @@ without a `want` must stay as it is, byte for byte. With a section `-- rounds --
 as if every module of the archive that no rule removes were reachable.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from pathlib import Path

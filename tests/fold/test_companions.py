@@ -1,13 +1,15 @@
-"""A package beside the served one is folded by the same facts, and the served one does not see it."""
-
-from __future__ import annotations
+"""What a whole run folds: a package beside the served one, which does not see it, and places for refusals."""
 
 from pathlib import Path
+
+import pytest
 
 from shrinker.facts.build import build_environment
 from shrinker.fold.companions import fold_companions
 from shrinker.ruleset.models import Companion
+from tests.cli.small import FILES, RULES, World
 from tests.fold.programs import make_tree, program_rules, rewrite
+from tests.small import write
 
 TOP = "kernels/python/fast_kernels"
 VERSION = """import torch
@@ -26,7 +28,7 @@ if torch.version.hip is not None:
     def only_rocm(x):
         return x
 """
-FILES = {
+KERNELS = {
     f"{TOP}/__init__.py": "import torch\n\nif torch.version.hip is not None:\n    from fast_kernels.blocks import only_rocm\n",
     f"{TOP}/blocks.py": VERSION,
     f"{TOP}/broken.py": "def\n",
@@ -37,7 +39,7 @@ FILES = {
 
 
 def test_a_companion_is_folded_and_nothing_else_is(tmp_path: Path) -> None:
-    tree = make_tree(tmp_path, FILES)
+    tree = make_tree(tmp_path, KERNELS)
     rules = program_rules()
     hip = rules.facts[1].model_copy(
         update={"id": "hip-version", "calls": (), "names": ("torch.version.hip",), "value": None}
@@ -45,7 +47,7 @@ def test_a_companion_is_folded_and_nothing_else_is(tmp_path: Path) -> None:
     companion = Companion(id="kernels", why="A package of a test.", folder=TOP)
     rules = rules.model_copy(update={"facts": (*rules.facts, hip), "companions": (companion,)})
     environment = build_environment(tree, rules, jobs=1)
-    kept = [path for path in FILES if path != f"{TOP}/__init__.py"]
+    kept = [path for path in KERNELS if path != f"{TOP}/__init__.py"]
     folded = fold_companions(tree, environment, [*kept, f"{TOP}/__init__.py"])
     assert list(folded) == [f"{TOP}/__init__.py", f"{TOP}/blocks.py"]
     assert rewrite(tree, folded[f"{TOP}/__init__.py"]) == "import torch\n"
@@ -56,3 +58,48 @@ def test_a_companion_is_folded_and_nothing_else_is(tmp_path: Path) -> None:
     assert not any(name.startswith("fast_kernels") for name in environment.modules)
     assert list(fold_companions(tree, environment, kept)) == [f"{TOP}/blocks.py"]
     assert fold_companions(tree, build_environment(tree, program_rules(), jobs=1), kept) == {}
+
+
+REFUSAL = """
+[[reject]]
+id = "refuse-rows"
+why = "A test of a parameter that one release has and another has not."
+feature = "rows"
+function = "sglang.srt.cuda.start"
+argument = "{argument}"
+attribute = ""
+values = ["npu"]
+instead = "Ask for cuda."
+optional = {optional}
+"""
+
+
+@pytest.mark.parametrize(("optional", "listed"), [("true", 0), ("false", 1)])
+def test_only_a_rule_that_must_match_is_missed(tmp_path: Path, optional: str, listed: int) -> None:
+    world = World(tmp_path)
+    cuda = "def start(name='cuda'):\n    print(name)\n    return name\n"
+    write(world.upstream, FILES | {"python/sglang/srt/cuda.py": cuda})
+    more = [
+        REFUSAL.format(argument="name", optional="true"),
+        REFUSAL.format(argument="request", optional=optional).replace("refuse-rows", "refuse-request"),
+    ]
+    write(world.rules, RULES | {"world.toml": RULES["world.toml"] + "".join(more)})
+    assert world.shrink().code == 0
+    assert "refuse(" in (world.out / "python/sglang/srt/cuda.py").read_text()
+    uncertain = (world.out.with_name(f"{world.out.name}.reports") / "uncertain.txt").read_text()
+    assert uncertain.count("no place for a look at `request`") == listed
+
+
+def test_of_several_functions_the_one_with_a_body_looks(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    cuda = 'def begin(name):\n    """Nothing is left of it."""\n\n\ndef start(name=\'cuda\'):\n    print(name)\n    return name\n'
+    write(world.upstream, FILES | {"python/sglang/srt/cuda.py": cuda})
+    several = REFUSAL.format(argument="name", optional="false").replace(
+        '"sglang.srt.cuda.start"', '["sglang.srt.cuda.begin", "sglang.srt.cuda.start"]'
+    )
+    write(world.rules, RULES | {"world.toml": RULES["world.toml"] + several})
+    assert world.shrink().code == 0
+    text = (world.out / "python/sglang/srt/cuda.py").read_text()
+    assert text.count("refuse(") == 1 and text.index("refuse(") > text.index("def start")
+    uncertain = (world.out.with_name(f"{world.out.name}.reports") / "uncertain.txt").read_text()
+    assert "no place for a look" not in uncertain

@@ -1,7 +1,5 @@
 """Folding with what earlier runs learnt gives what folding anew gives, whatever was changed in between."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from dataclasses import fields
@@ -53,56 +51,53 @@ def test_a_warm_fold_is_a_cold_fold(tmp_path: Path, archive: Path) -> None:
     assert counts.found == counts.asked > 0
 
 
+IS_HIP, IS_CUDA = (f"from sglang.srt.utils import {name}\n" for name in ("is_hip", "is_cuda"))
+
+
+def _again(folder: Path, files: dict[str, str], old: str, new: str) -> tuple[FoldedModule, FoldedModule, int]:
+    """The module a before and after an edit of b, as without a cache; and how many were folded anew."""
+    files = {f"python/sglang/{name}.py": text for name, text in files.items()}
+    before = _fold(folder / "one", files, Cache(folder / "cache"), rounds=False)
+    files["python/sglang/b.py"] = files["python/sglang/b.py"].replace(old, new)
+    cache = Cache(folder / "cache")
+    after = _fold(folder / "two", files, cache, rounds=False)
+    assert after == _fold(folder / "cold", files, None, rounds=False)
+    counts = cache.counts["folded"]
+    return before["python/sglang/a.py"], after["python/sglang/a.py"], counts.asked - counts.found
+
+
 def test_an_edit_inside_a_function_folds_one_module(tmp_path: Path) -> None:
     files = {
-        "python/sglang/a.py": "from sglang.b import f\nfrom sglang.srt.utils import is_hip\nif is_hip():\n    f()\n",
-        "python/sglang/b.py": "def f():\n    return 1\n\n\nX = 1\n" + "# long\n" * 20,
+        "a": f"from sglang.b import f\n{IS_HIP}if is_hip():\n    f()\n",
+        "b": "def f():\n    return 1\n\n\nX = 1\n" + "# long\n" * 20,
     }
-    _fold(tmp_path / "one", files, Cache(tmp_path / "cache"), rounds=False)
-    files["python/sglang/b.py"] = files["python/sglang/b.py"].replace("return 1", "y = 1\n    return y")
-    cache = Cache(tmp_path / "cache")
-    _fold(tmp_path / "two", files, cache, rounds=False)
-    counts = cache.counts["folded"]
-    assert counts.asked - counts.found == 1
+    assert _again(tmp_path, files, "return 1", "y = 1\n    return y")[2] == 1
 
 
 def test_a_changed_answer_folds_the_module_that_asked_for_it(tmp_path: Path) -> None:
-    asking = "from sglang.b import flag\nif flag:\n    x = 1\nelse:\n    x = 2\n"
     files = {
-        "python/sglang/a.py": asking,
-        "python/sglang/b.py": "from sglang.srt.utils import is_hip\nflag = is_hip()\n",
-        "python/sglang/c.py": "from sglang.b import flag\nfrom sglang.srt.utils import is_cuda\nif is_cuda():\n    x = 1\n",
-        "python/sglang/d.py": "from sglang.srt.utils import is_cuda\nif is_cuda():\n    x = 1\n",
+        "a": "from sglang.b import flag\nif flag:\n    x = 1\nelse:\n    x = 2\n",
+        "b": f"{IS_HIP}flag = is_hip()\n",
+        "c": f"from sglang.b import flag\n{IS_CUDA}if is_cuda():\n    x = 1\n",
+        "d": f"{IS_CUDA}if is_cuda():\n    x = 1\n",
     }
-    before = _fold(tmp_path / "one", files, Cache(tmp_path / "cache"), rounds=False)["python/sglang/a.py"]
-    assert before.edits
-    files["python/sglang/b.py"] = "flag = input()\n"
-    cache = Cache(tmp_path / "cache")
-    after = _fold(tmp_path / "two", files, cache, rounds=False)["python/sglang/a.py"]
-    assert not after.edits
-    counts = cache.counts["folded"]
-    assert counts.asked - counts.found == 3, "a, b, and c, which asked for the flag although it did not use it"
+    before, after, anew = _again(tmp_path, files, files["b"], "flag = input()\n")
+    assert before.edits and not after.edits
+    assert anew == 3, "a, b, and c, which asked for the flag although it did not use it"
 
 
 def test_an_enumeration_that_no_rule_speaks_of_is_nobody_elses_matter(tmp_path: Path) -> None:
     files = {
-        "python/sglang/a.py": "from sglang.b import Mode\n\n\ndef f(mode):\n    return mode == Mode.FAST\n",
-        "python/sglang/b.py": "from enum import Enum\n\n\nclass Mode(Enum):\n    FAST = 1\n    SLOW = 2\n",
-        "python/sglang/c.py": "def g(mode):\n    return mode.LATE\n",
+        "a": "from sglang.b import Mode\n\n\ndef f(mode):\n    return mode == Mode.FAST\n",
+        "b": "from enum import Enum\n\n\nclass Mode(Enum):\n    FAST = 1\n    SLOW = 2\n",
+        "c": "def g(mode):\n    return mode.LATE\n",
     }
-    _fold(tmp_path / "one", files, Cache(tmp_path / "cache"), rounds=False)
-    files["python/sglang/b.py"] = files["python/sglang/b.py"].replace("SLOW", "LATE")
-    cache = Cache(tmp_path / "cache")
-    assert _fold(tmp_path / "two", files, cache, rounds=False) == _fold(tmp_path / "cold", files, None, rounds=False)
-    assert cache.counts["folded"].asked - cache.counts["folded"].found == 1, "b alone"
+    assert _again(tmp_path, files, "SLOW", "LATE")[2] == 1, "b alone"
 
 
 def test_other_rules_fold_what_asked_for_one_that_changed(tmp_path: Path) -> None:
-    files = {
-        "python/sglang/a.py": "from sglang.srt.utils import is_hip\nx = is_hip()\n",
-        "python/sglang/b.py": "from sglang.srt.utils import is_cuda\nx = is_cuda()\n",
-    }
-    tree = make_tree(tmp_path / "tree", files)
+    asking = {"a": f"{IS_HIP}x = is_hip()\n", "b": f"{IS_CUDA}x = is_cuda()\n"}
+    tree = make_tree(tmp_path / "tree", {f"python/sglang/{name}.py": text for name, text in asking.items()})
     rules = program_rules()
     fold_tree(tree, rules, Cache(tmp_path / "cache"))[0]
     # The digest is of the files that the rules came from: what counts is what they say.

@@ -1,7 +1,5 @@
 """Mistakes in the engine that the generated programs must show: a property test that cannot fail proves nothing."""
 
-from __future__ import annotations
-
 import gc
 
 import pytest

@@ -4,8 +4,6 @@ There is a CUDA build of PyTorch without any other device module, the libraries 
 the switches are off, and a device is never one of the texts that the domain excludes.
 """
 
-from __future__ import annotations
-
 import builtins
 import importlib
 import importlib.abc

@@ -1,7 +1,5 @@
 """The releases, each shrunk once a run, whichever processes ask for it."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

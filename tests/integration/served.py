@@ -1,7 +1,5 @@
 """A tree of the default release, served without a GPU for as long as a test asks it."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping

@@ -1,8 +1,6 @@
 """README and docs/commands.md name no command that is not run: the quick ones here, all of them by `make readme`. None leaves the checkout changed
 but those that are there to write reports."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Claims of the rules about the default release: all are enforced, and wrong ones, planted one at a time, are noticed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Seventy questions that people ask of the pinned release's tree, and what they are told."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`--grpc-mode` of the default release: the distribution that upstream declares for it serves both trees alike, without a GPU."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Shrinker where it is installed, and its tree where that is built: no checkout, an empty folder, the real release."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

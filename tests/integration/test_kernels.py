@@ -1,7 +1,5 @@
 """What the production build is for: the kernels of DeepSeek-R1 in NVFP4, and nothing of the removed systems."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Release 0.5.7: the size that is asked for, the same bytes whatever the number of processes, and the judge at work."""
 
-from __future__ import annotations
-
 import ast
 import json
 import shutil
@@ -14,8 +12,7 @@ from shrinker.ruleset import load_profile
 from shrinker.source import open_upstream
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import PACKAGE_PREFIX
-from tests.integration.removed import check
-from tests.integration.shrunk import EARLIER, REPOSITORY, Shrunk, check_api, command
+from tests.integration.shrunk import EARLIER, REPOSITORY, Shrunk, check, check_api, command
 
 pytestmark = pytest.mark.network
 

@@ -3,8 +3,6 @@
 Both trees are asked the same: what upstream does not have is no case.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The page of a run in a real browser: it draws, search finds, a find zooms, nothing is logged as an error."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The default release as a whole."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
@@ -17,8 +15,7 @@ from equivalence.levels.scenarios import CONFIGURATIONS, RUNS
 from equivalence.simulation.environment import simulation
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
-from tests.integration.removed import check
-from tests.integration.shrunk import REPOSITORY, Shrunk, command
+from tests.integration.shrunk import REPOSITORY, Shrunk, check, command
 from tests.simulations import simulation_python
 
 pytestmark = pytest.mark.network

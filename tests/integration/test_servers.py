@@ -1,8 +1,6 @@
 """Servers of the default release, without a GPU: a generated one does no more for a step and a token than upstream's, and all profiles start and
 answer like upstream: a rule that takes what every run asks for would end each of them."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """An upstream of a few files in SGLang's layout, of which two families of models are part."""
 
-from __future__ import annotations
-
 FILES = {
     "LICENSE": "Apache License\n",
     "python/sglang/__init__.py": "from sglang.srt.server_args import ServerArgs\n",

@@ -1,7 +1,5 @@
 """What the shipped rules say of the predicates by which upstream asks for a platform, wherever they are defined."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

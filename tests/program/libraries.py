@@ -1,7 +1,5 @@
 """A small kernel library beside a small package, generated whole."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,10 +8,9 @@ from shrinker.pipeline.generation import decide_and_emit
 from shrinker.program.saved import graph_data
 from shrinker.program.why import explain
 from shrinker.ruleset import Ruleset
-from tests.pipeline.silent import Silent
 from tests.program.small_tree import write_tree
 from tests.program.symbols.support import small_rules
-from tests.small import rule
+from tests.small import Silent, rule
 
 RULES = (
     rule("root", "root-launch", modules=["sglang.main"])

@@ -1,15 +1,16 @@
-"""Which distributions stay: first what must, then what goes, and what `why` and `why-not` say of both."""
-
-from __future__ import annotations
+"""Which distributions stay: first what must, then what goes, and what `why` and `why-not` say of both; targets of a crate."""
 
 import json
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from shrinker.emit.writer import without_lines
 from shrinker.program.build import build_graph
 from shrinker.program.distributions import PYPROJECT, decide_distributions, with_uncertain
+from shrinker.program.native.cargo import cargo_cuts
 from shrinker.program.saved import graph_data, load_graph
 from shrinker.program.why import explain, explain_removed
 from shrinker.program.written import written_imports
@@ -19,10 +20,9 @@ from shrinker.values.distributions import Distribution as Row
 from shrinker.values.distributions import Distributions
 from shrinker.values.errors import InputError
 from shrinker.values.folded import FoldedModule
-from shrinker.values.graph import Graph
+from shrinker.values.graph import Graph, Removal
 from shrinker.values.upstream import DeclaredPackage, UpstreamTree
-from tests.program.kept import WHY
-from tests.program.small_tree import plain_fold, write_tree
+from tests.program.small_tree import WHY, plain_fold, write_tree
 
 TABLE = (
     Distribution(id="zmq", why=WHY, name="PyZMQ", imports=("zmq",)),
@@ -58,38 +58,45 @@ def row(found: Distributions) -> Row:
 
 
 @pytest.mark.parametrize(
-    ("requirement", "code"),
+    ("state", "requirement", "sources"),
     [
-        ("numpy>=1", "import numpy"),
-        ("Num.Py_x", "import num_py_x.linalg as n"),
-        ("pyzmq", "def f():\n    import zmq"),
-        ("pyzmq", "try:\n    from zmq.asyncio import Context\nexcept ImportError:\n    pass"),
-        ("pyzmq", "import importlib\nimportlib.import_module('zmq')"),
-        ("pyzmq", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import zmq"),
-        ("spans-sdk", "from spans import sdk"),
-        ("spans-sdk", "from spans.sdk.trace import Tracer"),
-        ("spans-sdk", "import spans"),
-        ("spans-sdk", "from spans import *"),
+        *(
+            ("imported", requirement, {"main.py": code})
+            for requirement, code in [
+                ("numpy>=1", "import numpy"),
+                ("Num.Py_x", "import num_py_x.linalg as n"),
+                ("pyzmq", "def f():\n    import zmq"),
+                ("pyzmq", "try:\n    from zmq.asyncio import Context\nexcept ImportError:\n    pass"),
+                ("pyzmq", "import importlib\nimportlib.import_module('zmq')"),
+                ("pyzmq", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import zmq"),
+                ("spans-sdk", "from spans import sdk"),
+                ("spans-sdk", "from spans.sdk.trace import Tracer"),
+                ("spans-sdk", "import spans"),
+                ("spans-sdk", "from spans import *"),
+            ]
+        ),
+        ("named", "pyzmq", {"main.py": "from importlib.util import find_spec\nfind_spec('zmq')"}),
+        ("named", "pyzmq", {"main.py": "from importlib.metadata import version\nversion('pyzmq')"}),
+        ("named", "spans-sdk", {"main.py": "NAME = 'spans.sdk.trace:Tracer'"}),
+        # An undeclared module loads it; a rule says so.
+        ("needed", "cache-of-kernels", {"main.py": "import numpy"}),
+        ("needed", "pinned", {"main.py": ""}),
+        ("dropped", "scipy", {"main.py": "", "lost.py": "import scipy.fft"}),
+        ("dropped", "pyzmq", {"main.py": ""}),
+        ("dropped", "spans-sdk", {"main.py": "from spans.bus import Bus"}),
+        ("dropped", "spans-sdk", {"main.py": "from spans import bus"}),
+        ("dropped", "cache-of-kernels", {"main.py": ""}),
+        ("dropped", "stack-probe", {"main.py": "stack = probe = 1"}),
+        ("dropped", "pyzmq", {"main.py": "import sglang.report", "report.py": "NAMES = ['pyzmq', 'zmq']"}),
+        ("dropped", "pyzmq", {"main.py": "'''zmq'''\nKEY = 'zmqs'"}),
     ],
 )
-def test_kept_because_kept_code_imports_it(tmp_path: Path, requirement: str, code: str) -> None:
-    found, _, _ = decide(tmp_path, {"main.py": code}, requirement)
-    assert row(found).state == "imported"
-    assert row(found).users[0][0] == "python/sglang/main.py"
-    assert found.dependencies == (requirement,)
-
-
-@pytest.mark.parametrize(
-    ("requirement", "code"),
-    [
-        ("pyzmq", "from importlib.util import find_spec\nfind_spec('zmq')"),
-        ("pyzmq", "from importlib.metadata import version\nversion('pyzmq')"),
-        ("spans-sdk", "NAME = 'spans.sdk.trace:Tracer'"),
-    ],
-)
-def test_kept_because_a_string_names_it(tmp_path: Path, requirement: str, code: str) -> None:
-    found, _, _ = decide(tmp_path, {"main.py": code}, requirement)
-    assert row(found).state == "named"
+def test_why_one_stays_or_goes(tmp_path: Path, state: str, requirement: str, sources: dict[str, str]) -> None:
+    found, _, _ = decide(tmp_path, sources, requirement)
+    assert row(found).state == state
+    assert found.dependencies == (() if state == "dropped" else (requirement,))
+    if state == "imported":
+        assert row(found).users[0][0] == "python/sglang/main.py"
 
 
 def test_kept_because_it_is_loaded_by_what_is_kept(tmp_path: Path) -> None:
@@ -101,38 +108,11 @@ def test_kept_because_it_is_loaded_by_what_is_kept(tmp_path: Path) -> None:
     }
 
 
-def test_kept_because_an_undeclared_module_loads_it(tmp_path: Path) -> None:
-    found, _, _ = decide(tmp_path, {"main.py": "import numpy"}, "cache-of-kernels")
-    assert row(found).state == "needed"
-
-
-def test_kept_because_a_rule_says_so(tmp_path: Path) -> None:
-    assert row(decide(tmp_path, {"main.py": ""}, "pinned")[0]).state == "needed"
-
-
 def test_kept_because_nothing_is_known_of_it(tmp_path: Path) -> None:
     found, graph, _ = decide(tmp_path, {"main.py": ""}, "mystery==1")
     assert row(found).state == "uncertain" and found.dependencies == ("mystery==1",)
     (doubt,) = with_uncertain(graph, found).uncertain
     assert doubt.path == PYPROJECT and "mystery" in doubt.reason
-
-
-@pytest.mark.parametrize(
-    ("requirement", "sources"),
-    [
-        ("scipy", {"main.py": "", "lost.py": "import scipy.fft"}),
-        ("pyzmq", {"main.py": ""}),
-        ("spans-sdk", {"main.py": "from spans.bus import Bus"}),
-        ("spans-sdk", {"main.py": "from spans import bus"}),
-        ("cache-of-kernels", {"main.py": ""}),
-        ("stack-probe", {"main.py": "stack = probe = 1"}),
-        ("pyzmq", {"main.py": "import sglang.report", "report.py": "NAMES = ['pyzmq', 'zmq']"}),
-        ("pyzmq", {"main.py": "'''zmq'''\nKEY = 'zmqs'"}),
-    ],
-)
-def test_dropped(tmp_path: Path, requirement: str, sources: dict[str, str]) -> None:
-    found, _, _ = decide(tmp_path, sources, requirement)
-    assert (row(found).state, found.dependencies) == ("dropped", ())
 
 
 def test_two_that_need_each_other_do_not_keep_each_other(tmp_path: Path) -> None:
@@ -190,3 +170,54 @@ def test_why_and_why_not(tmp_path: Path) -> None:
             explain(data, query)
     with pytest.raises(InputError, match="is kept"):
         explain_removed(data, "pyzmq")
+
+
+CRATE = """\
+[package]
+name = "gateway"
+
+[[bin]]
+name = "gateway"
+path = "src/main.rs"
+
+[dev-dependencies]
+criterion = "0.5"
+
+[[bench]]
+name = "by_path"
+harness = false
+path = "benches/first.rs"
+[[bench]]
+name = "by_name"
+harness = false
+
+# Of the next one.
+[[bench]]
+name = "stays"
+
+[profile.release]
+lto = "fat"
+"""
+
+
+def _cut(root: Path, crate: str) -> str:
+    files = {f"/g/{path}": "" for path in ("src/main.rs", "benches/first.rs", "benches/by_name.rs", "benches/stays.rs")}
+    tree = write_tree(root, {**files, "/g/Cargo.toml": crate})
+    gone = ("g/benches/first.rs", "g/benches/by_name.rs")
+    kept = {path: "" for path in tree.by_path if path not in gone}
+    graph = Graph((), kept, {path: Removal("remove-benches", "") for path in gone}, ())
+    cuts = cargo_cuts(tree, graph)
+    return without_lines("g/Cargo.toml", crate.encode(), cuts["g/Cargo.toml"]).decode() if cuts else crate
+
+
+def test_targets_go_with_their_sources(tmp_path: Path) -> None:
+    cut = _cut(tmp_path, CRATE)
+    before = tomllib.loads(CRATE)
+    assert tomllib.loads(cut) == {**before, "bench": [{"name": "stays"}]}
+    assert "# Of the next one.\n[[bench]]" in cut
+
+
+def test_what_cannot_be_told_stays(tmp_path: Path) -> None:
+    odd = CRATE.replace('[[bench]]\nname = "by_name"', '[[ bench ]]\nname = "by_name"')
+    assert _cut(tmp_path, odd) == odd
+    assert _cut(tmp_path / "broken", "[[bench\n") == "[[bench\n"

@@ -1,12 +1,14 @@
-"""Imports, packages and strings that name modules; what must not be an edge comes first."""
-
-from __future__ import annotations
+"""Imports, packages, data files, native sources and strings that name them; what must not be an edge comes first."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.program.kept import doubts, edge_kinds, graph_of, names
+from shrinker.program.build import build_graph
+from shrinker.ruleset import Root, Ruleset
+from tests.program.small_tree import WHY, edge_kinds, graph_of, names, outcome, plain_fold, read_programs, write_tree
+
+PROGRAMS = read_programs()
 
 NOT_EDGES = {
     "a bare word": 'x = "other"',
@@ -57,53 +59,15 @@ def test_edge(tmp_path: Path, source: str, kind: str) -> None:
     assert kind in edge_kinds(graph, "module:sglang.other")
 
 
-def test_only_guesses_are_uncertain(tmp_path: Path) -> None:
-    main = 'import importlib\nimport sglang.sure\nimportlib.import_module(f"sglang.gue{x}")\nimportlib.import_module(f"sglang.su{x}e")'
-    graph = graph_of(tmp_path, {"main.py": main, "sure.py": "", "guess.py": "import sglang.behind", "behind.py": ""})
-    assert doubts(graph) == {
-        "guess.py": "import_module of `sglang.gue*` (python/sglang/main.py:3)",
-        "behind.py": "needed only by module:sglang.guess, which is uncertain",
-    }
+@pytest.mark.parametrize("title", PROGRAMS)
+def test_what_is_kept_of_a_program(tmp_path: Path, title: str) -> None:
+    found, wanted = outcome(tmp_path, PROGRAMS[title])
+    assert found == wanted
 
 
-def test_a_computed_import_is_told(tmp_path: Path) -> None:
-    graph = graph_of(tmp_path, {"main.py": "import importlib\nimportlib.import_module(name)"})
-    assert doubts(graph) == {"main.py": "imports a computed name: `importlib.import_module(name)`"}
-
-
-def test_parents_run(tmp_path: Path) -> None:
-    sources = {
-        "__init__.py": "",
-        "main.py": "import sglang.a.b.c",
-        "a/__init__.py": "import sglang.d",
-        "a/b/c.py": "",
-        "d.py": "",
-    }
-    graph = graph_of(tmp_path, sources)
-    assert names(graph) == set(sources)
+def test_a_package_around_what_is_imported_has_an_edge_of_its_own(tmp_path: Path) -> None:
+    graph = graph_of(tmp_path, {"main.py": "import sglang.a.b", "a/__init__.py": "", "a/b.py": ""})
     assert "package" in edge_kinds(graph, "module:sglang.a")
-    assert graph.kept["python/sglang/a/__init__.py"] == "package from module:sglang.a.b.c at python/sglang/a/b/c.py:1"
-
-
-def test_namespace_package(tmp_path: Path) -> None:
-    sources = {
-        "main.py": "from sglang.space import a\nfrom .space.deep import b",
-        "space/a.py": "",
-        "space/deep/b.py": "",
-    }
-    assert names(graph_of(tmp_path, sources)) == set(sources)
-
-
-def test_star_import_reads_all(tmp_path: Path) -> None:
-    sources = {"main.py": "from sglang.p import *", "p/__init__.py": '__all__ = ["a"]', "p/a.py": "", "p/b.py": ""}
-    graph = graph_of(tmp_path, sources)
-    assert names(graph) == {"main.py", "p/__init__.py", "p/a.py"}
-    assert "star import" in doubts(graph)["p/a.py"]
-
-
-def test_compiled_module(tmp_path: Path) -> None:
-    sources = {"main.py": "from sglang.p import _core", "p/_core.cpython-311-x86_64-linux-gnu.so": ""}
-    assert names(graph_of(tmp_path, sources)) == set(sources)
 
 
 def test_external_and_kernels(tmp_path: Path) -> None:
@@ -121,11 +85,6 @@ def test_external_and_kernels(tmp_path: Path) -> None:
 
 
 def test_order_of_folding_makes_no_difference(tmp_path: Path) -> None:
-    from shrinker.program.build import build_graph
-    from shrinker.ruleset import Root, Ruleset
-    from tests.program.kept import WHY
-    from tests.program.small_tree import plain_fold, write_tree
-
     sources = {"main.py": "import sglang.b, sglang.a", "a.py": "import sglang.c", "b.py": "import sglang.c", "c.py": ""}
     tree = write_tree(tmp_path, sources)
     rules = Ruleset(roots=(Root(id="entry", why=WHY, modules=("sglang.main",)),))
@@ -138,3 +97,38 @@ def test_order_of_folding_makes_no_difference(tmp_path: Path) -> None:
 
     assert build_graph(tree, rules, fold) == build_graph(tree, rules, backwards)
     assert waves == [1, 2, 1]
+
+
+CUDA = "python/sglang/k/csrc/moe/gate.cuh"
+
+NOT_NAMED = {
+    "only the stem": 'x = "gate"',
+    "a suffix": 'x = ".cuh"',
+    "a pattern without letters": 'x = f"{a}_{b}.cuh"',
+    "an address": 'x = "https://example.org/csrc/moe/gate.cuh"',
+    "a message": 'x = "cannot find gate.cuh"',
+}
+
+NAMED = {
+    "base name": 'x = "gate.cuh"',
+    "tail": 'x = "moe/gate.cuh"',
+    "after a computed folder": 'x = f"{here}/gate.cuh"',
+    "pattern": 'x = f"moe/gat{suffix}.cuh"',
+    "template": 'x = "moe/gat{}.cuh".format(y)',
+    "percent": 'x = "moe/gat%s.cuh" % y',
+    "its folder": 'x = "csrc"',
+    "inline source": 'x = "#include <moe/gate.cuh>"',
+}
+
+
+@pytest.mark.parametrize("source", NOT_NAMED.values(), ids=NOT_NAMED)
+def test_not_named(tmp_path: Path, source: str) -> None:
+    graph = graph_of(tmp_path, {"k/main.py": source, "k/csrc/moe/gate.cuh": ""}, ("sglang.k.main",))
+    assert names(graph) == {"k/main.py"}
+
+
+@pytest.mark.parametrize("source", NAMED.values(), ids=NAMED)
+def test_named(tmp_path: Path, source: str) -> None:
+    graph = graph_of(tmp_path, {"k/main.py": source, "k/csrc/moe/gate.cuh": ""}, ("sglang.k.main",))
+    assert names(graph) == {"k/main.py", "k/csrc/moe/gate.cuh"}
+    assert edge_kinds(graph, f"native:{CUDA}") <= {"data", "include"}

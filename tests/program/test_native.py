@@ -1,7 +1,5 @@
 """Kernels by the operators that kept Python names; what must stay comes first."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

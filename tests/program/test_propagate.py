@@ -1,15 +1,10 @@
 """What follows from what the search left: attributes that one literal is left for, and what goes with them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
-from shrinker.pipeline import analyse
-from tests.fold.programs import make_tree, rewrite
-from tests.pipeline.silent import Silent
-from tests.program.symbols.support import PLATFORM, small_rules
+from tests.program.symbols.support import PLATFORM, left
 
 LAUNCH = """\
 from sglang.group import Group
@@ -50,12 +45,9 @@ class Group:
 
 def _left(folder: Path, **modules: str) -> dict[str, str]:
     """What is left of some modules."""
-    files = {f"python/sglang/{name}.py": text for name, text in modules.items()}
-    tree = make_tree(
-        folder / "up", {"python/sglang/launch_server.py": LAUNCH, "python/sglang/group.py": GROUP, **files}
-    )
-    folded = analyse(tree, small_rules(folder, PLATFORM), 1, {}, Silent()).folded
-    return {name: rewrite(tree, folded[path]) for path in files if path in folded for name in [Path(path).stem]}
+    files = {"launch_server": LAUNCH, "group": GROUP} | modules
+    found = left(folder, {f"{name}.py": text for name, text in files.items()}, PLATFORM)
+    return {path.removesuffix(".py"): text for path, text in found.items()}
 
 
 @pytest.mark.parametrize(
@@ -69,10 +61,10 @@ def _left(folder: Path, **modules: str) -> dict[str, str]:
 @pytest.mark.parametrize("taken", [True, False], ids=["live", "dead"])
 def test_what_is_set_by_dead_code_alone_is_not_set(tmp_path: Path, more: str, taken: bool) -> None:
     launch = f"from sglang.other import fuse\n{LAUNCH.replace('Group(4).', 'fuse(Group(4)).') if taken else LAUNCH}"
-    left = _left(tmp_path, group=GROUP, launch_server=launch, other=more)
-    assert ("on_another" in left["group"]) is taken
+    found = _left(tmp_path, group=GROUP, launch_server=launch, other=more)
+    assert ("on_another" in found["group"]) is taken
     if not taken:
-        assert left["group"].strip() == SMALL.strip()
+        assert found["group"].strip() == SMALL.strip()
 
 
 def test_what_an_import_stays_for_counts(tmp_path: Path) -> None:
@@ -81,6 +73,6 @@ def test_what_an_import_stays_for_counts(tmp_path: Path) -> None:
         "import is_hip\n", "import is_hip\nfrom sglang.other import fuse, use\n"
     )
     other = "print('loaded')\n\n\ndef fuse(group):\n    group.fused = True\n\n\ndef use(x):\n    return x\n"
-    left = _left(tmp_path, group=group, other=other)
-    assert "import fuse, use" in left["group"] and "if self.fused" in left["group"]
-    assert "group.fused = True" in left["other"]
+    found = _left(tmp_path, group=group, other=other)
+    assert "import fuse, use" in found["group"] and "if self.fused" in found["group"]
+    assert "group.fused = True" in found["other"]

@@ -1,14 +1,15 @@
-"""Roots, removals, walks, keeps and assets."""
+"""Roots, removals, walks, keeps and assets; tables that no kept model looks up."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from shrinker.program.build import build_graph, missing_roots
-from shrinker.ruleset import Asset, Keep, Remove, Root, Ruleset, Walk
+from shrinker.program.removals import removed_by_rule
+from shrinker.ruleset import Remove, Root, Ruleset, Walk, load_profile
 from shrinker.values.folded import LeakedUse
-from tests.program.kept import WHY, doubts, graph_of, names
-from tests.program.small_tree import plain_fold, write_tree
+from tests.program.small_tree import WHY, doubts, graph_of, names, plain_fold, write_tree
 
 REGISTRY = {
     "main.py": 'from sglang.registry import load\nload("sglang.models")',
@@ -18,39 +19,6 @@ REGISTRY = {
     "models/llama.py": "",
     "models/sub/x.py": "",
 }
-
-
-def test_removed_is_never_kept(tmp_path: Path) -> None:
-    sources = {
-        "main.py": 'import sglang.npu.a\nX = "sglang.npu.b"\nY = "t.json"\nimport sglang.npu.stays',
-        "npu/a.py": "",
-        "npu/b.py": "",
-        "npu/t.json": "",
-        "npu/stays.py": "",
-    }
-    rule = Remove(id="npu", why=WHY, feature="NPU", modules=("sglang.npu",), unless=("sglang.npu.stays",))
-    graph = graph_of(tmp_path, sources, removes=(rule,))
-    assert names(graph) == {"main.py", "npu/stays.py"}
-    assert {path.rpartition("/")[2] for path, r in graph.removed.items() if r.rule == "npu"} == {
-        "a.py",
-        "b.py",
-        "t.json",
-    }
-    assert doubts(graph) == {"main.py": "imports removed module sglang.npu.a (import; rule npu)"}
-
-
-def test_pattern_of_files_below_a_package_spares_its_data(tmp_path: Path) -> None:
-    sources = {"main.py": 'X = "table.json"', "models/a.py": "", "models/table.json": ""}
-    rule = Remove(id="models", why=WHY, feature="models", modules=("sglang.models.*",))
-    assert names(graph_of(tmp_path, sources, removes=(rule,))) == {"main.py", "models/table.json"}
-
-
-def test_first_rule_takes_the_file(tmp_path: Path) -> None:
-    one = Remove(id="one", why=WHY, feature="one", paths=("docs/**",))
-    two = Remove(id="two", why=WHY, feature="two", paths=("docs",))
-    graph = graph_of(tmp_path, {"main.py": "", "/docs/x/a.md": "", "/other/b.md": ""}, removes=(one, two))
-    assert graph.removed["docs/x/a.md"].rule == "one"
-    assert graph.removed["other/b.md"].reason.startswith("out of scope")
 
 
 def test_a_walk_with_a_rule_finds_what_it_says(tmp_path: Path) -> None:
@@ -77,31 +45,6 @@ def test_walk_packages_goes_down(tmp_path: Path) -> None:
     assert names(graph_of(tmp_path, sources)) == set(sources)
 
 
-def test_paths_outside_the_package(tmp_path: Path) -> None:
-    sources = {"main.py": "", "/sgl-kernel/a/b.cu": "", "/sgl-kernel/hip/c.cu": "", "/docs/x.md": "", "/LICENSE": ""}
-    root = Root(id="kernels", why=WHY, paths=("sgl-kernel",))
-    keep = Keep(id="licence", why=WHY, paths=("LICENSE",))
-    remove = Remove(id="hip", why=WHY, feature="HIP", paths=("sgl-kernel/hip",))
-    graph = graph_of(tmp_path, sources, more_roots=(root,), keeps=(keep,), removes=(remove,))
-    assert names(graph) == {"main.py", "sgl-kernel/a/b.cu", "LICENSE"}
-    assert graph.kept["LICENSE"] == "keep from root:licence"
-
-
-def test_keep_patterns(tmp_path: Path) -> None:
-    keep = Keep(id="calls", why=WHY, modules=("sglang.calls.**",))
-    sources = {"main.py": "", "calls/a.py": "", "calls/deep/b.py": "", "callsite.py": ""}
-    assert names(graph_of(tmp_path, sources, keeps=(keep,))) == {"main.py", "calls/a.py", "calls/deep/b.py"}
-
-
-def test_asset_goes_with_its_module(tmp_path: Path) -> None:
-    asset = Asset(id="tables", why=WHY, paths=("python/sglang/t",), needed_by=("sglang.user",))
-    sources = {"main.py": "", "user.py": "", "t/a.bin": "", "t/plugin.py": "import sglang.more", "more.py": ""}
-    assert names(graph_of(tmp_path / "1", sources, assets=(asset,))) == {"main.py"}
-    assert names(graph_of(tmp_path / "2", {**sources, "main.py": "import sglang.user"}, assets=(asset,))) == set(
-        sources
-    )
-
-
 def test_missing_roots(tmp_path: Path) -> None:
     rules = Ruleset(roots=(Root(id="entry", why=WHY, modules=("sglang.main", "sglang.gone", "sglang.gone.*")),))
     assert missing_roots(write_tree(tmp_path, {"main.py": ""}), rules) == (
@@ -124,3 +67,55 @@ def test_rescued_module_stays_with_its_packages(tmp_path: Path) -> None:
     assert (
         doubts(graph)["npu/a.py"] == "rule npu would remove it, but `sglang.npu.a.f` is used at python/sglang/main.py:7"
     )
+
+
+FOLDER = "python/sglang/srt/layers/moe/fused_moe_triton/configs/triton_3_4_0"
+MODELS = {"V2-Lite": (64, 1408, 2), "V2": (160, 1536, 2), "V3, R1 and V3.2": (256, 2048, 1)}
+
+
+def table(experts: int, width: int, card: str = "NVIDIA_H200", kind: str = "fp8_w8a8", blocks: str = "") -> str:
+    """The file that is asked for, as `get_config_file_name` of upstream spells it."""
+    selector = f",dtype={kind}" if kind else ""
+    return f"{FOLDER}/E={experts},N={width},device_name={card}{selector}{blocks}.json"
+
+
+def shapes(routed: int, width: int, shared: int) -> Iterator[tuple[int, int]]:
+    for split in (1, 2, 4, 8, 16, 32):
+        if width % split:
+            continue
+        for fused in {0, shared}:
+            # Tensor parallelism: all experts, a part of each; the shared ones fused as one more, or not.
+            yield routed + bool(fused), width // split
+            yield routed + fused, width // split
+        for ranks in (1, 2, 4, 8, 16, 32, 64, 72):
+            for redundant in (0, 8, 16, 32, 64):
+                if (routed + redundant) % ranks == 0:
+                    yield (routed + redundant) // ranks, width // split
+                    yield (routed + redundant) // ranks + 1, width // split
+
+
+@pytest.mark.parametrize("profile", ["deepseek", "deepseek-r1-nvfp4", "deepseek-r1-minimal"])
+@pytest.mark.parametrize("model", MODELS)
+def test_tables_of_kept_models_stay(profile: str, model: str) -> None:
+    cards = ("NVIDIA_H20", "NVIDIA_H100_80GB_HBM3", "NVIDIA_H200", "NVIDIA_B200", "NVIDIA_L40S")
+    paths = [table(*shape, card=card) for shape in {*shapes(*MODELS[model])} for card in cards]
+    paths += [table(*shape, blocks=",block_shape=[128, 128]_down") for shape in {*shapes(*MODELS[model])}]
+    paths += [table(*shape, kind="") for shape in {*shapes(*MODELS[model])}]
+    assert removed_by_rule(paths, load_profile(profile).removes) == {}
+
+
+def test_tables_of_other_models_go() -> None:
+    others = [table(8, 14336), table(128, 232), table(16, 6400)]
+    taken = removed_by_rule(others, load_profile("deepseek").removes)
+    assert {path: rule.id for path, rule in taken.items()} == dict.fromkeys(others, "remove-tuning-of-other-models")
+
+
+def test_by_card_and_type() -> None:
+    ampere, integer = table(256, 256, card="NVIDIA_A100-SXM4-80GB"), table(256, 256, kind="int8_w8a8")
+    assert removed_by_rule([ampere, integer], load_profile("deepseek").removes) == {}
+    assert len(removed_by_rule([ampere, integer], load_profile("deepseek-r1-nvfp4").removes)) == 2
+
+
+def test_what_names_no_shape_stays() -> None:
+    paths = [f"{FOLDER}/README.md", f"{FOLDER}/E=x,N=1,device_name=NVIDIA_H200.json"]
+    assert removed_by_rule(paths, load_profile("deepseek").removes) == {}

@@ -1,7 +1,5 @@
 """`why` and `why-not` answer from the saved graph."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -15,8 +13,7 @@ from shrinker.program.written import written_imports
 from shrinker.report.chains import removed_importers
 from shrinker.ruleset import Remove, Root, Ruleset
 from shrinker.values.errors import InputError
-from tests.program.kept import WHY
-from tests.program.small_tree import plain_fold, write_tree
+from tests.program.small_tree import WHY, plain_fold, write_tree
 
 SOURCES = {
     "__init__.py": "",

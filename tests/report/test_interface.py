@@ -1,7 +1,5 @@
 """What the command line and the server of a generated tree have otherwise than upstream's, and why."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

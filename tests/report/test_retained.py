@@ -1,14 +1,21 @@
-"""What leaves with a file, a folder, a rule or a definition, and what is asked about first."""
-
-from __future__ import annotations
+"""What leaves with a file, a folder, a rule or a definition; public names that are gone; lists that nothing else reads."""
 
 from pathlib import Path
 from typing import Any
 
 from shrinker.cache import Cache
 from shrinker.program.cuts import Cuts
-from shrinker.report.lists import questionable
+from shrinker.program.definitions import public_definitions
+from shrinker.program.written import written_imports
+from shrinker.report.api import DROPPED, IMPORTED, INTERNAL, SAID, api_page, definitions_data, removed_definitions
+from shrinker.report.lists import lines_list, questionable, tuning_list
 from shrinker.report.retained import Leaving, Retained, retained_data
+from shrinker.report.summary import Measured
+from shrinker.ruleset.load import load_rules
+from shrinker.values.graph import Graph, Removal
+from shrinker.values.upstream import UpstreamTree
+from tests.program.small_tree import write_tree
+from tests.small import rule
 
 S = "python/sglang/srt/"
 NODES = [
@@ -84,3 +91,141 @@ def test_by_name_alone_and_rules_without_use_are_questionable() -> None:
     rows = questionable(symbols, rules)
     assert [row[:2] for row in rows] == [("wide", 7), ("idle", 0), ("twice", 0), ("sglang.a.f", 9)]
     assert "sglang.gone" in rows[0][2] and "did nothing" in rows[1][2] and "something else" in rows[2][2]
+
+
+def test_lines_by_folder_and_language() -> None:
+    files = [
+        Measured("a/x.py", "a/", "Python", 10, 5, True),
+        Measured("a/y.cu", "a/", "CUDA", 20, 0, False),
+        Measured("b/z.json", "b/", "JSON", 7, 7, True),
+    ]
+    assert lines_list(files).splitlines()[1:] == [
+        "all\tPython, C++, CUDA\t2\t1\t30\t5",
+        "all\tCUDA\t1\t0\t20\t0",
+        "all\tPython\t1\t1\t10\t5",
+        "all\tJSON\t1\t1\t7\t7",
+        "a/\tCUDA\t1\t0\t20\t0",
+        "a/\tPython\t1\t1\t10\t5",
+        "b/\tJSON\t1\t1\t7\t7",
+    ]
+
+
+def test_tables_that_are_gone_by_card() -> None:
+    name = "c/E=8,N=1,device_name=NVIDIA_H200"
+    gone = {f"{name},dtype=fp8_w8a8.json": Removal("r", ""), f"{name}.json": Removal("s", ""), "x.py": Removal("t", "")}
+    assert tuning_list(Graph((), {}, gone, ())).splitlines()[1:] == [
+        "NVIDIA_H200\tE=8,N=1\t\ts",
+        "NVIDIA_H200\tE=8,N=1\tdtype=fp8_w8a8\tr",
+    ]
+
+
+P = "python/sglang/"
+KEPT = """\
+import json
+import os as system
+from torch import nn
+from sglang.other import handed as on, _private
+from .beside import near
+from sglang.star import *
+
+__all__ = ["first"]
+first: int = 1
+declared: int
+a, (b, c) = 1, (2, 3)
+attribute.of_something = 4
+_own = 5
+
+
+def helper():
+    inner = 1
+    return inner
+
+
+class Tool:
+    member = 1
+
+
+if first:
+    def guarded():
+        pass
+else:
+    try:
+        import sys
+    except ImportError:
+        first = 2
+        tried = 3
+# says: alone
+def alone():
+    return alone
+
+
+def used():
+    return a
+"""
+
+RULES = rule("dropped", "dropped-tpu", words=["tpu"]) + rule("internal", "internal-lost", names=["sglang.lost.L*"])
+
+
+def _tree(folder: Path) -> UpstreamTree:
+    return write_tree(
+        folder,
+        {
+            "__init__.py": "",
+            "kept.py": KEPT,
+            "ruled.py": "def one(): ...\ndef two(): ...\n_three = 1\n",
+            "lost.py": "from sglang.kept import used\nclass Lost: ...\nclass TpuPool: ...\n",
+            "broken.py": "def (",
+        },
+    )
+
+
+def test_what_counts(tmp_path: Path) -> None:
+    tree = _tree(tmp_path)
+    path = f"{P}kept.py"
+    (found,) = public_definitions({path: tree.by_path[path].sha256}, tree.read, Cache.off()).values()
+    assert [(one.name, one.kind, one.guarded) for one in found] == [
+        ("on", "import", False),
+        ("near", "import", False),
+        ("sglang.star", "star", False),
+        ("first", "assign", False),
+        ("a", "assign", False),
+        ("b", "assign", False),
+        ("c", "assign", False),
+        ("helper", "function", False),
+        ("Tool", "class", False),
+        ("guarded", "function", True),
+        ("tried", "assign", True),
+        ("alone", "function", False),
+        ("used", "function", False),
+    ]
+    assert next((one.line, one.end_line) for one in found if one.name == "helper") == (16, 18)
+
+
+def test_why_they_went(tmp_path: Path) -> None:
+    tree = _tree(tmp_path)
+    path = f"{P}kept.py"
+    removed = {
+        f"{P}ruled.py": Removal("remove-ruled", "r"),
+        f"{P}lost.py": Removal("unreachable", "r"),
+        f"{P}broken.py": Removal("unreachable", "r"),
+        "docs/other.py": Removal("unreachable", "r"),
+    }
+    graph = Graph((), {path: "root"}, removed, ())
+    (found,) = public_definitions({path: tree.by_path[path].sha256}, tree.read, Cache.off()).values()
+    named = {one.name: one for one in found}
+    lost = {path: {named[n]: "unreachable" for n in ("a", "alone", "used", "on")} | {named["Tool"]: "remove-tool"}}
+    gone = removed_definitions(tree, graph, Cache.off())
+    (file := tmp_path / "rules.toml").write_text(RULES)
+    rules = load_rules([file])
+    page = api_page(tree, graph, lost, gone, written_imports(tree), rules)
+    assert page.ruled == [("sglang.kept", "remove-tool", ["Tool"]), ("sglang.ruled", "remove-ruled", ["one", "two"])]
+    # What a definition says of itself, and a comment, count as nothing.
+    assert page.unread == [("sglang.kept", ["alone()"])]
+    assert page.counts == {IMPORTED: 1, SAID: 1, DROPPED: 1, INTERNAL: 1}
+    assert (page.handed, page.count(page.unread), page.count(page.ruled)) == (1, 1, 3)
+    assert definitions_data(gone) == {
+        "one": [[f"{P}ruled.py", 1]],
+        "two": [[f"{P}ruled.py", 2]],
+        "Lost": [[f"{P}lost.py", 2]],
+        "TpuPool": [[f"{P}lost.py", 3]],
+    }

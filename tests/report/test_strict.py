@@ -1,7 +1,5 @@
 """What strict mode refuses, and what it leaves alone."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Loading: every profile that ships, and every error with file, line and the nearest valid name."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -49,13 +47,8 @@ def test_values(tmp_path: Path) -> None:
         "small", folder(tmp_path, FACT + '\n[[absent]]\nid = "amd"\nwhy = "Not there."\nmodules = ["a"]\n')
     )
     [fact] = rules.facts
-    assert (fact.id, fact.calls, fact.value, fact.exact, fact.optional) == (
-        "hip",
-        ("sglang.**.is_hip",),
-        False,
-        True,
-        False,
-    )
+    assert (fact.id, fact.calls) == ("hip", ("sglang.**.is_hip",))
+    assert (fact.value, fact.exact, fact.optional) == (False, True, False)
     assert rules.absents[0].modules == ("a",)
     assert [rule.id for rule in rules.all_rules()] == ["hip", "amd"]
 
@@ -75,6 +68,19 @@ def test_the_digest_covers_rules_and_profile(tmp_path: Path) -> None:
     assert len({first, second, load_profile("small", place).digest}) == 3
 
 
+REFUSAL = """
+[[reject]]
+id = "refuse-kind"
+why = "A test of a domain's texts."
+feature = "other kinds"
+function = "sglang.**.start"
+attribute = ["kind", "other"]
+domain = "DOMAIN"
+instead = "Take another kind."
+"""
+DOMAIN = '[[domain]]\nid = "kinds"\nwhy = "The kinds there are."\nnames = ["sglang.**.kind"]\n'
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -91,19 +97,31 @@ def test_the_digest_covers_rules_and_profile(tmp_path: Path) -> None:
         (FACT + FACT, ["world.toml:6", "'hip'", "world.toml:1"]),
         (FACT + "value = true\n", ["world.toml:6"]),
         (FACT + "[[fact]\n", ["world.toml:6"]),
+        (FACT + "# \udcff\n", ["world.toml", "cannot be read"]),
+        (DOMAIN, ["exactly one of `never` and `only`"]),
+        (DOMAIN + 'never = ["a"]\nonly = ["b"]\n', ["exactly one of `never` and `only`"]),
+        (
+            DOMAIN + 'never = ["a"]\n' + REFUSAL.replace("DOMAIN", "kind"),
+            ["world.toml:7: rule refuse-kind names no domain: 'kind' (did you mean 'kinds'"],
+        ),
+        *(
+            (FACT + f'[[{old}]]\nid = "x"\n', [f"world.toml:6: [[{old}]] is called [[{new}]] now"])
+            for old, new in RENAMED.items()
+        ),
+        ('description = "x"\ninclude = ["word"]\n', ["small.toml:2", "'word'", "did you mean 'world'"]),
+        ('description = "x"\ninclde = ["world"]\n', ["small.toml:2", "'inclde'", "did you mean 'include'"]),
+        ('description = "x"\n', ["small.toml:1", "include"]),
+        ('description = "x\n', ["small.toml:1"]),
     ],
 )
 def test_errors_name_file_and_line(tmp_path: Path, text: str, words: list[str]) -> None:
+    """Of a file of rules, or of a profile, which begins with its description."""
+    files = (FACT, text) if text.startswith("description") else (text,)
     with pytest.raises(InputError) as caught:
-        load_profile("small", folder(tmp_path, text))
+        load_profile("small", folder(tmp_path, *files))
     for word in words:
         assert word in caught.value.message
     assert caught.value.next_step
-
-
-def test_a_file_that_is_not_utf_8(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"world\.toml.*cannot be read"):
-        load_profile("small", folder(tmp_path, FACT + "# \udcff\n"))
 
 
 def test_one_id_in_two_files(tmp_path: Path) -> None:
@@ -111,21 +129,6 @@ def test_one_id_in_two_files(tmp_path: Path) -> None:
     (place / "other.toml").write_text("# first\n" + FACT)
     with pytest.raises(InputError, match=r"other\.toml:2: rule id 'hip' is taken by world\.toml:1"):
         load_rules([place / "world.toml", place / "other.toml"])
-
-
-@pytest.mark.parametrize(
-    ("profile", "words"),
-    [
-        ('description = "x"\ninclude = ["word"]\n', ["small.toml:2", "'word'", "did you mean 'world'"]),
-        ('description = "x"\ninclde = ["world"]\n', ["small.toml:2", "'inclde'", "did you mean 'include'"]),
-        ('description = "x"\n', ["small.toml:1", "include"]),
-        ('description = "x\n', ["small.toml:1"]),
-    ],
-)
-def test_errors_of_a_profile(tmp_path: Path, profile: str, words: list[str]) -> None:
-    with pytest.raises(InputError) as caught:
-        load_profile("small", folder(tmp_path, FACT, profile))
-    assert all(word in caught.value.message for word in words) and caught.value.next_step
 
 
 def test_an_unknown_profile(tmp_path: Path) -> None:
@@ -164,12 +167,6 @@ def test_a_profile_extends_another_and_drops_some_of_its_files(tmp_path: Path) -
         load_profile("narrow", place)
 
 
-@pytest.mark.parametrize(("old", "new"), list(RENAMED.items()))
-def test_a_kind_by_its_old_name_is_told_the_new_one(tmp_path: Path, old: str, new: str) -> None:
-    with pytest.raises(InputError, match=rf"world.toml:6: \[\[{old}\]\] is called \[\[{new}\]\] now"):
-        load_profile("small", folder(tmp_path, FACT + f'[[{old}]]\nid = "x"\n'))
-
-
 @pytest.mark.parametrize(
     ("bounds", "expected"),
     [
@@ -184,19 +181,6 @@ def test_releases_that_have_what_a_rule_names(tmp_path: Path, bounds: str, expec
     assert {version: fact.may_idle(version) for version in expected} == expected
 
 
-REFUSAL = """
-[[reject]]
-id = "refuse-kind"
-why = "A test of a domain's texts."
-feature = "other kinds"
-function = "sglang.**.start"
-attribute = ["kind", "other"]
-domain = "DOMAIN"
-instead = "Take another kind."
-"""
-DOMAIN = '[[domain]]\nid = "kinds"\nwhy = "The kinds there are."\nnames = ["sglang.**.kind"]\n'
-
-
 def test_a_refusal_has_the_texts_of_its_domain(tmp_path: Path) -> None:
     for key in ("never", "only"):
         place = tmp_path / key
@@ -205,17 +189,3 @@ def test_a_refusal_has_the_texts_of_its_domain(tmp_path: Path) -> None:
         [refusal] = load_profile("small", folder(place, text)).refusals
         assert (refusal.values, refusal.only) == ((("a", "b"), ()) if key == "never" else ((), ("a", "b")))
         assert refusal.attributes == ("kind", "other")
-
-
-def test_a_refusal_names_a_domain_that_is_there(tmp_path: Path) -> None:
-    text = DOMAIN + 'never = ["a"]\n' + REFUSAL.replace("DOMAIN", "kind")
-    with pytest.raises(
-        InputError, match=r"world.toml:7: rule refuse-kind names no domain: 'kind' \(did you mean 'kinds'"
-    ):
-        load_profile("small", folder(tmp_path, text))
-
-
-@pytest.mark.parametrize("keys", ["", 'never = ["a"]\nonly = ["b"]\n'])
-def test_a_domain_says_one_thing(tmp_path: Path, keys: str) -> None:
-    with pytest.raises(InputError, match="exactly one of `never` and `only`"):
-        load_profile("small", folder(tmp_path, DOMAIN + keys))

@@ -1,14 +1,12 @@
 """What the tests of `source` share: an empty environment, a repository of SGLang's shape, an index."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.repositories import git
+from tests.small import git
 from tests.source.upstreams import LICENCE, PACKAGE, PYPROJECT, Index, put
 
 

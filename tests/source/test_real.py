@@ -3,8 +3,6 @@
 SHRINKER_TEST_GIT=/path/to/sglang pytest -m network tests/source
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import tomllib

@@ -1,7 +1,6 @@
-from __future__ import annotations
-
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -35,8 +34,11 @@ def test_sdist_when_there_is_no_wheel(index: Index, repository: Path, cache: Pat
     assert from_sdist.declared == from_wheel.declared
 
 
-def test_html_index(index: Index, repository: Path, cache: Path) -> None:
-    index.json = False
+@pytest.mark.parametrize(("setting", "value"), [("json", False), ("failures", 2)])
+def test_an_index_of_html_and_one_that_is_not_there_at_once(
+    index: Index, repository: Path, cache: Path, setting: str, value: int
+) -> None:
+    setattr(index, setting, value)
     index.add(WHEEL, make_wheel())
     assert open_upstream("release:1.2.0", cache=cache, repository=repository).files
 
@@ -67,25 +69,6 @@ def test_no_network(index: Index, repository: Path, cache: Path) -> None:
     assert "UPSTREAM=git" in error.value.next_step
 
 
-def test_a_server_error_is_tried_again(index: Index, repository: Path, cache: Path) -> None:
-    index.add(WHEEL, make_wheel())
-    index.failures = 2
-    assert open_upstream("release:1.2.0", cache=cache, repository=repository).files
-
-
-def test_hash_mismatch_keeps_nothing(index: Index, repository: Path, cache: Path) -> None:
-    index.add(WHEEL, make_wheel(), sha256="0" * 64)
-    with pytest.raises(InputError, match="sha256"):
-        open_upstream("release:1.2.0", cache=cache, repository=repository)
-    assert [path for path in cache.rglob("*") if path.is_file() and not path.name.endswith(".lock")] == []
-
-
-def test_index_without_hash(index: Index, repository: Path, cache: Path) -> None:
-    index.add(WHEEL, make_wheel(), sha256="")
-    with pytest.raises(InputError, match="no sha256"):
-        open_upstream("release:1.2.0", cache=cache, repository=repository)
-
-
 def test_unknown_version_names_the_nearest(index: Index, repository: Path, cache: Path) -> None:
     for version in ("1.0.0", "1.1.0", "1.2.0", "1.3.0", "1.10.0"):
         index.add(f"sglang-{version}-py3-none-any.whl", b"")
@@ -95,18 +78,32 @@ def test_unknown_version_names_the_nearest(index: Index, repository: Path, cache
         open_upstream("release:1.2.1", cache=cache, repository=repository)
 
 
-def test_a_wheel_that_is_not_sglang(index: Index, repository: Path, cache: Path) -> None:
-    index.add(WHEEL, make_wheel({"other/__init__.py": b""}))
-    with pytest.raises(InputError, match="no package"):
-        open_upstream("release:1.2.0", cache=cache, repository=repository)
-
-
-def test_an_index_without_the_project(
-    index: Index, repository: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("content", "sha256", "below", "said"),
+    [
+        (make_wheel(), "0" * 64, "", "sha256"),
+        (make_wheel(), "", "", "no sha256"),
+        (make_wheel({"other/__init__.py": b""}), None, "", "no package"),
+        (make_wheel(), None, "/nothing", "404"),
+    ],
+    ids=["another hash", "no hash", "a wheel that is not SGLang", "an index without the project"],
+)
+def test_what_is_refused_is_not_kept(
+    index: Index,
+    repository: Path,
+    cache: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    content: bytes,
+    sha256: str | None,
+    below: str,
+    said: str,
 ) -> None:
-    monkeypatch.setenv("UV_DEFAULT_INDEX", index.url + "/nothing")
-    with pytest.raises(InputError, match="404"):
+    index.add(WHEEL, content, sha256)
+    monkeypatch.setenv("UV_DEFAULT_INDEX", index.url + below)
+    with pytest.raises(InputError, match=said):
         open_upstream("release:1.2.0", cache=cache, repository=repository)
+    kept = [path for path in cache.rglob("*") if path.is_file() and not path.name.endswith(".lock")]
+    assert kept == [] or said == "no package", "a sound download stays"
 
 
 def test_a_changed_download_is_fetched_again(index: Index, repository: Path, cache: Path) -> None:
@@ -182,20 +179,23 @@ def test_the_size_of_the_newest_file_that_fits(
     assert download_size("https://index/simple", requirement) == size
 
 
+def _refuse(url: str) -> None:
+    raise InputError("cannot be reached", "check the network")
+
+
 @pytest.mark.parametrize(
-    "body", [b"", b"[]", b'{"files": [{"filename": "a_b-1.0.tar.gz", "url": ""}]}', b'{"files": 1}']
+    "fetch",
+    [
+        _refuse,
+        *(
+            lambda url, kind=kind, body=body: (kind, body, url)
+            for kind in (JSON, "text/html")
+            for body in (b"", b"[]", b'{"files": [{"filename": "a_b-1.0.tar.gz", "url": ""}]}', b'{"files": 1}')
+        ),
+    ],
 )
-@pytest.mark.parametrize("kind", [JSON, "text/html"])
 def test_a_size_that_the_index_does_not_tell_is_no_error(
-    monkeypatch: pytest.MonkeyPatch, body: bytes, kind: str
+    monkeypatch: pytest.MonkeyPatch, fetch: Callable[[str], object]
 ) -> None:
-    monkeypatch.setattr("shrinker.source.index.fetch", lambda url: (kind, body, url))
-    assert download_size("https://index/simple", "a-b") is None
-
-
-def test_a_size_without_a_network_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(url: str) -> None:
-        raise InputError("cannot be reached", "check the network")
-
-    monkeypatch.setattr("shrinker.source.index.fetch", refuse)
+    monkeypatch.setattr("shrinker.source.index.fetch", fetch)
     assert download_size("https://index/simple", "a-b") is None

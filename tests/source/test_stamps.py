@@ -1,16 +1,19 @@
-"""A folder's hashes are remembered, and an edit is always seen."""
-
-from __future__ import annotations
+"""What is known of the last state of a folder or repository is taken again, an edit is seen, and nothing damaged is used."""
 
 import os
 import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from shrinker.source import cache as store
+from shrinker.source import git as source
 from shrinker.source import open_upstream, stamps
+from shrinker.source.repository import Commit
 from shrinker.source.stamps import FolderHashes
+from shrinker.values.upstream import UpstreamTree
+from tests.small import git
 from tests.source.upstreams import put
 
 SERVER = "python/sglang/srt/server.py"
@@ -132,3 +135,63 @@ def test_old_states_of_a_folder_leave_the_cache(upstream_git: Path, repository: 
     put(upstream_git / SERVER, b"PORT = 9\n")
     _open(upstream_git, repository, cache)
     assert trees() == 3
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Paths whose content was asked of git."""
+    found: list[str] = []
+    contents = source._contents
+
+    def counted(commit: Commit, blobs: Mapping[str, str], where: str) -> Iterator[tuple[str, bytes]]:
+        found.extend(blobs)
+        return contents(commit, blobs, where)
+
+    monkeypatch.setattr(source, "_contents", counted)
+    return found
+
+
+def _commit(upstream: Path, commit: str, cache: Path, repository: Path) -> UpstreamTree:
+    return open_upstream(f"git:{upstream}@{commit}", cache=cache, repository=repository)
+
+
+def _contents(tree: UpstreamTree) -> dict[str, bytes]:
+    return {file.path: tree.read(file.path) for file in tree.files}
+
+
+def test_only_what_changed_is_read(upstream_git: Path, repository: Path, cache: Path, asked: list[str]) -> None:
+    old = git(upstream_git, "rev-parse", "HEAD~1")
+    first = _commit(upstream_git, old, cache, repository)
+    asked.clear()
+    second = _commit(upstream_git, "main", cache, repository)
+    changed = {file.path for file in second.files if file not in first.files}
+    assert changed == {SERVER} and set(asked) == {SERVER, "python/pyproject.toml"}
+    assert (second.root / "LICENSE").samefile(first.root / "LICENSE")
+    assert _contents(second) == _contents(_commit(upstream_git, "main", cache.parent / "other", repository))
+    # The other way round, and what an open tree was before stays what it was.
+    assert _commit(upstream_git, old, cache, repository).files == first.files
+
+
+def test_a_damaged_tree_gives_nothing(upstream_git: Path, repository: Path, cache: Path) -> None:
+    first = _commit(upstream_git, git(upstream_git, "rev-parse", "HEAD~1"), cache, repository)
+    (first.root / "sgl-kernel/a.cu").write_bytes(b"poison")
+    second = _commit(upstream_git, "main", cache, repository)
+    assert _contents(second) == _contents(_commit(upstream_git, "main", cache.parent / "other", repository))
+
+
+@pytest.mark.parametrize("damage", ["cut", "changed", "empty", "gone"])
+def test_a_damaged_record_is_as_none(
+    damage: str, upstream_git: Path, repository: Path, cache: Path, asked: list[str]
+) -> None:
+    _commit(upstream_git, git(upstream_git, "rev-parse", "HEAD~1"), cache, repository)
+    (record,) = (cache / "stamps").glob("git-*.json")
+    text = record.read_text()
+    if damage == "gone":
+        record.unlink()
+    else:
+        changed = text.replace('\\"sgl-kernel/a.cu\\"', '\\"LICENSE\\"')
+        assert changed != text
+        record.write_text({"cut": text[:-9], "changed": changed, "empty": ""}[damage])
+    asked.clear()
+    tree = _commit(upstream_git, "main", cache, repository)
+    assert set(asked) == {file.path for file in tree.files}

@@ -1,7 +1,5 @@
 """Small upstreams made on the fly: a wheel, a source distribution, git commands, an index on 127.0.0.1."""
 
-from __future__ import annotations
-
 import hashlib
 import http.server
 import io

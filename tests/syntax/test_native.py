@@ -1,9 +1,8 @@
-"""What is read of C++ and CUDA; what must not count comes first."""
-
-from __future__ import annotations
+"""What is read of C++, CUDA and CMake; what must not count comes first."""
 
 import pytest
 
+from shrinker.syntax.cmake import read_cmake
 from shrinker.syntax.native import Lines, NativeSource, read_native
 
 
@@ -21,11 +20,6 @@ NOT_DEFINED = {
 }
 
 
-@pytest.mark.parametrize("text", NOT_DEFINED.values(), ids=NOT_DEFINED)
-def test_not_defined(text: str) -> None:
-    assert "f" not in read(text).defined
-
-
 DEFINED = {
     "a function": "int f(int a) { return a; }",
     "a kernel": "__global__ void __launch_bounds__(128) f(float* x) { }",
@@ -38,9 +32,9 @@ DEFINED = {
 }
 
 
-@pytest.mark.parametrize("text", DEFINED.values(), ids=DEFINED)
-def test_defined(text: str) -> None:
-    assert "f" in read(text).defined
+@pytest.mark.parametrize("name", [*NOT_DEFINED, *DEFINED])
+def test_what_a_text_defines(name: str) -> None:
+    assert ("f" in read((NOT_DEFINED | DEFINED)[name]).defined) is (name in DEFINED)
 
 
 def test_what_is_only_declared_is_no_mention() -> None:
@@ -170,3 +164,41 @@ def test_comments_directly_above_go_along() -> None:
 def test_texts_count_and_assembly_and_comments_do_not() -> None:
     source = read('const char* t = "say::one";\nvoid* u = [] { asm volatile("two;" "two"); /* three */ }();\n')
     assert "one" in source.outside and not source.outside & {"two", "three"}
+
+
+LIST = """\
+# set(NOT "a.cu")
+#[[ set(NOT
+   "b.cu") ]]
+set(SOURCES
+    "csrc/a.cu"  # the first
+    # "csrc/c.cu"
+    csrc/b.cu "csrc/d e.cu"
+    ${folder}/x.cu
+)
+if (A AND (B OR C))
+  ADD_LIBRARY(t ${SOURCES})
+endif()
+message([==[ not ( "read" ]==])
+"""
+
+
+def test_commands_and_their_arguments() -> None:
+    found = read_cmake(LIST)
+    assert [(c.name, c.line, c.last) for c in found] == [
+        ("set", 4, 9),
+        ("if", 10, 10),
+        ("add_library", 11, 11),
+        ("endif", 12, 12),
+        ("message", 13, 13),
+    ]
+    sources = found[0].arguments
+    assert [a.text for a in sources] == ["SOURCES", "csrc/a.cu", "csrc/b.cu", "csrc/d e.cu", "${folder}/x.cu"]
+    assert [a.text for a in sources if a.alone] == ["csrc/a.cu", "${folder}/x.cu"]
+    assert [a.text for a in found[1].arguments] == ["A", "AND", "B", "OR", "C"]
+    assert found[4].arguments[0].text == ' not ( "read" '
+
+
+def test_what_cannot_be_read_ends_the_list() -> None:
+    assert [c.name for c in read_cmake("a(1)\nb(\n")] == ["a"]
+    assert read_cmake("") == ()

@@ -1,7 +1,5 @@
 """The pin moves with the tree, the lock and the reports, or nothing does."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -11,9 +9,8 @@ from shrinker.source.pins import load_pins
 from shrinker.upgrade.pin import index_commit, moved
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import Identity
-from tests.cli.small import FILES, RULES, Done, World
-from tests.repositories import committed, git
-from tests.small import write
+from tests.cli.small import FILES, Done, World, small_world
+from tests.small import committed, git, write
 
 CUDA = "python/sglang/srt/cuda.py"
 TOML = """# Where upstream lives.
@@ -65,9 +62,7 @@ class Checkout:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Checkout:
-    write(tmp_path / "upstream", FILES)
-    write(tmp_path / "rules", RULES)
-    found = Checkout(World(tmp_path))
+    found = Checkout(small_world(tmp_path))
     # The pin is a commit from the first on: there is no index to have a release from.
     text = (found.root / "upstream.toml").read_text()
     (found.root / "upstream.toml").write_text(moved(text, release=None, commit=found.commits[0]))
@@ -91,8 +86,7 @@ def test_a_bump_moves_everything_and_tells_what_changed(checkout: Checkout) -> N
 
 
 def _budget(checkout: Checkout, text: str) -> None:
-    with (checkout.world.rules / "profiles/small.toml").open("a") as file:
-        file.write(f"\n[budget]\n{text}\n")
+    checkout.world.add("rules/profiles/small.toml", f"\n[budget]\n{text}\n")
 
 
 @pytest.mark.parametrize(
@@ -117,8 +111,7 @@ def test_what_the_tree_before_imported_too_is_within_the_budget(checkout: Checko
     checkout.commit("Imports it", {CUDA: f"import vllm\n\nprint(vllm)\n\n\n{FILES[CUDA]}"})
     assert checkout.bump("--commit", checkout.commits[3]).code == 0
     _budget(checkout, 'forbidden = ["vllm"]\ndistributions = 0\nlines = 100')
-    with (checkout.world.upstream / CUDA).open("a") as file:
-        file.write("# more\n")
+    checkout.world.add(f"upstream/{CUDA}", "# more\n")
     checkout.commit("Grown", {})
     done = checkout.bump("--commit", checkout.commits[4])
     assert done.code == 0, done.err

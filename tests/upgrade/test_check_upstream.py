@@ -1,7 +1,5 @@
 """Drift of upstream, seeded into a small one: check-upstream names it with its site, and the tree stays sound."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -10,7 +8,7 @@ from typing import Any
 import pytest
 
 from shrinker.upgrade.check_upstream import upstream_line
-from tests.cli.small import FILES, World, small_world
+from tests.cli.small import FILES, Done, World, small_world
 from tests.cli.small import RULES as SMALL
 from tests.small import rule, write
 
@@ -74,10 +72,14 @@ def world(tmp_path: Path) -> World:
     return world
 
 
+def _asked(world: World, *more: str) -> Done:
+    words = ["--since", f"path:{world.folder / 'before'}", "--rules", str(world.rules), "--profile", "small"]
+    return world.run(["check-upstream", f"path:{world.upstream}", *words, "--jobs", "1", *more])
+
+
 def _check(world: World, code: int = 1) -> dict[str, list[dict[str, Any]]]:
     """Symptoms by section."""
-    words = ["--since", f"path:{world.folder / 'before'}", "--rules", str(world.rules), "--profile", "small"]
-    done = world.run(["check-upstream", f"path:{world.upstream}", *words, "--jobs", "1", "--json"])
+    done = _asked(world, "--json")
     assert done.code == code, done.err + done.out
     found = json.loads(done.out)
     assert found["files"] > 5, "the tree was generated, with its evidence"
@@ -94,6 +96,13 @@ def _change(world: World, path: str, *pairs: tuple[str, str]) -> None:
         assert old in text
         text = text.replace(old, new)
     file.write_text(text)
+
+
+def _always(world: World, files: dict[str, str]) -> None:
+    """Files of both upstreams, in which nothing is new then."""
+    for folder in (world.upstream, world.folder / "before"):
+        write(folder, files)
+    assert _check(world, code=0) == {}
 
 
 def _kept(world: World, path: str) -> str:
@@ -115,11 +124,8 @@ def test_a_renamed_predicate(world: World) -> None:
     assert row["name"] == "is_radeon" and row["sites"] == [f"{SERVER}:4"] and "[[fact]]" in row["rule"]
     (lost,) = found["lost"]
     assert lost["name"] == "sglang.**.is_hip" and "rule hip (world.toml:" in lost["text"]
-    assert (
-        lost["sites"] == [f"{UTILS}:12"]
-        and "`is_radeon`" in lost["text"]
-        and 'calls = ["sglang.**.is_radeon"]' in lost["rule"]
-    )
+    assert lost["sites"] == [f"{UTILS}:12"] and "`is_radeon`" in lost["text"]
+    assert 'calls = ["sglang.**.is_radeon"]' in lost["rule"]
     (rule,) = found["unmatched-rule"]
     assert rule["name"] == "hip" and rule["sites"] == ["world.toml:12"]
     assert "WAVES = 64" in _kept(world, SERVER), "what is not known stays"
@@ -140,9 +146,7 @@ def test_one_name_of_a_rule_that_matches_all_the_same(world: World) -> None:
 def test_an_optional_root_and_a_removed_module_that_are_gone(world: World) -> None:
     root = rule("root", "tools", modules=["sglang.srt.tool"], optional=True)
     write(world.rules, {"world.toml": RULES["world.toml"] + "\n" + root})
-    for folder in (world.upstream, world.folder / "before"):
-        write(folder, {"python/sglang/srt/tool.py": "A = 1\n"})
-    assert _check(world, code=0) == {}
+    _always(world, {"python/sglang/srt/tool.py": "A = 1\n"})
     (world.upstream / "python/sglang/srt/tool.py").rename(world.upstream / "python/sglang/srt/gadget.py")
     (row,) = _check(world)["lost"]
     assert (row["name"], row["sites"]) == ("sglang.srt.tool", ["python/sglang/srt/tool.py"])
@@ -151,21 +155,16 @@ def test_an_optional_root_and_a_removed_module_that_are_gone(world: World) -> No
 def test_a_backend_that_is_registered_beside_others(world: World) -> None:
     rows = "".join(f"\n\n@register_backend({n!r})\ndef made_{n}():\n    return 1\n" for n in ("npu", "xpu", "cuda"))
     more = "BACKENDS = {}\n\n\ndef register_backend(name):\n    return lambda f: BACKENDS.setdefault(name, f)\n" + rows
-    for folder in (world.upstream, world.folder / "before"):
-        write(folder, {"python/sglang/srt/backends.py": more})
-        server = folder / SERVER
-        server.write_text("import sglang.srt.backends\n" + server.read_text())
-    assert _check(world, code=0) == {}
+    _always(world, {"python/sglang/srt/backends.py": more, SERVER: "import sglang.srt.backends\n" + BASE[SERVER]})
     new = more + "\n\n@register_backend('tpu9')\ndef made_tpu9():\n    return 1\n"
     write(world.upstream, {"python/sglang/srt/backends.py": new})
     (row,) = _check(world)["platforms"]
     assert row["name"] == "tpu9" and row["sites"] == ["python/sglang/srt/backends.py:23"]
 
 
-def test_a_backend_folder_beside_one_that_a_rule_removes(world: World) -> None:
-    more = {"python/sglang/srt/hardware/npu/__init__.py": "A = 1\n"}
-    for folder in (world.upstream, world.folder / "before"):
-        write(folder, more)
+@pytest.mark.parametrize("names", [("npu",), ("npu", "xpu", "hip")], ids=["one that a rule removes", "some"])
+def test_a_backend_folder_beside_others(world: World, names: tuple[str, ...]) -> None:
+    _always(world, {f"python/sglang/srt/hardware/{name}/__init__.py": "A = 1\n" for name in names})
     write(world.upstream, {"python/sglang/srt/hardware/tpu9/__init__.py": "A = 1\n"})
     (row,) = _check(world)["platforms"]
     assert (row["name"], row["sites"]) == ("tpu9", ["python/sglang/srt/hardware/tpu9"])
@@ -180,16 +179,6 @@ def test_a_new_platform_backend(world: World) -> None:
     assert "Kind.TPU9" in _kept(world, PLATFORM)
 
 
-def test_a_backend_folder_of_a_platform_that_no_rule_names(world: World) -> None:
-    more = {f"python/sglang/srt/hardware/{name}/__init__.py": "A = 1\n" for name in ("npu", "xpu", "hip")}
-    write(world.upstream, more)
-    write(world.folder / "before", more)
-    assert _check(world, code=0) == {}
-    write(world.upstream, {"python/sglang/srt/hardware/tpu9/__init__.py": "A = 1\n"})
-    (row,) = _check(world)["platforms"]
-    assert (row["name"], row["sites"]) == ("tpu9", ["python/sglang/srt/hardware/tpu9"])
-
-
 def test_a_new_kind_of_registry(world: World) -> None:
     maker = "GADGETS = {}\n\n\ndef register_gadget(name):\n    return lambda f: GADGETS.setdefault(name, f)\n\n\n"
     gadget = "@register_gadget('hip')\ndef gadget():\n    return start(), WAVES, platforms.find('cuda')\n\n\n"
@@ -201,10 +190,7 @@ def test_a_new_kind_of_registry(world: World) -> None:
 
 def test_a_root_that_is_gone(world: World) -> None:
     write(world.rules, {"world.toml": RULES["world.toml"].replace('["sglang"]', '["sglang", "sglang.srt.launch"]')})
-    launch = {"python/sglang/srt/launch.py": "import sglang.srt.server\n"}
-    write(world.upstream, launch)
-    write(world.folder / "before", launch)
-    assert _check(world, code=0) == {}
+    _always(world, {"python/sglang/srt/launch.py": "import sglang.srt.server\n"})
     (world.upstream / "python/sglang/srt/launch.py").unlink()
     (row,) = _check(world)["missing-root"]
     assert "sglang.srt.launch" in row["sites"][0] and "rename it" in row["text"]
@@ -245,8 +231,7 @@ def test_a_rule_that_is_pasted_ends_the_symptom(world: World) -> None:
 
 def test_an_upstream_that_cannot_be_generated_is_told_with_the_rest(world: World) -> None:
     write(world.upstream, {SERVER: "def broken(:\n", "python/sglang/srt/fresh/a.py": ""})
-    words = ["--since", f"path:{world.folder / 'before'}", "--rules", str(world.rules), "--profile", "small"]
-    done = world.run(["check-upstream", f"path:{world.upstream}", *words, "--jobs", "1"])
+    done = _asked(world)
     assert done.code == 1, done.err
     assert "The tree could not be generated (1)" in done.out and "python/sglang/srt/fresh" in done.out
 

@@ -1,7 +1,5 @@
 """A generated tree on a branch: linear, by its bytes alone, never by force."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Callable
@@ -10,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.small import FILES, Done, World, small_world
-from tests.repositories import committed, git
-from tests.small import content, write
+from tests.small import committed, content, git, write
 
 CUDA = "python/sglang/srt/cuda.py"
 
@@ -67,21 +64,13 @@ def test_trailers(world: World) -> None:
 def test_the_same_bytes_have_the_same_tree_hash_whatever_git_is_set_to(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(
-        world.upstream,
-        {
-            "python/sglang/srt/lines.py": "A = 1\r\n",
-            CUDA: "from sglang.srt.lines import A\n\n\ndef start():\n    return A\n",
-        },
-    )
+    cuda = "from sglang.srt.lines import A\n\n\ndef start():\n    return A\n"
+    write(world.upstream, {"python/sglang/srt/lines.py": "A = 1\r\n", CUDA: cuda})
     assert world.shrink().code == 0
     one = json.loads(_publish(world).out)["tree"]
     settings = world.folder / "settings"
-    settings.write_text(
-        "[core]\n  autocrlf = true\n  attributesFile = "
-        + str(world.folder / "attributes")
-        + "\n[user]\n  name = Somebody\n  email = s@b\n"
-    )
+    core = f"[core]\n  autocrlf = true\n  attributesFile = {world.folder / 'attributes'}\n"
+    settings.write_text(f"{core}[user]\n  name = Somebody\n  email = s@b\n")
     (world.folder / "attributes").write_text("*.py text eol=lf\n*.md export-ignore\n")
     (world.out / "python").chmod(0o700)
     for file in world.out.rglob("*.py"):
@@ -146,11 +135,7 @@ def test_a_tree_that_is_not_as_its_manifest_says_is_not_published(world: World) 
 
 
 def test_bad_remotes_and_branches(world: World) -> None:
-    for branch, remote in (
-        ("a..b", None),
-        ("-x", None),
-        ("tree", str(world.folder / "nowhere")),
-        ("tree", "--upload-pack=x"),
-    ):
+    nowhere = str(world.folder / "nowhere")
+    for branch, remote in (("a..b", None), ("-x", None), ("tree", nowhere), ("tree", "--upload-pack=x")):
         done = _publish(world, branch, remote)
         assert done.code == 2 and "next: " in done.err, (branch, remote, done.err)

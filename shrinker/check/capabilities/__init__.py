@@ -14,6 +14,6 @@ Limits: a definition that nothing names any more is no loss by itself, since who
 is wrong about something with a word of the dropped ones in its name goes unnoticed here.
 """
 
-from shrinker.check.capabilities.vocabulary import Atom, Vocabulary
+from shrinker.check.capabilities.vocabulary import Vocabulary
 
-__all__ = ["Atom", "Vocabulary"]
+__all__ = ["Vocabulary"]

@@ -10,15 +10,15 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from shrinker.check.tokens import is_subsequence
+from shrinker.syntax.walk import Definition
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _WRITTEN = frozenset({"None", "False", "True", "pass"})
 """Tokens that may stand in the place of others."""
-Definition = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 Pairs = dict[int, ast.stmt]
 """By the identity of a statement of upstream, its partner."""
 
@@ -34,29 +34,14 @@ class Aligner:
     def __init__(self, explained: Callable[[ast.expr, bool], bool], names: Collection[str]) -> None:
         self._explained = explained
         self._names = names
-        self._heads: dict[int, str] = {}
-        self._whole: dict[int, tuple[object, ...]] = {}
-
-    def pairs(self, ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt]) -> Pairs:
-        """Partners of upstream's statements (`ours`) on every level below definitions.
-
-        Args:
-            ours, theirs: a body in upstream, and what is left of it.
-        """
-        found: Pairs = {}
-        self._align(ours, theirs, found)
-        return found
+        self.head = cache(_head)
+        """A statement without its suites, as text."""
+        # No `cache` of a method: it would hold this object, which holds it, and workers collect no garbage.
+        self._keys: dict[ast.stmt, tuple[object, ...]] = {}
 
     def same(self, one: ast.stmt, other: ast.stmt) -> bool:
         """Whether both are the same, with all that is in them but for definitions' bodies."""
         return self._key(one) == self._key(other)
-
-    def head(self, node: ast.stmt) -> str:
-        """A statement without its suites, as text."""
-        found = self._heads.get(id(node))
-        if found is None:
-            found = self._heads[id(node)] = _head(node)
-        return found
 
     def is_idle(self, body: Sequence[ast.stmt]) -> bool:
         """Whether a suite does nothing but to bind names that the generated file does not read."""
@@ -72,25 +57,24 @@ class Aligner:
         return {*self._names}
 
     def _key(self, node: ast.stmt) -> tuple[object, ...]:
-        found = self._whole.get(id(node))
-        if found is None:
-            suites = tuple(tuple(map(self._key, suite)) for suite in suites_of(node))
-            found = self._whole[id(node)] = (self.head(node), suites)
-        return found
+        if node not in self._keys:
+            self._keys[node] = self.head(node), tuple(tuple(map(self._key, suite)) for suite in suites_of(node))
+        return self._keys[node]
 
     def _alike(self, one: ast.stmt, other: ast.stmt) -> bool:
         """Whether the head of the second may be what is left of the first's."""
-        if type(one) is not type(other):
-            return False
-        a, b = self.head(one), self.head(other)
-        if a == b:
-            return True
-        if isinstance(one, (*Definition, ast.Try)):
-            return isinstance(one, ast.Try)
-        return is_part(b, a)
+        whole, left = self.head(one), self.head(other)
+        if type(one) is not type(other) or whole == left:
+            return type(one) is type(other)
+        # What two definitions are called is not all the same.
+        return not isinstance(one, Definition) and is_part(left, whole)
 
-    def _align(self, ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt], found: Pairs) -> int:
-        """Pair what can be paired; how many have a partner."""
+    def align(self, ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt], found: Pairs) -> int:
+        """Pair what can be paired of a body in upstream (`ours`) and what is left of it, on every level below definitions.
+
+        Returns:
+            How many have a partner, less what the others cost.
+        """
         count, first = 0, 0
         while first < min(len(ours), len(theirs)) and self.same(ours[first], theirs[first]):
             count += self._take(ours[first], theirs[first], found)
@@ -103,7 +87,7 @@ class Aligner:
         width = len(theirs)
         best = [[0] * (width + 1)]
         steps: list[list[_Step]] = []
-        memo: dict[tuple[int, int], tuple[int, Pairs]] = {}
+        together = cache(self._within)
         for node, following, suites in cells:
             after = best[following]
             gone = isinstance(node, ast.If) and not self.is_idle(node.body) and not self._explained(node.test, False)
@@ -117,7 +101,7 @@ class Aligner:
                     if row[j + 1] > score:
                         score, step = row[j + 1], _Step(len(best), j + 1)
                     if self._alike(node, theirs[j]):
-                        within, pairs = self._within(node, theirs[j], memo)
+                        within, pairs = together(node, theirs[j])
                         if within + after[j + 1] >= score:
                             score, step = within + after[j + 1], _Step(following, j + 1, pairs)
                 row[j], line[j] = score, step
@@ -152,23 +136,18 @@ class Aligner:
         suites = zip(suites_of(one), suites_of(other), strict=True)
         return 2 + sum(self._take(a, b, found) for mine, its in suites for a, b in zip(mine, its, strict=True))
 
-    def _within(
-        self, one: ast.stmt, other: ast.stmt, memo: dict[tuple[int, int], tuple[int, Pairs]]
-    ) -> tuple[int, Pairs]:
+    def _within(self, one: ast.stmt, other: ast.stmt) -> tuple[int, Pairs]:
         """The score of two partners with all that is in them: half as much for one of which something is gone."""
-        key = id(one), id(other)
-        if key not in memo:
-            pairs: Pairs = {}
-            if self.same(one, other):
-                score = _PARTNER * self._take(one, other, pairs)
-                if isinstance(one, Definition) and isinstance(other, Definition):
-                    # Of several of one name the one with most of the body in common.
-                    score += self._align(one.body, other.body, {})
-            else:
-                score = _PARTNER * (2 if self.head(one) == self.head(other) else 1)
-                score += sum(self._align(mine, its, pairs) for mine, its in _matching_suites(one, other))
-            memo[key] = score, pairs
-        return memo[key]
+        pairs: Pairs = {}
+        if self.same(one, other):
+            score = _PARTNER * self._take(one, other, pairs)
+            if isinstance(one, Definition) and isinstance(other, Definition):
+                # Of several of one name the one with most of the body in common.
+                score += self.align(one.body, other.body, {})
+        else:
+            score = _PARTNER * (2 if self.head(one) == self.head(other) else 1)
+            score += sum(self.align(mine, its, pairs) for mine, its in _matching_suites(one, other))
+        return score, pairs
 
 
 class _Step(NamedTuple):
@@ -204,9 +183,7 @@ def suites_of(node: ast.stmt) -> Iterator[list[ast.stmt]]:
     if isinstance(node, ast.Match):
         yield from (case.body for case in node.cases)
         return
-    for name in ("body", "orelse", "finalbody"):
-        if hasattr(node, name):
-            yield getattr(node, name)
+    yield from (getattr(node, name) for name in ("body", "orelse", "finalbody") if hasattr(node, name))
     yield from (handler.body for handler in getattr(node, "handlers", ()))
 
 

@@ -9,16 +9,14 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
-from shrinker.cache import pack
 from shrinker.check.allowances import OWN_FILES
 from shrinker.check.capabilities.losses import Loss, losses
-from shrinker.check.capabilities.vocabulary import Atom, Vocabulary
+from shrinker.check.capabilities.vocabulary import Vocabulary
 from shrinker.check.refused import TABLE, refused_rows, table_of
 from shrinker.check.registry import Seen
 from shrinker.check.trees import Trees
 from shrinker.check.workers import map_cached
-from shrinker.ruleset.match import any_module_matches, name_matches, overlap
-from shrinker.source.cache import sha256_of
+from shrinker.ruleset.match import any_module_matches, any_name_matches, overlap
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.walk import definitions
 from shrinker.values.upstream import PACKAGE_PREFIX, module_name
@@ -30,7 +28,7 @@ def unexplained_losses(trees: Trees, seen: Seen) -> None:
     reasons: Counter[str] = Counter()
     for path, loss in _losses(trees, vocabulary):
         name = f"{module_name(path)}.{loss.where}"
-        reason = vocabulary.reason(loss.test, loss.value) or vocabulary.whole(name)
+        reason = loss.reason or vocabulary.whole(name)
         if reason is None:
             seen.ask(path, loss.line, f"{loss.where or 'the module'}: {loss.what}")
         reasons[f"explained by {reason}" if reason else "losses that no word explains"] += 1
@@ -42,7 +40,7 @@ def wrongly_refused(trees: Trees, seen: Seen) -> None:
     vocabulary = Vocabulary(trees.stated.dropped)
     for line, rule, said in _refused(table_of(trees.out)):
         seen.look()
-        if not vocabulary.permits(Atom(said), False):
+        if vocabulary.of(said, False) is None:
             seen.ask(TABLE, line, f"{rule} refuses {said[0]!r}")
 
 
@@ -57,31 +55,26 @@ def _refused(table: ast.Module) -> Iterator[tuple[int, str, tuple[str, ...]]]:
             case ast.AnnAssign(target=ast.Name(id="SWITCHES"), value=ast.Tuple(elts=switches)):
                 for switch in switches:
                     rule, names = ast.literal_eval(switch)
-                    for name in names.split():
-                        yield switch.lineno, rule, (name.rstrip("="),)
+                    yield from ((switch.lineno, rule, (name.rstrip("="),)) for name in names.split())
 
 
 def _losses(trees: Trees, vocabulary: Vocabulary) -> Iterator[tuple[str, Loss]]:
-    theirs = trees.source.by_path
-    entries = {path: entry for path, entry in trees.changed.items() if path not in OWN_FILES}
-    layer = trees.cache.layer("capabilities")
     # By the bytes that are there, not by what the manifest says of them.
-    keys = {
-        path: layer.key(path, sha256_of(trees.out / path), theirs[path].sha256, vocabulary.digest) for path in entries
-    }
-    call = partial(_of_file, trees.source.root, trees.out, vocabulary)
-    found = map_cached(call, layer, keys, lambda path: entries[path].lines_before, jobs=trees.jobs)
+    changed = (path for path in trees.changed if path not in OWN_FILES)
+    contents = {path: f"{trees.hashes[path]} {trees.source.by_path[path].sha256}" for path in changed}
+    root, layer = trees.source.root, trees.cache.layer("capabilities", vocabulary.digest)
+    found = map_cached(partial(_of_file, root, trees.out, vocabulary), layer, contents, root, jobs=trees.jobs)
     return ((path, loss) for path, some in found.items() for loss in some)
 
 
-def _of_file(root: Path, out: Path, vocabulary: Vocabulary, path: str) -> bytes:
+def _of_file(root: Path, out: Path, vocabulary: Vocabulary, path: str) -> list[Loss]:
     ours, theirs = (parsed((base / path).read_bytes(), path) for base in (root, out))
-    return pack(losses(ours, theirs, vocabulary) if ours is not None and theirs is not None else [])
+    return losses(ours, theirs, vocabulary) if ours is not None and theirs is not None else []
 
 
 def lost_capabilities(trees: Trees, seen: Seen) -> None:
     """Modules and definitions of upstream that carry a capability and are gone."""
-    capabilities, kept, out = trees.stated.capabilities, set(trees.recorded), trees.out
+    capabilities, kept = trees.stated.capabilities, set(trees.recorded)
     patterns = [pattern for row in capabilities for pattern in row.definitions]
     # Most modules may hold none of them, and most of the others define none: these are not read, or not parsed.
     defined = re.compile(rb"\b(?:class|def) +(?:" + (b"|".join(map(_last, patterns)) or rb"(?!)") + rb")\b")
@@ -97,11 +90,11 @@ def lost_capabilities(trees: Trees, seen: Seen) -> None:
         before = parsed(data, path) if defined.search(data) else None
         if before is None:
             continue
-        after = parsed((out / path).read_bytes(), path) if (out / path).is_file() else None
-        left = {name for name, _ in definitions(after, module)} if after else set()
+        after = parsed((trees.out / path).read_bytes(), path) if (trees.out / path).is_file() else None
+        left = dict(definitions(after, module)) if after else {}
         for name, _ in definitions(before, module):
             for row in capabilities:
-                if any(name_matches(pattern, name) for pattern in row.definitions):
+                if any_name_matches(row.definitions, name):
                     seen.look(check="definitions")
                     if name not in left:
                         seen.ask(path, 0, f"{name} carries {row.id}, and is gone", check="definitions")
@@ -124,13 +117,11 @@ def silent_names(trees: Trees, seen: Seen) -> None:
 
 def _written(root: Path, paths: Iterable[str], names: Iterable[str]) -> set[str]:
     """Which of these names any of the files writes."""
-    left = {name: name.encode() for name in names}
+    left = set(names)
     found: set[str] = set()
     for path in paths:
-        if not left:
-            break
-        data = (root / path).read_bytes()
-        here = {name for name, text in left.items() if text in data}
+        data = (root / path).read_bytes() if left else b""
+        here = {name for name in left if name.encode() in data}
         found |= here
-        left = {name: text for name, text in left.items() if name not in here}
+        left -= here
     return found

@@ -7,15 +7,18 @@ any more is no loss: whoever named it stood in one.
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import takewhile
 from typing import TypeVar
 
 from shrinker.check.allowances import is_named_error
-from shrinker.check.capabilities.alignment import Aligner, Definition, Pairs, is_part, suites_of
-from shrinker.check.capabilities.vocabulary import Atom, Each, Formula, Not, Vocabulary, formula, words
+from shrinker.check.capabilities.alignment import Aligner, Pairs, is_part, suites_of
+from shrinker.check.capabilities.vocabulary import Vocabulary, words
 from shrinker.syntax.control import is_main
+from shrinker.syntax.walk import Definition
 
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _SHOWN = 120
@@ -31,9 +34,8 @@ class Loss:
     """In upstream's file."""
     where: str
     """Qualified name of the function or class within the module."""
-    test: Formula
-    """What must have `value` for all else that is around it to be right."""
-    value: bool
+    reason: str | None
+    """The row whose words explain it; None where what is around it may be right without it."""
     what: str
     """What is gone, in words."""
 
@@ -47,28 +49,26 @@ def losses(ours: ast.Module, theirs: ast.Module, vocabulary: Vocabulary) -> list
         vocabulary: says which tests may have which value. Where a file may be read in several ways, the one with fewest losses that it
             does not explain counts.
     """
-    before, after = _scopes(ours.body), _scopes(theirs.body)
+    before: dict[str, list[list[ast.stmt]]] = defaultdict(list)
+    for name, body in _scopes(ours.body):
+        before[name].append(body)
     left = frozenset(
         name for node in ast.walk(theirs) if isinstance(node, ast.Name | ast.Attribute) for name in words(node)
     )
-    aligner = Aligner(lambda test, value: vocabulary.permits(formula(test), value), left)
+    aligner = Aligner(lambda test, value: vocabulary.reason(test, value) is not None, left)
     found: list[Loss] = []
-    for name, bodies in after.items():
-        for body in bodies:
-            candidates = before.get(name, [])
-            if candidates:
-                found += _Scope(aligner, name, _closest(aligner, body, candidates), body).losses()
+    for name, body in _scopes(theirs.body):
+        if name in before:
+            found += _Scope(vocabulary, aligner, name, _closest(aligner, body, before[name]), body).losses()
     return found
 
 
-def _scopes(body: Sequence[ast.stmt], name: str = "") -> dict[str, list[list[ast.stmt]]]:
-    """Bodies of the module, its functions and classes, by qualified name."""
-    found: dict[str, list[list[ast.stmt]]] = {name: [list(body)]}
+def _scopes(body: list[ast.stmt], name: str = "") -> Iterator[tuple[str, list[ast.stmt]]]:
+    """Qualified name and body of the module, its functions and classes."""
+    yield name, body
     for node in _below(body):
         if isinstance(node, Definition):
-            for inner, bodies in _scopes(node.body, f"{name}.{node.name}".lstrip(".")).items():
-                found.setdefault(inner, []).extend(bodies)
-    return found
+            yield from _scopes(node.body, f"{name}.{node.name}".lstrip("."))
 
 
 def _below(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
@@ -87,7 +87,10 @@ def _closest(aligner: Aligner, body: list[ast.stmt], candidates: list[list[ast.s
 
 
 class _Scope:
-    def __init__(self, aligner: Aligner, name: str, ours: list[ast.stmt], theirs: list[ast.stmt]) -> None:
+    def __init__(
+        self, vocabulary: Vocabulary, aligner: Aligner, name: str, ours: list[ast.stmt], theirs: list[ast.stmt]
+    ) -> None:
+        self._words = vocabulary
         self._aligner = aligner
         self._name = name
         self._ours = ours
@@ -100,7 +103,7 @@ class _Scope:
     def losses(self) -> list[Loss]:
         if len(self._ours) == len(self._theirs) and all(map(self._aligner.same, self._ours, self._theirs)):
             return []
-        self._pairs = self._aligner.pairs(self._ours, self._theirs)
+        self._aligner.align(self._ours, self._theirs, self._pairs)
         self._errors(self._theirs, self._ours)
         self._walk(self._ours)
         return self._found
@@ -108,90 +111,75 @@ class _Scope:
     def _stands(self, body: Sequence[ast.stmt]) -> bool:
         return any(id(node) in self._pairs for node in _below(body))
 
-    def _lose(self, node: ast.AST, test: Formula, value: bool, what: str, text: str) -> None:
-        self._found.append(Loss(getattr(node, "lineno", 0), self._name, test, value, f"{what} `{_short(text)}`"))
+    def _lose(self, node: ast.AST, reason: str | None, what: str, text: str) -> None:
+        self._found.append(Loss(getattr(node, "lineno", 0), self._name, reason, f"{what} `{_short(text)}`"))
 
     def _walk(self, body: Sequence[ast.stmt]) -> None:
         for node in body:
             if id(node) in self._cut:
                 return  # The named error stands here.
             partner = self._pairs.get(id(node))
-            if isinstance(node, ast.If) and partner is None:
+            if partner is not None:
+                self._within(node, partner)
+            elif isinstance(node, ast.If):
                 if self._decided(node):
                     return
-            elif partner is not None and not isinstance(node, Definition):
-                self._within(node, partner)
-                for suite in suites_of(node):
-                    if self._stands(suite):
-                        self._walk(suite)
-            elif partner is None and isinstance(node, ast.Try | ast.With):
-                for suite in suites_of(node):
-                    if self._stands(suite):
-                        self._walk(suite)
-            elif partner is None:
+                continue
+            elif not isinstance(node, ast.Try | ast.With):
                 self._statement(node)
+                continue
+            for suite in filter(self._stands, suites_of(node)):
+                self._walk(suite)
 
     def _statement(self, node: ast.stmt) -> None:
         """One that did something, and is gone although what is around it stands."""
         match node:
             case ast.Assert(test=test):
-                self._lose(node, formula(test), True, "the check", ast.unparse(test))
+                self._lose(node, self._words.reason(test, True), "the check", ast.unparse(test))
             case ast.Expr(value=ast.Call() | ast.Await()) | ast.Return() | ast.Raise() | ast.Delete() | ast.AugAssign():
-                self._lose(node, Atom(tuple(words(node))), False, "the statement", ast.unparse(node))
+                self._lose(node, self._words.of(words(node), False), "the statement", ast.unparse(node))
 
     def _decided(self, node: ast.If) -> bool:
         """What an `if` lost that is not there any more; whether nothing behind it can run."""
         body, other = self._stands(node.body), self._stands(node.orelse)
-        test, text = formula(node.test), ast.unparse(node.test)
+        text = ast.unparse(node.test)
         if body:
             self._walk(node.body)
             # Without an `else` it is what follows when the test fails that is gone.
             if not other and not (node.orelse and self._aligner.is_idle(node.orelse)):
-                self._lose(node, test, True, "what runs unless", text)
+                self._lose(node, self._words.reason(node.test, True), "what runs unless", text)
         elif not self._aligner.is_idle(node.body):
             # Or all that runs speaks of something dropped.
             leaves = (leaf for leaf in _below(node.body) if not any(suites_of(leaf)))
-            said = Each(tuple(Atom(tuple(words(leaf))) for leaf in leaves), False)
-            self._lose(node, Each((test, said), True), False, "what runs if", text)
+            said = self._words.of_all((self._words.of(words(leaf), False) for leaf in leaves), True)
+            self._lose(node, self._words.reason(node.test, False) or said, "what runs if", text)
         if other:
             self._walk(node.orelse)
         return (body and isinstance(node.body[-1], _LEAVES)) or (other and isinstance(node.orelse[-1], _LEAVES))
 
     def _errors(self, theirs: Sequence[ast.stmt], ours: Sequence[ast.stmt]) -> None:
         """Named errors: each stands for statements of upstream that must speak of something dropped."""
-        partners = {id(their): our for our in _below(ours) if (their := self._pairs.get(id(our))) is not None}
         order = list(_below(ours))
-        place = {id(node): index for index, node in enumerate(order)}
+        partners = {id(self._pairs[id(our)]): at for at, our in enumerate(order) if id(our) in self._pairs}
         before = -1
         idle = {id(node) for program in filter(is_main, theirs) for node in _below(program.body)}
         for node in _below(theirs):
             if id(node) in idle:
                 continue  # A program that no root runs.
             if id(node) in partners:
-                before = place[id(partners[id(node)])]
+                before = partners[id(node)]
             elif is_named_error(node):
-                gone: list[ast.stmt] = []
-                for our in order[before + 1 :]:
-                    if id(our) in self._pairs:
-                        break
-                    if not (isinstance(our, ast.Expr) and isinstance(our.value, ast.Constant)):
-                        gone.append(our)
+                after = takewhile(lambda our: id(our) not in self._pairs, order[before + 1 :])
+                gone = [our for our in after if not (isinstance(our, ast.Expr) and isinstance(our.value, ast.Constant))]
                 self._cut.update(map(id, gone[:1]))
                 # Where nothing else is left it stands for the first one, or somebody took the whole function away.
                 meant = gone if self._pairs else gone[:1]
-                said = tuple(word for our in meant for word in words(our))
-                self._lose(
-                    gone[0] if gone else node,
-                    Atom((*said, self._name)),
-                    False,
-                    "the named error stands for",
-                    self._aligner.head(gone[0]) if gone else self._name,
-                )
+                said = self._words.of((*(word for our in meant for word in words(our)), self._name), False)
+                first, shown = (gone[0], self._aligner.head(gone[0])) if gone else (node, self._name)
+                self._lose(first, said, "the named error stands for", shown)
 
     def _within(self, ours: ast.stmt, theirs: ast.stmt) -> None:
         """What the head of a statement lost."""
-        if self._aligner.head(ours) == self._aligner.head(theirs) and not isinstance(ours, ast.Match | ast.Try):
-            return
         match ours, theirs:
             case ast.Match(), ast.Match():
                 left = {ast.dump(case.pattern) for case in theirs.cases}
@@ -200,21 +188,17 @@ class _Scope:
                         self._entry(case.pattern)
             case (ast.Import() | ast.ImportFrom() | ast.Try(), _) | (ast.Assign(targets=[ast.Name(id="__all__")]), _):
                 pass
-            case _:
+            case _ if self._aligner.head(ours) != self._aligner.head(theirs):
                 for field, value in ast.iter_fields(ours):
                     if field not in _ELSEWHERE or (field == "body" and not isinstance(value, list)):
-                        self._field(value, getattr(theirs, field))
+                        self._piece(value, getattr(theirs, field))
 
-    def _field(self, ours: object, theirs: object) -> None:
-        if isinstance(ours, ast.AST) and isinstance(theirs, ast.AST):
-            self._piece(ours, theirs)
-        elif isinstance(ours, list) and isinstance(theirs, list):
+    def _piece(self, ours: object, theirs: object) -> None:
+        """What a piece of syntax lost, or the pieces of a list."""
+        if isinstance(ours, list) and isinstance(theirs, list):
             for one, other in _matched(ours, theirs):
-                if other is not None:
-                    self._field(one, other)
-
-    def _piece(self, ours: ast.AST, theirs: ast.AST) -> None:
-        if ast.dump(ours) == ast.dump(theirs):
+                self._piece(one, other)
+        if not (isinstance(ours, ast.AST) and isinstance(theirs, ast.AST)) or ast.dump(ours) == ast.dump(theirs):
             return
         match ours, theirs:
             case ast.IfExp(), ast.IfExp() if is_part(ast.unparse(theirs.test), ast.unparse(ours.test)):
@@ -223,19 +207,19 @@ class _Scope:
                 self._piece(ours.orelse, theirs.orelse)
             case ast.IfExp(), _:
                 # Which arm is left: the one that the rest is part of.
-                first, second = ast.unparse(ours.body), ast.unparse(ours.orelse)
-                left = ast.unparse(theirs)
-                body = left == first or (left != second and _likeness(left, first) >= _likeness(left, second))
-                self._lose(
-                    ours, formula(ours.test), body, f"the value {'unless' if body else 'if'}", ast.unparse(ours.test)
-                )
+                first, second, rest = map(ast.unparse, (ours.body, ours.orelse, theirs))
+                body = rest == first or (rest != second and _likeness(rest, first) >= _likeness(rest, second))
+                what = f"the value {'unless' if body else 'if'}"
+                self._lose(ours, self._words.reason(ours.test, body), what, ast.unparse(ours.test))
                 self._piece(ours.body if body else ours.orelse, theirs)
+            case ast.expr(), ast.Constant(value=bool() | None as left):
+                self._lose(ours, self._words.reason(ours, bool(left)), f"{left} stands for", ast.unparse(ours))
             case ast.BoolOp(), ast.expr():
                 self._operands(ours, theirs)
             case ast.Dict(), ast.Dict():
-                left_rows = {ast.dump(key) if key else "" for key in theirs.keys}
+                rows = {ast.dump(key) if key else "" for key in theirs.keys}
                 for key, value in zip(ours.keys, ours.values, strict=True):
-                    if (ast.dump(key) if key else "") not in left_rows:
+                    if (ast.dump(key) if key else "") not in rows:
                         self._entry(*([key] if key else []), value)
             case ((ast.List() | ast.Tuple() | ast.Set()), (ast.List() | ast.Tuple() | ast.Set())):
                 for one, other in _matched(ours.elts, theirs.elts):
@@ -243,32 +227,27 @@ class _Scope:
                         self._entry(one)
                     else:
                         self._piece(one, other)
-            case ast.expr(), ast.Constant(value=bool() | None as value):
-                self._lose(ours, formula(ours), bool(value), f"{value} stands for", ast.unparse(ours))
             case _ if type(ours) is type(theirs):
                 for field, value in ast.iter_fields(ours):
-                    self._field(value, getattr(theirs, field))
+                    self._piece(value, getattr(theirs, field))
 
     def _operands(self, ours: ast.BoolOp, theirs: ast.expr) -> None:
-        if isinstance(theirs, ast.Constant) and isinstance(theirs.value, bool | None):
-            self._lose(ours, formula(ours), bool(theirs.value), f"{theirs.value} stands for", ast.unparse(ours))
-            return
         same = isinstance(theirs, ast.BoolOp) and type(theirs.op) is type(ours.op)
         left: list[ast.expr] = theirs.values if same and isinstance(theirs, ast.BoolOp) else [theirs]
         every = isinstance(ours.op, ast.And)
         matched = list(_matched(ours.values, left))
-        rest = tuple(formula(one) for one, other in matched if other is not None)
+        # It failed in an `or`, it held in an `and`; or one that is left decides without it.
+        rest = [self._words.reason(one, not every) for one, other in matched if other is not None]
         for one, other in matched:
             if other is None:
-                # It failed in an `or`, it held in an `and`; or one that is left decides without it.
-                test = Each((formula(one), Not(Each(rest, every))), not every)
-                self._lose(one, test, every, "the operand", ast.unparse(one))
+                reason = self._words.reason(one, every) or next(filter(None, rest), None)
+                self._lose(one, reason, "the operand", ast.unparse(one))
             else:
                 self._piece(one, other)
 
     def _entry(self, *gone: ast.AST) -> None:
-        said = tuple(word for node in gone for word in words(node))
-        self._lose(gone[0], Atom(said), False, "the entry", ", ".join(ast.unparse(node) for node in gone))
+        said = self._words.of((word for node in gone for word in words(node)), False)
+        self._lose(gone[0], said, "the entry", ", ".join(map(ast.unparse, gone)))
 
 
 def _short(text: str) -> str:

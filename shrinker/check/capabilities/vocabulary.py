@@ -1,4 +1,4 @@
-"""What a profile drops, in words, and tests as formulas over what they speak of: all that is known of an atom are its identifiers and short texts."""
+"""What a profile drops, in words, and which value these let a test have: all that is known of its parts are their identifiers and short texts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import ast
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from shrinker.ruleset.models import Dropped
 from shrinker.syntax.names import last_name
@@ -20,54 +19,6 @@ _OF_ARGUMENTS = frozenset(
 )
 """Calls that ask what their arguments say."""
 _PART = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-
-
-@dataclass(frozen=True, slots=True)
-class Atom:
-    """What holds or not, and the identifiers and texts in it."""
-
-    words: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Not:
-    """The opposite."""
-
-    of: Formula
-
-
-@dataclass(frozen=True, slots=True)
-class Each:
-    """A chain of `and` or `or`."""
-
-    of: tuple[Formula, ...]
-    every: bool
-    """True for `and`."""
-
-
-Formula = Atom | Not | Each | bool
-
-
-def formula(node: ast.expr) -> Formula:
-    """Of a test of Python. A comparison with some texts, or with some classes, is one with each of them."""
-    match node:
-        case ast.Constant():
-            return bool(node.value)
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return Not(formula(operand))
-        case ast.BoolOp(op=op, values=values):
-            return Each(tuple(map(formula, values)), isinstance(op, ast.And))
-        case ast.NamedExpr(value=value) | ast.Call(func=ast.Name(id="bool"), args=[value], keywords=[]):
-            return formula(value)
-        case ast.Compare(left=left, ops=[op], comparators=[right]):
-            found = _comparison(left, right)
-            return Not(found) if isinstance(op, _NEGATED) else found
-        case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[what, ast.Tuple(elts=classes)]):
-            return Each(tuple(Atom((*words(what), *words(one))) for one in classes), False)
-        case ast.Call(func=func) if last_name(func) not in _OF_ARGUMENTS:
-            # What it is asked of says nothing of what it asks.
-            return Atom(tuple(words(func)))
-    return Atom(tuple(words(node)))
 
 
 def words(node: ast.AST) -> Iterator[str]:
@@ -84,15 +35,6 @@ def words(node: ast.AST) -> Iterator[str]:
                 yield from (name, other) if other else (name,)
             case ast.ImportFrom(module=str(name)):
                 yield name
-
-
-def _comparison(left: ast.expr, right: ast.expr) -> Formula:
-    match right:
-        case ast.Constant(value=None | False):
-            return Not(formula(left))
-        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items) if items:
-            return Each(tuple(Atom((*words(left), *words(item))) for item in items), False)
-    return Atom((*words(left), *words(right)))
 
 
 class Vocabulary:
@@ -112,23 +54,47 @@ class Vocabulary:
         around = ((row.id, f"{one}.") for row in self._rows for one in row.inside)
         return next((row for row, start in around if f"{name}.".startswith(start)), None)
 
-    def permits(self, test: Formula, value: bool) -> bool:
-        """Whether words alone let a test have this value, whatever all else in it is."""
-        return self.reason(test, value) is not None
+    def reason(self, test: ast.expr, value: bool) -> str | None:
+        """The row whose words let a test of Python have this value, whatever all else in it is; of several the first one. None for none.
 
-    def reason(self, test: Formula, value: bool) -> str | None:
-        """The row whose words let a test have this value; of several the first one. None for none."""
+        A comparison with some texts, or with some classes, is one with each of them.
+        """
         match test:
-            case bool():
-                return "a constant" if test is value else None
-            case Not(of=inner):
-                return self.reason(inner, not value)
-            case Each(of=parts, every=every):
-                reasons = [self.reason(part, value) for part in parts]
-                found = [reason for reason in reasons if reason is not None]
-                return found[0] if found and (every is not value or len(found) == len(reasons)) else None
-            case Atom(words=words):
-                return next((row for word in words if (row := self._row(word, value)) is not None), None)
+            case ast.Constant():
+                return "a constant" if bool(test.value) is value else None
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return self.reason(operand, not value)
+            case ast.BoolOp(op=op, values=values):
+                return self.of_all((self.reason(each, value) for each in values), isinstance(op, ast.And) is value)
+            case ast.NamedExpr(value=inner) | ast.Call(func=ast.Name(id="bool"), args=[inner], keywords=[]):
+                return self.reason(inner, value)
+            case ast.Compare(left=left, ops=[op], comparators=[right]):
+                return self._comparison(left, right, value is not isinstance(op, _NEGATED))
+            case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[what, ast.Tuple(elts=classes)]):
+                return self.of_all((self.of((*words(what), *words(one)), value) for one in classes), not value)
+            case ast.Call(func=func) if last_name(func) not in _OF_ARGUMENTS:
+                # What it is asked of says nothing of what it asks.
+                return self.of(words(func), value)
+        return self.of(words(test), value)
+
+    def _comparison(self, left: ast.expr, right: ast.expr, value: bool) -> str | None:
+        match right:
+            case ast.Constant(value=None | False):
+                return self.reason(left, not value)
+            case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items) if items:
+                return self.of_all((self.of((*words(left), *words(item)), value) for item in items), not value)
+        return self.of((*words(left), *words(right)), value)
+
+    def of(self, words: Iterable[str], value: bool) -> str | None:
+        """The same of something of which nothing but these identifiers and texts is known."""
+        return next((row for word in words if (row := self._row(word, value)) is not None), None)
+
+    @staticmethod
+    def of_all(reasons: Iterable[str | None], every: bool) -> str | None:
+        """The first reason of several; None where there must be one for `every`, and is not."""
+        given = [*reasons]
+        found = [reason for reason in given if reason is not None]
+        return found[0] if found and (not every or len(found) == len(given)) else None
 
     def _row(self, word: str, value: bool) -> str | None:
         """The row that says that what this word stands for has this value."""

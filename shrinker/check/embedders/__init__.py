@@ -19,20 +19,20 @@ import time
 import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from shrinker.cache import Cache
 from shrinker.check.embedders.offered import Offered
 from shrinker.check.embedders.uses import IMPORTS, KINDS, MEMBERS, Use, uses_of
 from shrinker.check.symbols import ModuleSymbols
 from shrinker.check.trees import Trees
 from shrinker.check.workers import cached
 from shrinker.ruleset.match import any_module_matches, any_name_matches, any_path_matches
+from shrinker.syntax.imports import with_packages
 from shrinker.values.outcome import Evidence, Finding, LevelResult
 from shrinker.values.upstream import module_name, modules_of
 
@@ -54,13 +54,6 @@ class Read:
     def release(self) -> str:
         """Name and version; the name of a folder."""
         return "-".join(self.file.name.split("-")[:2]) if self.file.suffix == ".whl" else self.name
-
-
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    checks: tuple[tuple[str, int], ...]
-    findings: tuple[Finding, ...]
-    figures: tuple[tuple[str, str], ...]
 
 
 def verify_embedders(trees: Trees, wheels: Sequence[Read], missing: Collection[str]) -> LevelResult:
@@ -87,16 +80,14 @@ def verify_embedders(trees: Trees, wheels: Sequence[Read], missing: Collection[s
         *(f"{wheel.name} {wheel.sha256}" for wheel in wheels),
         *sorted(required),
     )
-    judged: _Judged = cached(
-        layer, key, lambda: _Judge(trees, dict(zip(wheels, _uses(wheels, trees.cache), strict=True))).judge(required)
-    )
-    evidence = Evidence(LEVEL, not judged.findings, judged.checks, judged.findings, ())
-    return LevelResult(evidence, judged.figures, limits, time.monotonic() - start)
+    judged: LevelResult = cached(layer, key, lambda: _judge(trees, wheels, required))
+    return replace(judged, limits=limits, seconds=time.monotonic() - start)
 
 
-def _uses(wheels: Sequence[Read], cache: Cache) -> list[tuple[Use, ...]]:
-    layer = cache.layer("embedders")
-    return [cached(layer, layer.key(wheel.sha256), partial(uses_of, wheel.file)) for wheel in wheels]
+def _judge(trees: Trees, wheels: Sequence[Read], required: frozenset[str]) -> LevelResult:
+    layer = trees.cache.layer("embedders")
+    uses = {w: cached(layer, layer.key(w.sha256), partial(uses_of, w.file)) for w in wheels}
+    return _Judge(trees, uses).judge(required)
 
 
 def _required(out: Path) -> frozenset[str]:
@@ -115,25 +106,18 @@ class _Judge:
         hashes = {file.path: file.sha256 for file in trees.manifest.files if file.path.endswith(".py")}
         theirs = {file.path: file.sha256 for file in trees.source.files if file.path.endswith(".py")}
         # A text may end in names, and a name may be a module.
-        asked = {
-            ".".join(parts[:end])
-            for each in uses.values()
-            for use in each
-            if use.module
-            for parts in [[*use.module.split("."), *use.names]]
-            for end in range(1, len(parts) + 1)
-        }
+        asked = with_packages(".".join((u.module, *u.names)) for each in uses.values() for u in each if u.module)
         changed = {p for p, sha256 in hashes.items() if p in theirs and theirs[p] != sha256}
         here, there = modules_of(hashes), modules_of(theirs)
-        mine = changed | {here[name] for name in asked if name in here}
-        upstream = changed | {there[name] for name in asked if name in there}
+        mine = changed | {here[name] for name in asked & here.keys()}
+        upstream = changed | {there[name] for name in asked & there.keys()}
         kept = trees.read(trees.out, {path: hashes[path] for path in sorted(mine)})
         before = trees.read(trees.source.root, {path: theirs[path] for path in sorted(upstream)})
         self._generated = Offered(trees.out, trees.recorded, kept)
         self._upstream = Offered(trees.source.root, trees.source.by_path, before)
         self._lost_members = dict(_lost_members(kept, before, changed))
 
-    def judge(self, required: frozenset[str]) -> _Judged:
+    def judge(self, required: frozenset[str]) -> LevelResult:
         counts: Counter[str] = Counter(dict.fromkeys(("wheels", *KINDS), 0))
         findings: list[Finding] = []
         figures: list[tuple[str, str]] = []
@@ -143,12 +127,13 @@ class _Judge:
             gone: set[str] = set()
             looked = 0
             for use in sorted(uses, key=lambda use: use.kind != IMPORTS):
-                if use.kind != MEMBERS and not self._upstream.has(use):
+                member = use.kind == MEMBERS
+                if not member and not self._upstream.has(use):
                     continue
                 counts[use.kind] += 1
                 looked += 1
-                owner = self._lost_members.get(use.names[0], "") if use.kind == MEMBERS else ""
-                if not owner if use.kind == MEMBERS else self._generated.has(use):
+                owner = self._lost_members.get(use.names[0], "") if member else ""
+                if not owner if member else self._generated.has(use):
                     continue
                 what = f"{owner}.{use.dotted}" if owner else use.dotted
                 if use.kind == IMPORTS:
@@ -156,24 +141,21 @@ class _Judge:
                 elif any(what.startswith((f"{name}.", f"{name}(")) or what == name for name in gone):
                     # Said where it is imported.
                     continue
-                rule = self._removed_by(what if owner else use.module, () if owner else use.names)
-                place = f"{wheel.release}: {use.path}"
-                if not rule:
-                    message = f"upstream has {what}, this tree has not, and no rule says so"
-                elif use.kind == IMPORTS and use.at_load and canonicalize_name(wheel.name) in required:
+                rule = self._removed_by(what) if owner else self._removed_by(use.module, use.names)
+                message = f"upstream has {what}, this tree has not, and no rule says so"
+                if rule:
+                    if use.kind != IMPORTS or not use.at_load or canonicalize_name(wheel.name) not in required:
+                        named[what] = rule
+                        continue
                     message = f"the tree requires {wheel.name}, which cannot be loaded without {what} (rule {rule})"
-                else:
-                    named[what] = rule
-                    continue
-                findings.append(Finding(use.kind, place, use.line, message))
-            said = f"{looked:,} names"
-            if named:
-                listed = ", ".join(f"{what} ({rule})" for what, rule in sorted(named.items()))
-                said += f", {len(named)} of them removed by a rule: {listed}"
-            figures.append((wheel.release, said))
-        return _Judged(tuple(counts.items()), tuple(findings), tuple(figures))
+                findings.append(Finding(use.kind, f"{wheel.release}: {use.path}", use.line, message))
+            listed = ", ".join(f"{what} ({rule})" for what, rule in sorted(named.items()))
+            removed = f", {len(named)} of them removed by a rule: {listed}" if named else ""
+            figures.append((wheel.release, f"{looked:,} names{removed}"))
+        evidence = Evidence(LEVEL, not findings, tuple(counts.items()), tuple(findings), ())
+        return LevelResult(evidence, tuple(figures))
 
-    def _removed_by(self, module: str, names: tuple[str, ...]) -> str:
+    def _removed_by(self, module: str, names: tuple[str, ...] = ()) -> str:
         """Id of the rule that removes a module, or one of the names that lead to what is asked for."""
         places = {".".join((module, *names[:end])) for end in range(len(names) + 1)}
         if names:
@@ -182,12 +164,12 @@ class _Judge:
         for rule in self._rules.removes:
             for place in sorted(places):
                 path = f"python/{place.replace('.', '/')}"
-                spared = any_module_matches(rule.unless, place)
-                if any_module_matches(rule.modules, place) and not spared:
-                    return rule.id
-                if any_name_matches((*rule.definitions, *rule.members), place):
-                    return rule.id
-                if any_path_matches(rule.paths, path) or any_path_matches(rule.paths, f"{path}.py"):
+                if (
+                    (any_module_matches(rule.modules, place) and not any_module_matches(rule.unless, place))
+                    or any_name_matches((*rule.definitions, *rule.members), place)
+                    or any_path_matches(rule.paths, path)
+                    or any_path_matches(rule.paths, f"{path}.py")
+                ):
                     return rule.id
         return ""
 

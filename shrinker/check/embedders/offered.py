@@ -3,43 +3,38 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator
+from functools import cached_property
 
 from shrinker.check.embedders.uses import Use
 from shrinker.check.hierarchy import MADE_BY_FIELDS
 from shrinker.check.resolve import Modules
-from shrinker.check.symbols import ClassSymbols, ModuleSymbols
+from shrinker.check.symbols import ClassSymbols
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.walk import Definition, Function, definitions
-from shrinker.values.upstream import PACKAGE, module_name
+from shrinker.values.upstream import PACKAGE
 
 Place = tuple[str, str]
 """Module and name of a definition."""
 
 
-class Offered:
+class Offered(Modules):
     """One tree."""
 
-    def __init__(self, root: Path, paths: Iterable[str], known: Mapping[str, ModuleSymbols]) -> None:
-        """`known` holds symbols of files, by path, that need not be read again."""
-        self.modules = Modules(root, paths, known)
-        self._root = root
-        self._paths = {module: path for path in paths if (module := module_name(path)) is not None}
-        self._parsed: dict[str, dict[str, Definition]] = {}
+    @cached_property
+    def _parsed(self) -> dict[str, dict[str, Definition]]:
+        return {}
 
     def has(self, use: Use) -> bool:
         """True when a use finds what it names. What the syntax does not tell is taken to be there."""
-        if use.keyword:
-            return self._takes(use)
-        return self._resolves(use.module, use.names)
+        return self._resolves(use.module, use.names) and (not use.keyword or self._takes(use))
 
     def definition(self, module: str, name: str) -> Place:
         """Where a name of a module is defined, through imports and stars; the module itself where that cannot be told."""
         return self._definition(module, name, frozenset()) or (module, name)
 
     def _resolves(self, module: str, names: tuple[str, ...]) -> bool:
-        while module not in self.modules:
+        while module not in self:
             # A text does not say where its module ends.
             module, dot, last = module.rpartition(".")
             if not dot:
@@ -48,29 +43,24 @@ class Offered:
         for at, name in enumerate(names):
             rest = names[at + 1 :]
             below = f"{module}.{name}"
-            if self.modules.imports(module, name) and not (below in self.modules and rest):
+            if self.imports(module, name) and not (below in self and rest):
                 return not rest or self._has_member(module, name, rest[0])
-            if below not in self.modules:
+            if below not in self:
                 return name == "*"
             module = below
         return True
 
     def _has_member(self, module: str, name: str, member: str) -> bool:
         found = self._class(module, name)
-        if found is None:
-            return True
-        return any(
-            member == own or f"{each.name}.{member}" == own
+        return found is None or any(
+            member in dict(each.members) or f"{each.name}.{member}" in self._classes(where)
             for where, each in self._closure(*found)
-            for own in (*(n for n, _ in each.members), *self._nested(where))
         )
 
     def _takes(self, use: Use) -> bool:
-        """True when a call may be given a keyword."""
-        if not self._resolves(use.module, use.names):
-            return False
+        """True when a call of what is there may be given a keyword."""
         module, names = use.module, use.names
-        while len(names) > 1 and f"{module}.{names[0]}" in self.modules:
+        while len(names) > 1 and f"{module}.{names[0]}" in self:
             module, names = f"{module}.{names[0]}", names[1:]
         if not names:
             return True
@@ -91,17 +81,15 @@ class Offered:
         )
         return not made or any(use.keyword in each.fields for _, each in family)
 
-    def _nested(self, module: str) -> Iterator[str]:
-        symbols = self.modules.symbols(module)
-        return (each.name for each in (symbols.classes if symbols is not None else ()) if "." in each.name)
+    def _classes(self, module: str) -> dict[str, ClassSymbols]:
+        """The classes of a module; of several of one name the first one."""
+        symbols = self.symbols(module)
+        return {each.name: each for each in reversed(symbols.classes)} if symbols is not None else {}
 
     def _class(self, module: str, name: str) -> tuple[str, ClassSymbols] | None:
         where, last = self.definition(module, name)
-        symbols = self.modules.symbols(where)
-        for each in symbols.classes if symbols is not None else ():
-            if each.name == last:
-                return where, each
-        return None
+        found = self._classes(where).get(last)
+        return (where, found) if found is not None else None
 
     def _closure(self, module: str, start: ClassSymbols) -> Iterator[tuple[str, ClassSymbols]]:
         """A class and its bases within the package, nearest first."""
@@ -116,30 +104,21 @@ class Offered:
             pending += [found for base in each.bases if (found := self._class(where, base)) is not None]
 
     def _definition(self, module: str, name: str, seen: frozenset[str]) -> Place | None:
-        symbols = self.modules.symbols(module)
+        symbols = self.symbols(module)
         if symbols is None or module in seen:
             return None
         seen |= {module}
-        if any(each.name == name for each in symbols.classes):
-            return module, name
-        lazy = (text.partition(":") for _, text in symbols.paths if text.endswith(f":{name}"))
         sources = [m for _, m, n in symbols.imports if n == name and m.partition(".")[0] == PACKAGE]
-        sources += [where for where, _, _ in lazy]
-        for source in sources:
-            if source in self.modules and (found := self._definition(source, name, seen)) is not None:
-                return found
-        if name in symbols.bound and not sources:
+        sources += [text.partition(":")[0] for _, text in symbols.paths if text.endswith(f":{name}")]
+        if name in self._classes(module) or (name in symbols.bound and not sources):
             return module, name
-        for star in symbols.stars:
-            if star in self.modules and (found := self._definition(star, name, seen)) is not None:
-                return found
-        return None
+        found = (self._definition(source, name, seen) for source in (*sources, *symbols.stars) if source in self)
+        return next(filter(None, found), None)
 
     def _node(self, module: str, name: str) -> Definition | None:
         """A definition of a module outside functions, on any branch; the last one where there are several."""
         if module not in self._parsed:
-            path = self._paths.get(module)
-            tree = parsed((self._root / path).read_bytes()) if path is not None else None
+            tree = parsed((self.root / self.files[module]).read_bytes()) if module in self.files else None
             self._parsed[module] = dict(definitions(tree)) if tree is not None else {}
         return self._parsed[module].get(name)
 

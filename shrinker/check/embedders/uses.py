@@ -17,20 +17,14 @@ from pathlib import Path
 
 from shrinker.check.reader import symbols_of
 from shrinker.check.uses import attribute_chain
-from shrinker.syntax.imports import catches_import_error, is_type_checking
+from shrinker.syntax.imports import Import, bound_name, catches_import_error, is_type_checking
 from shrinker.syntax.names import last_name
 from shrinker.syntax.parsing import parsed
-from shrinker.syntax.walk import Function
+from shrinker.syntax.walk import Function, children
 from shrinker.values.upstream import PACKAGE
 
-IMPORTS, ATTRIBUTES, KEYWORDS, HERITAGE, TEXTS, MEMBERS = KINDS = (
-    "imports",
-    "attributes",
-    "keywords",
-    "heritage",
-    "texts",
-    "members",
-)
+KINDS = ("imports", "attributes", "keywords", "heritage", "texts", "members")
+IMPORTS, ATTRIBUTES, KEYWORDS, HERITAGE, TEXTS, MEMBERS = KINDS
 _OWN = re.compile(rb"(?:\bdef +|\bself\.|^ +(?=\w+ *:))(\w+)(?= *[(=:])", re.MULTILINE)
 """Methods, attributes and fields that a file defines."""
 _MAX_BYTES = 2**24
@@ -88,7 +82,7 @@ def uses_of_file(source: bytes, path: str) -> list[Use]:
     if tree is None:
         return []
     symbols = symbols_of(tree, f"outside/{path}", source)
-    found = list(_Reader(path, tree).uses())
+    found = list(_Reader(path, tree).uses(tree.body, at_load=True))
     for line, text in symbols.paths:
         module, _, name = text.partition(":")
         found.append(Use(path, line, TEXTS, module, tuple(filter(None, name.split(".")))))
@@ -105,71 +99,52 @@ class _Reader:
 
     def __init__(self, path: str, tree: ast.Module) -> None:
         self._path = path
-        self._tree = tree
         self._names: dict[str, list[tuple[str, tuple[str, ...]]]] = defaultdict(list)
         """By a name of the file: module and names that it may stand for, since fallbacks import it twice."""
         for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
-                for alias in node.names:
-                    if alias.name.partition(".")[0] == PACKAGE:
-                        self._names[alias.asname or PACKAGE].append((alias.name if alias.asname else PACKAGE, ()))
-            elif isinstance(node, ast.ImportFrom) and _is_ours(node):
-                for alias in node.names:
-                    if alias.name != "*":
-                        self._names[alias.asname or alias.name].append((node.module or "", (alias.name,)))
-        for name in _bound_otherwise(tree):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                for alias, module, names in _ours(node):
+                    whole = module if names or alias.asname else PACKAGE
+                    self._names[bound_name(node, alias)].append((whole, names))
+        for name in ("*", *_bound_otherwise(tree)):
             self._names.pop(name, None)
 
-    def uses(self) -> Iterator[Use]:
-        yield from self._of(self._tree.body, at_load=True)
-
-    def _of(self, nodes: Iterable[ast.AST], *, at_load: bool) -> Iterator[Use]:
+    def uses(self, nodes: Iterable[ast.AST], *, at_load: bool) -> Iterator[Use]:
+        """Of these pieces of syntax; `at_load` where the file asks for it as soon as it is loaded."""
         for node in nodes:
             yield from self._of_node(node, at_load)
 
     def _of_node(self, node: ast.AST, at_load: bool) -> Iterator[Use]:
         match node:
-            case ast.Import():
-                for alias in node.names:
-                    if alias.name.partition(".")[0] == PACKAGE:
-                        yield Use(self._path, node.lineno, IMPORTS, alias.name, (), "", at_load)
-                return
-            case ast.ImportFrom():
-                if _is_ours(node):
-                    for alias in node.names:
-                        yield Use(self._path, node.lineno, IMPORTS, node.module or "", (alias.name,), "", at_load)
+            case ast.Import() | ast.ImportFrom():
+                for _, module, names in _ours(node):
+                    yield Use(self._path, node.lineno, IMPORTS, module, names, "", at_load)
                 return
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
                 at_load = False
             case ast.Try():
-                caught = at_load and not any(map(catches_import_error, node.handlers))
-                yield from self._of(node.body, at_load=caught)
-                rest = (*node.handlers, *node.orelse, *node.finalbody)
-                yield from self._of(rest, at_load=at_load)
+                uncaught = at_load and not any(map(catches_import_error, node.handlers))
+                yield from self.uses(node.body, at_load=uncaught)
+                yield from self.uses((*node.handlers, *node.orelse, *node.finalbody), at_load=at_load)
                 return
             case ast.If() if is_type_checking(node.test) or (
                 isinstance(node.test, ast.Compare) and last_name(node.test.left) == "__name__"
             ):
-                yield from self._of(node.body, at_load=False)
-                yield from self._of(node.orelse, at_load=at_load)
+                yield from self.uses(node.body, at_load=False)
+                yield from self.uses(node.orelse, at_load=at_load)
                 return
-            case ast.Attribute():
-                targets = self._targets(node)
-                for module, names in targets:
-                    if isinstance(node.ctx, ast.Load):
-                        yield Use(self._path, node.lineno, ATTRIBUTES, module, names, "", at_load)
-                if targets:
-                    return
+            case ast.Attribute() if targets := self._targets(node):
+                for module, names in targets if isinstance(node.ctx, ast.Load) else ():
+                    yield Use(self._path, node.lineno, ATTRIBUTES, module, names, "", at_load)
+                return
             case ast.Call():
+                given = [keyword.arg for keyword in node.keywords if keyword.arg is not None]
                 for module, names in self._targets(node.func):
-                    for keyword in node.keywords:
-                        if keyword.arg is not None:
-                            yield Use(self._path, node.lineno, KEYWORDS, module, names, keyword.arg, at_load)
+                    for keyword in given:
+                        yield Use(self._path, node.lineno, KEYWORDS, module, names, keyword, at_load)
             case ast.ClassDef():
                 yield from self._heritage(node)
-            case _:
-                pass
-        yield from self._of(ast.iter_child_nodes(node), at_load=at_load)
+        yield from self.uses(children(node), at_load=at_load)
 
     def _targets(self, node: ast.expr) -> list[tuple[str, tuple[str, ...]]]:
         """What an expression may name in the package."""
@@ -193,8 +168,12 @@ class _Reader:
                 yield Use(self._path, line, HERITAGE, module, (*names, name))
 
 
-def _is_ours(node: ast.ImportFrom) -> bool:
-    return not node.level and (node.module or "").partition(".")[0] == PACKAGE
+def _ours(node: Import) -> Iterator[tuple[ast.alias, str, tuple[str, ...]]]:
+    """What an import names in the package, with the module that it asks for and the name in it."""
+    for alias in node.names:
+        module = alias.name if isinstance(node, ast.Import) else (node.module or "") if not node.level else ""
+        if module.partition(".")[0] == PACKAGE:
+            yield alias, module, () if isinstance(node, ast.Import) else (alias.name,)
 
 
 def _bound_otherwise(tree: ast.Module) -> Iterator[str]:
@@ -210,13 +189,9 @@ def _bound_otherwise(tree: ast.Module) -> Iterator[str]:
                 yield node.arg
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 yield node.name
-            case ast.Import() | ast.ImportFrom():
-                ours = isinstance(node, ast.ImportFrom) and _is_ours(node)
-                for alias in node.names:
-                    if not ours and alias.name.partition(".")[0] != PACKAGE:
-                        yield alias.asname or alias.name.partition(".")[0]
-            case _:
-                pass
+            case ast.Import() | ast.ImportFrom() if isinstance(node, ast.Import) or not any(_ours(node)):
+                others = (alias for alias in node.names if alias.name.partition(".")[0] != PACKAGE)
+                yield from (bound_name(node, alias) for alias in others)
 
 
 def sources_of(place: Path) -> Iterator[tuple[str, bytes]]:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import ast
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 
 from shrinker.check.leftovers.places import (
+    BY_KEYWORD,
     annotated,
     call_arguments,
     compared,
     is_tensor_attribute,
-    keyword_value,
     texts_of,
 )
 from shrinker.check.leftovers.vocabulary import Vocabulary, is_constant
 from shrinker.check.uses import attribute_chain
+from shrinker.syntax.walk import children
 from shrinker.values.leftovers import KINDS, Kind, Leftover, Position
 
 TENSOR_ATTRIBUTES = frozenset({"is_cuda", "is_cpu", "is_xpu", "is_mps", "is_hpu", "is_npu", "is_musa"})
@@ -48,7 +50,7 @@ class Expressions(ABC):
         self._imported: set[str] = set()
 
     @abstractmethod
-    def block(self, body: list[ast.stmt]) -> None:
+    def block(self, body: Iterable[ast.stmt]) -> None:
         """Look at statements that stand inside an expression or a clause."""
 
     def visit(self, node: ast.AST, place: Position) -> None:
@@ -82,20 +84,20 @@ class Expressions(ABC):
             case ast.Subscript():
                 self.visit(node.value, place)
                 if place == "annotation" and isinstance(node.slice, ast.Tuple):
-                    self.visit(node.slice.elts[0], place)
-                    for item in node.slice.elts[1:]:
-                        self.visit(item, annotated(node.value, item))
+                    for index, item in enumerate(node.slice.elts):
+                        self.visit(item, annotated(node.value, item) if index else place)
                 else:
                     self.visit(node.slice, place if place in _STICKY else "key")
             case ast.JoinedStr():
                 for part in node.values:
                     self.visit(part.value if isinstance(part, ast.FormattedValue) else part, place)
-            case ast.BoolOp() | ast.UnaryOp():
+            case ast.BoolOp(values=[*asked, last]):
                 # The operands of a condition are conditions; of a value only all but the last.
-                for index, operand in enumerate(node.values if isinstance(node, ast.BoolOp) else [node.operand]):
-                    asks = isinstance(node, ast.BoolOp) and index < len(node.values) - 1
-                    negates = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
-                    self.visit(operand, "test" if (asks or negates) and place not in _STICKY else place)
+                for operand in asked:
+                    self.visit(operand, place if place in _STICKY else "test")
+                self.visit(last, place)
+            case ast.UnaryOp(op=ast.Not()):
+                self.visit(node.operand, place if place in _STICKY else "test")
             case ast.IfExp():
                 shown, self._shown = self._shown, self._shown or place == "message"
                 self.visit(node.test, "test")
@@ -110,29 +112,24 @@ class Expressions(ABC):
             case ast.Lambda():
                 self.parameters(node.args)
                 self.visit(node.body, "value")
-            case ast.ExceptHandler() | ast.match_case():
-                self.block(node.body)
-                if isinstance(node, ast.ExceptHandler) and node.type is not None:
-                    self.visit(node.type, "value")
-            case ast.expr_context() | ast.operator():
-                pass
             case _:
                 self.parts(node, place)
 
     def parameters(self, arguments: ast.arguments) -> None:
-        for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        plain = [*arguments.posonlyargs, *arguments.args]
+        given = [None] * (len(plain) - len(arguments.defaults)) + arguments.defaults + arguments.kw_defaults
+        named = [*plain, *arguments.kwonlyargs]
+        for argument in named:
             self.identifier(argument.lineno, argument.arg, "parameter", False)
             if argument.annotation is not None:
                 self.visit(argument.annotation, "annotation")
-        plain = [*arguments.posonlyargs, *arguments.args]
-        pairs = [*zip(reversed(plain), reversed(arguments.defaults), strict=False)]
-        for argument, default in (*reversed(pairs), *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)):
+        for argument, default in zip(named, given, strict=True):
             if default is not None:
                 self.visit(default, "default")
                 self.never(ast.Name(argument.arg), default, "default")
 
     def parts(self, node: ast.AST, place: Position) -> None:
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             if isinstance(child, ast.stmt):
                 self.block([child])
             else:
@@ -154,16 +151,16 @@ class Expressions(ABC):
         for keyword in node.keywords:
             if keyword.arg is not None:
                 self.identifier(keyword.value.lineno, keyword.arg, "keyword", False)
-            self.visit(keyword.value, keyword_value(keyword) or inner)
+            self.visit(keyword.value, BY_KEYWORD.get(keyword.arg, inner))
 
     def attribute(self, node: ast.Attribute, place: Position, called: bool) -> None:
-        root, parts = attribute_chain(node)
+        root, names = attribute_chain(node)
+        whole = ".".join(names)
         if isinstance(root, ast.Name):
-            names = (root.id, *parts)
+            names, whole = (root.id, *names), f"{root.id}.{whole}"
         else:
-            names = parts
             self.visit(root, place)
-        found: set[Kind] = {"predicates"} if ".".join(names) in self.words.outside else set()
+        found: set[Kind] = {"predicates"} if whole in self.words.outside else set()
         for index, name in enumerate(names):
             last = called and index == len(names) - 1
             kind = self.words.name_kind(name, last)
@@ -174,12 +171,10 @@ class Expressions(ABC):
                 found.add("environment" if is_constant(name) and under in ("envs", "environ") else kind)
         if not found:
             return
-        first = next(k for k in KINDS if k in found)
-        text = ".".join(names) if isinstance(root, ast.Name) else "…." + ".".join(names)
+        text = ("" if isinstance(root, ast.Name) else "….") + whole + ("()" if called else "")
         tensor = not called and names[-1] in TENSOR_ATTRIBUTES and is_tensor_attribute(node, self._imported)
-        self.add(
-            first, node.lineno, text + ("()" if called else ""), "tensor-attribute" if tensor else _name_place(place)
-        )
+        first = next(k for k in KINDS if k in found)
+        self.add(first, node.lineno, text, "tensor-attribute" if tensor else _name_place(place))
 
     def identifier(self, line: int, name: str, place: Position, called: bool) -> None:
         kind = self.words.name_kind(name, called)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
-from shrinker.check.allowances import is_named_error
 from shrinker.check.uses import attribute_chain
 from shrinker.syntax.names import last_name
 from shrinker.values.leftovers import Position
 
 _MESSAGE_METHODS = frozenset({"debug", "info", "warning", "warn", "error", "exception", "critical", "log", "print"})
 _MESSAGE_WORDS = frozenset({"log", "logger", "logging", "warn", "warning", "warnings", "print", "console"})
-_HELP = frozenset({"help", "description", "epilog"})
+BY_KEYWORD: dict[str | None, Position] = {
+    "help": "help-text",
+    "description": "help-text",
+    "epilog": "help-text",
+    "choices": "choices",
+}
+"""Place of the strings in the value of a keyword; others have an ordinary one."""
 _PROBES = frozenset({"hasattr", "find_spec", "import_module", "__import__"})
 _PLAIN_DECORATORS = frozenset(
     {
@@ -64,14 +69,6 @@ def chosen(node: ast.If) -> tuple[str, ast.Call] | None:
     return None
 
 
-def parsed_flags(tree: ast.Module) -> Iterator[str]:
-    """Names that hold the parsed flags of a command line."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(attr="parse_args"))):
-                yield name
-
-
 def texts_of(node: ast.AST) -> Iterator[ast.Constant]:
     """Texts that an expression or a pattern is, or that a display holds: its elements, or the keys of its rows."""
     match node:
@@ -86,27 +83,14 @@ def texts_of(node: ast.AST) -> Iterator[ast.Constant]:
                 yield from texts_of(pattern)
 
 
-def keyword_value(keyword: ast.keyword) -> Position | None:
-    """Place of the strings in the value of a keyword, None for an ordinary one."""
-    if keyword.arg in _HELP:
-        return "help-text"
-    return "choices" if keyword.arg == "choices" else None
-
-
 def assigned_value(targets: list[ast.expr]) -> Position | None:
     """Place of the strings in an assigned value, None for an ordinary one."""
     for target in targets:
-        name = target.id if isinstance(target, ast.Name) else target.attr if isinstance(target, ast.Attribute) else ""
-        if name == "__all__":
+        if _own_name(target) == "__all__":
             return "exports"
-        if name.upper().endswith("_CHOICES"):
+        if _own_name(target).upper().endswith("_CHOICES"):
             return "choices"
     return None
-
-
-def raised(node: ast.Raise) -> Position:
-    """Place of the strings in what is raised: shrinker's own error, or upstream's message."""
-    return "named-error" if is_named_error(node) else "message"
 
 
 def annotated(generic: ast.expr, item: ast.expr) -> Position:
@@ -123,19 +107,20 @@ def is_plain_decorator(decorator: ast.expr) -> bool:
 
 def compared(node: ast.Compare) -> Position:
     """Place of the strings in a comparison: with a tensor's device, or any other."""
-    return "tensor-device" if any(_is_device(side) for side in (node.left, *node.comparators)) else "comparison"
+    return "tensor-device" if any(map(_is_device, (node.left, *node.comparators))) else "comparison"
 
 
 def _is_device(node: ast.expr) -> bool:
     # `t.device.type`, `device.type`: only torch.device has a type; `args.device` may be a setting of the server.
-    if not (isinstance(node, ast.Attribute) and node.attr == "type"):
-        return False
-    owner = node.value
-    name = owner.attr if isinstance(owner, ast.Attribute) else owner.id if isinstance(owner, ast.Name) else ""
-    return name == "device" or name.endswith("_device")
+    owner = _own_name(node.value) if isinstance(node, ast.Attribute) and node.attr == "type" else ""
+    return owner == "device" or owner.endswith("_device")
 
 
-def is_tensor_attribute(node: ast.Attribute, imported: frozenset[str] | set[str]) -> bool:
+def _own_name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def is_tensor_attribute(node: ast.Attribute, imported: Set[str]) -> bool:
     """True for an attribute read of something that is no module, no platform object and not `self`.
 
     Args:
@@ -143,17 +128,12 @@ def is_tensor_attribute(node: ast.Attribute, imported: frozenset[str] | set[str]
     """
     owner: ast.expr = node.value
     names: list[str] = []
-    while not isinstance(owner, ast.Name):
-        match owner:
-            case ast.Attribute():
-                names.append(owner.attr)
-                owner = owner.value
-            case ast.Call():
-                owner = owner.func
-            case ast.Subscript():
-                owner = owner.value
-            case _:
-                return not any("platform" in name for name in names)
+    while isinstance(owner, ast.Attribute | ast.Call | ast.Subscript):
+        if isinstance(owner, ast.Attribute):
+            names.append(owner.attr)
+        owner = owner.func if isinstance(owner, ast.Call) else owner.value
+    if not isinstance(owner, ast.Name):
+        return not any("platform" in name for name in names)
     if owner.id in ("self", "cls") and isinstance(node.value, ast.Name):
         return False
     return owner.id not in imported and not any("platform" in name.lower() for name in (*names, owner.id))

@@ -13,6 +13,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from shrinker.check.uses import is_none
+from shrinker.syntax.parsing import parse
+from shrinker.syntax.walk import Definition, children
 from shrinker.values.leftovers import Residue
 
 _JOINING = re.compile(r"\b(?:if|and|or)\b")
@@ -31,6 +34,7 @@ _NEEDS_A_VALUE = frozenset(
     | {"reversed", "round", "set", "sorted", "sum", "tuple", "zip"}
 )
 """Builtins that raise when they are given `None` by position."""
+_OF_CONSTANTS = (ast.UnaryOp, ast.BoolOp, ast.Tuple, ast.List, ast.Set, ast.Compare)
 _ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
@@ -44,10 +48,10 @@ def residues(path: str, generated: ast.Module, text: str, upstream: str) -> tupl
         upstream: text of upstream's file; parsed only when there is something to compare.
     """
     found = list(_Search(text).block(generated.body, ""))
-    failing = list(failing_literals(generated)) if may_hold(text) else []
+    failing = list(failing_literals(generated)) if _MAY_FAIL.search(text) else []
     if not found and not failing:
         return ()
-    original = ast.parse(upstream, path)
+    original = parse(upstream, path)
     theirs = Counter(item[:3] for item in _Search(upstream).block(original.body, ""))
     own = {shown for shown, _ in failing_literals(original)} if failing else set()
     out = [Residue(KIND, path, line, shown) for shown, line in failing if shown not in own]
@@ -67,23 +71,19 @@ class _Search:
 
     def block(self, body: Iterable[ast.stmt], where: str) -> Iterator[_Found]:
         for node in body:
+            if isinstance(node, Definition):
+                yield from self.inside(node, f"{where}.{node.name}")
+                continue
+            other = [] if isinstance(node, ast.While) else getattr(node, "orelse", [])
+            if _is_pass(other):
+                yield "empty else", where, "else: pass", other[0].lineno
+            if isinstance(node, ast.If) and _is_pass(node.body) and not other:
+                yield "empty if", where, f"if {ast.unparse(node.test)}: pass", node.lineno
             match node:
-                case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                    yield from self.inside(node, f"{where}.{node.name}")
-                    continue
-                case ast.If():
-                    yield from _blocks(node, where)
-                    yield from _test("if", node.test, where)
-                case ast.While():
-                    yield from _test("while", node.test, where)
                 case ast.Assert(test=ast.Constant(value=False)):
-                    # An assertion that fails is an error with upstream's own words.
-                    pass
-                case ast.Assert():
-                    yield from _test("assert", node.test, where)
-                case ast.For() | ast.AsyncFor() | ast.Try() | ast.TryStar():
-                    if _is_pass(node.orelse):
-                        yield "empty else", where, "else: pass", node.orelse[0].lineno
+                    pass  # An assertion that fails is an error with upstream's own words.
+                case ast.If(test=test) | ast.While(test=test) | ast.Assert(test=test):
+                    yield from _test(type(node).__name__.lower(), test, where)
             yield from self.inside(node, where)
 
     def inside(self, node: ast.stmt | ast.ExceptHandler | ast.match_case, where: str) -> Iterator[_Found]:
@@ -108,14 +108,14 @@ class _Search:
 
 def _expressions(tree: ast.AST, where: str) -> Iterator[_Found]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.IfExp):
-            yield from _test("ternary", node.test, where)
-        elif isinstance(node, ast.comprehension):
-            for condition in node.ifs:
-                yield from _test("comprehension", condition, where)
-        elif isinstance(node, ast.BoolOp):
-            for operand in node.values:
-                if isinstance(operand, ast.Constant) and isinstance(operand.value, bool | None):
+        match node:
+            case ast.IfExp():
+                yield from _test("ternary", node.test, where)
+            case ast.comprehension():
+                for condition in node.ifs:
+                    yield from _test("comprehension", condition, where)
+            case ast.BoolOp():
+                for _ in filter(_is_literal, node.values):
                     yield "constant operands", where, ast.unparse(node), node.lineno
 
 
@@ -125,34 +125,13 @@ def _test(kind: str, test: ast.expr, where: str) -> Iterator[_Found]:
 
 
 def _is_constant(node: ast.expr) -> bool:
-    match node:
-        case ast.Constant():
-            return True
-        case ast.UnaryOp():
-            return _is_constant(node.operand)
-        case ast.BoolOp():
-            return all(map(_is_constant, node.values))
-        case ast.Tuple() | ast.List() | ast.Set():
-            return all(map(_is_constant, node.elts))
-        case ast.Compare():
-            return _is_constant(node.left) and all(map(_is_constant, node.comparators))
-    return False
-
-
-def _blocks(node: ast.If, where: str) -> Iterator[_Found]:
-    if _is_pass(node.orelse):
-        yield "empty else", where, "else: pass", node.orelse[0].lineno
-    if _is_pass(node.body) and not node.orelse:
-        yield "empty if", where, f"if {ast.unparse(node.test)}: pass", node.lineno
+    """True for what no name is in: constants, and operations and displays of nothing else."""
+    parts = (_is_constant(part) for part in children(node) if isinstance(part, ast.expr))
+    return isinstance(node, ast.Constant) or (isinstance(node, _OF_CONSTANTS) and all(parts))
 
 
 def _is_pass(body: list[ast.stmt]) -> bool:
     return len(body) == 1 and isinstance(body[0], ast.Pass)
-
-
-def may_hold(text: str) -> bool:
-    """False for a text that holds none, without parsing it."""
-    return _MAY_FAIL.search(text) is not None
 
 
 def failing_literals(tree: ast.Module) -> Iterator[tuple[str, int]]:
@@ -168,35 +147,34 @@ def _fails(node: ast.AST) -> bool:
     match node:
         case ast.Attribute(value=value) | ast.Subscript(value=value) | ast.Await(value=value):
             return _is_literal(value)
-        case ast.For(iter=items) | ast.AsyncFor(iter=items) | ast.comprehension(iter=items):
-            return _is_literal(items)
-        case ast.withitem(context_expr=manager):
-            return _is_literal(manager)
+        case (
+            ast.For(iter=used)
+            | ast.AsyncFor(iter=used)
+            | ast.comprehension(iter=used)
+            | ast.withitem(context_expr=used)
+        ):
+            return _is_literal(used)
         case ast.Call(func=function, args=arguments, keywords=keywords):
             needs = isinstance(function, ast.Name) and function.id in _NEEDS_A_VALUE
             return (
                 _is_literal(function)
                 or any(isinstance(a, ast.Starred) and _is_literal(a.value) for a in arguments)
                 or any(k.arg is None and _is_literal(k.value) for k in keywords)
-                or (needs and any(_is_none(a) for a in arguments))
+                or (needs and any(map(is_none, arguments)))
             )
         case ast.BinOp(left=left, op=operator, right=right):
             # `int | None` is a type.
-            return not isinstance(operator, ast.BitOr) and (_is_none(left) or _is_none(right))
+            return not isinstance(operator, ast.BitOr) and (is_none(left) or is_none(right))
         case ast.UnaryOp(op=ast.USub() | ast.UAdd() | ast.Invert(), operand=operand):
-            return _is_none(operand)
+            return is_none(operand)
         case ast.Compare(left=left, ops=operators, comparators=others):
             sides = [left, *others]
             return any(
                 (isinstance(operator, ast.In | ast.NotIn) and _is_literal(after))
-                or (isinstance(operator, _ORDERED) and (_is_none(before) or _is_none(after)))
+                or (isinstance(operator, _ORDERED) and (is_none(before) or is_none(after)))
                 for before, operator, after in zip(sides, operators, others, strict=False)
             )
     return False
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _is_literal(node: ast.expr) -> bool:

@@ -8,13 +8,15 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
+from shrinker.check.allowances import is_named_error
 from shrinker.check.leftovers.expressions import Expressions
-from shrinker.check.leftovers.places import assigned_value, chosen, is_plain_decorator, parsed_flags, raised
+from shrinker.check.leftovers.places import assigned_value, chosen, is_plain_decorator
 from shrinker.check.leftovers.vocabulary import Vocabulary, is_constant
 from shrinker.syntax.imports import absolute
 from shrinker.syntax.names import last_name
-from shrinker.syntax.walk import Definition
-from shrinker.values.leftovers import Leftover
+from shrinker.syntax.ranges import first_line
+from shrinker.syntax.walk import Definition, statements
+from shrinker.values.leftovers import Kind, Leftover
 
 
 class Scanner(Expressions):
@@ -38,9 +40,7 @@ class Scanner(Expressions):
 
     def block(self, body: Iterable[ast.stmt]) -> None:
         for statement in body:
-            first = statement.lineno
-            if isinstance(statement, Definition) and statement.decorator_list:
-                first = statement.decorator_list[0].lineno
+            first = first_line(statement)
             index = bisect.bisect_left(self._hot, first)
             if index < len(self._hot) and self._hot[index] <= (statement.end_lineno or first):
                 self.statement(statement)
@@ -71,15 +71,12 @@ class Scanner(Expressions):
                 if node.msg is not None:
                     self.visit(node.msg, "message")
             case ast.Raise():
-                for part in (node.exc, node.cause):
-                    if part is not None:
-                        self.visit(part, raised(node))
+                self.parts(node, "named-error" if is_named_error(node) else "message")
             case ast.Assign():
                 self.assignment(node.targets, node.value)
-            case ast.AnnAssign():
-                self.visit(node.annotation, "annotation")
-                self.assignment([node.target], node.value)
-            case ast.AugAssign():
+            case ast.AnnAssign() | ast.AugAssign():
+                if isinstance(node, ast.AnnAssign):
+                    self.visit(node.annotation, "annotation")
                 self.assignment([node.target], node.value)
             case ast.Match():
                 self.visit(node.subject, "test")
@@ -93,8 +90,14 @@ class Scanner(Expressions):
                 self.parts(node, "value")
 
     @cached_property
-    def _flags(self) -> frozenset[str]:
-        return frozenset(parsed_flags(self._tree))
+    def _flags(self) -> set[str]:
+        """Names that hold the parsed flags of a command line."""
+        found: set[str] = set()
+        for node in statements(self._tree):
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(attr="parse_args"))):
+                    found.add(name)
+        return found
 
     def definition(self, node: Definition) -> None:
         outer, in_class = self._where, self._in_class
@@ -105,14 +108,11 @@ class Scanner(Expressions):
             if not is_plain_decorator(decorator):
                 # It may be registered somewhere, to be found by another name.
                 self.uses.add((node.name, outer))
+        self._in_class = isinstance(node, ast.ClassDef)
         if isinstance(node, ast.ClassDef):
-            self._in_class = True
-            for base in node.bases:
+            for base in (*node.bases, *(keyword.value for keyword in node.keywords)):
                 self.visit(base, "argument")
-            for keyword in node.keywords:
-                self.visit(keyword.value, "argument")
         else:
-            self._in_class = False
             self.parameters(node.args)
             if node.returns is not None:
                 self.visit(node.returns, "annotation")
@@ -140,21 +140,18 @@ class Scanner(Expressions):
         if self.words.is_absent(source) or (not outside and source not in self.kept and gone):
             self.add("absent imports", line, whole, "import")
             return
-        asked = [name] if name else source.split(".")
-        for part in (*asked, alias.asname):
-            kind = self.words.name_kind(part, called=True) if part else None
-            if kind is not None:
-                self.add(kind, line, whole, "import")
-                return
-        if name and any(self.words.is_foreign(part) for part in source.split(".")):
+        asked = (*([name] if name else source.split(".")), alias.asname)
+        kinds = (self.words.name_kind(part, called=True) for part in asked if part)
+        kind: Kind | None = next((each for each in kinds if each), None)
+        if kind is not None:
+            self.add(kind, line, whole, "import")
+        elif name and any(map(self.words.is_foreign, source.split("."))):
             self.add("names", line, whole, "import")
 
 
 def _imported(body: Iterable[ast.stmt]) -> Iterable[str]:
     for statement in body:
         if isinstance(statement, ast.Import | ast.ImportFrom):
-            for alias in statement.names:
-                yield alias.asname or alias.name.partition(".")[0]
+            yield from (alias.asname or alias.name.partition(".")[0] for alias in statement.names)
         elif isinstance(statement, ast.If | ast.Try):
-            yield from _imported(statement.body)
-            yield from _imported(statement.orelse)
+            yield from _imported((*statement.body, *statement.orelse))

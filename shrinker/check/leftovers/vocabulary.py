@@ -12,9 +12,10 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import TypeVar
 
 from shrinker.ruleset import Ruleset
-from shrinker.ruleset.match import any_name_matches, module_matches
+from shrinker.ruleset.match import any_module_matches, any_name_matches
 from shrinker.ruleset.models import Domain
 from shrinker.values.leftovers import Kind, Suspect
 
@@ -29,6 +30,7 @@ _PREDICATE = re.compile(
     r"|_(?:available|supported|enabled|support)$",
     re.IGNORECASE,
 )
+_Sized = TypeVar("_Sized", str, tuple[str, ...])
 ENOUGH = 2
 """Known predicates in whose company an unknown one is a suspect."""
 
@@ -87,8 +89,8 @@ class Vocabulary:
     texts: frozenset[str]
     """Texts that a domain never is which speaks of a name wherever it stands: they are traces wherever they stand."""
     absent: tuple[str, ...]
-    removed: tuple[tuple[str, tuple[str, ...]], ...]
-    """Module pattern of each `remove` rule with its exceptions."""
+    removed: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+    """Module patterns of each `remove` rule with its exceptions."""
     foreign: Words
     own: Words
     """Of the platform that is served, and of what every platform has."""
@@ -109,17 +111,14 @@ class Vocabulary:
 
     def hot(self, text: str) -> re.Pattern[str] | None:
         """Finds the lines of a text that may hold a leftover (and others); None when no line does."""
-        words = [word for word in set(_WORDS.findall(text)) if self._is_hot(word) or _is_asked(word, text)]
+        words = [
+            word
+            for word in set(_WORDS.findall(text))
+            if word in self._others
+            or self.name_kind(word, called=True)
+            or (word.lstrip("_").startswith("is_") and f"{word}()" in text)
+        ]
         return re.compile(rf"\b(?:{'|'.join(sorted(words))})\b") if words else None
-
-    def _is_hot(self, word: str) -> bool:
-        return (
-            word in self.predicates
-            or word.lstrip("_") in self.predicates
-            or word in self.variables
-            or word in self._others
-            or self.is_foreign(word)
-        )
 
     def is_foreign(self, text: str) -> bool:
         """True when the text holds a word of another platform."""
@@ -140,9 +139,7 @@ class Vocabulary:
             return "predicates" if called else "flags"
         if not self.is_foreign(name):
             return None
-        if _PREDICATE.search(name):
-            return "predicates" if called else "flags"
-        return "names"
+        return "names" if not _PREDICATE.search(name) else "predicates" if called else "flags"
 
     def text_kind(self, text: str) -> Kind | None:
         """Kind of a string, None when it is of no other platform."""
@@ -167,13 +164,9 @@ class Vocabulary:
     def is_removed(self, module: str) -> bool:
         """True for a module that a `remove` rule names."""
         return any(
-            module_matches(pattern, module) and not any(module_matches(p, module) for p in unless)
-            for pattern, unless in self.removed
+            any_module_matches(taken, module) and not any_module_matches(spared, module)
+            for taken, spared in self.removed
         )
-
-
-def _is_asked(word: str, text: str) -> bool:
-    return word.lstrip("_").startswith("is_") and f"{word}()" in text
 
 
 def is_constant(name: str) -> bool:
@@ -188,17 +181,21 @@ def build_vocabulary(rules: Ruleset) -> Vocabulary:
     calls = {pattern for fact in decided for pattern in fact.calls}
     stated = {p for fact in facts if not fact.value for p in (*fact.names, *fact.attributes)}
     named = {p for p in calls | stated if p.startswith((".", "sglang."))}
-    domains = [(_places(domain), domain) for domain in rules.domains if domain.id not in rules.scope]
+    last = {pattern.rpartition(".")[2] for pattern in named}
+    domains = [domain for domain in rules.domains if domain.id not in rules.scope]
+    # A domain that speaks of some name in all modules speaks of it wherever it stands.
+    placed = [(p, any(map(_EVERYWHERE.fullmatch, p)), frozenset(d.never)) for d in domains for p in [_places(d)]]
     return Vocabulary(
-        predicates=frozenset(_last(named)) | {p for platform in rules.platforms for p in platform.predicates},
+        predicates=frozenset(name for name in last if name and "*" not in name)
+        | {p for platform in rules.platforms for p in platform.predicates},
         outside=frozenset(p for p in (calls | stated) - named if "*" not in p),
         variables=frozenset(v for fact in facts for v in fact.environment),
-        texts=frozenset(t for places, domain in domains if _is_everywhere(places) for t in domain.never),
+        texts=frozenset(text for _, everywhere, never in placed if everywhere for text in never),
         absent=tuple(sorted({m for rule in rules.absents for m in rule.modules})),
-        removed=tuple((pattern, rule.unless) for rule in rules.removes for pattern in rule.modules),
+        removed=tuple((rule.modules, rule.unless) for rule in rules.removes if rule.modules),
         foreign=Words.of(word for platform in rules.platforms if not platform.own for word in platform.words),
         own=Words.of(word for platform in rules.platforms if platform.own for word in platform.words),
-        spoken=tuple((p, frozenset(d.never)) for p, d in domains if d.never and not _is_everywhere(p)),
+        spoken=tuple((places, never) for places, everywhere, never in placed if never and not everywhere),
     )
 
 
@@ -206,28 +203,8 @@ def _places(domain: Domain) -> tuple[str, ...]:
     return (*domain.names, *domain.lists, *domain.calls, *domain.tables, *domain.registers)
 
 
-def _is_everywhere(places: Iterable[str]) -> bool:
-    """True for a domain that speaks of some name in all modules."""
-    return any(map(_EVERYWHERE.fullmatch, places))
-
-
-def _last(patterns: Iterable[str]) -> set[str]:
-    names = {pattern.rpartition(".")[2] for pattern in patterns}
-    return {name for name in names if name and "*" not in name}
-
-
-@dataclass(frozen=True, slots=True)
-class Company:
-    """An unknown predicate and the known ones beside it in one file of upstream."""
-
-    name: str
-    origin: str
-    """Module that defines it, as the import writes it."""
-    beside: tuple[str, ...]
-
-
-def companies(module: str, upstream: str, words: Vocabulary) -> tuple[Company, ...]:
-    """Unknown predicates of one file that stand beside enough known ones.
+def companies(module: str, upstream: str, words: Vocabulary) -> tuple[Suspect, ...]:
+    """Unknown predicates of one file that stand beside enough known ones; who asks them is not known yet.
 
     Args:
         module: dotted name of the file.
@@ -239,16 +216,16 @@ def companies(module: str, upstream: str, words: Vocabulary) -> tuple[Company, .
     for source, inside, plain in _IMPORT.findall(upstream):
         rows = _COMMENT.sub("", inside or plain).replace("\\", " ").split(",")
         groups.append((source, {row.split()[0] for row in rows if row.split()}))
-    found: list[Company] = []
+    found: list[Suspect] = []
     for origin, names in groups:
         beside = tuple(sorted(names & known))
         if len(beside) >= ENOUGH:
             unknown = sorted(n for n in names - known if _QUESTION.fullmatch(n) and not words.own.within(n))
-            found.extend(Company(name, origin, beside) for name in unknown)
+            found.extend(Suspect(name, origin, beside, ()) for name in unknown)
     return tuple(found)
 
 
-def suspects(found: Iterable[Company], asked: Iterable[tuple[str, str, int]]) -> tuple[Suspect, ...]:
+def suspects(found: Iterable[Suspect], asked: Iterable[tuple[str, str, int]]) -> tuple[Suspect, ...]:
     """Suspects by name.
 
     Args:
@@ -258,16 +235,17 @@ def suspects(found: Iterable[Company], asked: Iterable[tuple[str, str, int]]) ->
     sites: dict[str, set[tuple[str, int]]] = defaultdict(set)
     for name, path, line in asked:
         sites[name].add((path, line))
-    by_name: dict[str, list[Company]] = defaultdict(list)
-    for company in found:
-        if company.name in sites:
-            by_name[company.name].append(company)
+    by_name: dict[str, list[Suspect]] = defaultdict(list)
+    for each in found:
+        if each.name in sites:
+            by_name[each.name].append(each)
+    origins = {name: {each.defined for each in group} for name, group in by_name.items()}
+    beside = {name: {each.beside for each in group} for name, group in by_name.items()}
     return tuple(
-        Suspect(
-            name,
-            max((c.origin for c in group), key=lambda origin: (len(origin), origin)),
-            max((c.beside for c in group), key=lambda beside: (len(beside), beside)),
-            tuple(sorted(sites[name])),
-        )
-        for name, group in sorted(by_name.items())
+        Suspect(name, _longest(origins[name]), _longest(beside[name]), tuple(sorted(sites[name])))
+        for name in sorted(by_name)
     )
+
+
+def _longest(some: Iterable[_Sized]) -> _Sized:
+    return max(some, key=lambda each: (len(each), each))

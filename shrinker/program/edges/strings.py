@@ -15,7 +15,7 @@ from shrinker.program.files import nearest
 from shrinker.program.modules import ModuleIndex
 from shrinker.program.nodes import Found, file_node, module_node
 from shrinker.syntax.imports import absolute, package_of
-from shrinker.values.folded import FoldedModule
+from shrinker.values.folded import FoldedModule, StringSite
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _PATTERN = re.compile(r"[\w*]+(?:\.[\w*]+)*")
@@ -39,8 +39,10 @@ class StringEdges:
     def find(self, module: FoldedModule) -> Iterator[Found]:
         """Edges of a module's strings and of its dynamic imports."""
         for site in module.strings:
-            for node, weak in self._resolve(site.text):
-                yield Found(node, "string", site.line, weak)
+            if site.key:
+                # It names something for who asks for its key.
+                continue
+            yield from self.of(site)
             if site.text.endswith(".py"):
                 yield from self._script(module, site.text, site.line)
         for call in module.dynamic:
@@ -53,6 +55,11 @@ class StringEdges:
                     yield from self._target(module, call.target, call.line)
             else:
                 yield from self._relative_strings(module)
+
+    def of(self, site: StringSite) -> Iterator[Found]:
+        """Edges of one string that is no path of a script."""
+        for node, weak in self._resolve(site.text):
+            yield Found(node, "string", site.line, weak)
 
     def _resolve_uncached(self, text: str) -> tuple[tuple[str, str], ...]:
         if "-m" in text and " " in text:

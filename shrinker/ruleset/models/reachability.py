@@ -66,6 +66,23 @@ class Walk(Rule):
     """Names below the package; several rules of one package add up. Empty: the walk finds nothing."""
 
 
+class Registry(Rule):
+    """A table whose rows say where an implementation is (``Row(op="moe.topk", target="pkg.mod:fn")``). A row names its module
+    only for code that asks the table for the row's key, so that a module that nothing else names goes where no kept code
+    outside of the rows spells that key, or puts it together with a part of it spelled out."""
+
+    feature: str
+    """In words, for the named error: ``kernels that this server does not ask for``."""
+    modules: tuple[str, ...]
+    """Where the rows are written, patterns over dotted modules."""
+    row: str
+    """What makes a row: last name of the class or function that is called."""
+    key: str
+    """Keyword of the text by which a row is asked for."""
+    target: str
+    """Keyword of the text that names the implementation."""
+
+
 class Keep(Rule):
     """Kept although the graph may not reach it."""
 

@@ -10,7 +10,7 @@ from shrinker.ruleset.models.closed_world import Absent, Domain, Fact, Label, Pu
 from shrinker.ruleset.models.entry import Answer, Default, Dependent, Entry, Guard, Refusal
 from shrinker.ruleset.models.evidence import Capability, Dropped, Leftover, Platform, Reach
 from shrinker.ruleset.models.outside import Api, Companion, Distribution, Internal, Listing, Outside, Protocol
-from shrinker.ruleset.models.reachability import Asset, Keep, Remove, Root, Walk
+from shrinker.ruleset.models.reachability import Asset, Keep, Registry, Remove, Root, Walk
 from shrinker.ruleset.models.rule import Rule
 
 
@@ -40,6 +40,7 @@ class Ruleset(BaseModel):
     removes: tuple[Remove, ...] = ()
     roots: tuple[Root, ...] = ()
     walks: tuple[Walk, ...] = ()
+    registries: tuple[Registry, ...] = ()
     keeps: tuple[Keep, ...] = ()
     assets: tuple[Asset, ...] = ()
     defaults: tuple[Default, ...] = ()
@@ -97,6 +98,7 @@ class Ruleset(BaseModel):
             *self.removes,
             *self.roots,
             *self.walks,
+            *self.registries,
             *self.keeps,
             *self.assets,
             *self.defaults,

@@ -1,7 +1,5 @@
 """A package `sglang` of a few lines, whose server answers as the engine's fake one does."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 _SERVER = """

@@ -1,7 +1,5 @@
 """Pieces for a machine without network, from a folder of wheels."""
 
-from __future__ import annotations
-
 import random
 import struct
 import subprocess
@@ -88,22 +86,12 @@ def test_the_command_packs_for_an_architecture(tmp_path):
     ops = container((80, random.Random(0).randbytes(90_000)), (90, b"b" * 100))
     with zipfile.ZipFile(next((tmp_path / "wheels").iterdir()), "a") as file:
         file.writestr("kernels/ops.so", ops)
-    given = [
-        "-m",
-        "shrinker",
-        "gpu-bundle",
-        "--",
-        "pack",
-        str(tmp_path / "out"),
-        "--package",
-        "kernels",
-        "--mib",
-        "0.05",
-    ]
+    program, out = ["-m", "shrinker", "gpu-bundle"], str(tmp_path / "out")
+    given = [*program, "--", "pack", out, "--package", "kernels", "--mib", "0.05"]
     given += ["--pip=--no-index", f"--pip=--find-links={tmp_path / 'wheels'}", "--arch", "90"]
     done = subprocess.run([sys.executable, *given], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 1, "90,000 bytes of another card's code are gone"
-    unpack = ["-m", "shrinker", "gpu-bundle", "unpack", str(tmp_path / "out"), str(tmp_path / "there")]
+    unpack = [*program, "unpack", out, str(tmp_path / "there")]
     assert subprocess.run([sys.executable, *unpack], timeout=300, check=False).returncode == 0
     assert (tmp_path / "there/site/kernels/ops.so").read_bytes().count(b"b" * 100) == 1

@@ -1,7 +1,5 @@
 """What the levels compare by themselves: help texts, OpenAPI documents, what two runs called; first what is no difference."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -38,47 +36,33 @@ def test_entries_are_found_by_their_longest_name() -> None:
     assert "more options:" in found["(text)"]
 
 
-@pytest.mark.parametrize(
-    ("after", "listed", "refused"),
-    [
-        (HELP, [], []),
-        (HELP.replace("                        Which", "      Which"), [], []),
-        (HELP.replace("  --only-there          A switch.\n", ""), rows(subject="--only-there", kind="removed"), []),
-        (
-            HELP.replace("{a,b,c}", "{a,c}").replace(" 'b',", ""),
-            rows(subject="--backend", kind="choice removed", before="'b'"),
-            [],
-        ),
-        (
-            HELP.replace("{a,b,c}", "{a}").replace(", 'b', 'c'", ""),
-            [],
-            [{"subject": "--backend", "values": ["b", "c"], "only": []}],
-        ),
-        (
-            HELP.replace("{a,b,c}", "{a}").replace(", 'b', 'c'", ""),
-            [],
-            [{"subject": "--backend", "values": [], "only": ["a"]}],
-        ),
-        (HELP.replace("4", "8"), rows(subject="--size", kind="default changed", before="4", after="8"), []),
-    ],
-)
-def test_equal_help_and_listed_differences(after: str, listed: list[Any], refused: list[Any]) -> None:
-    assert list(helptext.compare(HELP, after, listed, refused)) == []
+WITHOUT_SWITCH = HELP.replace("  --only-there          A switch.\n", "")
+ONE_CHOICE = HELP.replace("{a,b,c}", "{a}").replace(", 'b', 'c'", "")
+NO_B = rows(subject="--backend", kind="choice removed", before="'b'")
 
 
 @pytest.mark.parametrize(
-    ("after", "listed", "option"),
+    ("after", "listed", "refused", "found"),
     [
-        (HELP.replace("  --only-there          A switch.\n", ""), [], "--only-there"),
-        (HELP + "  --new                 A switch.\n", [], "--new"),
-        (HELP.replace("{a,b,c}", "{a,c}"), [], "--backend"),
-        (HELP.replace("{a,b,c}", "{a}"), rows(subject="--backend", kind="choice removed", before="'b'"), "--backend"),
-        (HELP.replace("4", "8"), rows(subject="--size", kind="default changed", before="4", after="9"), "--size"),
-        (HELP.replace("Serve", "Serves").replace("more options", "others"), [], "(text)"),
+        (HELP, [], [], []),
+        (HELP.replace("                        Which", "      Which"), [], [], []),
+        (WITHOUT_SWITCH, rows(subject="--only-there", kind="removed"), [], []),
+        (HELP.replace("{a,b,c}", "{a,c}").replace(" 'b',", ""), NO_B, [], []),
+        (ONE_CHOICE, [], [{"subject": "--backend", "values": ["b", "c"], "only": []}], []),
+        (ONE_CHOICE, [], [{"subject": "--backend", "values": [], "only": ["a"]}], []),
+        (HELP.replace("4", "8"), rows(subject="--size", kind="default changed", before="4", after="8"), [], []),
+        (WITHOUT_SWITCH, [], [], ["--only-there"]),
+        (HELP + "  --new                 A switch.\n", [], [], ["--new"]),
+        (HELP.replace("{a,b,c}", "{a,c}"), [], [], ["--backend"]),
+        (HELP.replace("{a,b,c}", "{a}"), NO_B, [], ["--backend"]),
+        (HELP.replace("4", "8"), rows(subject="--size", kind="default changed", before="4", after="9"), [], ["--size"]),
+        (HELP.replace("Serve", "Serves").replace("more options", "others"), [], [], ["(text)"]),
     ],
 )
-def test_other_differences_are_found(after: str, listed: list[Any], option: str) -> None:
-    assert [name for name, _ in helptext.compare(HELP, after, listed)] == [option]
+def test_differences_of_help_that_are_not_listed_are_found(
+    after: str, listed: list[Any], refused: list[Any], found: list[str]
+) -> None:
+    assert [name for name, _ in helptext.compare(HELP, after, listed, refused)] == found
 
 
 def document(**paths: Any) -> dict[str, Any]:
@@ -181,15 +165,19 @@ def _record(**errors: str) -> Record:
     return Record({n: Answer(0, "", None, errors[n]) if n in errors else Answer(200, "", n) for n in names})
 
 
-def test_equal_answers_are_no_finding() -> None:
+def _compared(upstream: Record, generated: Record) -> Ledger:
     ledger = Ledger("server")
-    compare_answers(_record(), _record(), ledger, "script")
+    compare_answers(upstream, generated, ledger, "script")
+    return ledger
+
+
+def test_equal_answers_are_no_finding() -> None:
+    ledger = _compared(_record(), _record())
     assert ledger.findings == [] and ledger.checks == {"requests": 3}
 
 
 def test_a_server_that_was_too_slow_is_said_once() -> None:
-    ledger = Ledger("server")
-    compare_answers(_record(second=NO_TIME, third=NO_TIME), _record(third=NO_TIME), ledger, "script")
+    ledger = _compared(_record(second=NO_TIME, third=NO_TIME), _record(third=NO_TIME))
     upstream, generated = [finding.message for finding in ledger.findings]
     assert upstream.startswith("script: upstream: no time was left for 2 request(s), from second on")
     assert generated.startswith("script: generated: no time was left for 1 request(s), from third on")
@@ -197,9 +185,7 @@ def test_a_server_that_was_too_slow_is_said_once() -> None:
 
 
 def test_a_request_that_only_one_server_answers_is_found() -> None:
-    ledger = Ledger("server")
-    compare_answers(_record(), _record(first="TimeoutError: timed out"), ledger, "script")
-    assert ledger.findings and all("first" in finding.message for finding in ledger.findings)
-    ledger = Ledger("server")
-    compare_answers(_record(first="timed out"), _record(first="timed out"), ledger, "script")
-    assert [finding.message for finding in ledger.findings] == ["script: first: no answer from either server"]
+    found = _compared(_record(), _record(first="TimeoutError: timed out")).findings
+    assert found and all("first" in finding.message for finding in found)
+    found = _compared(_record(first="timed out"), _record(first="timed out")).findings
+    assert [finding.message for finding in found] == ["script: first: no answer from either server"]

@@ -1,7 +1,5 @@
 """Level *native*: which file is judged how, with a compiler that is played; and with the real one of C++ where there is one."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,17 +1,27 @@
-"""What a profile refuses is not run: options by the interface's rows."""
+"""What a profile refuses is not run; a program that ends badly on both trees is a finding, but where only what upstream can run is judged."""
 
-from __future__ import annotations
-
+import os
+import signal
+import time
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
 from equivalence.levels import Expected, Setting, server
+from equivalence.levels.both import both, show_both
+from equivalence.levels.replay import GENERATED, SIDES, UPSTREAM, Replay
 from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import ARCHITECTURE, RUNS, SCENARIOS
+from equivalence.levels.setting import Call, Outcome
+from equivalence.processes import Finished
 from equivalence.serving import Launch
+from equivalence.simulation.environment import Simulation
+from equivalence.simulation.settings import Settings
+from shrinker.values.errors import ShrinkerError
 
 EXPECTED = Expected(
     flags=({"subject": "--gone", "kind": "removed"}, {"subject": "--other", "kind": "default changed"}),
@@ -70,3 +80,80 @@ def test_a_server_is_not_told_what_a_profile_is_asked(monkeypatch: pytest.Monkey
             server._serve(scenario, "upstream", tmp_path, cast(Setting, setting), Ledger("server"))
         arguments = started[-1].command[3:]
         assert not any(ARCHITECTURE in word for word in arguments)
+
+
+TREES = {UPSTREAM: Path("upstream"), GENERATED: Path("generated")}
+CALL = Call("forward", {side: {} for side in SIDES}, 1, "run-v3-2")
+
+
+def ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, texts: Mapping[str, str | None]) -> Setting:
+    """A setting in which the program of each side ends with this output; None: it gives something."""
+
+    def program(self: Setting, side: str, tree: Path, call: Call) -> Outcome:
+        text = texts[side]
+        data: Any = {} if text is None else None
+        output = tmp_path / f"{side}.txt"
+        output.write_text(text or "")
+        return Outcome(data, Finished(int(data is None), output, 1.0), {})
+
+    monkeypatch.setattr(Setting, "program", program)
+    return Setting(Simulation(Path("python"), Settings()), tmp_path)
+
+
+@pytest.mark.parametrize("lenient", [False, True])
+@pytest.mark.parametrize(
+    ("upstream", "generated", "equal"),
+    [
+        ("x\n[rank0]: AssertionError\n", "y\n[rank1]: AssertionError\n", True),
+        ("x\nAssertionError\n", "x\nNameError: name 'y' is not defined\n", False),
+        ("x\nAssertionError\n", None, False),
+        (None, "x\nAssertionError\n", False),
+    ],
+)
+def test_only_an_equal_failure_of_both_is_forgiven(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    upstream: str | None,
+    generated: str | None,
+    equal: bool,
+    lenient: bool,
+) -> None:
+    setting = ended(monkeypatch, tmp_path, {UPSTREAM: upstream, GENERATED: generated})
+    ledger = Ledger("model")
+    assert both(TREES, replace(setting, where_upstream_runs=lenient), ledger, CALL) is None
+    assert bool(ledger.inherited) is (equal and lenient)
+    assert bool(ledger.findings) is not (equal and lenient)
+    if ledger.inherited:
+        assert ledger.inherited[0].message == "upstream itself does not run here: AssertionError"
+
+
+def test_both_run_at_once_where_there_are_cores_for_both(tmp_path: Path) -> None:
+    def show(side: str, setting: Setting) -> tuple[str, int]:
+        # Each waits for the other.
+        (tmp_path / side).touch()
+        limit = time.monotonic() + (60 if setting.jobs > 1 else 0.2)
+        while not all((tmp_path / each).exists() for each in SIDES) and time.monotonic() < limit:
+            time.sleep(0.01)
+        return side, os.getpid()
+
+    said: list[str] = []
+    alone = Setting(Simulation(Path("python"), Settings()), tmp_path, progress=said.append)
+    setting = replace(alone, jobs=2)
+    found = show_both(setting, "x", show)
+    assert [found[side][0] for side in SIDES] == list(SIDES) and len({owner for _, owner in found.values()}) == 2
+    # What needs more cores, or is remembered by this process, is run here.
+    for other, processes in ((alone, 1), (setting, 2), (replace(setting, replay=Replay()), 1)):
+        found = show_both(other, "x", show, processes=processes)
+        assert {owner for _, owner in found.values()} == {os.getpid()}
+    assert said[0] == "x: both trees" and said[1:] == ["x: upstream", "x: generated"] * 3
+
+
+def test_a_side_that_is_killed_is_an_error_with_a_next_step(tmp_path: Path) -> None:
+    def show(side: str, setting: Setting) -> None:
+        if side == GENERATED:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    setting = Setting(Simulation(Path("python"), Settings()), tmp_path, jobs=2)
+    with pytest.raises(ShrinkerError, match="x: the process that ran the generated tree was killed") as caught:
+        show_both(setting, "x", show)
+    assert "--jobs 1" in str(caught.value.next_step)

@@ -1,16 +1,23 @@
-"""The import of every module, on small trees: what upstream has wrong too is not held against the tree."""
+"""Every module imported, upstream's lines followed, and what is not run again, on small trees."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from equivalence.levels import Setting, imports
-from equivalence.levels.replay import GENERATED, UPSTREAM
+from equivalence.levels import Following, Setting, imports, server, trace
+from equivalence.levels.following import together
+from equivalence.levels.model import meta_call
+from equivalence.levels.replay import GENERATED, UPSTREAM, Replay
 from equivalence.levels.result import Ledger
-from equivalence.simulation.environment import Simulation
+from equivalence.levels.scenarios import Configuration, Scenario
+from equivalence.processes import run
+from equivalence.simulation import calls
+from equivalence.simulation.environment import HIDE, Simulation, has_triton, simulation
+from equivalence.simulation.executed import Executed
 from equivalence.simulation.settings import Settings
+from shrinker.cache import Cache
 from tests.simulations import simulation_python, write_package
 
 UPSTREAM_FILES = {
@@ -65,3 +72,187 @@ def test_a_tree_that_kills_the_process_is_a_finding(setting: Setting, tmp_path: 
     ledger = walked(setting, tmp_path, {**UPSTREAM_FILES, "good.py": "import os; os._exit(7)"})
     assert [f.check for f in ledger.findings] == ["walk"]
     assert "ended with 7" in ledger.findings[0].message
+
+
+UPSTREAM_TEXT = "def work(x):\n    done = x + 1\n    return done\n"
+
+
+def setting_of(folder: Path, cache: Cache) -> Setting:
+    following = Following(folder, layer=cache.layer("executed"), upstream="small")
+    return Setting(Simulation(simulation_python(), Settings()), folder, following=following)
+
+
+def tree_of(folder: Path, text: str) -> Path:
+    return write_package(folder, {"__init__.py": text})
+
+
+def test_upstream_is_followed_and_the_generated_tree_is_not(tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "cache")
+    setting = setting_of(tmp_path / "work", cache)
+    tree = tree_of(tmp_path / "tree", UPSTREAM_TEXT)
+    code = ["-c", "import sglang; sglang.work(1)"]
+    setting.python(GENERATED, tree, "small", code, limit=60, follow="small")
+    assert setting.following is not None
+    assert setting.following.known("small") is None
+    setting.python(UPSTREAM, tree, "small", code, limit=60)
+    assert setting.following.known("small") is None
+    setting.python(UPSTREAM, tree, "small", code, limit=60, follow="small")
+    assert setting.following.known("small") == Executed(
+        {"__init__.py": frozenset({2, 3})}, {"__init__.py": frozenset({1})}
+    )
+    # Another run of the tool finds them again; another upstream's are not these.
+    other = setting_of(tmp_path / "other", cache)
+    assert other.following is not None
+    assert other.following.known("small") == setting.following.known("small")
+    assert Following(tmp_path, layer=cache.layer("executed"), upstream="another").known("small") is None
+    made, _, kept = other.prepared(UPSTREAM, tree, "again", "small")
+    assert made.settings.executed == kept == ""
+
+
+def test_a_program_that_fails_is_not_remembered(tmp_path: Path) -> None:
+    setting = setting_of(tmp_path / "work", Cache.off())
+    tree = tree_of(tmp_path / "tree", UPSTREAM_TEXT)
+    setting.python(UPSTREAM, tree, "small", ["-c", "import sglang, sys; sys.exit(3)"], limit=60, follow="small")
+    assert setting.following is not None
+    assert setting.following.known("small") is None
+
+
+def followed(folder: Path) -> tuple[Setting, Path, Configuration]:
+    """A setting that knows two executed lines of a configuration, and upstream's tree."""
+    setting = setting_of(folder / "work", Cache.off())
+    one = Configuration(name="small", published="v3")
+    assert setting.following is not None
+    setting.following._known[meta_call(one, setting).follow] = Executed({"__init__.py": frozenset({2, 3})}, {})
+    return setting, tree_of(folder / "upstream", UPSTREAM_TEXT), one
+
+
+@pytest.mark.parametrize(("text", "missing"), [(UPSTREAM_TEXT, []), ("def work(x):\n    return x + 1\n", [3])])
+def test_the_level_names_what_is_missing(tmp_path: Path, text: str, missing: list[int]) -> None:
+    setting, upstream, one = followed(tmp_path)
+    generated = tree_of(tmp_path / "generated", text)
+    found = trace.run(upstream, generated, setting, configurations=[one], runs=(), scenarios=()).evidence
+    assert [(f.path, f.line) for f in found.findings] == [("python/sglang/__init__.py", line) for line in missing]
+    assert dict(found.checks)["programs"] == 1
+    assert dict(found.checks)["executed lines"] == 2
+
+
+def test_nothing_followed_is_no_evidence(tmp_path: Path) -> None:
+    setting = setting_of(tmp_path / "work", Cache.off())
+    tree = tree_of(tmp_path / "tree", UPSTREAM_TEXT)
+    assert not trace.run(tree, tree, setting, configurations=(), runs=(), scenarios=()).evidence.passed
+
+
+@pytest.mark.parametrize("needed", [True, False])
+def test_a_server_of_upstreams_that_does_not_start_is_a_fault_only_where_it_has_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, needed: bool
+) -> None:
+    setting, tree, one = followed(tmp_path)
+    monkeypatch.setattr(server, "observe", lambda *_: None)
+    asked = Scenario(name="seldom", needed=needed)
+    found = trace.run(tree, tree, setting, configurations=[one], runs=(), scenarios=[asked])
+    assert found.passed is not needed
+    assert any("seldom: upstream did not run to its end" in sentence for sentence in found.limits) is not needed
+
+
+def test_without_triton_only_what_builds_models_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    setting, tree, one = followed(tmp_path)
+    setting = replace(setting, simulation=Simulation(setting.simulation.python, Settings(hidden=("triton",))))
+
+    def served(*_: object) -> None:
+        raise AssertionError("a server was started")
+
+    monkeypatch.setattr(server, "observe", served)
+    found = trace.run(tree, tree, setting, configurations=[one])
+    assert found.passed and dict(found.evidence.checks)["programs"] == 1
+    assert any("Run this level on Linux" in sentence for sentence in found.limits)
+
+
+def test_lines_of_several_programs() -> None:
+    found = together(
+        [
+            Executed({"a.py": frozenset({1})}, {"a.py": frozenset({5})}),
+            Executed({"a.py": frozenset({2}), "b.py": frozenset({3})}, {}),
+        ]
+    )
+    assert found == Executed({"a.py": frozenset({1, 2}), "b.py": frozenset({3})}, {"a.py": frozenset({5})})
+
+
+Shown = tuple[str, frozenset[str]]
+
+
+def called(shown: Shown) -> Mapping[str, frozenset[str]]:
+    return {calls.MODULE: shown[1]}
+
+
+def ask(replay: Replay, damaged: str | None, text: str, *modules: str, side: str = GENERATED) -> str:
+    replay.damaged = damaged
+    return replay.ask(side, "program", lambda: (text, frozenset(modules)), called)[0]
+
+
+def test_a_program_runs_again_only_for_what_it_asked_for() -> None:
+    replay = Replay()
+    assert ask(replay, "a", "too early", "b") == "too early"
+    assert ask(replay, None, "whole", "a", "b") == "whole"
+    assert ask(replay, "a", "damaged") == "damaged"
+    assert ask(replay, "c", "never run") == "whole"
+    assert ask(replay, "", "no module, or several") == "no module, or several"
+    assert replay.skipped == 1
+    assert ask(replay, "c", "never run") == "whole"
+
+
+def test_upstream_runs_once() -> None:
+    replay = Replay()
+    assert ask(replay, "a", "first", side=UPSTREAM) == "first"
+    assert [ask(replay, damaged, "never run", side=UPSTREAM) for damaged in (None, "a", "")] == ["first"] * 3
+    assert ask(replay, None, "whole") == "whole" and replay.skipped == 0
+
+
+def test_a_simulated_process_notes_what_it_asks_for(tmp_path: Path) -> None:
+    python = simulation_python()
+    texts = {"__init__": "", "a": "import sglang.b", "b": "import json", "c": ""}
+    write_package(tmp_path / "tree", {f"{name}.py": text for name, text in texts.items()})
+    log = tmp_path / "log"
+    log.mkdir()
+    variables = Simulation(python, Settings()).seeing(log=str(log)).variables(tmp_path / "tree")
+    assert run([python, "-m", "sglang.a"], variables=variables, output=tmp_path / "out", limit=200).code == 0
+    assert calls.read(log)[calls.MODULE] == {"sglang", "sglang.a", "sglang.b"}
+
+
+PROGRAM = """
+import triton, triton.language as tl
+from triton.runtime.jit import JITFunction
+
+@triton.autotune(configs=[triton.Config({"N": 1}, num_warps=2)], key=["n"])
+@triton.jit
+def kernel(x, N: tl.constexpr): ...
+
+@triton.jit(do_not_specialize=["x"])
+def other(x): ...
+
+assert isinstance(kernel, JITFunction) and isinstance(other, JITFunction) and kernel.arg_names == ["x", "N"]
+assert triton.cdiv(5, 2) == 3 and triton.next_power_of_2(5) == 8
+assert triton.runtime.driver.active.get_current_target().backend == "cuda"
+try:
+    kernel[(1,)](1, 2)
+except Exception as error:
+    print(error)
+"""
+
+
+def test_hidden_triton_is_a_stub_whose_kernels_say_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = simulation_python()
+    monkeypatch.setenv(HIDE, "triton")
+    made = simulation()
+    assert not has_triton(made)
+    log = tmp_path / "log"
+    log.mkdir()
+    output = tmp_path / "out"
+    (tmp_path / "program.py").write_text(PROGRAM)
+    variables = made.seeing(log=str(log)).variables(tmp_path)
+    assert run([python, tmp_path / "program.py"], variables=variables, output=output, limit=200).code == 0, (
+        output.read_text()
+    )
+    assert "Triton is not installed" in output.read_text()
+    assert calls.read(log)[calls.STUB] == {"triton:__main__.kernel"}

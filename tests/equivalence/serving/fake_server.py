@@ -4,8 +4,6 @@ slow: never ready. dies: ends before it is ready. stubborn: ignores SIGTERM, and
 token. close: another last digit. drips: an answer that does not end.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,6 +1,4 @@
-"""What stands in `inside` runs in the simulated interpreter, started by `test_inside`."""
-
-from __future__ import annotations
+"""What stands in `inside` runs in the simulated interpreter, started by `test_environment`."""
 
 import os
 

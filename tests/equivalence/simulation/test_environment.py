@@ -1,9 +1,8 @@
-"""How simulated commands are described and ended; any interpreter."""
-
-from __future__ import annotations
+"""How simulated commands are described, named on a command line and ended; and the tests that need PyTorch, in the interpreter that has it."""
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import time
@@ -13,11 +12,14 @@ import pytest
 
 from equivalence.processes import run
 from equivalence.simulation import calls
+from equivalence.simulation.__main__ import parse
 from equivalence.simulation.environment import SITE, Simulation, find_python
 from equivalence.simulation.inside import AfterImport
 from equivalence.simulation.packages import declared_versions
 from equivalence.simulation.settings import SWITCH, Settings
+from shrinker.source.cache import default_folder
 from shrinker.values.errors import InputError
+from tests.simulations import simulation_python
 
 
 def test_settings_survive_the_environment() -> None:
@@ -125,3 +127,42 @@ def test_the_command_line_names_a_wrong_tree(tmp_path: Path) -> None:
     ended = subprocess.run(command, capture_output=True, text=True, timeout=180, cwd=SITE.parents[2])
     assert ended.returncode == 1
     assert "error: " in ended.stderr and "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("options", [["--capability", "10.0", "tree"], ["tree", "--capability", "10.0"]])
+def test_options_stand_on_either_side_of_the_tree(options: list[str]) -> None:
+    assert parse([*options, "--", "-m", "x", "--help", "--"]) == (Path("tree"), (10, 0), ["-m", "x", "--help", "--"])
+
+
+def test_nothing_but_a_tree_is_needed() -> None:
+    assert parse(["tree"]) == (Path("tree"), (9, 0), [])
+
+
+@pytest.mark.parametrize("words", [[], ["--", "tree"], ["tree", "-m", "x"], ["tree", "--capability", "ten", "--"]])
+def test_what_is_not_understood_ends_the_command(words: list[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        parse(words)
+    assert caught.value.code == 2
+
+
+INSIDE = Path(__file__).parent / "inside"
+
+
+@pytest.mark.parametrize("capability", [(9, 0), (10, 0)])
+def test_all_of_them(tmp_path: Path, capability: tuple[int, int], record_property) -> None:
+    python = simulation_python()
+    made = Simulation(python, Settings(capability=capability), default_folder() / "compiled")
+    options = ["-q", "--import-mode=importlib", "-p", "no:cacheprovider", "-c", "/dev/null", f"--rootdir={INSIDE}"]
+    options += ["-o", f"pythonpath={INSIDE.parents[3]}"]
+    finished = run(
+        [python, "-m", "pytest", *options, INSIDE],
+        variables=made.variables(tmp_path),
+        output=tmp_path / "output",
+        limit=300,
+    )
+    said = finished.output.read_text()
+    assert finished.code == 0, said
+    passed = re.search(r"(\d+) passed", said)
+    assert passed and int(passed[1]) > 20
+    assert "skipped" not in said
+    record_property("figure", f"simulation at {capability[0]}.{capability[1]}: {passed[1]} tests of its own passed")

@@ -1,6 +1,4 @@
-"""Which lines a simulated process says it executed, on a small package; processes that end, are killed, or start others."""
-
-from __future__ import annotations
+"""What a simulated process says of itself, on small packages: which lines it executed, and how much it did."""
 
 import os
 import time
@@ -9,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from equivalence.processes import Group, run
-from equivalence.simulation import executed
+from equivalence.simulation import events, executed
 from equivalence.simulation.environment import Simulation
 from equivalence.simulation.settings import Settings
 from tests.simulations import simulation_python, write_package
@@ -28,21 +26,23 @@ PACKAGE = {
 def made(tmp_path: Path) -> Simulation:
     write_package(tmp_path / "tree", PACKAGE)
     executed.clear(tmp_path / "lines")
-    return Simulation(simulation_python(), Settings()).seeing(
-        executed=str(tmp_path / "lines"), followed=str(tmp_path / "tree" / "sglang")
-    )
+    return seeing(tmp_path, executed=str(tmp_path / "lines"))
 
 
-def ran(made: Simulation, tmp_path: Path, code: str) -> executed.Executed:
-    variables = made.variables(tmp_path / "tree")
-    finished = run([made.python, "-c", code], variables=variables, output=tmp_path / "output", limit=120)
+def seeing(folder: Path, **what: str) -> Simulation:
+    return Simulation(simulation_python(), Settings()).seeing(followed=str(folder / "tree/sglang"), **what)
+
+
+def finish(made: Simulation, folder: Path, *words: str | Path) -> None:
+    variables = made.variables(folder / "tree")
+    finished = run([made.python, *words], variables=variables, output=folder / "output", limit=120)
     assert finished.code == 0, finished.tail()
-    return executed.read(tmp_path / "lines")
 
 
 @pytest.mark.parametrize("end", ["", "; import os; os._exit(0)"])
 def test_lines_of_an_import_are_apart(made: Simulation, tmp_path: Path, end: str) -> None:
-    found = ran(made, tmp_path, f"from sglang.used import work; work(1){end}")
+    finish(made, tmp_path, "-c", f"from sglang.used import work; work(1){end}")
+    found = executed.read(tmp_path / "lines")
     assert found.running == {"used.py": {7, 8}}
     assert found.importing == {"used.py": {1, 3, 6}, "helper.py": {1, 2, 5}}
 
@@ -57,9 +57,7 @@ def test_threads_and_processes_are_followed(made: Simulation, tmp_path: Path) ->
         "        process.start(); process.join(); assert process.exitcode == 0\n"
         "    thread = threading.Thread(target=unused, args=(1,)); thread.start(); thread.join()\n"
     )
-    variables = made.variables(tmp_path / "tree")
-    finished = run([made.python, program], variables=variables, output=tmp_path / "output", limit=120)
-    assert finished.code == 0, finished.tail()
+    finish(made, tmp_path, program)
     assert executed.read(tmp_path / "lines").running == {"used.py": {7, 8, 9}, "helper.py": {6}}
 
 
@@ -81,3 +79,68 @@ def test_a_process_that_does_not_answer_is_told(tmp_path: Path) -> None:
         assert not executed.ask(tmp_path, 0.5)
         assert time.monotonic() - start < 30
     assert executed.ask(tmp_path, 0.5)
+
+
+LOOP = """import asyncio
+
+
+def recv_requests():
+    return []
+
+
+def run_batch(extra):
+    for _ in range(extra):
+        helped()
+
+
+def helped():
+    try:
+        import sglang.gone
+    except ImportError:
+        pass
+
+
+def turns(extra):
+    for step in (False, True, False, True):
+        recv_requests()
+        if step:
+            run_batch(extra)
+    recv_requests()
+
+
+async def generate_request():
+    await asyncio.sleep(0)
+    return 1
+
+
+async def serve():
+    for _ in range(3):
+        await generate_request()
+"""
+
+
+def counted(folder: Path, code: str) -> dict[str, events.Events]:
+    write_package(folder / "tree", {"__init__.py": "", "managers/__init__.py": "", "managers/loop.py": LOOP})
+    (folder / "counts").mkdir()
+    finish(seeing(folder, counted=str(folder / "counts")), folder, "-c", code)
+    return events.read(folder / "counts")
+
+
+def test_a_turn_without_a_batch_is_no_step(tmp_path: Path) -> None:
+    found = counted(tmp_path, "from sglang.managers.loop import turns; turns(2)")
+    assert found.keys() == {"step"} and found["step"].pieces == 2
+    # `recv_requests`, `run_batch` and twice `helped`; the failed import is looked for and raised each time.
+    assert found["step"].least == found["step"].middle
+    assert (found["step"].least["calls"], found["step"].least["failed imports"]) == (4, 2)
+    assert found["step"].least["imports"] >= 2
+
+
+def test_more_work_is_counted_as_more(tmp_path: Path) -> None:
+    few = counted(tmp_path / "few", "from sglang.managers.loop import turns; turns(0)")["step"].middle
+    more = counted(tmp_path / "more", "from sglang.managers.loop import turns; turns(1)")["step"].middle
+    assert all(more[kind] > few[kind] for kind in events.KINDS)
+
+
+def test_a_coroutine_that_goes_on_is_the_same_request(tmp_path: Path) -> None:
+    found = counted(tmp_path, "import asyncio; from sglang.managers.loop import serve; asyncio.run(serve())")
+    assert found["request"].pieces == 2, "the third has no end yet"

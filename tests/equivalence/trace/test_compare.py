@@ -1,7 +1,5 @@
 """What an executed line needs to be accounted for, on a small tree: first what may be missing, then what may not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -9,7 +7,7 @@ import pytest
 from equivalence.trace import Comparison, Stated, compare, reasons
 from shrinker.check.rule_index import index_rules
 from shrinker.ruleset.load import load_rules
-from tests.small import rule
+from tests.small import rule, write
 
 PLATFORM = """\
 def is_npu():
@@ -99,15 +97,14 @@ IMPORTING = {
 }
 
 
+def trees(folder: Path, upstream: dict[str, str], generated: dict[str, str]) -> tuple[Path, Path]:
+    return write(folder / "upstream", upstream), write(folder / "generated", generated)
+
+
 def compared(folder: Path, server: str = SHRUNK, platform: str | None = SMALL_PLATFORM, **stated) -> Comparison:
-    before, after = folder / "upstream", folder / "generated"
-    for place, texts in ((before, {"server": SERVER, "platform": PLATFORM}), (after, {"server": server})):
-        place.mkdir(exist_ok=True)
-        for name, text in texts.items():
-            (place / f"{name}.py").write_text(text)
-    if platform is not None:
-        (after / "platform.py").write_text(platform)
-    return compare(RUNNING, IMPORTING, before, after, Stated(**stated))
+    left = {"server.py": server} | ({} if platform is None else {"platform.py": platform})
+    both = trees(folder, {"server.py": SERVER, "platform.py": PLATFORM}, left)
+    return compare(RUNNING, IMPORTING, *both, Stated(**stated))
 
 
 def test_all_that_was_decided_is_accounted_for(tmp_path: Path) -> None:
@@ -152,10 +149,9 @@ def test_a_line_that_was_executed_and_is_gone_is_named(tmp_path: Path, gone: str
 def test_a_function_that_is_gone_has_no_effect(tmp_path: Path) -> None:
     before = compared(tmp_path)
     assert before.missing == []
-    global_text = PLATFORM.replace("    limit = 4\n", "    server.limit = 4\n")
-    (tmp_path / "upstream" / "platform.py").write_text(global_text)
-    (tmp_path / "generated" / "more.py").write_text("def limit_of(server):\n    return server.limit\n")
-    found = compare(RUNNING, IMPORTING, tmp_path / "upstream", tmp_path / "generated")
+    more = {"more.py": "def limit_of(server):\n    return server.limit\n"}
+    both = trees(tmp_path, {"platform.py": PLATFORM.replace("    limit = 4\n", "    server.limit = 4\n")}, more)
+    found = compare(RUNNING, IMPORTING, *both)
     assert {(m.path, m.line) for m in found.missing} == {
         *(("platform.py", line) for line in (10, 12, 13, 14)),
         ("server.py", 16),
@@ -190,13 +186,11 @@ def test_a_module_that_is_gone_only_ran_while_it_was_imported(tmp_path: Path) ->
     found = compared(tmp_path, left, None)
     assert [(m.path, m.line) for m in found.missing] == [("server.py", 4)]
     assert found.lines[reasons.MODULE] == 4
-    (tmp_path / "upstream" / "platform.py").write_text(PLATFORM)
     running = RUNNING | {"platform.py": frozenset({2, 6})}
-    again = compare(running, IMPORTING, tmp_path / "upstream", tmp_path / "generated")
+    both = trees(tmp_path, {}, {})
+    again = compare(running, IMPORTING, *both)
     assert ("platform.py", 6) in {(m.path, m.line) for m in again.missing}
-    removed = compare(
-        running, IMPORTING, tmp_path / "upstream", tmp_path / "generated", Stated(modules=("sglang.platform",))
-    )
+    removed = compare(running, IMPORTING, *both, Stated(modules=("sglang.platform",)))
     assert removed.lines[reasons.REMOVED] >= 1
 
 
@@ -220,44 +214,36 @@ RULES = rule(
 def test_what_a_rule_says_nothing_asks_for_is_not_registered(tmp_path: Path, name: str, findings: int) -> None:
     (tmp_path / "rules.toml").write_text(RULES)
     index = index_rules(load_rules([tmp_path / "rules.toml"]))
-    for place in ("upstream", "generated"):
-        (tmp_path / place).mkdir()
-        (tmp_path / place / "backends.py").write_text("class Backends: ...\n")
-    with (tmp_path / "upstream" / "backends.py").open("a") as file:
-        file.write(f'Backends.register("{name}", Backends)\n')
-    lines = {"backends.py": frozenset({1, 2})}
-    found = compare({}, lines, tmp_path / "upstream", tmp_path / "generated", Stated(index=index))
+    text = "class Backends: ...\n"
+    asks = f'{text}Backends.register("{name}", Backends)\n'
+    both = trees(tmp_path, {"backends.py": asks}, {"backends.py": text})
+    found = compare({}, {"backends.py": frozenset({1, 2})}, *both, Stated(index=index))
     assert len(found.missing) == findings
 
 
 def test_the_same_line_in_two_branches(tmp_path: Path) -> None:
     """The one that was executed is looked for where it may stand, not where the text is met first."""
-    before, after = tmp_path / "a", tmp_path / "b"
-    before.mkdir()
-    after.mkdir()
-    (before / "x.py").write_text("def f(hip):\n    if hip:\n        g(1)\n    else:\n        g(1)\n    h()\n")
-    (after / "x.py").write_text("def f(hip):\n    g(1)\n    h()\n")
-    assert compare({"x.py": frozenset({2, 5, 6})}, {}, before, after).missing == []
-    (after / "x.py").write_text("def f(hip):\n    h()\n")
-    found = compare({"x.py": frozenset({2, 5, 6})}, {}, before, after)
-    assert [(m.line, m.text) for m in found.missing] == [(5, "g ( 1 )")]
+    text, ran = (
+        "def f(hip):\n    if hip:\n        g(1)\n    else:\n        g(1)\n    h()\n",
+        {"x.py": frozenset({2, 5, 6})},
+    )
+    both = trees(tmp_path, {"x.py": text}, {"x.py": "def f(hip):\n    g(1)\n    h()\n"})
+    assert compare(ran, {}, *both).missing == []
+    write(both[1], {"x.py": "def f(hip):\n    h()\n"})
+    assert [(m.line, m.text) for m in compare(ran, {}, *both).missing] == [(5, "g ( 1 )")]
 
 
 def test_a_call_of_what_does_nothing_any_more(tmp_path: Path) -> None:
-    before, after = tmp_path / "a", tmp_path / "b"
-    before.mkdir()
-    after.mkdir()
     ran = {"x.py": frozenset({2, 3, 7})}
-    (before / "x.py").write_text(
-        "def track(b):\n    if not b.hybrid():\n        return\n    b.go()\n\ndef f(b):\n    track(b)\n    h()\n"
-    )
-    (after / "x.py").write_text('def track(b):\n    """What."""\n    return\n\ndef f(b):\n    h()\n')
-    found = compare(ran, {}, before, after)
+    text = "def track(b):\n    if not b.hybrid():\n        return\n    b.go()\n\ndef f(b):\n    track(b)\n    h()\n"
+    left = 'def track(b):\n    """What."""\n    return\n\ndef f(b):\n    h()\n'
+    both = trees(tmp_path, {"x.py": text}, {"x.py": left})
+    found = compare(ran, {}, *both)
     assert found.missing == []
     assert found.lines[reasons.CALL] == 1
     # Another function of the name does something: it may be the one that was called.
-    (after / "y.py").write_text("class A:\n    def track(self, b):\n        b.go()\n")
-    found = compare(ran, {}, before, after)
+    write(both[1], {"y.py": "class A:\n    def track(self, b):\n        b.go()\n"})
+    found = compare(ran, {}, *both)
     assert [(m.line, m.text) for m in found.missing] == [(7, "track ( b )")]
 
 
@@ -289,17 +275,11 @@ class Server:
 def test_what_only_a_stated_function_makes_is_stated_with_it(
     tmp_path: Path, more: str, missing: list[tuple[str, int]]
 ) -> None:
-    before, after = tmp_path / "upstream", tmp_path / "generated"
     imported = "from sglang.state import Rows\n" if more else ""
-    for place, texts in (
-        (before, {"state.py": STATE, "server.py": imported + BEGUN + more}),
-        (after, {"server.py": BEGUN.replace("        begin(self)\n", "").partition("\n\n\n")[2]}),
-    ):
-        place.mkdir()
-        for name, text in texts.items():
-            (place / name).write_text(text)
+    left = BEGUN.replace("        begin(self)\n", "").partition("\n\n\n")[2]
+    both = trees(tmp_path, {"state.py": STATE, "server.py": imported + BEGUN + more}, {"server.py": left})
     running = {"state.py": frozenset({3, 7}), "server.py": frozenset({11, 12, 13} if more else {10, 11})}
     importing = {"state.py": frozenset({1, 2, 6}), "server.py": frozenset({1, 2, 5, 9, 10} if more else {1, 4, 8, 9})}
-    found = compare(running, importing, before, after, Stated(calls=("sglang.state.begin",)))
+    found = compare(running, importing, *both, Stated(calls=("sglang.state.begin",)))
     assert [(m.path, m.line) for m in found.missing] == missing
     assert found.lines[reasons.STATED] == (1 if more else 2)

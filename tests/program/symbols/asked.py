@@ -1,7 +1,5 @@
 """The small program of which is asked why something is kept or not, and the run that is saved of it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -10,8 +8,8 @@ from shrinker.program.answers import SavedRun
 from shrinker.program.saved import graph_data
 from shrinker.program.symbols.saved import symbol_data
 from tests.fold.programs import make_tree
-from tests.pipeline.silent import Silent
 from tests.program.symbols.support import PLATFORM, small_rules
+from tests.small import Silent
 
 FILES = {
     "python/sglang/__init__.py": "",

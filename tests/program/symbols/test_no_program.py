@@ -1,6 +1,4 @@
-"""A module that stays for what it defines, and that no root runs: running it says so instead of doing nothing."""
-
-from __future__ import annotations
+"""Named errors: running a module that no root runs says so, and their texts keep nothing; texts of upstream keep what they name."""
 
 import subprocess
 import sys
@@ -8,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.pipeline import analyse
-from tests.fold.programs import make_tree, rewrite
-from tests.pipeline.silent import Silent
-from tests.program.symbols.support import small_rules
+from shrinker.facts.lattice import Removed
+from shrinker.fold.messages import is_message, message
+from tests.program.symbols.support import ROOT, left
+from tests.small import rule, write
 
-ROOT = """\
+SERVES = """\
 from sglang.tool import helper, other
 
 print(helper(), other())
@@ -53,12 +51,8 @@ BLOCKS = {
 
 
 def _left(folder: Path, files: dict[str, str], more: str = "") -> dict[str, str]:
-    tree = make_tree(folder / "up", {f"python/sglang/{path}": text for path, text in files.items()})
-    decided = analyse(tree, small_rules(folder, more, ("platform/cuda.toml",)), 1, {}, Silent())
-    texts = {path: rewrite(tree, module) for path, module in decided.folded.items()}
-    for path, text in texts.items():
-        (folder / "left" / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / "left" / path).write_text(text)
+    texts = left(folder, files, more, also=("platform/cuda.toml",))
+    write(folder / "left/python/sglang", texts)
     return texts
 
 
@@ -72,8 +66,8 @@ def _run(folder: Path, module: str) -> subprocess.CompletedProcess[str]:
 def test_no_root_runs_it(name: str, tmp_path: Path) -> None:
     block = BLOCKS[name]
     start = "from sglang.srt.utils import is_hip\n" if "is_hip" in block else ""
-    texts = _left(tmp_path, {"launch_server.py": ROOT, "tool.py": start + TOOL + block + OTHER})
-    tool = texts["python/sglang/tool.py"]
+    texts = _left(tmp_path, {"launch_server.py": SERVES, "tool.py": start + TOOL + block + OTHER})
+    tool = texts["tool.py"]
     assert "def main" not in tool and "def helper" in tool and "def other" in tool
     ran = _run(tmp_path, "sglang.tool")
     assert ran.returncode == 1 and ran.stdout == ""
@@ -84,39 +78,109 @@ def test_no_root_runs_it(name: str, tmp_path: Path) -> None:
 
 
 def test_what_a_root_runs_stays(tmp_path: Path) -> None:
-    root = '[[root]]\nid = "root-tool"\nwhy = "An operator runs it."\nmodules = ["sglang.tool"]\n'
-    files = {"launch_server.py": ROOT, "tool.py": TOOL + BLOCKS["one"] + OTHER}
+    root = rule("root", "root-tool", modules=["sglang.tool"])
+    files = {"launch_server.py": SERVES, "tool.py": TOOL + BLOCKS["one"] + OTHER}
     texts = _left(tmp_path, files, root)
-    assert texts["python/sglang/tool.py"] == files["tool.py"]
+    assert texts["tool.py"] == files["tool.py"]
     assert _run(tmp_path, "sglang.tool").stdout == "{}\n"
 
 
 def test_what_does_nothing_on_this_platform_does_nothing(tmp_path: Path) -> None:
     block = 'if __name__ == "__main__":\n    if is_hip():\n        main()\n'
-    files = {"launch_server.py": ROOT, "tool.py": "from sglang.srt.utils import is_hip\n" + TOOL + block + OTHER}
-    assert "raise" not in _left(tmp_path, files)["python/sglang/tool.py"]
+    files = {"launch_server.py": SERVES, "tool.py": "from sglang.srt.utils import is_hip\n" + TOOL + block + OTHER}
+    assert "raise" not in _left(tmp_path, files)["tool.py"]
     assert _run(tmp_path, "sglang.tool").returncode == 0
 
 
 def test_another_arm_is_no_program(tmp_path: Path) -> None:
     """What runs where the module is imported, too, is nothing that only a program does."""
     block = 'if __name__ == "__main__":\n    main()\nelse:\n    print("imported")\n'
-    texts = _left(tmp_path, {"launch_server.py": ROOT, "tool.py": TOOL + block + OTHER})
-    assert block in texts["python/sglang/tool.py"]
+    texts = _left(tmp_path, {"launch_server.py": SERVES, "tool.py": TOOL + block + OTHER})
+    assert block in texts["tool.py"]
 
 
 def test_a_module_that_is_gone_is_a_removed_one(tmp_path: Path) -> None:
     texts = _left(tmp_path, {"launch_server.py": "print('serves')\n", "tool.py": TOOL + BLOCKS["one"] + OTHER})
-    assert "python/sglang/tool.py" not in texts
+    assert "tool.py" not in texts
 
 
 def test_its_text_looks_nothing_up(tmp_path: Path) -> None:
     """`program` and `server` are words of the named error: no method stays for them."""
     box = "\n\nclass Box:\n    def program(self):\n        return 1\n\n    def server(self):\n        return 2\n"
     files = {
-        "launch_server.py": ROOT + "\nfrom sglang.tool import Box\n\nBox()\n",
+        "launch_server.py": SERVES + "\nfrom sglang.tool import Box\n\nBox()\n",
         "tool.py": TOOL + BLOCKS["one"] + OTHER + box,
         "nobody.py": "x.program()\nx.server()\n",
     }
     texts = _left(tmp_path, files)
-    assert "def program" not in texts["python/sglang/tool.py"] and "def server" not in texts["python/sglang/tool.py"]
+    assert "def program" not in texts["tool.py"] and "def server" not in texts["tool.py"]
+
+
+_RULES = ROOT + rule("remove", "remove-adapters", feature="adapters", definitions=["sglang.server.**.attach"])
+_SERVER = """\
+class Runner:
+    def attach(self, adapter):
+        return [adapter]
+
+    def detach(self, adapter):
+        return adapter
+
+
+class Server:
+    def __init__(self):
+        self.runner = Runner()
+
+    def attach(self, adapter):
+        return self.runner.attach(adapter)
+
+    def stop(self):
+        return "Use the endpoint /attach of another server."
+
+    def call(self, request):
+        return getattr(self, request.method)()
+"""
+_LAUNCH = """\
+import sys
+
+from sglang.server import Server
+
+
+def main():
+    print(Server().call(sys){text})
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def _of_server(folder: Path, text: str) -> str:
+    files = {
+        "launch_server.py": _LAUNCH.format(text=text),
+        "server.py": _SERVER,
+        "nobody.py": "x.attach()\nx.detach()\n",
+    }
+    return left(folder, files | {"srt/utils.py": ""}, root=_RULES)["server.py"]
+
+
+def test_a_method_that_only_a_named_error_names_goes(tmp_path: Path) -> None:
+    found = _of_server(tmp_path, "")
+    assert "shrinker: sglang.server.Server.attach is not part of this server" in found
+    assert "class Runner" in found
+    assert "shrinker: sglang.server.Runner.attach" not in found
+    assert "detach" not in found
+
+
+def test_a_text_of_upstream_keeps_what_it_names(tmp_path: Path) -> None:
+    found = _of_server(tmp_path, ', "sglang.server.Runner.attach", "detach"')
+    assert "shrinker: sglang.server.Runner.attach" in found
+    assert "def detach" in found
+
+
+@pytest.mark.parametrize("feature", ["LoRA", "attention beside (X), removed by hand", "MoE)"])
+def test_a_message_is_known_again(feature: str) -> None:
+    text = message(Removed("remove-it", feature, "sglang.server.Server.attach"))
+    assert is_message(text)
+    assert not is_message(text + " ")
+    assert not is_message(text.removeprefix("shrinker: "))
+    assert not is_message(text.replace("take rule remove-it", "take rule other"))

@@ -1,7 +1,5 @@
 """Kernels that must be reached from a definition, and what rules that remove left."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -15,8 +13,8 @@ from shrinker.program.symbols.why import Symbols, load_symbols
 from shrinker.ruleset.models import Reach, Remove
 from shrinker.values.errors import InputError
 from tests.fold.programs import make_tree
-from tests.pipeline.silent import Silent
 from tests.program.symbols.support import small_rules
+from tests.small import Silent
 
 WHY = "A rule of a test."
 FILES = {

@@ -1,7 +1,5 @@
 """`why` and `why-not` for definitions, members and statements, from a saved search."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Two trees of the small world, and what `diff` tells of them."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The page of a comparison in a real browser, where filters filter and links lead to upstream, and the comment that is cut."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """New findings of other tools on small trees: each has its reason, or is told."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

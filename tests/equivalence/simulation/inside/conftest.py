@@ -1,7 +1,5 @@
 """Random input is the same for each test, whichever ran before."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

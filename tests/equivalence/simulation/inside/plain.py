@@ -1,7 +1,5 @@
 """Plain formulas in float64, and what references are given."""
 
-from __future__ import annotations
-
 import torch
 
 

@@ -1,7 +1,5 @@
 """References against plain formulas in float64."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

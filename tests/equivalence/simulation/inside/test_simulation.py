@@ -1,7 +1,5 @@
 """Device, stubs, graphs, kernels that are built, and Triton's arithmetic; the simulation is in place here."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.metadata
 

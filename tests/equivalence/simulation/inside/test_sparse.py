@@ -1,7 +1,5 @@
 """References of sparse attention, its index of keys and its choice of them, against plain formulas in float64."""
 
-from __future__ import annotations
-
 import torch
 
 from equivalence.simulation.kernels import norm, sparse

@@ -1,6 +1,4 @@
-"""Lists of arguments, settled in both trees: each value once, in children that know nothing of each other."""
-
-from __future__ import annotations
+"""Commands and lists of arguments of a tree: which are asked, each in a child of its own that knows nothing of the others."""
 
 import json
 import os
@@ -11,11 +9,66 @@ from typing import Any
 
 import pytest
 
-from equivalence.levels import Expected
+from equivalence.levels import Expected, imports
 from equivalence.levels.arguments import judge, lists
 from equivalence.levels.result import Ledger
 from equivalence.levels.setting import PROGRAMS
+from shrinker.fold.messages import no_program
 from tests.simulations import write_package
+
+PROGRAM = 'if __name__ == "__main__":\n    main()'
+
+
+def test_programs_of_the_profile(tmp_path: Path) -> None:
+    refused = f'if __name__ == "__main__":\n    raise RuntimeError("{no_program("sglang.within.other")}")'
+    files = {
+        "top.py": PROGRAM,
+        "library.py": "VALUE = 1",
+        "within/tool.py": PROGRAM,
+        "within/other.py": refused,
+        "within/unasked.py": PROGRAM,
+    }
+    subjects = {"commands": ["*.py", "within/tool.py", "within/other.py", "within/absent.py"], "installed": []}
+    found = list(imports._commands(write_package(tmp_path, files), subjects))
+    assert [command.start for command in found] == [("-m", "sglang.top"), ("-m", "sglang.within.tool")]
+    assert [command.path for command in found] == ["python/sglang/top.py", "python/sglang/within/tool.py"]
+
+
+def asked(tree: Path, program: str, **given: object) -> Any:
+    """What a program of the levels answers of a tree."""
+    (tree / "given.json").write_text(json.dumps(given | {"seconds": 60}))
+    words = [sys.executable, *map(str, (PROGRAMS / program, tree / "given.json", tree / "result.json"))]
+    subprocess.run(words, check=True, env=os.environ | {"PYTHONPATH": str(tree)})
+    return json.loads((tree / "result.json").read_text())
+
+
+def test_each_command_is_alone_with_its_arguments_and_its_end(tmp_path: Path) -> None:
+    files = {
+        "helps.py": "import argparse, sglang.once\nargparse.ArgumentParser().parse_args()",
+        "again.py": "import sys, sglang.once\nprint(sys.argv[1:], sys.argv[0].endswith('again.py'))",
+        "once.py": "import os\nassert 'ONCE' not in os.environ\nos.environ['ONCE'] = ''\nprint('loaded')",
+        "says.py": "import sys\nsys.exit('no')",
+        "fails.py": "1 / 0",
+    }
+    tree = write_package(tmp_path, files)
+    commands = {name: ("-m", f"sglang.{name}") for name in ("helps", "again", "says", "fails")}
+    commands["installed"] = ("-c", "import sys; sys.argv[0] = 'sglang'; print(sys.argv); sys.exit(3)")
+    told = asked(tree, "usage.py", commands=commands)
+    assert told["helps"][0] == 0 and told["helps"][1].startswith("loaded\nusage: helps.py [-h]")
+    assert told["again"] == [0, "loaded\n['--help'] True\n"]
+    assert told["says"] == [1, "no\n"] and told["installed"] == [3, "['sglang', '--help']\n"]
+    assert told["fails"][0] == 1 and told["fails"][1].endswith("ZeroDivisionError: division by zero\n")
+
+
+def test_commands_that_installing_makes(tmp_path: Path) -> None:
+    tree = write_package(tmp_path, {"cli/main.py": "def main(): ..."})
+    (tree / "pyproject.toml").write_text(
+        '[project.scripts]\nserve = "sglang.cli.main:main"\nkills = "sglang.cli:kill"\n'
+    )
+    found = list(imports._commands(tree, {"commands": [], "installed": ["serve", "absent"]}))
+    assert [command.name for command in found] == ["serve"]
+    assert "sglang.cli.main.main()" in found[0].start[1]
+
 
 SERVER_ARGS = """
 import os, sys
@@ -46,10 +99,7 @@ def test_every_list_is_settled_by_itself(tmp_path: Path) -> None:
     late = "import os\nos.environ['IMPORTED'] = '1'\n"
     tree = write_package(tmp_path, {"srt/server_args.py": SERVER_ARGS, "srt/late.py": late})
     cases = [["--switch"], ["--plain"], ["--broken", "7"], ["--unknown"], ["--killed"], ["--late"]]
-    (tmp_path / "given.json").write_text(json.dumps({"cases": cases, "seconds": 60}))
-    words = [sys.executable, *map(str, (PROGRAMS / "arguments.py", tmp_path / "given.json", tmp_path / "result.json"))]
-    subprocess.run(words, check=True, env=os.environ | {"PYTHONPATH": str(tree)})
-    told = json.loads((tmp_path / "result.json").read_text())
+    told = asked(tree, "arguments.py", cases=cases)
     fields = {"words": "['--plain']", "made": "<object object>"}
     assert told[:2] == [
         # What an import sets is told once: the others find it loaded.

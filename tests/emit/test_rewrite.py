@@ -1,0 +1,292 @@
+"""Programs before and after each kind of edit."""
+
+import ast
+
+import pytest
+
+from shrinker.emit.rewrite import RewriteError
+from tests.emit.program import (
+    Case,
+    Maker,
+    alias,
+    drop,
+    drop_block,
+    element,
+    literal,
+    operand,
+    parameter,
+    raises,
+    read_cases,
+    rewrite,
+    tail,
+    take,
+)
+
+
+@pytest.mark.parametrize("case", read_cases(), ids=lambda case: case.title)
+def test_programs(case: Case) -> None:
+    assert rewrite(case.before, *case.edits) == case.after
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "edits"),
+    [
+        # the last elif goes
+        ("if a:\n    b\nelif c:\n    d\nx\n", "if a:\n    b\nx\n", [take("elif c:", "orelse")]),
+        ("if a:\n    b\nelif c:\n    d\nx\n", "x\n", [take("if a:", "orelse"), take("elif c:", "orelse")]),
+        # no else to take
+        ("a\nif F:\n    b\nc\n", "a\nc\n", [take("if F:", "orelse")]),
+        ("if x:\n    if F:\n        b\n", "if x:\n    pass\n", [take("if F:", "orelse")]),
+        # blocks on the header line
+        ("if T: a; b  # note\nelse: c\n", "a; b  # note\n", [take("if T: a; b  # note", "body")]),
+        ("if F: a\nelse: b; c\n", "b; c\n", [take("if F: a", "orelse")]),
+        # loops
+        ("while a:\n    b\nelse:\n    c\n", "while a:\n    b\n", [drop_block("while a:", "orelse")]),
+        ("while T:\n    b\n", "b\n", [take("while T:", "body")]),
+        # drop the else
+        ("if a:\n    b\nelse:\n    c\n", "if a:\n    b\n", [drop_block("if a:", "orelse"), drop("c")]),
+        # arguments by name and star
+        ("f(a, b=F, *c, **d)\n", "f(a, *c, **d)\n", [element("b=F", "Call")]),
+        ("f(a, b=F, *c, **d)\n", "f(a, b=F)\n", [element("*c", "Call"), element("**d", "Call")]),
+        ("class A(B, metaclass=F): a\n", "class A(B): a\n", [element("metaclass=F", "ClassDef")]),
+        ("x = [a, *F]\n", "x = [a]\n", [element("*F", "List")]),
+        # aliases
+        ("import a, b as c, d\n", "import a, d\n", [alias("b as c")]),
+        ("import a, b\n", "import b\n", [alias("a")]),
+        ("from . import a, b\n", "from . import a\n", [alias("b")]),
+        ("from a import b, \\\n    c\n", "from a import b\n", [alias("c")]),
+        ("from a import (b, c)\n", "from a import (c)\n", [alias("b")]),
+        # operators at line ends
+        ("x = (a or\n     F)\n", "x = a\n", [element("F", "BoolOp")]),
+        # unions
+        ("x: A | F | B\n", "x: A | B\n", [element("F", "BinOp")]),
+        ("x: F | None\n", "x: None\n", [element("F", "BinOp")]),
+        ("x: A | F | B\n", "x: B\n", [element("A | F", "BinOp")]),
+        ("x: (A | F) | B\n", "x: A | B\n", [element("F", "BinOp")]),
+        # other operands
+        ("x = not F\n", "x = F\n", [operand("not F", "operand")]),
+        ("x: Optional[F] = None\n", "x: Optional = None\n", [operand("Optional[F]", "value")]),
+        ("x = a.b.c\n", "x = a.b\n", [operand("a.b.c", "value")]),
+        ("x = a or b or c\n", "x = b\n", [operand("a or b or c", "values:1")]),
+        ("x = a or (b and d) or c\n", "x = (b and d)\n", [operand("a or (b and d) or c", "values:1")]),
+        # literals
+        ("x = is_hip()\n", "x = False\n", [literal("is_hip()", "False")]),
+        ("if not(is_hip()): a\n", "if not(False): a\n", [literal("is_hip()", "False")]),
+        ("f(a=is_hip(b, # c\n d), *c)\n", "f(a=None, *c)\n", [literal("is_hip(b, # c\n d)", "None")]),
+        ("x = (1, 2) == y\n", "x = None == y\n", [literal("(1, 2)", "None")]),
+        # columns are bytes
+        ("x = 'é€𝄞', F and a\n", "x = 'é€𝄞', a\n", [element("F", "BoolOp")]),
+        # an emptied module is empty
+        ("x = 1\n", "", [drop("x = 1")]),
+        # no blank lines are left at the end of the file
+        ("a = 1\n\n\nb = 2\n", "a = 1\n", [drop("b = 2")]),
+        ("a = 1\n\n\nb = 2", "a = 1\n", [drop("b = 2")]),
+        ("b = 2\na = 1", "a = 1", [drop("b = 2")]),
+        # small statements on one line
+        ("a; b; c  # note\n", "a; c  # note\n", [drop("b")]),
+        ("a; b; c  # note\n", "a; b  # note\n", [drop("c")]),
+        ("a; b; c;\n", "b; c\n", [drop("a")]),
+        ("x\na; b\ny\n", "x\ny\n", [drop("a"), drop("b")]),
+        ("if a: b; c\n", "if a: pass\n", [drop("b"), drop("c")]),
+        # tail
+        ("def f():\n    a; b; c\n    d\n\nx\n", "def f():\n    a\n\nx\n", [tail("b")]),
+        ("def f(): a; b; c\n", "def f(): a\n", [tail("b")]),
+        # raise replaces the rest of the block
+        ("def f(): a; b\n", 'def f(): raise RuntimeError("m")\n', [raises("a", "m")]),
+        ("def f():\n    a; b\n    c\n", 'def f():\n    a; raise RuntimeError("m")\n', [raises("b", "m")]),
+        # an elif that raises becomes else
+        ("if a:\n    b\n# about c\nelif c:\n    d\nelse:\n    e\n", "if a:\n    b\n", [drop("elif c:")]),
+        # tabs crlf and form feeds
+        ("if a:\n\tb\n\tif c:\n\t\td\n\te\n", "if a:\n\tb\n\te\n", [drop("if c:")]),
+        ("if a:\r\n    b\r\nc\r\n", "if a:\r\n    pass\r\nc\r\n", [drop("b")]),
+        ("if a:\r\n    b\r\nc", 'if a:\r\n    raise RuntimeError("m")\r\nc', [raises("b", "m")]),
+        ("a\n\x0c\nif F:\n    b\nc\n", "a\n\x0c\nc\n", [drop("if F:")]),
+        # what goes may hold and share anything
+        ('x\ndef f():\n    return """\n# no comment\n\\"""" + \'\'\'"""\'\'\'  # é\ny\n', "x\ny\n", [drop("def f():")]),
+        ("x\nf(\n    1,\n)  # about f\ny\n", "x\ny\n", [drop("f(")]),
+        ("x\nf(\n    1,\n); z\ny\n", "x\nz\ny\n", [drop("f(")]),
+        ("x\n@d\ndef f():\n    a", "x\n", [drop("def f():")]),
+        ("é = 'é'; f(\n    1,\n)\ny\n", "f(\n    1,\n)\ny\n", [drop("é = 'é'")]),
+        # licence above the first statement stays
+        ("# Copyright\n# Licence\nimport a\nimport b\n", "# Copyright\n# Licence\nimport b\n", [drop("import a")]),
+        # parentheses that upstream wrote stay
+        ("x = (a == b) and F\n", "x = (a == b)\n", [element("F", "BoolOp")]),
+        ("x = a and (F or (b or c))\n", "x = a and (b or c)\n", [element("F", "BoolOp")]),
+        # other names of an import stay as they are
+        ("from a import b , c as d,e # f\n", "from a import b , c as d # f\n", [alias("e")]),
+        # a type comment stays
+        ("x = F and a  # type: ignore\n", "x = a  # type: ignore\n", [element("F", "BoolOp")]),
+        # literals inside strings are not touched
+        ("x = F, 'F', f'{F}'\n", "x = False, 'F', f'{F}'\n", [literal("F", "False")]),
+    ],
+)
+def test_lines(before: str, after: str, edits: list[Maker]) -> None:
+    assert rewrite(before, *edits) == after
+
+
+@pytest.mark.parametrize(
+    ("source", "message", "edits"),
+    [
+        ("x = a or b\n", "line 1, column 4: no operand", [element("a", "BoolOp"), element("b", "BoolOp")]),
+        (
+            "if 1:\n    try: a\n    except B: c\n",
+            "line 2, column 4: .* without handlers",
+            [drop_block("try: a", "handler:0")],
+        ),
+        ("def f(a, *, F): a\n", "bare", [parameter("F")]),
+        ("x = {F}\n", "set display", [element("F", "Set")]),
+        ("x = a,\n", "tuple without parentheses", [element("a", "Tuple")]),
+        ("from a import b\n", "no name of an import", [alias("b")]),
+    ],
+)
+def test_what_cannot_be_written(source: str, message: str, edits: list[Maker]) -> None:
+    with pytest.raises(RewriteError, match=message):
+        rewrite(source, *edits)
+
+
+CASES = [
+    ("List", "x = [F, a, b]\n", "x = [a, b]\n"),
+    ("List", "x = [a, F, b]\n", "x = [a, b]\n"),
+    ("List", "x = [a, b, F]\n", "x = [a, b]\n"),
+    ("List", "x = [a, b, F,]\n", "x = [a, b,]\n"),
+    ("List", "x = [ F ]\n", "x = []\n"),
+    ("List", "x = [\n    F,\n]\n", "x = []\n"),
+    ("List", "x = [\n    a,  # of a\n    F,  # of F\n    b,\n]\n", "x = [\n    a,  # of a\n    b,\n]\n"),
+    ("List", "x = [\n    F,  # of F\n    b,\n]\n", "x = [\n    b,\n]\n"),
+    ("List", "x = [\n    b,  # of b\n    F  # of F\n]\n", "x = [\n    b  # of b\n]\n"),
+    ("List", "x = [\n    b,\n    # about F\n    F,\n    # the end\n]\n", "x = [\n    b,\n    # the end\n]\n"),
+    ("List", "x = [\n    a, F,\n    b, c,\n]\n", "x = [\n    a,\n    b, c,\n]\n"),
+    ("List", "x = [\n    a,\n    F, b,\n]\n", "x = [\n    a,\n    b,\n]\n"),
+    ("List", "x = [a,\n     F]\n", "x = [a]\n"),
+    ("List", "x = [F,\n     a]\n", "x = [a]\n"),
+    ("Set", "x = {F, a}\n", "x = {a}\n"),
+    ("Tuple", "x = (F, a, b)\n", "x = (a, b)\n"),
+    ("Tuple", "x = (F, a)\n", "x = (a,)\n"),
+    ("Tuple", "x = (a, F)\n", "x = (a,)\n"),
+    ("Tuple", "x = a, F\n", "x = a,\n"),
+    ("Tuple", "x = F, a\n", "x = a,\n"),
+    ("Tuple", "x = (F,)\n", "x = ()\n"),
+    ("Tuple", "x = (\n    F,\n    a,\n)\n", "x = (\n    a,\n)\n"),
+    ("Tuple", "x = (\n    F,  # c\n)\n", "x = ()\n"),
+    ("Tuple", "for x in (a, (F, b)): c\n", "for x in (a, (b,)): c\n"),
+    ("Tuple", "x: Union[A, F, B]\n", "x: Union[A, B]\n"),
+    ("Tuple", "x: Union[A, F]\n", "x: Union[A,]\n"),
+    ("Dict", "x = {a: F, 'b': 1}\n", "x = {'b': 1}\n"),
+    ("Dict", "x = {'b': 1, **F}\n", "x = {'b': 1}\n"),
+    ("Dict", "x = {\n    'a': F,  # of F\n}\n", "x = {}\n"),
+    (
+        "Dict",
+        "x = {\n    'a': 1,\n    # about F\n    'f': F,\n    # about b\n    'b': 2,\n}\n",
+        "x = {\n    'a': 1,\n    # about b\n    'b': 2,\n}\n",
+    ),
+    ("Call", "f(F)\n", "f()\n"),
+    ("Call", "f(a, F)\n", "f(a)\n"),
+    ("Call", "f(a, (F), b=1)\n", "f(a, b=1)\n"),
+    ("Call", "f(\n    a,  # of a\n    F,  # of F\n)\n", "f(\n    a,  # of a\n)\n"),
+    ("Call", "f(\n    a,\n    F\n)\n", "f(\n    a\n)\n"),
+    ("Call", "f(\n    F,\n)\n", "f()\n"),
+    ("ClassDef", "class A(F): a\n", "class A: a\n"),
+    ("ClassDef", "class A(F, B, metaclass=C):\n    a\n", "class A(B, metaclass=C):\n    a\n"),
+    ("ClassDef", "class A(\n    B,\n    F,\n):\n    a\n", "class A(\n    B,\n):\n    a\n"),
+    ("decorator", "@a\n@F\n@b\ndef f(): c\n", "@a\n@b\ndef f(): c\n"),
+    ("decorator", "# about A\n@F\nclass A:\n    c\n", "# about A\nclass A:\n    c\n"),
+    ("decorator", "class A:\n    @F\n    def f(self):\n        c\n", "class A:\n    def f(self):\n        c\n"),
+    ("annotation", "def f(a: F, b=1): c\n", "def f(a, b=1): c\n"),
+    ("annotation", "def f(a: F = 1, *b: int): c\n", "def f(a = 1, *b: int): c\n"),
+    (
+        "annotation",
+        "def f(\n    a: int,\n    *b: F,\n) -> int:\n    c\n",
+        "def f(\n    a: int,\n    *b,\n) -> int:\n    c\n",
+    ),
+    ("returns", "def f(a) -> F: c\n", "def f(a): c\n"),
+    ("returns", "async def f(\n    a,\n) -> F:  # note\n    c\n", "async def f(\n    a,\n):  # note\n    c\n"),
+    ("comprehension", "x = [a for a in b if F]\n", "x = [a for a in b]\n"),
+    (
+        "comprehension",
+        "x = {a: 1 for a in b if c if F for d in a if e}\n",
+        "x = {a: 1 for a in b if c for d in a if e}\n",
+    ),
+    ("comprehension", "f(a for a in b if (F))\n", "f(a for a in b)\n"),
+]
+
+
+@pytest.mark.parametrize(("container", "before", "after"), CASES)
+def test_an_element_goes(container: str, before: str, after: str) -> None:
+    assert rewrite(before, element("F", container)) == after
+
+
+PARAMETERS = [
+    ("def f(F): a\n", "def f(): a\n"),
+    ("def f(a, F): a\n", "def f(a): a\n"),
+    ("def f(F, b=1): a\n", "def f(b=1): a\n"),
+    ("def f(a, F: int = g(1), *b, **c): a\n", "def f(a, *b, **c): a\n"),
+    ("def f(a, *, F=1, c): a\n", "def f(a, *, c): a\n"),
+    ("def f(a, *b, F): a\n", "def f(a, *b): a\n"),
+    ("def f(a, /, F): a\n", "def f(a, /): a\n"),
+    (
+        "def f(\n    a,  # of a\n    F: bool,  # of F\n    b=1,\n):\n    c\n",
+        "def f(\n    a,  # of a\n    b=1,\n):\n    c\n",
+    ),
+    ("def f(\n    a: int,\n    F: bool = False,\n) -> int:\n    c\n", "def f(\n    a: int,\n) -> int:\n    c\n"),
+    ("def f(\n    a, F\n):\n    c\n", "def f(\n    a\n):\n    c\n"),
+    ('class A:\n    async def f(self, F: "X"):\n        c\n', "class A:\n    async def f(self):\n        c\n"),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), PARAMETERS)
+def test_a_parameter_goes(before: str, after: str) -> None:
+    assert rewrite(before, parameter("F")) == after
+
+
+BOOL = [
+    ("x = F or a\n", "x = a\n"),
+    ("x = a or F\n", "x = a\n"),
+    ("x = a or F or b\n", "x = a or b\n"),
+    ("x = a  or  F  or   b\n", "x = a  or   b\n"),
+    ("if (a and F): b\n", "if a: b\n"),
+    ("if(a and F): b\n", "if(a): b\n"),
+    ("if(a and F)or c: b\n", "if(a)or c: b\n"),
+    ("x = not (F or a == b)\n", "x = not (a == b)\n"),
+    ("x = not (F or a)\n", "x = not a\n"),
+    ("x = (F or a).b\n", "x = a.b\n"),
+    ("x = (F or 1).real\n", "x = (1).real\n"),
+    ("x = c and (F or a or b)\n", "x = c and (a or b)\n"),
+    ("x = (a)and(F)and(b)\n", "x = (a) and (b)\n"),
+    ("x = a and(F)and b\n", "x = a and b\n"),
+    ("f(*(F or a))\n", "f(*a)\n"),
+    ("f(x=(F or a + 1))\n", "f(x=a + 1)\n"),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), BOOL)
+def test_an_operand_of_and_or(before: str, after: str) -> None:
+    assert rewrite(before, element("F", "BoolOp")) == after
+
+
+TERNARY = [
+    ("x = a if T else b\n", "x = a\n"),
+    ("x = (a if T else b)\n", "x = a\n"),
+    ("x = (a if T else b) + 1\n", "x = a + 1\n"),
+    ("x = (a + c if T else b) * 2\n", "x = (a + c) * 2\n"),
+    ("x = ((a or c) if T else b) or d\n", "x = (a or c) or d\n"),
+    ("x = (a or c if T else b) or d\n", "x = (a or c) or d\n"),
+    ("x = [(a, b) if T else c]\n", "x = [(a, b)]\n"),
+    ("def f(): return(a if T else b)\n", "def f(): return(a)\n"),
+    ("x = (\n    a\n    if T\n    else b\n)\n", "x = a\n"),
+    ("x = (\n    a\n    + 1\n    if T\n    else b\n)\n", "x = (\n    a\n    + 1\n)\n"),
+    ("x = (\n    a  # one\n    if T\n    else b\n)\n", "x = a\n"),
+    ("x = (\n    # why\n    a if T else b\n)\n", "x = (\n    # why\n    a\n)\n"),
+    ("x = (\n    f(\n        1\n    ) if T else b\n)\n", "x = f(\n        1\n    )\n"),
+    ("x = (lambda: a) if T else b\n", "x = (lambda: a)\n"),
+    ("x = a if (y := T) else b\n", "x = a\n"),
+    ("x = not(a if T else b)\n", "x = not(a)\n"),
+    ("x = [not(lambda: c), a if T else b]\n", "x = [not(lambda: c), a]\n"),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), TERNARY)
+def test_an_arm_of_a_ternary(before: str, after: str) -> None:
+    [text] = [
+        ast.get_source_segment(before, node) for node in ast.walk(ast.parse(before)) if isinstance(node, ast.IfExp)
+    ]
+    assert rewrite(before, operand(text or "", "body")) == after
