@@ -52,7 +52,7 @@ def rows_of(body: list[ast.stmt]) -> Iterator[tuple[str, str, str, int]]:
                 keys = value.keys if isinstance(value, ast.Dict) else [None] * len(getattr(value, "elts", ()))
                 items = getattr(value, "values" if isinstance(value, ast.Dict) else "elts", ())
                 for key, item in zip(keys, items, strict=True):
-                    if isinstance(item, ast.Name | ast.Attribute):
+                    if isinstance(item, ast.Name | ast.Attribute) or isinstance(key, ast.Attribute):
                         named = "" if key is None else ast.unparse(key)
                         yield ast.unparse(target), named, ast.unparse(item), item.lineno
             case ast.Expr(value=ast.Call(func=function, args=[first, *_] as arguments)):

@@ -137,6 +137,11 @@ class _Reader(Uses):
     def comprehension(self, node: Comprehension, scope: Scope) -> None:
         self.children(node, scope.inside(node))
 
+    def loop(self, node: ast.For | ast.comprehension, scope: Scope) -> None:
+        if isinstance(node.iter, ast.Name):
+            self.found.loops.add(node.iter.id)
+        self.children(node, scope)
+
     def assign(self, node: ast.Assign | ast.AugAssign | ast.AnnAssign, scope: Scope) -> None:
         self.found.open = self.found.open or (node.value is not None and is_globals(node.value))
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -200,4 +205,5 @@ _Reader.handlers = {
     **dict.fromkeys((ast.List, ast.Tuple, ast.Set, ast.Dict), _Reader.display),
     **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda), _Reader.function),
     **dict.fromkeys(COMPREHENSIONS, _Reader.comprehension),
+    **dict.fromkeys((ast.For, ast.comprehension), _Reader.loop),
 }

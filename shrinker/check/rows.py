@@ -17,7 +17,8 @@ from shrinker.check.trees import Trees
 def lost_rows(trees: Trees, seen: Seen) -> None:
     """What looks where a row is gone finds another one, or none. A table that went as a whole is looked at by nobody.
 
-    Rows may go whose key the tree refuses by name, that name members of enumerations which the rules remove, or that never run.
+    Rows may go whose key the tree refuses by name, that name members of enumerations which the rules remove, or that never run; but none
+    of a member where a loop goes through its enumeration.
     """
     index, refused = trees.index, [*refused_rows(table_of(trees.out))]
 
@@ -35,7 +36,7 @@ def lost_rows(trees: Trees, seen: Seen) -> None:
             seen.look()
             if there[where, key, value] > 0:
                 there[where, key, value] -= 1
-            elif (
+            elif key.partition(".")[0] in symbols.loops or (
                 value.partition(".")[0] in symbols.bound
                 and not (index is not None and any(map(index.removes_member, (key, value))))
                 and not _is_refused(key.strip("'"), keys[where], refused)

@@ -113,6 +113,8 @@ class ModuleSymbols:
     targets: list[tuple[int, str, tuple[str, ...]]] = field(default_factory=list)
     """Rows of tables: line of a call, a definition that one of its keywords names (``sglang.a:b``), and the texts
     of the others."""
+    loops: set[str] = field(default_factory=set)
+    """Names that a loop or comprehension runs over."""
     classes: list[ClassSymbols] = field(default_factory=list)
     lookups: list[LookUp] = field(default_factory=list)
     decorated: list[tuple[str, int, tuple[str, ...]]] = field(default_factory=list)

@@ -15,7 +15,7 @@ from shrinker.facts.scopes import LocalScope
 from shrinker.syntax.lines import Lines
 from shrinker.syntax.names import words_of
 from shrinker.syntax.ranges import Placed, first_line, span
-from shrinker.syntax.walk import children
+from shrinker.syntax.walk import children, walk
 from shrinker.values.edits import DropAlias, DropElement, DropStatement, Edit, Literal, Raise, Span, TakeBlock
 from shrinker.values.folded import Decision, LeakedUse, Uncertain
 
@@ -160,6 +160,11 @@ class Context:
                     stack.extend(children(part))
         # A copy: a second pass over the function around it folds what it was given.
         return cast(_Written, copy.deepcopy(self._written[type(node), span(node)]))
+
+    def goes_through(self, node: ast.expr) -> bool:
+        """True when a loop of the module, as upstream wrote it, runs over what has this name."""
+        loops = (part.iter for part in walk(ast.parse(self._text)) if isinstance(part, ast.For | ast.comprehension))
+        return isinstance(node, ast.Name) and any(isinstance(i, ast.Name) and i.id == node.id for i in loops)
 
     def literals(self) -> set[Span]:
         """Where folding wrote a literal."""

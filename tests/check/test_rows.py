@@ -101,6 +101,14 @@ def test_rows_of_a_removed_member_may_go_and_no_others(case: Build, also: tuple[
     assert trees.findings("form") == []
 
 
+@pytest.mark.parametrize("loop", ["[BY[kind] for kind in Kernel]", "for kind in Kernel: BY[kind]"])
+def test_no_row_of_a_member_goes_where_a_loop_goes_through_its_enumeration(case: Build, loop: str) -> None:
+    looked = f"from sglang.kernels import Kernel\nBY = {{Kernel.AITER: 'a', Kernel.CUDA: 'b'}}\n{loop}\n"
+    fewer = {"kernels.py": "=", "orders.py": less(looked, "Kernel.AITER: 'a', ")}
+    trees = case({"kernels.py": KERNELS, "orders.py": looked}, fewer).ruled(REMOVED)
+    assert trees.findings("references") == [("rows", "orders.py")]
+
+
 @pytest.mark.parametrize(("switch", "findings"), [("USE_NPU", 0), ("USE_GPU", 1)])
 def test_a_row_goes_with_the_arm_that_never_runs(case: Build, switch: str, findings: int) -> None:
     """The name that the test binds may stay."""

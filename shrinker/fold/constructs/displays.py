@@ -89,6 +89,11 @@ def fold_dict(folder: ExpressionFolder, node: ast.Dict, condition: bool) -> ast.
             new_key = folder.fold(key) if key is not None else None
             new_value = folder.fold(value)
         except EvaluatesRemoved as poison:
+            if poison.removed.member and isinstance(key, ast.Attribute) and folder.context.goes_through(key.value):
+                # What goes through the enumeration looks every member up.
+                keys.append(key)
+                values.append(folder.fold(value))
+                continue
             runs = runs_something(value) or (key is not None and runs_something(key))
             if poison.removed.missing or (poison.removed.eager and runs):
                 raise
