@@ -35,8 +35,8 @@ def explain(
     """Say of anything whether it is in the tree, by which rule or chain, and what would change that."""
     from dataclasses import asdict
 
-    from shrinker.cli.places import open_recorded, read_manifest
     from shrinker.report.explain import Explainer, Generated
+    from shrinker.report.place import open_recorded, read_manifest
 
     def upstream(path: str) -> str:
         tree = open_recorded(out, read_manifest(out).upstream, None, lambda text: None)
@@ -136,7 +136,7 @@ def _asked(name: str | None, sample: int | None, seed: int, run: SavedRun, *, li
 
 
 def _graph(out: Path, reports: Path | None) -> Path:
-    from shrinker.cli.places import find_graph
+    from shrinker.report.place import find_graph
 
     return find_graph(out.absolute(), absolute(reports))
 
@@ -155,11 +155,11 @@ def kernels(
     """
     from dataclasses import asdict
 
-    from shrinker.cli.places import read_manifest
     from shrinker.program.answers import SYMBOLS
     from shrinker.program.reached import reached, taken
     from shrinker.program.saved import load_graph
     from shrinker.program.symbols.why import load_symbols
+    from shrinker.report.place import read_manifest
     from shrinker.ruleset import load_profile
 
     profile = load_profile(read_manifest(out.absolute()).profile, absolute(rules))

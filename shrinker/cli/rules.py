@@ -157,7 +157,7 @@ def _text(lines: list[str], start: int) -> str:
 
 def _effects(tree: Path, reports: Path | None, loaded: Ruleset) -> tuple[dict[str, Any], str]:
     """What each rule did in a tree, and what is to be known of that; none where no reports of it say so."""
-    from shrinker.cli.places import find_graph, read_manifest
+    from shrinker.report.place import find_graph, read_manifest
 
     try:
         manifest = read_manifest(tree)

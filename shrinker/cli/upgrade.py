@@ -200,7 +200,7 @@ def publish(
     """Commit a generated tree on top of a branch and push it; never by force, and never over anything else."""
     from dataclasses import asdict
 
-    from shrinker.cli.places import read_manifest
+    from shrinker.report.place import read_manifest
     from shrinker.upgrade.publish import publish as push
 
     place = out.absolute()

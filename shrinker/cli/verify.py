@@ -94,9 +94,8 @@ def verify(
     from shrinker.check.embedders import LEVEL as EMBEDDERS
     from shrinker.check.levels import EVIDENCE_LEVELS
     from shrinker.cli.gpu import GPU_LEVEL, NATIVE_LEVEL, verify_native, verify_on_gpus
-    from shrinker.cli.places import open_recorded, read_manifest
     from shrinker.cli.progress import console_progress
-    from shrinker.report.place import evidence_folder, reports_of
+    from shrinker.report.place import evidence_folder, open_recorded, read_manifest, reports_of
     from shrinker.report.verification import JSON_NAME, amended, verification, write_verification
     from shrinker.values.errors import InputError
 
@@ -234,8 +233,8 @@ def _static(
 ) -> list[LevelResult]:
     from equivalence.levels import LevelResult
     from shrinker.check.levels import EVIDENCE_LEVELS
-    from shrinker.cli.places import recorded_rules
     from shrinker.pipeline import lock_evidence, verify_tree
+    from shrinker.report.place import recorded_rules
 
     results = []
     rules = recorded_rules(manifest)
@@ -252,8 +251,8 @@ def _embedders(
     tree: UpstreamTree, out: Path, manifest: Manifest, jobs: int, progress: Progress, programs: list[Path]
 ) -> LevelResult:
     from shrinker.cache import Cache
-    from shrinker.cli.places import recorded_rules
     from shrinker.pipeline import embedders_evidence
+    from shrinker.report.place import recorded_rules
     from shrinker.source.cache import default_folder
 
     progress.phase("verify embedders")

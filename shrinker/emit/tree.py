@@ -11,8 +11,7 @@ from pathlib import Path
 from shrinker.cache import Cache
 from shrinker.emit.offered import Comparison
 from shrinker.emit.package import HEADER, notice, pyproject, version_module
-from shrinker.emit.refusals import refusals_module
-from shrinker.emit.removed_rows import dotted_names, lost_names, removed_endpoints, removed_options
+from shrinker.emit.refusals import dotted_names, lost_names, refusals_module, removed_endpoints, removed_options
 from shrinker.emit.staging import install, staging_folder
 from shrinker.emit.workers import Rewritten, Task, rewrite_all
 from shrinker.emit.writer import Writer, count_lines, without_lines

@@ -21,11 +21,10 @@ from shrinker.report.place import LOCK
 from shrinker.ruleset.load import load_profile
 from shrinker.ruleset.models import Budget
 from shrinker.source import open_upstream
-from shrinker.source.pins import Pins, load_pins
+from shrinker.source.pins import Pins, index_commit, load_pins, moved, set_index_commit
 from shrinker.source.repository import git
 from shrinker.upgrade.check_upstream import SECTIONS, Diagnosis, diagnose
 from shrinker.upgrade.generated import generate, wanted
-from shrinker.upgrade.pin import index_commit, moved, set_index_commit
 from shrinker.upgrade.sides import compare_sides, generated_side, recorded_side
 from shrinker.values.contents import MANIFEST, foreign
 from shrinker.values.errors import EvidenceError, InputError

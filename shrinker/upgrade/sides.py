@@ -20,8 +20,8 @@ from shrinker.report.diff.values import Change, Review
 from shrinker.report.place import LOCK, candidates
 from shrinker.ruleset import load_profile
 from shrinker.source import open_upstream
-from shrinker.source.history import Told, history
 from shrinker.source.layout import NEEDED
+from shrinker.source.repository import Told, history
 from shrinker.source.spec import GitSpec, parse_spec
 from shrinker.upgrade.generated import Wanted, generate, wanted
 from shrinker.values.contents import MANIFEST

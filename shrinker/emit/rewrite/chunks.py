@@ -13,7 +13,7 @@ from __future__ import annotations
 import ast
 import bisect
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from shrinker.emit.rewrite.hollow import Hollow, hollowed
 from shrinker.emit.rewrite.positions import Source, indent_of, is_elif, preamble, start, sub_blocks
@@ -99,18 +99,12 @@ class _Planner:
             parts[cut:] = [None] * (len(rows) - cut)
         vanishing = not is_module and all(part is None for part in parts)
         chunks: list[Chunk] = []
-        index = 0
-        while index < len(rows):
-            part = parts[index]
-            if part is not None:
-                chunks.extend(part)
-                index += 1
-                continue
-            end = index
-            while end + 1 < len(rows) and parts[end + 1] is None:
-                end += 1
-            chunks.append(self._run(rows, index, end, held, floor, vanishing, is_module))
-            index = end + 1
+        for whole, group in groupby(range(len(rows)), key=lambda index: parts[index] is None):
+            numbers = [*group]
+            if whole:
+                chunks.append(self._run(rows, numbers[0], numbers[-1], held, floor, vanishing, is_module))
+            else:
+                chunks += [chunk for number in numbers for chunk in parts[number] or ()]
         return chunks
 
     def _run(

@@ -11,7 +11,17 @@ import libcst as cst
 from libcst.metadata import CodeRange
 
 from shrinker.emit.rewrite.positions import Key, Point, Source
-from shrinker.values.edits import DropAlias, DropElement, Edit, Literal, TakeOperand
+from shrinker.values.edits import (
+    DropAlias,
+    DropElement,
+    DropStatement,
+    DropTail,
+    Edit,
+    Literal,
+    Raise,
+    TakeBlock,
+    TakeOperand,
+)
 
 _PARENTHESIZED_SPAN = (cst.Tuple, cst.GeneratorExp)
 """Nodes whose `ast` span includes their parentheses; LibCST's never does."""
@@ -107,6 +117,11 @@ class Sites:
     def statement(self, node: cst.CSTNode) -> list[Edit]:
         """Edits of the statement that begins where `node` does."""
         return self._statements.get(self.range(node)[:2], [])
+
+    def decisive(self, node: cst.CSTNode) -> Edit | None:
+        """The edit that settles a statement when several name it: the one that deletes most."""
+        kinds = (Raise, DropTail, DropStatement, TakeBlock)
+        return next((edit for kind in kinds for edit in self.statement(node) if isinstance(edit, kind)), None)
 
     def expression(self, node: cst.BaseExpression) -> Literal | TakeOperand | None:
         """The edit that replaces the expression; a literal wins over an operand."""

@@ -23,7 +23,7 @@ from shrinker.report.diff.risks import mechanism_changes
 from shrinker.report.diff.side import Side
 from shrinker.report.diff.symbols import moved_symbols
 from shrinker.report.diff.values import Identified, Review
-from shrinker.source.history import Told
+from shrinker.source.repository import Told
 
 __all__ = ["Review", "Side", "review"]
 

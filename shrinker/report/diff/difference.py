@@ -9,7 +9,7 @@ from functools import cached_property
 from shrinker.program.why import Step
 from shrinker.report.diff.side import Side, unnumbered
 from shrinker.report.diff.values import Cause, Change, Reason
-from shrinker.source.history import Told
+from shrinker.source.repository import Told
 from shrinker.values.outcome import EmittedFile
 
 _MOST_COMMITS = 12
