@@ -119,32 +119,27 @@ def _rows(loaded: Ruleset, folder: Path, effects: dict[str, Any]) -> list[dict[s
     by_id = loaded.by_id()
     deciding = {rule.id for rule in loaded.all_rules()}
     kinds = {model: kind for kind, (_, model) in KINDS.items()}
-    files = list(dict.fromkeys(place.rpartition(":")[0] for place in loaded.places.values()))
-    texts: dict[str, list[str]] = {}
     rows = []
-    for name, place in sorted(loaded.places.items(), key=lambda item: _order(item[1], files)):
-        file, _, line = place.rpartition(":")
-        if file not in texts:
-            texts[file] = (folder / file).read_text("utf-8").splitlines()
+    places = [
+        (file, int(line), name) for name, place in loaded.places.items() for file, _, line in [place.rpartition(":")]
+    ]
+    files = list(dict.fromkeys(file for file, _, _ in places))
+    texts = {file: (folder / file).read_text("utf-8").splitlines() for file in files}
+    for file, line, name in sorted(places, key=lambda place: (files.index(place[0]), place[1])):
         rule = by_id[name]
         rows.append(
             {
                 "id": name,
                 "kind": kinds[type(rule)],
                 "file": _shown(folder / file),
-                "line": int(line),
+                "line": line,
                 "why": rule.why,
                 "optional": rule.optional,
-                "text": _text(texts[file], int(line)),
+                "text": _text(texts[file], line),
                 "effect": effects.get(name, {}) if name in deciding and effects else None,
             }
         )
     return rows
-
-
-def _order(place: str, files: list[str]) -> tuple[int, int]:
-    file, _, line = place.rpartition(":")
-    return files.index(file), int(line)
 
 
 def _text(lines: list[str], start: int) -> str:

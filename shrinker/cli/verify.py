@@ -142,9 +142,7 @@ def verify(
         ) as setting:
             if setting is not None:
                 setting = replace(setting, where_upstream_runs=where_upstream_runs, tests=absolute(tests))
-            results = _static(tree, out, manifest, levels, jobs, absolute(reports), progress)
-            if EMBEDDERS in levels:
-                results.append(_embedders(tree, out, manifest, jobs, progress, program or []))
+            results = _static(tree, out, manifest, levels, jobs, absolute(reports), progress, program or [])
             for name in simulated:
                 progress.phase(f"verify {name}")
                 results.append(running[name](tree.root / "python", out.absolute() / "python", setting))
@@ -230,11 +228,16 @@ def _static(
     jobs: int,
     reports: Path | None,
     progress: Progress,
+    programs: list[Path],
 ) -> list[LevelResult]:
-    from equivalence.levels import LevelResult
+    """The levels that run neither tree."""
+    from shrinker.cache import Cache
     from shrinker.check.levels import EVIDENCE_LEVELS
     from shrinker.pipeline import lock_evidence, verify_tree
+    from shrinker.pipeline.outside import EMBEDDERS, embedders_evidence
     from shrinker.report.place import recorded_rules
+    from shrinker.source.cache import default_folder
+    from shrinker.values.outcome import LevelResult
 
     results = []
     rules = recorded_rules(manifest)
@@ -244,21 +247,13 @@ def _static(
         results.append(LevelResult(evidence, seconds=time.monotonic() - start))
     if "form" in levels:
         results.insert(0, LevelResult(lock_evidence(out.absolute(), manifest, reports)))
+    if EMBEDDERS in levels:
+        progress.phase(f"verify {EMBEDDERS}")
+        known = Cache(default_folder().absolute())
+        results.append(
+            embedders_evidence(tree, out, manifest, jobs, progress, known, rules, download=True, programs=programs)
+        )
     return results
-
-
-def _embedders(
-    tree: UpstreamTree, out: Path, manifest: Manifest, jobs: int, progress: Progress, programs: list[Path]
-) -> LevelResult:
-    from shrinker.cache import Cache
-    from shrinker.pipeline import embedders_evidence
-    from shrinker.report.place import recorded_rules
-    from shrinker.source.cache import default_folder
-
-    progress.phase("verify embedders")
-    cache = Cache(default_folder().absolute())
-    rules = recorded_rules(manifest)
-    return embedders_evidence(tree, out, manifest, jobs, progress, cache, rules, download=True, programs=programs)
 
 
 def _print(results: list[LevelResult]) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 from shrinker.program.why import Step
 from shrinker.report.diff.side import Side, unnumbered
@@ -22,6 +23,7 @@ _NO_RULES = {
     "root:file graph": "the file graph needs it",
 }
 """Roots of symbols that no rule makes."""
+Has = TypeVar("Has")
 _OTHERWISE = {"now": "before", "before": "any more"}
 
 
@@ -36,8 +38,7 @@ class Pair:
 
     def differing(self) -> Iterator[tuple[str, EmittedFile | None, EmittedFile | None]]:
         """Path of every file that is another one, or on one side only, and what each side has of it; sorted."""
-        for path in sorted(self.old.files.keys() | self.new.files.keys()):
-            one, other = self.old.files.get(path), self.new.files.get(path)
+        for path, one, other in compared(self.old.files, self.new.files):
             if one is None or other is None or one.sha256 != other.sha256:
                 yield path, one, other
 
@@ -78,12 +79,7 @@ class Pair:
         one, other = self.old.rules, self.new.rules
         if one is None or other is None:
             return (Change("(which ones is not recorded)", "changed", reason="one side's reports have no rules.json"),)
-        rows: list[Change] = []
-        for name in sorted(one.keys() | other.keys()):
-            if name not in one or name not in other:
-                rows.append(Change(name, "added" if name in other else "removed", where=(one | other)[name][0]))
-            elif one[name] != other[name]:
-                rows.append(Change(name, "changed", where=other[name][0]))
+        rows = (Change(name, fate(old, new), where=(new or old or [""])[0]) for name, old, new in compared(one, other))
         return tuple(rows) or (Change("(comments or order)", "changed"),)
 
     @cached_property
@@ -144,6 +140,19 @@ class Pair:
         """The commits that touched a file, in brackets; empty where none is known."""
         rows = self.commits(path)
         return f" ({', '.join(rows)})" if rows else ""
+
+
+def compared(old: Mapping[str, Has], new: Mapping[str, Has]) -> Iterator[tuple[str, Has | None, Has | None]]:
+    """Each key of which the two sides have something else, or one has nothing, and what each has; sorted."""
+    for key in sorted(old.keys() | new.keys()):
+        before, after = old.get(key), new.get(key)
+        if before != after:
+            yield key, before, after
+
+
+def fate(before: object, after: object) -> str:
+    """What became of a thing that the sides have, or one of them."""
+    return "changed" if before and after else "added" if after else "removed"
 
 
 def turning(steps: Sequence[Step], known: Container[str]) -> Step | None:
