@@ -33,8 +33,6 @@ def explain(
     as_json: Json = False,
 ) -> None:
     """Say of anything whether it is in the tree, by which rule or chain, and what would change that."""
-    from dataclasses import asdict
-
     from shrinker.report.explain import Explainer, Generated
     from shrinker.report.place import open_recorded, read_manifest
 
@@ -45,7 +43,7 @@ def explain(
     explainer = Explainer(Generated(out.absolute(), _graph(out, reports), out, upstream))
     found = explainer.retained(name) if retained else explainer.explain(name)
     if as_json:
-        print_json([asdict(answer) for answer in found])
+        print_json(found)
         return
     for answer in found:
         print(f"{answer.verdict}: {answer.subject}")
@@ -69,14 +67,12 @@ def why(
     as_json: Json = False,
 ) -> None:
     """Print the shortest chain from a root that keeps something in the tree."""
-    from dataclasses import asdict
-
     from shrinker.program import answers
 
     run = answers.SavedRun(_graph(out, reports))
     chains = [c for each in _asked(name, sample, seed, run, live=True) for c in answers.why(run, each, every=every)]
     if as_json:
-        print_json([asdict(chain) for chain in chains])
+        print_json(chains)
         return
     for chain in chains:
         print(chain.target + (f"  (uncertain: {chain.uncertain})" if chain.uncertain else ""))
@@ -95,15 +91,13 @@ def why_not(
     as_json: Json = False,
 ) -> None:
     """Print the rule, or the folded imports, that removed something."""
-    from dataclasses import asdict
-
     from shrinker.program import answers
 
     run = answers.SavedRun(_graph(out, reports))
     asked = _asked(name, sample, seed, run, live=False)
     found = [answer for each in asked for answer in answers.why_not(run, each, alive=why_live)]
     if as_json:
-        print_json([asdict(answer) for answer in found])
+        print_json(found)
         return
     for answer in found:
         if isinstance(answer, answers.Dropped):
@@ -153,8 +147,6 @@ def kernels(
     Exit 1 when a kernel is not reached, or when a module that a rule removes is in the tree without being listed as
     rescued in uncertain.txt.
     """
-    from dataclasses import asdict
-
     from shrinker.program.answers import SYMBOLS
     from shrinker.program.reached import reached, taken
     from shrinker.program.saved import load_graph
@@ -172,7 +164,7 @@ def kernels(
     lost = [row.name for row in found if not row.steps]
     left = [row for row in systems if row.left]
     if as_json:
-        print_json({"kernels": [asdict(row) for row in found], "removed": [asdict(row) for row in systems]})
+        print_json({"kernels": found, "removed": systems})
     else:
         for row in found:
             print(f"{row.name}: " + (f"{len(row.steps)} steps, {row.places} place(s)" if row.steps else "NOT REACHED"))

@@ -38,7 +38,7 @@ def leftovers(
     from shrinker.check.leftovers import find_leftovers
     from shrinker.check.trees import Trees
     from shrinker.cli.progress import console_progress
-    from shrinker.report.leftovers import leftovers_data, leftovers_lines
+    from shrinker.report.leftovers import leftovers_data, leftovers_text
     from shrinker.report.place import open_recorded, read_manifest
     from shrinker.ruleset import load_profile
 
@@ -54,7 +54,7 @@ def leftovers(
         print_json(leftovers_data(found))
     else:
         reasons = {rule.id: rule.why for rule in profile.leftovers}
-        print("\n".join(leftovers_lines(found, reasons, everything)))
+        print(leftovers_text(found, reasons, everything), end="")
     if not found.clean:
         raise typer.Exit(1)
 

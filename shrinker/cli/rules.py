@@ -198,8 +198,6 @@ def ablate(
 
     Nothing is written but the cache. With --judge, a rule without which the tree fails its evidence is said to be needed.
     """
-    from dataclasses import asdict
-
     from shrinker.cli.progress import console_progress
     from tools.ablation import alone
 
@@ -210,7 +208,7 @@ def ablate(
             if not as_json:
                 print("\n".join(_lines(row)), flush=True)
     if as_json:
-        print_json([asdict(row) for row in found])
+        print_json(found)
 
 
 def _lines(row: Alone) -> list[str]:

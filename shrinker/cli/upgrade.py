@@ -110,8 +110,6 @@ def check_upstream(
     Unknown predicates, rules and roots without a match, new registries, package walks, entry points, package data,
     top-level folders and names of platforms. An ordinary run keeps what it does not know; a strict one fails on the first three.
     """
-    from dataclasses import asdict
-
     from shrinker.cache.workers import without_gc
     from shrinker.cli.progress import console_progress
     from shrinker.upgrade.check_upstream import diagnose, symptom_lines
@@ -119,7 +117,7 @@ def check_upstream(
     with without_gc(last=True), console_progress() as progress:
         found = diagnose(upstream, since, profile, jobs, progress, absolute(rules))
     if as_json:
-        print_json(asdict(found))
+        print_json(found)
     else:
         print("\n".join(symptom_lines(found)))
     if found.symptoms:
@@ -151,8 +149,6 @@ def bump(
 
     When anything fails, the pin, the tree, the lock and the reports are as they were.
     """
-    from dataclasses import asdict
-
     from shrinker.cache.workers import without_gc
     from shrinker.cli.progress import console_progress
     from shrinker.project import default_out, project_folder
@@ -185,8 +181,8 @@ def bump(
         except OSError as error:
             raise InputError(f"{summary}: {error.strerror or error}", "choose another place for the summary") from error
     if as_json:
-        told = {"unknown": asdict(done.unknown), "stale": list(done.stale)}
-        print_json({"before": done.before, "after": done.after, **told, **pages.review_json(done.review)})
+        told = {name: getattr(done, name) for name in ("before", "after", "unknown", "stale")}
+        print_json({**told, **pages.review_json(done.review)})
     elif summary is None:
         print(text, end="")
 
@@ -198,14 +194,12 @@ def publish(
     as_json: Json = False,
 ) -> None:
     """Commit a generated tree on top of a branch and push it; never by force, and never over anything else."""
-    from dataclasses import asdict
-
     from shrinker.report.place import read_manifest
     from shrinker.upgrade.publish import publish as push
 
     place = out.absolute()
     done = push(place, read_manifest(place), remote, branch)
     if as_json:
-        print_json(asdict(done))
+        print_json(done)
     else:
         print(f"{branch}: {done.commit}{'' if done.new else ' (it had this tree already)'}")

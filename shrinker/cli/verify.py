@@ -6,7 +6,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -158,7 +158,7 @@ def verify(
         progress.note(f"written: {page}")
     if as_json:
         data = verification(manifest, results, where_upstream_runs=where_upstream_runs)
-        print_json(data if simulated else [asdict(result.evidence) for result in results])
+        print_json(data if simulated else [result.evidence for result in results])
     else:
         _print(results)
     if not all(result.passed for result in results):

@@ -56,13 +56,11 @@ def distribution_lines(data: Mapping[str, Any], sizes: Mapping[str, int | None] 
         yield f"{title}: {len(names)}{total}"
         for name in names:
             row = rows[name]
-            size = "" if sizes is None else f" {_megabytes(sizes.get(name)):>10}"
+            known_size = (sizes or {}).get(name)
+            said = "?" if known_size is None else f"{known_size / 1e6:,.1f} MB"
+            size = "" if sizes is None else f" {said:>10}"
             extras = ",".join(dict.fromkeys(extra for extra, _ in row["declared"] if extra))
             where = f" [{extras}]" if extras and all(extra for extra, _ in row["declared"]) else ""
             place = f" ({row['first'][0]}:{row['first'][1]})" if row["first"] else ""
             loader = f" (loaded by {row['needed_by']})" if row["needed_by"] else ""
             yield f"  {name + where:<40}{size} {row['state']}: {row['reason']}{loader}{place}"
-
-
-def _megabytes(size: int | None) -> str:
-    return "?" if size is None else f"{size / 1e6:,.1f} MB"

@@ -220,7 +220,8 @@ def _pages(
     by_rule = tally(removed, lambda file: graph.removed[file.path].rule)
     features = {rule.id: rule.feature for rule in made.rules.removes if isinstance(rule, Remove)}
     unreachable = [file for file in removed if graph.removed[file.path].rule == UNREACHABLE]
-    folders = tally(unreachable, lambda file: _folder(file.path))
+    # At most four folders deep, so that the page stays reviewable.
+    folders = tally(unreachable, lambda file: "/".join(file.path.split("/")[:-1][:4]) or "(top)")
     pages: dict[str, dict[str, Any]] = {
         "REMOVED_FILES.md": {
             "total": total(files),
@@ -261,8 +262,3 @@ def _rules_data(rules: Ruleset, effects: Sequence[RuleEffect]) -> dict[str, Any]
         "wide": {e.id: e.wide for e in effects if e.wide and not e.idle},
     }
     return {"format": 1, "profile": rules.profile, "rules": rows, "effects": did, **doubts}
-
-
-def _folder(path: str) -> str:
-    """At most four folders deep, so that the page stays reviewable."""
-    return "/".join(path.split("/")[:-1][:4]) or "(top)"

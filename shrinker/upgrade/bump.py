@@ -8,7 +8,7 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -108,9 +108,7 @@ def bump(asked: Bump, progress: Progress) -> Bumped:
         own_pins_file(asked.repository).write_text(new_text, "utf-8")
         if commit is not None and index_commit(asked.repository, pins.submodule_path) is not None:
             set_index_commit(asked.repository, pins.submodule_path, commit)
-        sides = (old, new)
-        names = (before, spec)
-        compared = compare_sides(sides, names, history=asked.history, rules=asked.rules, jobs=asked.jobs)
+        compared = compare_sides((old, new), (before, spec), history=asked.history, rules=asked.rules, jobs=asked.jobs)
         exceeded = overruns(compared, load_profile(asked.profile, asked.rules).budget)
         if exceeded:
             raise EvidenceError(
@@ -217,15 +215,11 @@ def _restored(asked: Bump, submodule: str) -> Iterator[Path]:
             pin.write_bytes(text) if text is not None else pin.unlink(missing_ok=True)
             if entry is not None and index_commit(asked.repository, submodule) != entry:
                 set_index_commit(asked.repository, submodule, entry)
-            _put_back(places, there, kept)
+            for place in places:
+                shutil.rmtree(place, ignore_errors=True)
+                if place in there:
+                    shutil.move(kept / place.name, place)
             raise
-
-
-def _put_back(places: Sequence[Path], there: Sequence[Path], kept: Path) -> None:
-    for place in places:
-        shutil.rmtree(place, ignore_errors=True)
-        if place in there:
-            shutil.move(kept / place.name, place)
 
 
 def _link(source: str, target: str) -> str:

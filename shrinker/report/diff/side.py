@@ -46,6 +46,10 @@ class Side:
         """Bytes of a generated file; empty when the tree is not there or has no such file."""
         return (self.folder / path).read_bytes() if self.folder is not None and path in self.files else b""
 
+    def read_upstream(self, path: str) -> bytes:
+        """Bytes of upstream's file; empty where it has none or cannot be read."""
+        return self.upstream.read(path) if self.upstream is not None and path in self.upstream.by_path else b""
+
     def upstream_hash(self, path: str) -> str | None:
         """SHA-256 of upstream's file; None when upstream has none or cannot be read."""
         if self.upstream is not None:
@@ -66,8 +70,7 @@ class Side:
         """Lines of upstream's file without the blanks around them; none where it cannot be read."""
         found = self._lines.get(path)
         if found is None:
-            there = self.upstream is not None and path in self.upstream.by_path
-            text = self.upstream.read(path).decode("utf-8", "replace") if self.upstream is not None and there else ""
+            text = self.read_upstream(path).decode("utf-8", "replace")
             found = self._lines[path] = [row.strip() for row in text.split("\n")]
         return found
 
