@@ -73,7 +73,7 @@ def diff(
     with without_gc(last=True), console_progress() as progress:
         sides = open_sides((old, new), (old_upstream, new_upstream), profile, place, jobs, progress)
         progress.phase("compare")
-        found = compare_sides(sides, (old, new), history=history, rules=place, jobs=jobs, predicates=predicates)
+        found = compare_sides(sides, history=history, rules=place, jobs=jobs, predicates=predicates)
     text = pages.markdown(found, pages.COMMENT_LIMIT if limit is None else limit)
     if markdown is not None:
         _write(markdown, text)
@@ -159,17 +159,17 @@ def bump(
     root = absolute(repository) or project_folder()
     target = absolute(out) or root / default_out(profile)
     asked = Bump(
-        root,
-        release,
-        commit,
-        source,
-        profile,
-        target,
-        absolute(reports) or root / "reports" / profile,
-        jobs,
-        strict,
-        absolute(rules),
-        history,
+        repository=root,
+        release=release,
+        commit=commit,
+        source=source,
+        profile=profile,
+        out=target,
+        reports=absolute(reports) or root / "reports" / profile,
+        jobs=jobs,
+        strict=strict,
+        rules=absolute(rules),
+        history=history,
     )
     with without_gc(last=True), console_progress() as progress:
         done = move(asked, progress)

@@ -27,7 +27,7 @@ from shrinker.values.interface import Interface
 from shrinker.values.manifest import Manifest
 from shrinker.values.native import Cut
 from shrinker.values.refusals import FILE as REFUSALS_FILE
-from shrinker.values.upstream import PACKAGE_PREFIX, SourceFile, UpstreamTree, module_name
+from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
 
 __all__ = ["emit_tree", "install", "staging_folder"]
 
@@ -121,9 +121,11 @@ def emit_tree(
     modules = {file.path: file.sha256 for file in writer.files if module_name(file.path)}
     interface = comparison.interface(modules)
     lost = lost_names(tree, rules, folded, modules, writer.read, cache or Cache.off())
+    # With an equals sign where they are never set.
+    off = [(name, fact) for fact in rules.facts for name in fact.environment if not fact.value]
     refused = refusals_module(
         rules.refusals,
-        _switches(rules),
+        sorted((name if fact.value is False else f"{name}=", fact.id) for name, fact in off),
         folded,
         graph.kept,
         graph.removed,
@@ -167,19 +169,12 @@ def _rewrite(
         layer.save(keys, fresh)
 
 
-def _switches(rules: Ruleset) -> list[tuple[str, str]]:
-    """Environment variables that the facts say are off, and the rule; with an equals sign where they are never set."""
-    never = [(name, fact) for fact in rules.facts for name in fact.environment if not fact.value]
-    return sorted((name if fact.value is False else f"{name}=", fact.id) for name, fact in never)
-
-
 def _read(tree: UpstreamTree, path: str) -> bytes:
-    recorded: SourceFile = tree.by_path[path]
     try:
         data = tree.read(path)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}", "check the upstream tree") from error
-    if hashlib.sha256(data).hexdigest() != recorded.sha256:
+    if hashlib.sha256(data).hexdigest() != tree.by_path[path].sha256:
         raise InputError(f"{path} changed while shrinker was running", "run again")
     return data
 

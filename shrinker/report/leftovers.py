@@ -15,6 +15,7 @@ FORMAT = 2
 
 def leftovers_data(found: Leftovers) -> dict[str, Any]:
     """Everything as one JSON document: counts first, then every site."""
+    positions = Counter(f"{s.kind}: {s.position}" + (", idle" if s.idle else "") for s in found.unexplained)
     return {
         "format": FORMAT,
         "clean": found.clean,
@@ -22,7 +23,7 @@ def leftovers_data(found: Leftovers) -> dict[str, Any]:
         "leftovers": found.counts(),
         "residues": found.residue_counts(),
         "reasons": dict(sorted(Counter(s.rule for s in found.leftovers if s.rule).items())),
-        "unexplained_by_position": _by_position(found),
+        "unexplained_by_position": dict(sorted(positions.items())),
         "sites": [asdict(s) for s in found.leftovers],
         "residue_sites": [asdict(item) for item in found.residues],
         "suspects": [asdict(s) for s in found.suspects],
@@ -41,8 +42,3 @@ def leftovers_text(found: Leftovers, why: Mapping[str, str], everything: bool) -
     reasons = sorted(Counter(s.rule for s in found.leftovers if s.rule).items())
     known = {"forbidden": FORBIDDEN, "kinds": KINDS, "kinds_of_residues": RESIDUES, "reasons": reasons}
     return render("leftovers.txt.jinja", found=found, why=why, everything=everything, **known)
-
-
-def _by_position(found: Leftovers) -> dict[str, int]:
-    rows = Counter(f"{s.kind}: {s.position}" + (", idle" if s.idle else "") for s in found.unexplained)
-    return dict(sorted(rows.items()))

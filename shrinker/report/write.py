@@ -27,15 +27,7 @@ from shrinker.report.chains import cycles, dropped_importers, removed_importers
 from shrinker.report.dependencies import dependencies, graphviz_svg, mermaid, package_edges
 from shrinker.report.distributions import distributions_data, extras_text
 from shrinker.report.effects import RuleEffect, rule_effects
-from shrinker.report.lists import (
-    errors_list,
-    keep_list,
-    lines_list,
-    questionable_list,
-    remove_list,
-    tuning_list,
-    uncertain_list,
-)
+from shrinker.report.lists import file_lists, lines_list, questionable_list, tuning_list
 from shrinker.report.page import PAGE, index_page
 from shrinker.report.pages import readable, templates, write_files
 from shrinker.report.retained import retained_data
@@ -135,10 +127,7 @@ def begin_reports(folder: Path, made: Made) -> Begun:
     pairs = package_edges(graph)
     api = api_page(made.tree, graph, made.lost, gone, made.written, made.rules)
     texts: dict[str, str | bytes] = {
-        "keep.txt": keep_list(graph, files),
-        "remove.txt": remove_list(graph, files),
-        "uncertain.txt": uncertain_list(graph),
-        "errors.txt": errors_list(folded),
+        **file_lists(graph, folded, files),
         "tuning.txt": tuning_list(graph),
         "lines.txt": lines_list(files),
         "dependencies.json": readable(distributions_data(made.distributions)),

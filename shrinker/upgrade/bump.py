@@ -9,7 +9,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shrinker.check.levels import EVIDENCE_LEVELS
@@ -34,10 +34,12 @@ _LARGEST = 5
 """Folders that are named."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bump:
-    """What is asked for: a release, a commit, or a release and the commit that is its submodule's."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bump(Request):
+    """What is asked for: a release, a commit, or a release and the commit that is its submodule's; and how its tree is made."""
 
+    upstream: str | None = None
+    """Follows from these."""
     repository: Path
     """The checkout whose pin moves."""
     release: str | None
@@ -45,12 +47,7 @@ class Bump:
     """Hash, tag or branch."""
     source: str | None
     """Where the commit is: a folder or URL; the submodule's URL when not given."""
-    profile: str
-    out: Path
     reports: Path
-    jobs: int
-    strict: bool = False
-    rules: Path | None = None
     history: str | None = None
 
 
@@ -99,16 +96,13 @@ def bump(asked: Bump, progress: Progress) -> Bumped:
     refuse_foreign(asked.out, foreign(asked.out), "or generate the tree again with `shrinker shrink --force`")
     with _restored(asked, pins.submodule_path) as kept:
         old = _old_side(asked, pins, before, kept, progress)
-        made = shrink(
-            Request(spec, asked.profile, asked.out, asked.jobs, asked.strict, reports=asked.reports, rules=asked.rules),
-            progress,
-        )
+        made = shrink(replace(asked, upstream=spec), progress)
         new = recorded_side(spec, asked.out, spec, progress, asked.reports)
         _judge(asked, new, progress)
         own_pins_file(asked.repository).write_text(new_text, "utf-8")
         if commit is not None and index_commit(asked.repository, pins.submodule_path) is not None:
             set_index_commit(asked.repository, pins.submodule_path, commit)
-        compared = compare_sides((old, new), (before, spec), history=asked.history, rules=asked.rules, jobs=asked.jobs)
+        compared = compare_sides((old, new), history=asked.history, rules=asked.rules, jobs=asked.jobs)
         exceeded = overruns(compared, load_profile(asked.profile, asked.rules).budget)
         if exceeded:
             raise EvidenceError(

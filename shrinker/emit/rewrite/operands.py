@@ -49,7 +49,8 @@ def find_operand(node: cst.BaseExpression, sites: Sites) -> Action | None:
             if other != index:
                 sites.skip(operand)
         sites.void_element("BoolOp", chain.operands[index])
-        return _take_from(node, chain, index, sites)
+        operators = chain.operators
+        return lambda updated: settle(node, _collect(updated, len(operators)).operands[index], sites)
     field = _FIELDS.get(name, name)
     kept = getattr(node, field, None)
     if number or not isinstance(kept, cst.BaseExpression):
@@ -60,10 +61,6 @@ def find_operand(node: cst.BaseExpression, sites: Sites) -> Action | None:
     return lambda updated: settle(node, getattr(updated, field), sites)
 
 
-def _take_from(node: cst.BaseExpression, chain: Chain, index: int, sites: Sites) -> Action:
-    return lambda updated: settle(node, chain.updated(updated).operands[index], sites)
-
-
 @dataclass(frozen=True, slots=True)
 class Chain:
     """Operands and the operators between them, as written: `ast` has one node for them, LibCST one an operator."""
@@ -71,12 +68,9 @@ class Chain:
     operands: tuple[cst.BaseExpression, ...]
     operators: tuple[Operator, ...]
 
-    def updated(self, node: cst.CSTNode) -> Chain:
-        """The same chain in the transformed tree."""
-        return _collect(node, len(self.operators))
-
 
 def _collect(node: cst.CSTNode, depth: int) -> Chain:
+    """The chain of so many operators that begins at its outermost operation, in the tree as it is or as it becomes."""
     operands: list[cst.BaseExpression] = []
     operators: list[Operator] = []
     for _ in range(depth):
@@ -98,7 +92,7 @@ def flatten(node: cst.CSTNode, sites: Sites) -> Chain | None:
     depth = 1
     left = node.left
     while type(left) is type(node) and type(left.operator) is type(node.operator) and not left.lpar:
-        if isinstance(left, cst.BinaryOperation) and (sites.has_element("BinOp", left) or sites.has_expression(left)):
+        if isinstance(left, cst.BinaryOperation) and sites.is_named("BinOp", left):
             break
         sites.inner.add(id(left))
         depth += 1
@@ -120,7 +114,8 @@ def find_chain(node: cst.CSTNode, sites: Sites) -> Action | None:
     if len(gone) == len(chain.operands):
         raise sites.error(node, f"no operand of a {container} is left")
     assert isinstance(node, Operation)
-    return lambda updated: _without(node, chain.updated(updated), gone, updated, sites)
+    depth = len(chain.operators)
+    return lambda updated: _without(node, _collect(updated, depth), gone, updated, sites)
 
 
 def _without(

@@ -132,10 +132,6 @@ class Sites:
             self.applied(edit)
         return next((e for e in found if isinstance(e, Literal)), found[0])
 
-    def has_expression(self, node: cst.BaseExpression) -> bool:
-        """True when an edit replaces the expression."""
-        return self.key(node) in self._expressions
-
     def element(self, container: str, *candidates: cst.CSTNode) -> bool:
         """True when one of the nodes that stand for an element is to be dropped; marks it as applied."""
         for node in candidates:
@@ -146,9 +142,10 @@ class Sites:
                 return True
         return False
 
-    def has_element(self, container: str, node: cst.CSTNode) -> bool:
-        """True when the node is an element to be dropped."""
-        return (container, self.key(node)) in self._elements
+    def is_named(self, container: str, node: cst.CSTNode) -> bool:
+        """True when an edit replaces the expression, or drops it as an element."""
+        key = self.key(node)
+        return key in self._expressions or (container, key) in self._elements
 
     def void_element(self, container: str, node: cst.CSTNode) -> None:
         """The element is kept by an edit of its container: that it was to be dropped no longer matters."""

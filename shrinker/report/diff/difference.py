@@ -42,12 +42,6 @@ class Pair:
             if one is None or other is None or one.sha256 != other.sha256:
                 yield path, one, other
 
-    @cached_property
-    def same_rules(self) -> bool:
-        """True when both were made by the same rules."""
-        one, other = self.old.manifest, self.new.manifest
-        return (one.rules_hash, one.profile) == (other.rules_hash, other.profile)
-
     def upstream_changed(self, path: str) -> bool | None:
         """Whether upstream's file differs; None when that cannot be said."""
         there = self.old.has_upstream(path), self.new.has_upstream(path)
@@ -74,7 +68,8 @@ class Pair:
 
     def changed_rules(self) -> tuple[Change, ...]:
         """Rules that only one side has, or that differ."""
-        if self.same_rules:
+        before, after = self.old.manifest, self.new.manifest
+        if (before.rules_hash, before.profile) == (after.rules_hash, after.profile):
             return ()
         one, other = self.old.rules, self.new.rules
         if one is None or other is None:

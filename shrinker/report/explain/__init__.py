@@ -48,7 +48,11 @@ class Explainer:
             if found := look(self._tree, name):
                 return found
         if operator := _OPERATOR.fullmatch(name):
-            return self._operator(operator[1] or operator[2], operator[3])
+            # A name of a kernel library, or the function that is registered by that name.
+            try:
+                return self._named(f"{operator[1] or operator[2]}.{operator[3]}")
+            except InputError:
+                return self._named(operator[3])
         if found := self._generated_line(name) or self._folder(name):
             return found
         return self._named(name)
@@ -90,13 +94,6 @@ class Explainer:
             if start < line <= start + block.size:
                 return other + line - start
         return 0
-
-    def _operator(self, library: str, name: str) -> list[Answer]:
-        """An operator of PyTorch: a name of a kernel library, or the function that is registered by that name."""
-        try:
-            return self._named(f"{library}.{name}")
-        except InputError:
-            return self._named(name)
 
     def _folder(self, name: str) -> list[Answer]:
         plain = name.rstrip("/").removeprefix(f"{self._tree.shown}/")
@@ -180,18 +177,12 @@ class Explainer:
             except InputError as error:
                 if "belongs to no statement" in error.message or "files are named" in kept.message:
                     raise kept from None
-                if absent := self._absent(name):
-                    return absent
+                whys = self._tree.data["whys"]
+                if absents := self._tree.data["absents"].get(name):
+                    says = {rule: f"rule {rule}: it is not installed. {whys[rule]}" for rule in absents}
+                    return [Answer(name, "removed", (because,), without(rule)) for rule, because in says.items()]
                 raise unknown(name, self._names(name)) from None
         return [self._removed(one) for one in found[:_MOST]]
-
-    def _absent(self, name: str) -> list[Answer]:
-        """A package that rules say is not installed."""
-        rules, whys = self._tree.data["absents"].get(name, ()), self._tree.data["whys"]
-        return [
-            Answer(name, "removed", (f"rule {rule}: it is not installed. {whys[rule]}",), without(rule))
-            for rule in rules
-        ]
 
     def _kept(self, chain: Chain) -> Answer:
         steps = chain.steps
