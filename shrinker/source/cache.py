@@ -89,11 +89,11 @@ def replacing(place: Path) -> Iterator[Path]:
     place.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=f".tmp-{place.name}-", dir=place.parent))
     try:
-        new = scratch / "new"
+        new = scratch / place.name
         yield new
         if place.is_dir() and not place.is_symlink():
             # Renamed out of the way first: a reader sees the old entry or the new one, whole.
-            os.rename(place, scratch / "old")
+            os.rename(place, scratch / f"{place.name}.old")
         os.replace(new, place)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

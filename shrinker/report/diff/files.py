@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from shrinker.report.diff.difference import Pair, some
-from shrinker.report.diff.side import Side
+from shrinker.report.diff.difference import Pair, Side, some
 from shrinker.report.diff.values import CommitNote, FileChange, FileMove, Reason, TextChange
 from shrinker.values.outcome import EmittedFile
 

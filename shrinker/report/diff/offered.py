@@ -12,8 +12,7 @@ from shrinker.program.interface.endpoints import Endpoint, read_endpoints
 from shrinker.program.interface.flags import WORDS as FLAGS
 from shrinker.program.interface.flags import Flag, read_flags
 from shrinker.program.interface.syntax import Syntax
-from shrinker.report.diff.difference import Pair, fate, some
-from shrinker.report.diff.side import Side
+from shrinker.report.diff.difference import Pair, Side, fate, some
 from shrinker.report.diff.values import Change
 from shrinker.syntax.names import last_name
 from shrinker.values.upstream import module_name

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from shrinker.program.nodes import NATIVE_SUFFIXES, suffix
-from shrinker.report.diff.difference import Pair, compared, fate
-from shrinker.report.diff.side import Side
+from shrinker.report.diff.difference import Pair, Side, compared, fate
 from shrinker.report.diff.values import Change
 from shrinker.syntax.names import last_name
 from shrinker.syntax.parsing import parsed

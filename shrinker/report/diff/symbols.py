@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from shrinker.program.symbols.why import Symbols
 from shrinker.program.why import Step
-from shrinker.report.diff.difference import Pair, shown
-from shrinker.report.diff.side import Side
+from shrinker.report.diff.difference import Pair, Side, shown
 from shrinker.report.diff.values import Reason, SymbolMove
 from shrinker.syntax.parsing import parsed
 from shrinker.values.upstream import module_name
