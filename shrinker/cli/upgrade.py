@@ -112,14 +112,14 @@ def check_upstream(
     """
     from shrinker.cache.workers import without_gc
     from shrinker.cli.progress import console_progress
-    from shrinker.upgrade.check_upstream import diagnose, symptom_lines
+    from shrinker.upgrade.check_upstream import diagnose, symptoms_text
 
     with without_gc(last=True), console_progress() as progress:
         found = diagnose(upstream, since, profile, jobs, progress, absolute(rules))
     if as_json:
         print_json(found)
     else:
-        print("\n".join(symptom_lines(found)))
+        print(symptoms_text(found), end="")
     if found.symptoms:
         raise typer.Exit(1)
 

@@ -95,6 +95,7 @@ def verify(
     from shrinker.check.levels import EVIDENCE_LEVELS
     from shrinker.cli.gpu import GPU_LEVEL, NATIVE_LEVEL, verify_native, verify_on_gpus
     from shrinker.cli.progress import console_progress
+    from shrinker.report.pages import render
     from shrinker.report.place import evidence_folder, open_recorded, read_manifest, reports_of
     from shrinker.report.verification import JSON_NAME, amended, verification, write_verification
     from shrinker.values.errors import InputError
@@ -160,7 +161,7 @@ def verify(
         data = verification(manifest, results, where_upstream_runs=where_upstream_runs)
         print_json(data if simulated else [result.evidence for result in results])
     else:
-        _print(results)
+        print(render("verify.txt.jinja", results=results), end="")
     if not all(result.passed for result in results):
         raise typer.Exit(1)
 
@@ -254,22 +255,3 @@ def _static(
             embedders_evidence(tree, out, manifest, jobs, progress, known, rules, download=True, programs=programs)
         )
     return results
-
-
-def _print(results: list[LevelResult]) -> None:
-    for result in results:
-        item = result.evidence
-        counts = ", ".join(f"{name} {count}" for name, count in item.checks)
-        state = ("passed" if item.passed else "FAILED") if result.ran else "not run"
-        print(f"{item.level}: {state} ({counts})" if counts else f"{item.level}: {state}")
-        for finding in item.findings:
-            place = f"{finding.path}:{finding.line}: " if finding.path else ""
-            print(f"  {place}[{finding.check}] {finding.message}")
-        for finding in item.open:
-            print(f"  open: {finding.path}:{finding.line}: [{finding.check}] {finding.message}")
-        if item.inherited:
-            print(f"  {len(item.inherited)} finding(s) that upstream has too")
-        for name, value in result.figures:
-            print(f"  {name}: {value}")
-        for sentence in result.limits:
-            print(f"  not shown: {sentence}")

@@ -16,6 +16,7 @@ from shrinker.cache import Cache
 from shrinker.check.tokens import is_subsequence
 from shrinker.pipeline import Progress, Request, shrink
 from shrinker.project import project_folder
+from shrinker.report.pages import render
 from shrinker.report.place import reports_beside
 from shrinker.report.strict import propose_fact, slug, table
 from shrinker.ruleset import Ruleset, load_profile
@@ -235,18 +236,6 @@ def _words(item: Item, kept: int) -> tuple[str, str]:
     )
 
 
-def symptom_lines(found: Diagnosis) -> list[str]:
+def symptoms_text(found: Diagnosis) -> str:
     """The page for the terminal."""
-    since = f", compared with {found.since}" if found.since else ""
-    rows = [f"{found.upstream}{since}: {len(found.symptoms)} thing(s) to look at, {found.files:,} files generated"]
-    rows += list(found.notes)
-    for section, title in SECTIONS.items():
-        symptoms = [symptom for symptom in found.symptoms if symptom.section == section]
-        if not symptoms:
-            continue
-        rows += ["", f"{title} ({len(symptoms)})"]
-        for symptom in symptoms:
-            rows.append(f"  {symptom.name}: {symptom.text}")
-            rows += [f"    {site}" for site in symptom.sites]
-            rows += symptom.rule.splitlines()
-    return rows
+    return render("check-upstream.txt.jinja", found=found, sections=SECTIONS)
