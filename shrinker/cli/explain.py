@@ -151,6 +151,7 @@ def kernels(
     from shrinker.program.reached import reached, taken
     from shrinker.program.saved import load_graph
     from shrinker.program.symbols.why import load_symbols
+    from shrinker.report.pages import render
     from shrinker.report.place import read_manifest
     from shrinker.ruleset import load_profile
 
@@ -161,23 +162,11 @@ def kernels(
         raise InputError(f"{graph.with_name(SYMBOLS)} is not there", "run `make shrink`")
     found = reached(out.absolute(), symbols, profile.reaches)
     systems = taken(load_graph(graph), profile.removes)
-    lost = [row.name for row in found if not row.steps]
-    left = [row for row in systems if row.left]
     if as_json:
         print_json({"kernels": found, "removed": systems})
     else:
-        for row in found:
-            print(f"{row.name}: " + (f"{len(row.steps)} steps, {row.places} place(s)" if row.steps else "NOT REACHED"))
-            if chains:
-                _print_steps(row.steps)
-        for system in systems:
-            kept = f", {len(system.rescued)} rescued: {', '.join(system.rescued)}" if system.rescued else ""
-            more = f", LEFT: {', '.join(system.left)}" if system.left else ""
-            print(f"{system.rule} ({system.feature}): {system.removed} file(s) removed{kept}{more}")
-        reach, gone, partly = len(found) - len(lost), len(systems) - len(left), sum(bool(s.rescued) for s in systems)
-        print(f"{reach} of {len(found)} kernels reached")
-        print(f"{gone} of {len(systems)} systems gone, {partly} of them but for rescued modules")
-    if lost or left:
+        print(render("kernels.txt.jinja", found=found, systems=systems, chains=chains), end="")
+    if not all(row.steps for row in found) or any(row.left for row in systems):
         raise typer.Exit(1)
 
 

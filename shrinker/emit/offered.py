@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from shrinker.cache import Cache, hash_of, pack, unpack
 from shrinker.program.interface.compare import Offered, compare_interfaces, modules_with_words, read_offered
@@ -67,7 +68,6 @@ class Comparison:
         self._upstream, self._written = set[str](), set[str]()
         self.upstream = Syntax(modules_of(tree.by_path), _noting(tree.read, self._upstream))
         self.written = Syntax(modules_of(graph.kept), _noting(read, self._written))
-        self._offered: Offered | None = None
         hashes = {path: tree.by_path[path].sha256 for path in self.upstream.paths.values()}
         self._words = modules_with_words(self.upstream, hashes, self._cache)
         # A refusal is looked up by its rule alone, wherever it stands.
@@ -90,7 +90,7 @@ class Comparison:
     def read_ahead(self) -> None:
         """Read what upstream offers, where an earlier comparison says nothing of it."""
         if self._known is None:
-            self._upstream_offers()
+            _ = self._offered
 
     def interface(self, written: Mapping[str, str]) -> Interface:
         """The differences.
@@ -103,16 +103,15 @@ class Comparison:
         self._layer.count(1, int(held))
         if known is not None and held:
             return known.interface
-        found = compare_interfaces(self._upstream_offers(), self.written, self._rules, self._folded, self._graph)
+        found = compare_interfaces(self._offered, self.written, self._rules, self._folded, self._graph)
         read = self._upstream
         kept = {path: written[path] for path in sorted(self._written)}
         self._layer.save(self._keys, {"": pack(_Known(self._hashes(read), self._decided(read), kept, found))})
         return found
 
-    def _upstream_offers(self) -> Offered:
-        if self._offered is None:
-            self._offered = read_offered(self.upstream, *self._words)
-        return self._offered
+    @cached_property
+    def _offered(self) -> Offered:
+        return read_offered(self.upstream, *self._words)
 
     def _hashes(self, paths: Iterable[str]) -> dict[str, str]:
         return {path: self._tree.by_path[path].sha256 for path in sorted(paths)}

@@ -5,7 +5,7 @@ generated server no longer has, flags and choices that command lines no longer h
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from textwrap import wrap
 
@@ -245,29 +245,21 @@ def lost_names(
                 why = rule_of(path, one.line, one.end_line, folded, {}, one.name).split("+")
                 if not one.guarded or stated.isdisjoint(why):
                     found.setdefault(path, {})[one] = next((r for r in why if r in removes), UNREACHABLE)
-    _hand_on(found, before, left, folded)
-    return found
-
-
-def _hand_on(
-    found: dict[str, dict[Definition, str]],
-    before: Mapping[str, Iterable[Definition]],
-    left: Mapping[str, Collection[str]],
-    folded: Mapping[str, FoldedModule],
-) -> None:
-    """What a module has lost, those that take all of its names have lost, too; such imports may stand in a row."""
-    paths = {folded[path].module: path for path in before}
-    stars = [(path, one) for path, names in before.items() for one in names if one.kind == "star" and one.name in paths]
+    # What a module has lost, those that take all of its names have lost, too; such imports may stand in a row.
+    paths_of = {folded[path].module: path for path in before}
+    stars = [
+        (path, one) for path, names in before.items() for one in names if one.kind == "star" and one.name in paths_of
+    ]
     more = True
     while more:
         more = False
         for path, star in stars:
-            known = {one.name for one in found.get(path, ())} | set(left[path])
-            for one, rule in list(found.get(paths[star.name], {}).items()):
+            known = {one.name for one in found.get(path, ())} | left[path]
+            for one, rule in list(found.get(paths_of[star.name], {}).items()):
                 if one.name not in known:
-                    handed = Definition(one.name, "import", star.line, star.end_line)
-                    found.setdefault(path, {})[handed] = rule
+                    found.setdefault(path, {})[Definition(one.name, "import", star.line, star.end_line)] = rule
                     more = True
+    return found
 
 
 def dotted_names(

@@ -71,14 +71,8 @@ def build_summary(
 def evidence_data(evidence: Sequence[Evidence]) -> list[dict[str, Any]]:
     """What each level looked at and found, counted."""
     return [
-        {
-            "level": item.level,
-            "passed": item.passed,
-            "checks": dict(item.checks),
-            "findings": len(item.findings),
-            "inherited": len(item.inherited),
-            "open": len(item.open),
-        }
+        {"level": item.level, "passed": item.passed, "checks": dict(item.checks)}
+        | {kind: len(getattr(item, kind)) for kind in ("findings", "inherited", "open")}
         for item in evidence
     ]
 

@@ -102,20 +102,14 @@ class _Planner:
         for whole, group in groupby(range(len(rows)), key=lambda index: parts[index] is None):
             numbers = [*group]
             if whole:
-                chunks.append(self._run(rows, numbers[0], numbers[-1], held, floor, vanishing, is_module))
+                chunk = self._run(rows, held, numbers[0], numbers[-1], floor, vanishing)
+                chunks.append(replace(chunk, top=is_module and chunk.opens))
             else:
                 chunks += [chunk for number in numbers for chunk in parts[number] or ()]
         return chunks
 
     def _run(
-        self,
-        rows: list[list[ast.stmt]],
-        begin: int,
-        end: int,
-        held: list[list[Edit]],
-        floor: int,
-        whole: bool,
-        is_module: bool,
+        self, rows: list[list[ast.stmt]], held: list[list[Edit]], begin: int, end: int, floor: int, whole: bool
     ) -> Chunk:
         statement = rows[begin][0]
         first, last = first_line(statement), max(last_line(s) for s in rows[end])
@@ -157,7 +151,6 @@ class _Planner:
             tuple(left),
             opens=begin == 0,
             closes=closes,
-            top=is_module and begin == 0,
             whole=whole,
             hollows=tuple(hollows),
         )

@@ -24,7 +24,7 @@ _TRITON = re.compile(rb"^[ \t]*@[\w.]*\bjit\b", re.MULTILINE)
 
 def growth(pair: Pair) -> tuple[Change, ...]:
     """Lines of both trees by folder, where they differ."""
-    before, after = (Counter[str](), Counter[str]())
+    before, after = Counter[str](), Counter[str]()
     for side, counted in ((pair.old, before), (pair.new, after)):
         for file in side.manifest.files:
             counted["/".join(file.path.split("/")[:-1][:_DEPTH])] += file.lines_after
