@@ -179,14 +179,14 @@ def dependencies(
     as_json: Json = False,
 ) -> None:
     """Print the distributions that a generated package requires, and those that upstream requires and it does not."""
-    from shrinker.report.distributions import distribution_lines
+    from shrinker.report.distributions import distributions_text
 
     data = _read(_graph(out, reports).with_name("dependencies.json"))
     known = _sizes(data) if sizes else None
     if as_json:
         print_json(data if known is None else {**data, "sizes": known})
     else:
-        print("\n".join(distribution_lines(data, known)))
+        print(distributions_text(data, known), end="")
 
 
 def _read(path: Path) -> dict[str, Any]:
