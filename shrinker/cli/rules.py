@@ -199,6 +199,7 @@ def ablate(
     Nothing is written but the cache. With --judge, a rule without which the tree fails its evidence is said to be needed.
     """
     from shrinker.cli.progress import console_progress
+    from shrinker.report.pages import render
     from tools.ablation import alone
 
     found: list[Alone] = []
@@ -206,18 +207,6 @@ def ablate(
         for row in alone(upstream, profile, absolute(rules), names, jobs, progress, judge=judge):
             found.append(row)
             if not as_json:
-                print("\n".join(_lines(row)), flush=True)
+                print(render("ablate.txt.jinja", row=row), end="", flush=True)
     if as_json:
         print_json(found)
-
-
-def _lines(row: Alone) -> list[str]:
-    rests = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in row.counted.items())
-    counted = f"  rules.md counts {rests or 'nothing'}"
-    if row.failed:
-        return [f"{row.rule}: needed; without it {row.failed}", counted]
-    said = [
-        f"{name}: +{change.back:,} -{change.gone:,}"
-        for name, change in (("files", row.files), ("definitions", row.definitions), ("lines", row.lines))
-    ]
-    return [f"{row.rule}: without it {', '.join(said)}", counted, *(f"  {path}" for path in row.paths)]

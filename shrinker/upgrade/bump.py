@@ -17,6 +17,7 @@ from shrinker.emit.staging import refuse_foreign
 from shrinker.pipeline import Progress, Request, lock_evidence, shrink, verify_tree
 from shrinker.project import own_pins_file, pins_file
 from shrinker.report.diff import Review, Side
+from shrinker.report.pages import render
 from shrinker.report.place import LOCK
 from shrinker.ruleset.load import load_profile
 from shrinker.ruleset.models import Budget
@@ -122,16 +123,12 @@ def bump_section(done: Bumped, most: int = 60) -> str:
     """
     unknown = [f"{SECTIONS.get(s.section, s.section)}: `{s.name}`: {s.text}" for s in done.unknown.symptoms]
     asked = [f"{each.path}:{each.line}: [{each.check}] {each.message}" for each in done.open]
-    lines: list[str] = []
-    for title, rows, more in (
+    sections = (
         ("What the rules do not know of the new upstream", unknown, f"check-upstream {done.after}"),
         ("Open, until a word of `[[dropped]]` or a rule answers", asked, "verify"),
-        ("Evidence to be made again", list(done.stale), ""),
-    ):
-        shown = rows[:most] if more else rows
-        lines += ["", f"## {title} ({len(rows)})", "", *(f"- {row}" for row in shown)]
-        lines += [f"- and {len(rows) - most} more: `shrinker {more}`"] if len(shown) < len(rows) else []
-    return "\n".join(lines) + "\n"
+        ("Evidence to be made again", done.stale, ""),
+    )
+    return render("bump.md.jinja", sections=sections, most=most)
 
 
 def _tagged(place: str, release: str, progress: Progress) -> str | None:

@@ -28,7 +28,6 @@ from shrinker.upgrade.generated import Wanted, generate, wanted
 from shrinker.values.contents import MANIFEST
 from shrinker.values.errors import InputError, ShrinkerError
 from shrinker.values.manifest import Manifest
-from shrinker.values.upstream import UpstreamTree
 
 _KINDS = ("release:", "git:", "path:")
 
@@ -104,14 +103,10 @@ def recorded_side(
         manifest, folder, folders = _manifest(place), None, [place.parent]
     lock = manifest.to_json()
     found = next((c for c in folders if (c / "graph.json").is_file() and _text(c / LOCK) == lock), None)
-    return Side(name, manifest, folder, found, _upstream(manifest, upstream, progress))
-
-
-def _upstream(manifest: Manifest, asked: str | None, progress: Progress) -> UpstreamTree | None:
-    """What it was generated from; only a release says by itself where that is."""
-    identity = manifest.upstream
-    spec = asked or (identity.spec if identity.kind == "release" else None)
-    return open_upstream(spec, repository=project_folder(), progress=progress.note) if spec is not None else None
+    # Only a release says by itself where it is.
+    spec = upstream or (manifest.upstream.spec if manifest.upstream.kind == "release" else None)
+    tree = open_upstream(spec, repository=project_folder(), progress=progress.note) if spec is not None else None
+    return Side(name, manifest, folder, found, tree)
 
 
 def _manifest(path: Path) -> Manifest:
