@@ -33,10 +33,8 @@ def explain(
     as_json: Json = False,
 ) -> None:
     """Say of anything whether it is in the tree, by which rule or chain, and what would change that."""
-    from dataclasses import asdict
-
-    from shrinker.cli.places import open_recorded, read_manifest
     from shrinker.report.explain import Explainer, Generated
+    from shrinker.report.place import open_recorded, read_manifest
 
     def upstream(path: str) -> str:
         tree = open_recorded(out, read_manifest(out).upstream, None, lambda text: None)
@@ -45,7 +43,7 @@ def explain(
     explainer = Explainer(Generated(out.absolute(), _graph(out, reports), out, upstream))
     found = explainer.retained(name) if retained else explainer.explain(name)
     if as_json:
-        print_json([asdict(answer) for answer in found])
+        print_json(found)
         return
     for answer in found:
         print(f"{answer.verdict}: {answer.subject}")
@@ -69,14 +67,12 @@ def why(
     as_json: Json = False,
 ) -> None:
     """Print the shortest chain from a root that keeps something in the tree."""
-    from dataclasses import asdict
-
     from shrinker.program import answers
 
     run = answers.SavedRun(_graph(out, reports))
     chains = [c for each in _asked(name, sample, seed, run, live=True) for c in answers.why(run, each, every=every)]
     if as_json:
-        print_json([asdict(chain) for chain in chains])
+        print_json(chains)
         return
     for chain in chains:
         print(chain.target + (f"  (uncertain: {chain.uncertain})" if chain.uncertain else ""))
@@ -95,15 +91,13 @@ def why_not(
     as_json: Json = False,
 ) -> None:
     """Print the rule, or the folded imports, that removed something."""
-    from dataclasses import asdict
-
     from shrinker.program import answers
 
     run = answers.SavedRun(_graph(out, reports))
     asked = _asked(name, sample, seed, run, live=False)
     found = [answer for each in asked for answer in answers.why_not(run, each, alive=why_live)]
     if as_json:
-        print_json([asdict(answer) for answer in found])
+        print_json(found)
         return
     for answer in found:
         if isinstance(answer, answers.Dropped):
@@ -136,7 +130,7 @@ def _asked(name: str | None, sample: int | None, seed: int, run: SavedRun, *, li
 
 
 def _graph(out: Path, reports: Path | None) -> Path:
-    from shrinker.cli.places import find_graph
+    from shrinker.report.place import find_graph
 
     return find_graph(out.absolute(), absolute(reports))
 
@@ -153,13 +147,12 @@ def kernels(
     Exit 1 when a kernel is not reached, or when a module that a rule removes is in the tree without being listed as
     rescued in uncertain.txt.
     """
-    from dataclasses import asdict
-
-    from shrinker.cli.places import read_manifest
     from shrinker.program.answers import SYMBOLS
     from shrinker.program.reached import reached, taken
     from shrinker.program.saved import load_graph
     from shrinker.program.symbols.why import load_symbols
+    from shrinker.report.pages import render
+    from shrinker.report.place import read_manifest
     from shrinker.ruleset import load_profile
 
     profile = load_profile(read_manifest(out.absolute()).profile, absolute(rules))
@@ -169,23 +162,11 @@ def kernels(
         raise InputError(f"{graph.with_name(SYMBOLS)} is not there", "run `make shrink`")
     found = reached(out.absolute(), symbols, profile.reaches)
     systems = taken(load_graph(graph), profile.removes)
-    lost = [row.name for row in found if not row.steps]
-    left = [row for row in systems if row.left]
     if as_json:
-        print_json({"kernels": [asdict(row) for row in found], "removed": [asdict(row) for row in systems]})
+        print_json({"kernels": found, "removed": systems})
     else:
-        for row in found:
-            print(f"{row.name}: " + (f"{len(row.steps)} steps, {row.places} place(s)" if row.steps else "NOT REACHED"))
-            if chains:
-                _print_steps(row.steps)
-        for system in systems:
-            kept = f", {len(system.rescued)} rescued: {', '.join(system.rescued)}" if system.rescued else ""
-            more = f", LEFT: {', '.join(system.left)}" if system.left else ""
-            print(f"{system.rule} ({system.feature}): {system.removed} file(s) removed{kept}{more}")
-        reach, gone, partly = len(found) - len(lost), len(systems) - len(left), sum(bool(s.rescued) for s in systems)
-        print(f"{reach} of {len(found)} kernels reached")
-        print(f"{gone} of {len(systems)} systems gone, {partly} of them but for rescued modules")
-    if lost or left:
+        print(render("kernels.txt.jinja", found=found, systems=systems, chains=chains), end="")
+    if not all(row.steps for row in found) or any(row.left for row in systems):
         raise typer.Exit(1)
 
 
@@ -198,14 +179,14 @@ def dependencies(
     as_json: Json = False,
 ) -> None:
     """Print the distributions that a generated package requires, and those that upstream requires and it does not."""
-    from shrinker.report.distributions import distribution_lines
+    from shrinker.report.distributions import distributions_text
 
     data = _read(_graph(out, reports).with_name("dependencies.json"))
     known = _sizes(data) if sizes else None
     if as_json:
         print_json(data if known is None else {**data, "sizes": known})
     else:
-        print("\n".join(distribution_lines(data, known)))
+        print(distributions_text(data, known), end="")
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -31,7 +31,7 @@ def verify_on_gpus(out: Path, upstream: str | None, reports: Path | None, option
         The exit code.
     """
     from equivalence.gpu.__main__ import main
-    from shrinker.cli.places import open_recorded, read_manifest
+    from shrinker.report.place import open_recorded, read_manifest
 
     if {"-h", "--help"} & set(options):
         main(["--help"])
@@ -71,7 +71,7 @@ def verify_native(tree: UpstreamTree, out: Path, manifest: Manifest, jobs: int, 
     from equivalence.native.frontend import Compiler, find_nvcc
     from shrinker.cache import Cache
     from shrinker.cache.identity import tool_identity
-    from shrinker.cli.places import recorded_rules
+    from shrinker.report.place import recorded_rules
     from shrinker.source.cache import default_folder
     from shrinker.values.errors import InputError
 

@@ -76,11 +76,10 @@ class Commands(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the list."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, _sentence(self.commands[name].help or "")) for name in self.list_commands(ctx)])
-
-
-def _sentence(text: str) -> str:
-    return " ".join(text.split()).partition(". ")[0].removesuffix(".") + "."
+            helps = {name: " ".join((self.commands[name].help or "").split()) for name in self.list_commands(ctx)}
+            formatter.write_dl(
+                [(name, text.partition(". ")[0].removesuffix(".") + ".") for name, text in helps.items()]
+            )
 
 
 def examples(name: str) -> str:

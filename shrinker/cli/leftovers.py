@@ -37,9 +37,9 @@ def leftovers(
     """
     from shrinker.check.leftovers import find_leftovers
     from shrinker.check.trees import Trees
-    from shrinker.cli.places import open_recorded, read_manifest
     from shrinker.cli.progress import console_progress
-    from shrinker.report.leftovers import leftovers_data, leftovers_lines
+    from shrinker.report.leftovers import leftovers_data, leftovers_text
+    from shrinker.report.place import open_recorded, read_manifest
     from shrinker.ruleset import load_profile
 
     manifest = read_manifest(out)
@@ -54,7 +54,7 @@ def leftovers(
         print_json(leftovers_data(found))
     else:
         reasons = {rule.id: rule.why for rule in profile.leftovers}
-        print("\n".join(leftovers_lines(found, reasons, everything)))
+        print(leftovers_text(found, reasons, everything), end="")
     if not found.clean:
         raise typer.Exit(1)
 
@@ -72,8 +72,8 @@ def cross_check(
     A reason is computed: where the last use of a name stood in upstream, or what gave it a value, and the rule that took
     it away. The tools come with the environment that `make` prepares.
     """
-    from shrinker.cli.places import find_graph, open_recorded, read_manifest
     from shrinker.cli.progress import console_progress
+    from shrinker.report.place import find_graph, open_recorded, read_manifest
     from tools.crosscheck import cross_check as compare
 
     manifest = read_manifest(out)

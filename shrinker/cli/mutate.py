@@ -80,11 +80,10 @@ def mutate(
         return
     from equivalence.levels import SIMULATED_LEVELS
     from shrinker.check.levels import EVIDENCE_LEVELS
-    from shrinker.cli.places import open_recorded, read_manifest
     from shrinker.cli.progress import console_progress
     from shrinker.cli.verify import open_setting
     from shrinker.report.pages import readable, write_files
-    from shrinker.report.place import evidence_folder, reports_of
+    from shrinker.report.place import evidence_folder, open_recorded, read_manifest, reports_of
     from tools.mutation import choose, judge_all
     from tools.mutation.breakages import breakage_fault, declared, why_skipped
     from tools.mutation.page import arguments, breakages_data, breakages_page, mutation_data, mutation_page
@@ -145,7 +144,7 @@ def _level(name: str, tree: UpstreamTree, manifest: Manifest, jobs: int, setting
     """A level as `judge_all` asks it."""
     from equivalence.levels import SIMULATED_LEVELS
     from shrinker.cache import Cache
-    from shrinker.cli.places import recorded_rules
+    from shrinker.report.place import recorded_rules
     from shrinker.source.cache import default_folder
     from tools.mutation.levels import simulated_level, static_level
 
@@ -164,9 +163,8 @@ def _mutate_rules(
     Raises:
         InputError: the rules are not those of the tree, or its reports hold what other arguments gave.
     """
-    from shrinker.cli.places import open_recorded, read_manifest, recorded_rules
     from shrinker.cli.progress import console_progress
-    from shrinker.report.place import evidence_folder, reports_of
+    from shrinker.report.place import evidence_folder, open_recorded, read_manifest, recorded_rules, reports_of
     from tools.mutation.page import RULES, read_outcomes, rules_header, rules_page, write_outcomes
     from tools.mutation.planting import Outcome, plant
     from tools.mutation.wrong_rules import draw

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -90,5 +91,5 @@ def absolute(path: Path | None) -> Path | None:
 
 
 def print_json(document: Any) -> None:
-    """Print the one document of ``--json``."""
-    print(json.dumps(document, indent=1, sort_keys=True))
+    """Print the one document of ``--json``; what is a dataclass in it is printed by its fields."""
+    print(json.dumps(document, indent=1, sort_keys=True, default=asdict))

@@ -119,32 +119,27 @@ def _rows(loaded: Ruleset, folder: Path, effects: dict[str, Any]) -> list[dict[s
     by_id = loaded.by_id()
     deciding = {rule.id for rule in loaded.all_rules()}
     kinds = {model: kind for kind, (_, model) in KINDS.items()}
-    files = list(dict.fromkeys(place.rpartition(":")[0] for place in loaded.places.values()))
-    texts: dict[str, list[str]] = {}
     rows = []
-    for name, place in sorted(loaded.places.items(), key=lambda item: _order(item[1], files)):
-        file, _, line = place.rpartition(":")
-        if file not in texts:
-            texts[file] = (folder / file).read_text("utf-8").splitlines()
+    places = [
+        (file, int(line), name) for name, place in loaded.places.items() for file, _, line in [place.rpartition(":")]
+    ]
+    files = list(dict.fromkeys(file for file, _, _ in places))
+    texts = {file: (folder / file).read_text("utf-8").splitlines() for file in files}
+    for file, line, name in sorted(places, key=lambda place: (files.index(place[0]), place[1])):
         rule = by_id[name]
         rows.append(
             {
                 "id": name,
                 "kind": kinds[type(rule)],
                 "file": _shown(folder / file),
-                "line": int(line),
+                "line": line,
                 "why": rule.why,
                 "optional": rule.optional,
-                "text": _text(texts[file], int(line)),
+                "text": _text(texts[file], line),
                 "effect": effects.get(name, {}) if name in deciding and effects else None,
             }
         )
     return rows
-
-
-def _order(place: str, files: list[str]) -> tuple[int, int]:
-    file, _, line = place.rpartition(":")
-    return files.index(file), int(line)
 
 
 def _text(lines: list[str], start: int) -> str:
@@ -157,7 +152,7 @@ def _text(lines: list[str], start: int) -> str:
 
 def _effects(tree: Path, reports: Path | None, loaded: Ruleset) -> tuple[dict[str, Any], str]:
     """What each rule did in a tree, and what is to be known of that; none where no reports of it say so."""
-    from shrinker.cli.places import find_graph, read_manifest
+    from shrinker.report.place import find_graph, read_manifest
 
     try:
         manifest = read_manifest(tree)
@@ -203,9 +198,8 @@ def ablate(
 
     Nothing is written but the cache. With --judge, a rule without which the tree fails its evidence is said to be needed.
     """
-    from dataclasses import asdict
-
     from shrinker.cli.progress import console_progress
+    from shrinker.report.pages import render
     from tools.ablation import alone
 
     found: list[Alone] = []
@@ -213,18 +207,6 @@ def ablate(
         for row in alone(upstream, profile, absolute(rules), names, jobs, progress, judge=judge):
             found.append(row)
             if not as_json:
-                print("\n".join(_lines(row)), flush=True)
+                print(render("ablate.txt.jinja", row=row), end="", flush=True)
     if as_json:
-        print_json([asdict(row) for row in found])
-
-
-def _lines(row: Alone) -> list[str]:
-    rests = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in row.counted.items())
-    counted = f"  rules.md counts {rests or 'nothing'}"
-    if row.failed:
-        return [f"{row.rule}: needed; without it {row.failed}", counted]
-    said = [
-        f"{name}: +{change.back:,} -{change.gone:,}"
-        for name, change in (("files", row.files), ("definitions", row.definitions), ("lines", row.lines))
-    ]
-    return [f"{row.rule}: without it {', '.join(said)}", counted, *(f"  {path}" for path in row.paths)]
+        print_json(found)

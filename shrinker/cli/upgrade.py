@@ -73,7 +73,7 @@ def diff(
     with without_gc(last=True), console_progress() as progress:
         sides = open_sides((old, new), (old_upstream, new_upstream), profile, place, jobs, progress)
         progress.phase("compare")
-        found = compare_sides(sides, (old, new), history=history, rules=place, jobs=jobs, predicates=predicates)
+        found = compare_sides(sides, history=history, rules=place, jobs=jobs, predicates=predicates)
     text = pages.markdown(found, pages.COMMENT_LIMIT if limit is None else limit)
     if markdown is not None:
         _write(markdown, text)
@@ -110,18 +110,16 @@ def check_upstream(
     Unknown predicates, rules and roots without a match, new registries, package walks, entry points, package data,
     top-level folders and names of platforms. An ordinary run keeps what it does not know; a strict one fails on the first three.
     """
-    from dataclasses import asdict
-
     from shrinker.cache.workers import without_gc
     from shrinker.cli.progress import console_progress
-    from shrinker.upgrade.check_upstream import diagnose, symptom_lines
+    from shrinker.upgrade.check_upstream import diagnose, symptoms_text
 
     with without_gc(last=True), console_progress() as progress:
         found = diagnose(upstream, since, profile, jobs, progress, absolute(rules))
     if as_json:
-        print_json(asdict(found))
+        print_json(found)
     else:
-        print("\n".join(symptom_lines(found)))
+        print(symptoms_text(found), end="")
     if found.symptoms:
         raise typer.Exit(1)
 
@@ -151,8 +149,6 @@ def bump(
 
     When anything fails, the pin, the tree, the lock and the reports are as they were.
     """
-    from dataclasses import asdict
-
     from shrinker.cache.workers import without_gc
     from shrinker.cli.progress import console_progress
     from shrinker.project import default_out, project_folder
@@ -163,17 +159,17 @@ def bump(
     root = absolute(repository) or project_folder()
     target = absolute(out) or root / default_out(profile)
     asked = Bump(
-        root,
-        release,
-        commit,
-        source,
-        profile,
-        target,
-        absolute(reports) or root / "reports" / profile,
-        jobs,
-        strict,
-        absolute(rules),
-        history,
+        repository=root,
+        release=release,
+        commit=commit,
+        source=source,
+        profile=profile,
+        out=target,
+        reports=absolute(reports) or root / "reports" / profile,
+        jobs=jobs,
+        strict=strict,
+        rules=absolute(rules),
+        history=history,
     )
     with without_gc(last=True), console_progress() as progress:
         done = move(asked, progress)
@@ -185,8 +181,8 @@ def bump(
         except OSError as error:
             raise InputError(f"{summary}: {error.strerror or error}", "choose another place for the summary") from error
     if as_json:
-        told = {"unknown": asdict(done.unknown), "stale": list(done.stale)}
-        print_json({"before": done.before, "after": done.after, **told, **pages.review_json(done.review)})
+        told = {name: getattr(done, name) for name in ("before", "after", "unknown", "stale")}
+        print_json({**told, **pages.review_json(done.review)})
     elif summary is None:
         print(text, end="")
 
@@ -198,14 +194,12 @@ def publish(
     as_json: Json = False,
 ) -> None:
     """Commit a generated tree on top of a branch and push it; never by force, and never over anything else."""
-    from dataclasses import asdict
-
-    from shrinker.cli.places import read_manifest
+    from shrinker.report.place import read_manifest
     from shrinker.upgrade.publish import publish as push
 
     place = out.absolute()
     done = push(place, read_manifest(place), remote, branch)
     if as_json:
-        print_json(asdict(done))
+        print_json(done)
     else:
         print(f"{branch}: {done.commit}{'' if done.new else ' (it had this tree already)'}")

@@ -6,7 +6,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -94,9 +94,9 @@ def verify(
     from shrinker.check.embedders import LEVEL as EMBEDDERS
     from shrinker.check.levels import EVIDENCE_LEVELS
     from shrinker.cli.gpu import GPU_LEVEL, NATIVE_LEVEL, verify_native, verify_on_gpus
-    from shrinker.cli.places import open_recorded, read_manifest
     from shrinker.cli.progress import console_progress
-    from shrinker.report.place import evidence_folder, reports_of
+    from shrinker.report.pages import render
+    from shrinker.report.place import evidence_folder, open_recorded, read_manifest, reports_of
     from shrinker.report.verification import JSON_NAME, amended, verification, write_verification
     from shrinker.values.errors import InputError
 
@@ -143,9 +143,7 @@ def verify(
         ) as setting:
             if setting is not None:
                 setting = replace(setting, where_upstream_runs=where_upstream_runs, tests=absolute(tests))
-            results = _static(tree, out, manifest, levels, jobs, absolute(reports), progress)
-            if EMBEDDERS in levels:
-                results.append(_embedders(tree, out, manifest, jobs, progress, program or []))
+            results = _static(tree, out, manifest, levels, jobs, absolute(reports), progress, program or [])
             for name in simulated:
                 progress.phase(f"verify {name}")
                 results.append(running[name](tree.root / "python", out.absolute() / "python", setting))
@@ -161,9 +159,9 @@ def verify(
         progress.note(f"written: {page}")
     if as_json:
         data = verification(manifest, results, where_upstream_runs=where_upstream_runs)
-        print_json(data if simulated else [asdict(result.evidence) for result in results])
+        print_json(data if simulated else [result.evidence for result in results])
     else:
-        _print(results)
+        print(render("verify.txt.jinja", results=results), end="")
     if not all(result.passed for result in results):
         raise typer.Exit(1)
 
@@ -231,11 +229,16 @@ def _static(
     jobs: int,
     reports: Path | None,
     progress: Progress,
+    programs: list[Path],
 ) -> list[LevelResult]:
-    from equivalence.levels import LevelResult
+    """The levels that run neither tree."""
+    from shrinker.cache import Cache
     from shrinker.check.levels import EVIDENCE_LEVELS
-    from shrinker.cli.places import recorded_rules
     from shrinker.pipeline import lock_evidence, verify_tree
+    from shrinker.pipeline.outside import EMBEDDERS, embedders_evidence
+    from shrinker.report.place import recorded_rules
+    from shrinker.source.cache import default_folder
+    from shrinker.values.outcome import LevelResult
 
     results = []
     rules = recorded_rules(manifest)
@@ -245,37 +248,10 @@ def _static(
         results.append(LevelResult(evidence, seconds=time.monotonic() - start))
     if "form" in levels:
         results.insert(0, LevelResult(lock_evidence(out.absolute(), manifest, reports)))
+    if EMBEDDERS in levels:
+        progress.phase(f"verify {EMBEDDERS}")
+        known = Cache(default_folder().absolute())
+        results.append(
+            embedders_evidence(tree, out, manifest, jobs, progress, known, rules, download=True, programs=programs)
+        )
     return results
-
-
-def _embedders(
-    tree: UpstreamTree, out: Path, manifest: Manifest, jobs: int, progress: Progress, programs: list[Path]
-) -> LevelResult:
-    from shrinker.cache import Cache
-    from shrinker.cli.places import recorded_rules
-    from shrinker.pipeline import embedders_evidence
-    from shrinker.source.cache import default_folder
-
-    progress.phase("verify embedders")
-    cache = Cache(default_folder().absolute())
-    rules = recorded_rules(manifest)
-    return embedders_evidence(tree, out, manifest, jobs, progress, cache, rules, download=True, programs=programs)
-
-
-def _print(results: list[LevelResult]) -> None:
-    for result in results:
-        item = result.evidence
-        counts = ", ".join(f"{name} {count}" for name, count in item.checks)
-        state = ("passed" if item.passed else "FAILED") if result.ran else "not run"
-        print(f"{item.level}: {state} ({counts})" if counts else f"{item.level}: {state}")
-        for finding in item.findings:
-            place = f"{finding.path}:{finding.line}: " if finding.path else ""
-            print(f"  {place}[{finding.check}] {finding.message}")
-        for finding in item.open:
-            print(f"  open: {finding.path}:{finding.line}: [{finding.check}] {finding.message}")
-        if item.inherited:
-            print(f"  {len(item.inherited)} finding(s) that upstream has too")
-        for name, value in result.figures:
-            print(f"  {name}: {value}")
-        for sentence in result.limits:
-            print(f"  not shown: {sentence}")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
+from shrinker.source.cache import replacing
 from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile, Finding
@@ -18,18 +18,13 @@ def write_lock(path: Path, manifest: Manifest) -> None:
     Raises:
         InputError: the file cannot be written; the old one is unchanged.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("w", encoding="utf-8", newline="\n") as file:
+        with replacing(path) as new, new.open("w", encoding="utf-8", newline="\n") as file:
             file.write(manifest.to_json())
-        temporary.replace(path)
     except OSError as error:
         raise InputError(
             f"the lock {path} cannot be written: {error.strerror or error}", "check the folder and the free space"
         ) from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def read_lock(path: Path) -> Manifest | None:

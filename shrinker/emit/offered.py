@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from shrinker.cache import Cache, hash_of, pack, unpack
 from shrinker.program.interface.compare import Offered, compare_interfaces, modules_with_words, read_offered
@@ -28,16 +29,14 @@ class _Known:
     interface: Interface
 
 
-class _Reads:
-    """Reads files, and knows which."""
+def _noting(read: Callable[[str], bytes], paths: set[str]) -> Callable[[str], bytes]:
+    """Reads files, and notes which."""
 
-    def __init__(self, read: Callable[[str], bytes]) -> None:
-        self._read = read
-        self.paths: set[str] = set()
+    def noted(path: str) -> bytes:
+        paths.add(path)
+        return read(path)
 
-    def __call__(self, path: str) -> bytes:
-        self.paths.add(path)
-        return self._read(path)
+    return noted
 
 
 class Comparison:
@@ -66,10 +65,9 @@ class Comparison:
         self._folded = folded
         self._graph = graph
         self._cache = cache or Cache.off()
-        self._upstream, self._written = _Reads(tree.read), _Reads(read)
-        self.upstream = Syntax(modules_of(tree.by_path), self._upstream)
-        self.written = Syntax(modules_of(graph.kept), self._written)
-        self._offered: Offered | None = None
+        self._upstream, self._written = set[str](), set[str]()
+        self.upstream = Syntax(modules_of(tree.by_path), _noting(tree.read, self._upstream))
+        self.written = Syntax(modules_of(graph.kept), _noting(read, self._written))
         hashes = {path: tree.by_path[path].sha256 for path in self.upstream.paths.values()}
         self._words = modules_with_words(self.upstream, hashes, self._cache)
         # A refusal is looked up by its rule alone, wherever it stands.
@@ -85,13 +83,14 @@ class Comparison:
         self._keys = {"": key}
         found = self._layer.load(self._keys, counted=False)
         known: _Known | None = unpack(found[""]) if found else None
-        holds = known is not None and known.upstream == self._hashes(known.upstream)
-        self._known = known if holds and known is not None and known.decided == self._decided(known.upstream) else None
+        if known and (known.upstream, known.decided) != (self._hashes(known.upstream), self._decided(known.upstream)):
+            known = None
+        self._known = known
 
     def read_ahead(self) -> None:
         """Read what upstream offers, where an earlier comparison says nothing of it."""
         if self._known is None:
-            self._upstream_offers()
+            _ = self._offered
 
     def interface(self, written: Mapping[str, str]) -> Interface:
         """The differences.
@@ -104,16 +103,15 @@ class Comparison:
         self._layer.count(1, int(held))
         if known is not None and held:
             return known.interface
-        found = compare_interfaces(self._upstream_offers(), self.written, self._rules, self._folded, self._graph)
-        read = self._upstream.paths
-        kept = {path: written[path] for path in sorted(self._written.paths)}
+        found = compare_interfaces(self._offered, self.written, self._rules, self._folded, self._graph)
+        read = self._upstream
+        kept = {path: written[path] for path in sorted(self._written)}
         self._layer.save(self._keys, {"": pack(_Known(self._hashes(read), self._decided(read), kept, found))})
         return found
 
-    def _upstream_offers(self) -> Offered:
-        if self._offered is None:
-            self._offered = read_offered(self.upstream, *self._words)
-        return self._offered
+    @cached_property
+    def _offered(self) -> Offered:
+        return read_offered(self.upstream, *self._words)
 
     def _hashes(self, paths: Iterable[str]) -> dict[str, str]:
         return {path: self._tree.by_path[path].sha256 for path in sorted(paths)}

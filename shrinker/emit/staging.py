@@ -264,12 +264,10 @@ def _tidy(out: Path) -> None:
 
 
 def _is_alive(process: int) -> bool:
-    if process == os.getpid():
+    try:
+        os.kill(process, 0)
+    except PermissionError:
         return True
-    with contextlib.suppress(ProcessLookupError):
-        try:
-            os.kill(process, 0)
-        except PermissionError:
-            return True
-        return True
-    return False
+    except ProcessLookupError:
+        return False
+    return True

@@ -11,8 +11,7 @@ from pathlib import Path
 from shrinker.cache import Cache
 from shrinker.emit.offered import Comparison
 from shrinker.emit.package import HEADER, notice, pyproject, version_module
-from shrinker.emit.refusals import refusals_module
-from shrinker.emit.removed_rows import dotted_names, lost_names, removed_endpoints, removed_options
+from shrinker.emit.refusals import dotted_names, lost_names, refusals_module, removed_endpoints, removed_options
 from shrinker.emit.staging import install, staging_folder
 from shrinker.emit.workers import Rewritten, Task, rewrite_all
 from shrinker.emit.writer import Writer, count_lines, without_lines
@@ -28,7 +27,7 @@ from shrinker.values.interface import Interface
 from shrinker.values.manifest import Manifest
 from shrinker.values.native import Cut
 from shrinker.values.refusals import FILE as REFUSALS_FILE
-from shrinker.values.upstream import PACKAGE_PREFIX, SourceFile, UpstreamTree, module_name
+from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
 
 __all__ = ["emit_tree", "install", "staging_folder"]
 
@@ -122,9 +121,11 @@ def emit_tree(
     modules = {file.path: file.sha256 for file in writer.files if module_name(file.path)}
     interface = comparison.interface(modules)
     lost = lost_names(tree, rules, folded, modules, writer.read, cache or Cache.off())
+    # With an equals sign where they are never set.
+    off = [(name, fact) for fact in rules.facts for name in fact.environment if not fact.value]
     refused = refusals_module(
         rules.refusals,
-        _switches(rules),
+        sorted((name if fact.value is False else f"{name}=", fact.id) for name, fact in off),
         folded,
         graph.kept,
         graph.removed,
@@ -168,19 +169,12 @@ def _rewrite(
         layer.save(keys, fresh)
 
 
-def _switches(rules: Ruleset) -> list[tuple[str, str]]:
-    """Environment variables that the facts say are off, and the rule; with an equals sign where they are never set."""
-    never = [(name, fact) for fact in rules.facts for name in fact.environment if not fact.value]
-    return sorted((name if fact.value is False else f"{name}=", fact.id) for name, fact in never)
-
-
 def _read(tree: UpstreamTree, path: str) -> bytes:
-    recorded: SourceFile = tree.by_path[path]
     try:
         data = tree.read(path)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}", "check the upstream tree") from error
-    if hashlib.sha256(data).hexdigest() != recorded.sha256:
+    if hashlib.sha256(data).hexdigest() != tree.by_path[path].sha256:
         raise InputError(f"{path} changed while shrinker was running", "run again")
     return data
 

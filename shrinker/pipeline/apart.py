@@ -23,7 +23,7 @@ def apart(call: Callable[[Progress], Result], progress: Progress) -> Result:
     Raises:
         ShrinkerError: the process was killed.
     """
-    with run_in_child(lambda tell: call(_Told(tell))) as child:
+    with run_in_child(lambda tell: call(Told(tell))) as child:
         for message in child.hear():
             name, arguments = cast(tuple[str, tuple[object, ...]], message)
             getattr(progress, name)(*arguments)
@@ -35,7 +35,7 @@ def apart(call: Callable[[Progress], Result], progress: Progress) -> Result:
             ) from error
 
 
-class _Told(Progress):
+class Told(Progress):
     """Hands on what is told."""
 
     def __init__(self, tell: Tell) -> None:

@@ -10,11 +10,12 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from shrinker.program.edges.external import is_standard, kernel_library
 from shrinker.program.nodes import NATIVE_SUFFIXES, module_node, suffix
 from shrinker.report.chains import chain, outgoing, reached_from, short, show
-from shrinker.report.summary import Measured
+from shrinker.report.summary import Measured, tally
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Edge, Graph
 
@@ -63,25 +64,8 @@ class Imported:
     """Some kept module imports it at import time, outside a `try`."""
 
 
-@dataclass(frozen=True)
-class Page:
-    """Everything the template shows."""
-
-    roots: list[tuple[str, int, str]]
-    models: list[Group]
-    layers: list[Group]
-    attention: list[Group]
-    quantization: list[Group]
-    moe: list[Group]
-    kernels: dict[str, list[Imported]]
-    native: list[tuple[str, int, int]]
-    """Folder, files, lines of native sources below the package."""
-    hardware: list[tuple[str, str, list[str]]]
-    externals: list[Imported]
-
-
-def dependencies(graph: Graph, folded: Mapping[str, FoldedModule], files: Iterable[Measured]) -> Page:
-    """Read the page's tables from the graph."""
+def dependencies(graph: Graph, folded: Mapping[str, FoldedModule], files: Iterable[Measured]) -> dict[str, Any]:
+    """Read the page's tables from the graph: everything that the template shows."""
     kept = [file for file in files if file.kept]
     lines = {module_node(folded[f.path].module): f.after for f in kept if f.path in folded}
     out = outgoing(graph)
@@ -123,21 +107,23 @@ def dependencies(graph: Graph, folded: Mapping[str, FoldedModule], files: Iterab
     for name, edges in sorted(used.items()):
         imported = Imported(name, len({edge.src for edge in edges}), f"{edges[0].path}:{edges[0].line}")
         kernels.setdefault(kernel_library(name) or name, []).append(imported)
-    return Page(
-        roots=_roots(graph),
-        models=[
+    native = [file for file in kept if suffix(file.path) in NATIVE_SUFFIXES]
+    folders = tally(native, lambda file: "/".join(file.path.removeprefix("python/sglang/").split("/")[:-1][:3]))
+    return {
+        "roots": _roots(graph),
+        "models": [
             Group(short(m), sum(n.startswith("module:") for n in reach[m]), lines[m], kernels=group("", [m]).kernels)
             for m in models
         ],
-        layers=below(LAYERS),
-        attention=[row for row in below(f"{LAYERS}.attention") if row.name.endswith("backend") or row.kernels],
-        quantization=below(f"{LAYERS}.quantization"),
-        moe=below(f"{LAYERS}.moe"),
-        kernels=kernels,
-        native=_native(kept),
-        hardware=_hardware(kept, kernels),
-        externals=_externals(folded),
-    )
+        "layers": below(LAYERS),
+        "attention": [row for row in below(f"{LAYERS}.attention") if row.name.endswith("backend") or row.kernels],
+        "quantization": below(f"{LAYERS}.quantization"),
+        "moe": below(f"{LAYERS}.moe"),
+        "kernels": kernels,
+        "native": sorted((row.name, row.files_after, row.lines_after) for row in folders),
+        "hardware": _hardware(kept, kernels),
+        "externals": _externals(folded),
+    }
 
 
 def _models(folded: Mapping[str, FoldedModule]) -> list[str]:
@@ -159,17 +145,6 @@ def _roots(graph: Graph) -> list[tuple[str, int, str]]:
     return rows
 
 
-def _native(kept: Iterable[Measured]) -> list[tuple[str, int, int]]:
-    rows: dict[str, list[int]] = {}
-    for file in kept:
-        if suffix(file.path) in NATIVE_SUFFIXES:
-            folder = "/".join(file.path.removeprefix("python/sglang/").split("/")[:-1][:3])
-            row = rows.setdefault(folder, [0, 0])
-            row[0] += 1
-            row[1] += file.after
-    return [(folder, count, total) for folder, (count, total) in sorted(rows.items())]
-
-
 def _hardware(kept: Iterable[Measured], kernels: Mapping[str, list[Imported]]) -> list[tuple[str, str, list[str]]]:
     """Architectures that a kept file or a kernel names; most kernels choose theirs at build or run time."""
     names = [file.path.removeprefix("python/sglang/") for file in kept if not file.path.endswith(".json")]
@@ -184,19 +159,16 @@ def _hardware(kept: Iterable[Measured], kernels: Mapping[str, list[Imported]]) -
 
 
 def _externals(folded: Mapping[str, FoldedModule]) -> list[Imported]:
-    modules: dict[str, set[str]] = {}
-    required: set[str] = set()
-    first: dict[str, str] = {}
+    found: dict[str, list[tuple[str, int, bool]]] = {}
     for path, module in sorted(folded.items()):
         for site in module.imports:
-            top = site.module.partition(".")[0]
-            if not top or top == "sglang" or is_standard(top):
-                continue
-            modules.setdefault(top, set()).add(path)
-            first.setdefault(top, f"{path}:{site.line}")
-            if site.kind == "import" and not site.guarded:
-                required.add(top)
-    rows = [Imported(name, len(paths), first[name], name in required) for name, paths in modules.items()]
+            row = (path, site.line, site.kind == "import" and not site.guarded)
+            found.setdefault(site.module.partition(".")[0], []).append(row)
+    rows = [
+        Imported(top, len({path for path, _, _ in sites}), "{}:{}".format(*sites[0]), any(row[2] for row in sites))
+        for top, sites in found.items()
+        if top and top != "sglang" and not is_standard(top)
+    ]
     return sorted(rows, key=lambda row: (-row.modules, row.name))
 
 

@@ -1,10 +1,11 @@
-"""The distributions that the generated package requires, as JSON and as the lines of `shrinker dependencies`."""
+"""The distributions that the generated package requires, as JSON and as the text of `shrinker dependencies`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from shrinker.report.pages import render
 from shrinker.values.distributions import Distribution, Distributions
 
 FORMAT = 1
@@ -39,30 +40,11 @@ def extras_text(row: Distribution) -> str:
     return ", ".join(dict.fromkeys(extra or "-" for extra, _ in row.declared))
 
 
-def distribution_lines(data: Mapping[str, Any], sizes: Mapping[str, int | None] | None = None) -> Iterator[str]:
+def distributions_text(data: Mapping[str, Any], sizes: Mapping[str, int | None] | None = None) -> str:
     """One line a distribution, those that stay first, and what they sum up to.
 
     Args:
         data: the content of ``dependencies.json``.
         sizes: bytes to download by name; None for one whose size the index does not tell.
     """
-    rows: Mapping[str, Mapping[str, Any]] = data["distributions"]
-    for kept, title in ((True, "required"), (False, "dropped")):
-        names = sorted(name for name, row in rows.items() if row["kept"] is kept)
-        total = ""
-        if sizes is not None:
-            known = [found for name in names if (found := sizes.get(name)) is not None]
-            total = f", {sum(known) / 1e6:,.1f} MB to download ({len(names) - len(known)} of unknown size)"
-        yield f"{title}: {len(names)}{total}"
-        for name in names:
-            row = rows[name]
-            size = "" if sizes is None else f" {_megabytes(sizes.get(name)):>10}"
-            extras = ",".join(dict.fromkeys(extra for extra, _ in row["declared"] if extra))
-            where = f" [{extras}]" if extras and all(extra for extra, _ in row["declared"]) else ""
-            place = f" ({row['first'][0]}:{row['first'][1]})" if row["first"] else ""
-            loader = f" (loaded by {row['needed_by']})" if row["needed_by"] else ""
-            yield f"  {name + where:<40}{size} {row['state']}: {row['reason']}{loader}{place}"
-
-
-def _megabytes(size: int | None) -> str:
-    return "?" if size is None else f"{size / 1e6:,.1f} MB"
+    return render("dependencies.txt.jinja", rows=data["distributions"], sizes=sizes)

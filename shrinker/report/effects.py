@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 
-from shrinker.report.summary import Measured
+from shrinker.report.summary import Measured, tally
 from shrinker.ruleset import Absent, Companion, Fact, Leftover, Pure, Rule, Ruleset, Walk
 from shrinker.ruleset.match import name_matches
 from shrinker.ruleset.models import Refusal
@@ -60,12 +60,8 @@ def rule_effects(
             for rule in set(decision.rules):
                 decisions[rule] += 1
                 folded_lines[rule] += decision.lines
-    removed: Counter[str] = Counter()
-    removed_lines: Counter[str] = Counter()
-    for file in files:
-        if (removal := graph.removed.get(file.path)) is not None:
-            removed[removal.rule] += 1
-            removed_lines[removal.rule] += file.before
+    gone = [file for file in files if file.path in graph.removed]
+    removed = {row.name: row for row in tally(gone, lambda file: graph.removed[file.path].rule)}
     named = Counter(edge.src.partition(":")[2] for edge in graph.edges if edge.src.startswith(("root:", "asset:")))
     walked = {edge.dst.partition(":")[2] for edge in graph.edges if edge.kind == "walk"}
 
@@ -85,8 +81,8 @@ def rule_effects(
             why=rule.why,
             decisions=decisions[rule.id],
             folded_lines=folded_lines[rule.id],
-            files=removed[rule.id],
-            lines=removed_lines[rule.id],
+            files=removed[rule.id].files_before if rule.id in removed else 0,
+            lines=removed[rule.id].lines_before if rule.id in removed else 0,
             kept=kept(rule),
             wide=tuple(p for p in getattr(rule, "modules", ()) if not _matches(p, modules)),
         )
@@ -161,8 +157,7 @@ class _Name:
     def __init__(self, pattern: str) -> None:
         *before, last = pattern.replace("()", "").strip(".").split(".")
         self._before = [part for part in before if _WORD.fullmatch(part)]
-        plain = last.partition("*")[0]
-        self._plain = plain
+        self._plain = last.partition("*")[0]
         self._last = re.compile(r"\b" + re.escape(last).replace(r"\*", r"\w*") + r"\b")
 
     def is_in(self, text: str, parts: frozenset[str]) -> bool:

@@ -5,7 +5,7 @@ sorted, and ``questionable.txt``: what stays, and rules that are there, for litt
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,41 +22,33 @@ Row = tuple[str, int, str]
 """A definition or rule, lines, and why to ask."""
 
 
-def keep_list(graph: Graph, files: Iterable[Measured]) -> str:
-    """Path, lines before, lines after, first reason."""
-    rows = [
+def file_lists(graph: Graph, folded: Mapping[str, FoldedModule], files: Sequence[Measured]) -> dict[str, str]:
+    """By file name the lists of what stays and what goes: ``keep.txt``, ``remove.txt``, ``uncertain.txt``, whose paths have a line where it is
+    not the whole file, and ``errors.txt``, which has the statements that became the named error of a removed feature, by upstream's lines.
+    """
+    kept = [
         f"{file.path}\t{file.before}\t{file.after}\t{graph.kept.get(file.path, 'written by a rule')}"
         for file in files
         if file.kept
     ]
-    return _text("path\tlines before\tlines after\tfirst reason", rows)
-
-
-def remove_list(graph: Graph, files: Iterable[Measured]) -> str:
-    """Path, lines, rule, reason."""
-    rows = [
+    removed = [
         f"{file.path}\t{file.before}\t{removal.rule}\t{removal.reason}"
         for file in files
         if (removal := graph.removed.get(file.path)) is not None
     ]
-    return _text("path\tlines\trule\treason", rows)
-
-
-def uncertain_list(graph: Graph) -> str:
-    """Path (with the line, where it is not the whole file), reason."""
-    rows = [f"{u.path}{f':{u.line}' if u.line else ''}\t{_one_line(u.reason)}" for u in graph.uncertain]
-    return _text("path\treason", rows)
-
-
-def errors_list(folded: Mapping[str, FoldedModule]) -> str:
-    """Path and line in upstream, rule, and the statement that became the named error of a removed feature."""
-    rows = [
+    uncertain = [f"{u.path}{f':{u.line}' if u.line else ''}\t{_one_line(u.reason)}" for u in graph.uncertain]
+    errors = [
         f"{path}:{decision.line}\t{decision.rule}\t{_one_line(decision.text)}"
         for path, module in sorted(folded.items())
         for decision in sorted(module.decisions, key=lambda d: d.line)
         if decision.outcome == "raises"
     ]
-    return _text("path\trule\tstatement that is now the named error", rows)
+    return {
+        "keep.txt": _text("path\tlines before\tlines after\tfirst reason", kept),
+        "remove.txt": _text("path\tlines\trule\treason", removed),
+        "uncertain.txt": _text("path\treason", uncertain),
+        "errors.txt": _text("path\trule\tstatement that is now the named error", errors),
+    }
 
 
 def tuning_list(graph: Graph) -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shrinker.source.cache import replacing
 from shrinker.values.errors import InputError
 
 if TYPE_CHECKING:
@@ -61,7 +60,9 @@ def write_files(folder: Path, texts: Mapping[str, str | bytes]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
-            _replace(folder / name, text.encode() if isinstance(text, str) else text)
+            with replacing(folder / name) as new:
+                new.write_bytes(text.encode() if isinstance(text, str) else text)
+                new.chmod(0o644)
     except OSError as error:
         raise InputError(
             f"{folder}: reports cannot be written: {error}", "free space or choose a writable folder"
@@ -71,15 +72,3 @@ def write_files(folder: Path, texts: Mapping[str, str | bytes]) -> None:
 def render(name: str, **values: Any) -> str:
     """A page of `templates/`."""
     return templates().get_template(name).render(values)
-
-
-def _replace(path: Path, data: bytes) -> None:
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as out:
-            out.write(data)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from shrinker.report.effects import RuleEffect, names_of, occurring
 from shrinker.ruleset import Leftover, Rule, Ruleset, module_matches
 from shrinker.ruleset.models import Refusal
-from shrinker.values.folded import FoldedModule, Uncertain
+from shrinker.values.folded import FoldedModule
 from shrinker.values.leftovers import KINDS, Kind, Leftovers
 from shrinker.values.leftovers import Leftover as Found
 from shrinker.values.outcome import Finding
@@ -59,8 +59,7 @@ def strict_findings(
         for rule, module in missing_roots
         if rule not in optional
     ]
-    constructs = [u for module in (folded or {}).values() for u in module.uncertain]
-    accepted, open_constructs = _constructs(rules, constructs, folded or {})
+    accepted, open_constructs = _constructs(rules, folded or {})
     idle = [effect.id for effect in effects if effect.idle and effect.id not in optional]
     idle += list(left.unmatched) if left is not None else []
     if tree is not None and idle:
@@ -77,7 +76,7 @@ def strict_findings(
                 *suspect.sites[0],
                 f"`{suspect.name}` of {suspect.defined} stands beside {', '.join(suspect.beside)}, is asked in "
                 f"{_sites(suspect.sites)}, and no rule names it. If it asks for another platform:\n"
-                f"{propose_fact(suspect.name + '()')}\n    else:\n{propose_platform(suspect.name)}",
+                f"{propose_fact(suspect.name + '()')}\n    else:\n{_propose_words(suspect.name)}",
             )
             for suspect in left.suspects
         ]
@@ -115,12 +114,11 @@ def _about_constructs(rule: Leftover) -> bool:
     return rule.positions == ("construct",)
 
 
-def _constructs(
-    rules: Ruleset, uncertain: Sequence[Uncertain], folded: Mapping[str, FoldedModule]
-) -> tuple[set[str], list[Finding]]:
+def _constructs(rules: Ruleset, folded: Mapping[str, FoldedModule]) -> tuple[set[str], list[Finding]]:
     """Rules that accept a construct which folding left undecided, and the constructs that none accepts."""
     accepted: set[str] = set()
     found: list[Finding] = []
+    uncertain = (item for module in folded.values() for item in module.uncertain)
     for item in sorted(uncertain, key=lambda u: (u.path, u.line)):
         module = folded[item.path].module
         taken = [
@@ -131,9 +129,9 @@ def _constructs(
         accepted.update(taken)
         if not taken:
             message = f"{item.reason}. It stays as upstream wrote it, which is sound; to accept that:"
-            found.append(
-                Finding("unsupported-construct", item.path, item.line, f"{message}\n{propose_acceptance(module)}")
-            )
+            name = f"leftover-{slug(module.rpartition('.')[2])}-construct"
+            rule = table("leftover", name, {"in": ["construct"], "where": [module]})
+            found.append(Finding("unsupported-construct", item.path, item.line, f"{message}\n{rule}"))
     return accepted, found
 
 
@@ -204,7 +202,7 @@ def propose_fact(text: str, kind: Kind = "predicates", path: str = "") -> str:
     return table("fact", f"platform-{slug(last)}", {**keys, "value": False})
 
 
-def propose_platform(name: str) -> str:
+def _propose_words(name: str) -> str:
     """The words of a predicate of the platform that is served."""
     words = [word for word in name.strip("_").split("_") if word not in ("is", "available", "supported", "enabled")]
     return table("platform", f"words-{slug(name)}", {"words": words[:1] or [name], "own": True})
@@ -214,12 +212,6 @@ def propose_leftover(leftover: Found) -> str:
     """A `[[leftover]]` that gives one leftover its reason."""
     keys = {"kind": [leftover.kind], "in": [leftover.position], "words": [leftover.text], "where": [leftover.where]}
     return table("leftover", f"leftover-{slug(leftover.text)}", keys)
-
-
-def propose_acceptance(module: str) -> str:
-    """A `[[leftover]]` that accepts what folding could not decide in a module."""
-    keys: Mapping[str, object] = {"in": ["construct"], "where": [module]}
-    return table("leftover", f"leftover-{slug(module.rpartition('.')[2])}-construct", keys)
 
 
 def table(kind: str, name: str, keys: Mapping[str, object]) -> str:

@@ -39,6 +39,7 @@ def build_summary(
 ) -> dict[str, Any]:
     """Everything countable about the tree; no evidence, no times, no memory."""
     decisions = [decision for module in folded.values() for decision in module.decisions]
+    touched = [file for file in manifest.files if file.changed and file.lines_before]
     package = [f for f in files if f.path.startswith(PACKAGE_PREFIX) and f.path.endswith(".py")]
     return {
         "format": FORMAT,
@@ -50,7 +51,12 @@ def build_summary(
         "by_area": as_json(tally(files, lambda f: f.area)),
         "by_language": as_json(tally(files, lambda f: f.language)),
         "files_changed": sum(file.changed for file in manifest.files),
-        "folding": _folding(manifest, len(decisions)),
+        # What folding did to the Python files that are kept. A changed file gains the line of its header.
+        "folding": {
+            "conditions_decided": len(decisions),
+            "files_touched": len(touched),
+            "lines_removed": sum(file.lines_before - file.lines_after for file in touched),
+        },
         "decisions": {
             "total": len(decisions),
             "by_kind": _counts(d.kind for d in decisions),
@@ -65,14 +71,8 @@ def build_summary(
 def evidence_data(evidence: Sequence[Evidence]) -> list[dict[str, Any]]:
     """What each level looked at and found, counted."""
     return [
-        {
-            "level": item.level,
-            "passed": item.passed,
-            "checks": dict(item.checks),
-            "findings": len(item.findings),
-            "inherited": len(item.inherited),
-            "open": len(item.open),
-        }
+        {"level": item.level, "passed": item.passed, "checks": dict(item.checks)}
+        | {kind: len(getattr(item, kind)) for kind in ("findings", "inherited", "open")}
         for item in evidence
     ]
 
@@ -85,9 +85,8 @@ def summary_table(summary: Mapping[str, Any]) -> Table:
     table = Table(title=f"{identity['spec']}, profile {summary['profile']}", title_justify="left")
     for name in ("", "files", "lines", "after", "kept %"):
         table.add_column(name, justify="left" if not name else "right", no_wrap=True)
-    for label, key in (("whole tree", "total"), ("Python of the package", "package_python")):
-        row = summary[key]
-        _row(table, label, row)
+    _row(table, "whole tree", summary["total"])
+    _row(table, "Python of the package", summary["package_python"])
     table.add_section()
     for name, row in sorted(summary["by_language"].items(), key=lambda item: (-item[1]["lines_before"], item[0]))[:6]:
         _row(table, name, row)
@@ -105,20 +104,11 @@ def summary_table(summary: Mapping[str, Any]) -> Table:
     return table
 
 
-def _folding(manifest: Manifest, decisions: int) -> dict[str, int]:
-    """What folding did to the Python files that are kept. A changed file gains the line of its header."""
-    touched = [file for file in manifest.files if file.changed and file.lines_before]
-    return {
-        "conditions_decided": decisions,
-        "files_touched": len(touched),
-        "lines_removed": sum(file.lines_before - file.lines_after for file in touched),
-    }
-
-
 def _row(table: Table, label: str, row: Mapping[str, int]) -> None:
-    left = f"{100 * row['lines_after'] / row['lines_before']:.1f} %" if row["lines_before"] else "-"
-    files = f"{row['files_before']:,} → {row['files_after']:,}"
-    table.add_row(label, files, f"{row['lines_before']:,}", f"{row['lines_after']:,}", left)
+    t = Tally(label, **row)
+    table.add_row(
+        label, f"{t.files_before:,} → {t.files_after:,}", f"{t.lines_before:,}", f"{t.lines_after:,}", t.percent
+    )
 
 
 def _counts(items: Any) -> dict[str, int]:
@@ -193,8 +183,7 @@ def tally(files: Iterable[Measured], key: Callable[[Measured], str]) -> list[Tal
         row[1] += file.kept
         row[2] += file.before
         row[3] += file.after
-    tallies = [Tally(name, *row) for name, row in sums.items()]
-    return sorted(tallies, key=lambda t: (-t.lines_before, t.name))
+    return sorted((Tally(name, *row) for name, row in sums.items()), key=lambda t: (-t.lines_before, t.name))
 
 
 def total(files: Iterable[Measured]) -> Tally:

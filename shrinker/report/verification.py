@@ -16,6 +16,7 @@ from shrinker.values.outcome import Evidence, Finding, LevelResult
 
 JSON_NAME, PAGE_NAME = "verify.json", "verify.md"
 _FORMAT = 1
+_KINDS = ("findings", "inherited", "open")
 _SHOWN = 40
 _ORDER = ("lock", "form", "references", "capabilities", "embedders", "imports", "model", "server", "trace")
 """Of the levels on the page."""
@@ -63,9 +64,7 @@ def _level(result: LevelResult) -> dict[str, Any]:
         "passed": evidence.passed,
         "ran": result.ran,
         "checks": dict(evidence.checks),
-        "findings": [asdict(finding) for finding in evidence.findings],
-        "inherited": [asdict(finding) for finding in evidence.inherited],
-        "open": [asdict(finding) for finding in evidence.open],
+        **{kind: [asdict(finding) for finding in getattr(evidence, kind)] for kind in _KINDS},
         "figures": dict(result.figures),
         "limits": list(result.limits),
         "seconds": round(result.seconds, 1),
@@ -116,14 +115,12 @@ def amended(
                 "run `shrinker verify --all` again",
             )
     levels = {**earlier, **{result.evidence.level: result for result in results}}
-    return [
-        levels[name] for name in sorted(levels, key=lambda name: _ORDER.index(name) if name in _ORDER else len(_ORDER))
-    ]
+    places = {name: place for place, name in enumerate(_ORDER)}
+    return [levels[name] for name in sorted(levels, key=lambda name: places.get(name, len(_ORDER)))]
 
 
 def _read_level(name: str, level: Mapping[str, Any]) -> LevelResult:
-    kinds = ("findings", "inherited", "open")
-    found = [tuple(Finding(**each) for each in level.get(key, ())) for key in kinds]
+    found = [tuple(Finding(**each) for each in level.get(kind, ())) for kind in _KINDS]
     evidence = Evidence(name, level["passed"], tuple(level["checks"].items()), *found)
     return LevelResult(evidence, tuple(level["figures"].items()), tuple(level["limits"]), level["seconds"])
 

@@ -27,15 +27,7 @@ from shrinker.report.chains import cycles, dropped_importers, removed_importers
 from shrinker.report.dependencies import dependencies, graphviz_svg, mermaid, package_edges
 from shrinker.report.distributions import distributions_data, extras_text
 from shrinker.report.effects import RuleEffect, rule_effects
-from shrinker.report.lists import (
-    errors_list,
-    keep_list,
-    lines_list,
-    questionable_list,
-    remove_list,
-    tuning_list,
-    uncertain_list,
-)
+from shrinker.report.lists import file_lists, lines_list, questionable_list, tuning_list
 from shrinker.report.page import PAGE, index_page
 from shrinker.report.pages import readable, templates, write_files
 from shrinker.report.retained import retained_data
@@ -135,10 +127,7 @@ def begin_reports(folder: Path, made: Made) -> Begun:
     pairs = package_edges(graph)
     api = api_page(made.tree, graph, made.lost, gone, made.written, made.rules)
     texts: dict[str, str | bytes] = {
-        "keep.txt": keep_list(graph, files),
-        "remove.txt": remove_list(graph, files),
-        "uncertain.txt": uncertain_list(graph),
-        "errors.txt": errors_list(folded),
+        **file_lists(graph, folded, files),
         "tuning.txt": tuning_list(graph),
         "lines.txt": lines_list(files),
         "dependencies.json": readable(distributions_data(made.distributions)),
@@ -220,7 +209,8 @@ def _pages(
     by_rule = tally(removed, lambda file: graph.removed[file.path].rule)
     features = {rule.id: rule.feature for rule in made.rules.removes if isinstance(rule, Remove)}
     unreachable = [file for file in removed if graph.removed[file.path].rule == UNREACHABLE]
-    folders = tally(unreachable, lambda file: _folder(file.path))
+    # At most four folders deep, so that the page stays reviewable.
+    folders = tally(unreachable, lambda file: "/".join(file.path.split("/")[:-1][:4]) or "(top)")
     pages: dict[str, dict[str, Any]] = {
         "REMOVED_FILES.md": {
             "total": total(files),
@@ -261,8 +251,3 @@ def _rules_data(rules: Ruleset, effects: Sequence[RuleEffect]) -> dict[str, Any]
         "wide": {e.id: e.wide for e in effects if e.wide and not e.idle},
     }
     return {"format": 1, "profile": rules.profile, "rules": rows, "effects": did, **doubts}
-
-
-def _folder(path: str) -> str:
-    """At most four folders deep, so that the page stays reviewable."""
-    return "/".join(path.split("/")[:-1][:4]) or "(top)"

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from shrinker.source.archive import Guard
 from shrinker.values.errors import InputError
@@ -46,15 +46,12 @@ MOST_TREES = 48
 """Trees that stay unpacked: 20 to 60 MiB each."""
 
 
-class Materialised:
+class Materialised(NamedTuple):
     """A tree in the cache: the folder, its files and what the package declares."""
 
-    __slots__ = ("declared", "files", "root")
-
-    def __init__(self, root: Path, files: tuple[SourceFile, ...], declared: DeclaredPackage) -> None:
-        self.root = root
-        self.files = files
-        self.declared = declared
+    root: Path
+    files: tuple[SourceFile, ...]
+    declared: DeclaredPackage
 
 
 def default_folder(environment: Mapping[str, str] = os.environ) -> Path:
@@ -92,11 +89,11 @@ def replacing(place: Path) -> Iterator[Path]:
     place.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=f".tmp-{place.name}-", dir=place.parent))
     try:
-        new = scratch / "new"
+        new = scratch / place.name
         yield new
         if place.is_dir() and not place.is_symlink():
             # Renamed out of the way first: a reader sees the old entry or the new one, whole.
-            os.rename(place, scratch / "old")
+            os.rename(place, scratch / f"{place.name}.old")
         os.replace(new, place)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
@@ -194,7 +191,7 @@ class _TreeWriter:
         if donor is not None:
             # It may have left the cache.
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-                self._offered = _recorded(donor)["files"]
+                self._offered = read_record(donor / "tree.json", _FORMAT)["files"]
         self._folders: set[str] = set()
 
     def __call__(self, path: str, content: bytes) -> None:
@@ -232,15 +229,14 @@ def _write(folder: Path, build: Builder, where: str, donor: Path | None) -> None
     put = _TreeWriter(root, where, donor)
     declared = build(put)
     body = json.dumps({"files": dict(sorted(put.rows.items())), "declared": asdict(declared)}, sort_keys=True)
-    record = {"format": _FORMAT, "sha256": hashlib.sha256(body.encode()).hexdigest(), "body": body}
-    (folder / "tree.json").write_text(json.dumps(record), "utf-8")
+    write_record(folder / "tree.json", _FORMAT, body)
 
 
 def _sound(place: Path) -> Materialised | None:
     """The entry at `place` when its record and every file are whole and nothing else lies there."""
     root = place / "files"
     try:
-        data = _recorded(place)
+        data = read_record(place / "tree.json", _FORMAT)
         files = tuple(SourceFile(path, sha256, size) for path, (sha256, size) in sorted(data["files"].items()))
         if set(_regular_files(root)) != {file.path for file in files}:
             return None
@@ -254,11 +250,17 @@ def _sound(place: Path) -> Materialised | None:
         return None
 
 
-def _recorded(place: Path) -> Any:
-    """The record of an entry. Raises one of the errors that `_sound` names when it is not whole."""
-    record = json.loads((place / "tree.json").read_text("utf-8"))
+def write_record(file: Path, form: object, body: str) -> None:
+    """Write a JSON document so that `read_record` sees whether it is whole."""
+    record = {"format": form, "sha256": hashlib.sha256(body.encode()).hexdigest(), "body": body}
+    file.write_text(json.dumps(record), "utf-8")
+
+
+def read_record(file: Path, form: object) -> Any:
+    """A document of `write_record`. Raises OSError, ValueError, KeyError, TypeError or AttributeError when it is not whole."""
+    record = json.loads(file.read_text("utf-8"))
     body = record["body"]
-    if record["format"] != _FORMAT or hashlib.sha256(body.encode()).hexdigest() != record["sha256"]:
+    if record["format"] != form or hashlib.sha256(body.encode()).hexdigest() != record["sha256"]:
         raise ValueError("not as it was written")
     return json.loads(body)
 

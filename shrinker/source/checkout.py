@@ -53,22 +53,18 @@ def open_folder(
         raise InputError(f"{where}: there is no such folder", "give a checkout of SGLang or an unpacked wheel")
     if (folder / PACKAGE_PREFIX / "__init__.py").is_file():
         checkout, sources = _repository(folder, where, progress)
-        metadata: list[Path] = []
+        described: dict[str, bytes] = {}
     elif (folder / "sglang" / "__init__.py").is_file():
-        metadata = sorted(path for path in folder.glob("sglang-*.dist-info") if path.is_dir())[-1:]
-        checkout, sources = _unpacked(folder, metadata)
+        checkout, sources, described = _unpacked(folder)
     else:
         raise InputError(
             f"{where} is not SGLang: it has neither {PACKAGE_PREFIX}__init__.py nor sglang/__init__.py",
             "give the top folder of a checkout of SGLang or of an unpacked wheel",
         )
-    described = (
-        {name: _bytes_or_none(metadata[0] / name) for name in ("METADATA", "entry_points.txt")} if metadata else {}
-    )
     stamps = FolderHashes(store, folder)
     digests = {path: stamps.sha256(path, source) for path, source in sources.items()}
     facts = [f"{path}\t{digest}" for path, digest in sorted(digests.items())]
-    facts += [f"{name}\t{hashlib.sha256(content or b'').hexdigest()}" for name, content in described.items()]
+    facts += [f"{name}\t{hashlib.sha256(content).hexdigest()}" for name, content in described.items()]
 
     def build(write: Writer) -> DeclaredPackage:
         for path, source in sources.items():
@@ -107,13 +103,17 @@ def _repository(folder: Path, where: str, progress: Callable[[str], None]) -> tu
     return Checkout(head, tags_at(folder, head), dirty, None), sources
 
 
-def _unpacked(folder: Path, metadata: list[Path]) -> tuple[Checkout, dict[str, Path]]:
+def _unpacked(folder: Path) -> tuple[Checkout, dict[str, Path], dict[str, bytes]]:
+    """An unpacked wheel, and the files that describe it."""
+    metadata = sorted(path for path in folder.glob("sglang-*.dist-info") if path.is_dir())[-1:]
     sources = dict(_walk(folder, ("sglang",), "python/"))
     for licence in (path / name for path in metadata for name in ("LICENSE", "licenses/LICENSE")):
         if licence.is_file():
             sources["LICENSE"] = licence
-    described = _bytes_or_none(metadata[0] / "METADATA") if metadata else None
-    return Checkout(None, (), True, declared.version_in(described) if described else None), sources
+    files = [path / name for path in metadata for name in ("METADATA", "entry_points.txt")]
+    described = {file.name: file.read_bytes() if file.is_file() else b"" for file in files}
+    version = declared.version_in(described["METADATA"]) if described.get("METADATA") else None
+    return Checkout(None, (), True, version), sources, described
 
 
 def _walk(folder: Path, tops: tuple[str, ...], prefix: str) -> Iterator[tuple[str, Path]]:
@@ -159,16 +159,11 @@ def _is_below(path: str, folder: str) -> bool:
 
 
 def _declares(
-    sources: dict[str, Path], described: dict[str, bytes | None], where: str, progress: Callable[[str], None]
+    sources: dict[str, Path], described: dict[str, bytes], where: str, progress: Callable[[str], None]
 ) -> DeclaredPackage:
     if layout.PYPROJECT in sources:
         return declared.from_pyproject(sources[layout.PYPROJECT].read_bytes(), f"{where}: {layout.PYPROJECT}")
-    metadata = described.get("METADATA")
-    if metadata:
-        return declared.from_metadata(metadata, described.get("entry_points.txt") or b"", f"{where}: METADATA")
+    if metadata := described.get("METADATA"):
+        return declared.from_metadata(metadata, described["entry_points.txt"], f"{where}: METADATA")
     progress(f"{where}: neither {layout.PYPROJECT} nor package metadata: no dependency is known")
     return declared.UNDECLARED
-
-
-def _bytes_or_none(path: Path) -> bytes | None:
-    return path.read_bytes() if path.is_file() else None

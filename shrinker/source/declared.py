@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from email.parser import BytesParser
 from email.policy import compat32
+from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -36,14 +37,7 @@ def from_pyproject(content: bytes, where: str) -> DeclaredPackage:
         InputError: not TOML, no `[project]` table, or a requirement that is not PEP 508.
     """
     try:
-        project = tomllib.loads(content.decode("utf-8"))["project"]
-        return _declared(
-            name=project["name"],
-            requires_python=project.get("requires-python", ""),
-            dependencies=project.get("dependencies", ()),
-            extras=project.get("optional-dependencies", {}),
-            scripts=project.get("scripts", {}),
-        )
+        return _declared(tomllib.loads(content.decode("utf-8"))["project"])
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise _unreadable(where, error) from error
 
@@ -69,13 +63,9 @@ def from_metadata(metadata: bytes, entry_points: bytes, where: str) -> DeclaredP
         parser.optionxform = str  # type: ignore[assignment,method-assign]
         parser.read_string(entry_points.decode("utf-8"))
         scripts = dict(parser["console_scripts"]) if parser.has_section("console_scripts") else {}
-        return _declared(
-            name=message["Name"],
-            requires_python=message.get("Requires-Python", ""),
-            dependencies=dependencies,
-            extras=extras,
-            scripts=scripts,
-        )
+        project = {"name": message["Name"], "requires-python": message.get("Requires-Python", "")}
+        lists = {"dependencies": dependencies, "optional-dependencies": extras, "scripts": scripts}
+        return _declared({**project, **lists})
     except (KeyError, TypeError, AttributeError, ValueError, configparser.Error) as error:
         raise _unreadable(where, error) from error
 
@@ -86,17 +76,13 @@ def version_in(metadata: bytes) -> str | None:
     return None if value is None else str(value).strip()
 
 
-def _declared(
-    name: str,
-    requires_python: str,
-    dependencies: Iterable[str],
-    extras: Mapping[str, Iterable[str]],
-    scripts: Mapping[str, str],
-) -> DeclaredPackage:
+def _declared(project: Mapping[str, Any]) -> DeclaredPackage:
+    """The value of a `[project]` table."""
+    extras, scripts = project.get("optional-dependencies", {}), project.get("scripts", {})
     return DeclaredPackage(
-        name=canonicalize_name(name),
-        requires_python=str(SpecifierSet(requires_python)),
-        dependencies=_normalised(dependencies),
+        name=canonicalize_name(project["name"]),
+        requires_python=str(SpecifierSet(project.get("requires-python", ""))),
+        dependencies=_normalised(project.get("dependencies", ())),
         extras={canonicalize_name(extra): _normalised(rows) for extra, rows in sorted(extras.items())},
         scripts={script: target.replace(" ", "") for script, target in sorted(scripts.items())},
     )

@@ -9,27 +9,21 @@ import contextlib
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
 from shrinker.source import cache, declared, layout
 from shrinker.source.cache import Materialised, Writer
-from shrinker.source.fetch import fetched
-from shrinker.source.repository import Commit, command, environment, git, resolve, tags_at
+from shrinker.source.repository import Commit, command, environment, fetched, git, resolve, tags_at
 from shrinker.source.spec import GitSpec
 from shrinker.source.stamps import HashRecord
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage
 
 _MAX_LINKS = 8
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    mode: str
-    oid: str
+_FILE, _LINK = "100", "120000"
+"""How the modes of plain files begin, and the mode of a symbolic link."""
 
 
 def open_commit(spec: GitSpec, folder: Path, progress: Callable[[str], None]) -> tuple[Commit, Materialised]:
@@ -89,8 +83,8 @@ def _unpack(commit: Commit, write: Writer, where: str, known: HashRecord, unpack
             f"{where} is not SGLang: it has no folder {PACKAGE_PREFIX}", "give a commit of the SGLang repository"
         )
     wanted = {path: entry for path, entry in entries.items() if layout.in_tree(path)}
-    blobs = {path: entry.oid for path, entry in wanted.items() if entry.mode.startswith("100")}
-    links = [path for path, entry in wanted.items() if entry.mode == "120000"]
+    blobs = {path: oid for path, (mode, oid) in wanted.items() if mode.startswith(_FILE)}
+    links = [path for path, (mode, _) in wanted.items() if mode == _LINK]
     blobs |= _followed(commit, links, entries)
     unpacked.update(blobs)
     described = b""
@@ -106,18 +100,18 @@ def _unpack(commit: Commit, write: Writer, where: str, known: HashRecord, unpack
     return declared.from_pyproject(described, f"{where}: {layout.PYPROJECT}") if described else declared.UNDECLARED
 
 
-def _entries(commit: Commit) -> dict[str, _Entry]:
-    """Every blob, link and submodule of the commit, by path."""
-    entries: dict[str, _Entry] = {}
+def _entries(commit: Commit) -> dict[str, tuple[str, str]]:
+    """Mode and hash of every blob, link and submodule of the commit, by path."""
+    entries: dict[str, tuple[str, str]] = {}
     for row in git("ls-tree", "-r", "-z", "--full-tree", commit.hash, at=commit.repository).split("\0"):
         if row:
             head, _, path = row.partition("\t")
             mode, _, oid = head.split(" ")
-            entries[path] = _Entry(mode, oid)
+            entries[path] = mode, oid
     return entries
 
 
-def _followed(commit: Commit, links: list[str], entries: Mapping[str, _Entry]) -> dict[str, str]:
+def _followed(commit: Commit, links: list[str], entries: Mapping[str, tuple[str, str]]) -> dict[str, str]:
     """Links that lead to a file of the same commit, as that file; every other link is left out.
 
     A wheel holds the file's content where the repository has such a link, so the two are equal only
@@ -125,15 +119,15 @@ def _followed(commit: Commit, links: list[str], entries: Mapping[str, _Entry]) -
     """
     found: dict[str, str] = {}
     for link in links:
-        path: str | None = link
+        path = link
         for _ in range(_MAX_LINKS):
-            entry = entries.get(path) if path is not None else None
-            if path is None or entry is None or entry.mode != "120000":
+            mode, oid = entries.get(path, ("", ""))
+            if mode != _LINK:
                 break
-            path = layout.link_target(path, git("cat-file", "blob", entry.oid, at=commit.repository))
-        entry = entries.get(path) if path is not None else None
-        if entry is not None and entry.mode.startswith("100"):
-            found[link] = entry.oid
+            path = layout.link_target(path, git("cat-file", "blob", oid, at=commit.repository)) or ""
+        mode, oid = entries.get(path, ("", ""))
+        if mode.startswith(_FILE):
+            found[link] = oid
     return found
 
 

@@ -14,7 +14,7 @@ import os
 import time
 from pathlib import Path
 
-from shrinker.source.cache import replacing, sha256_of
+from shrinker.source.cache import read_record, replacing, sha256_of, write_record
 
 _FORMAT = 2
 _SETTLED_NS = 2_000_000_000
@@ -31,11 +31,9 @@ class HashRecord:
         self._seen: dict[str, list[object]] = {}
         self.trees: tuple[str, ...] = ()
         """Keys of the trees that it was, the newest first."""
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            record = json.loads(self._file.read_text("utf-8"))
-            if record["format"] == _FORMAT and record["sha256"] == _hash(record["body"]):
-                body = json.loads(record["body"])
-                self._known, self.trees = body["files"], tuple(body["trees"])
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+            body = read_record(self._file, _FORMAT)
+            self._known, self.trees = body["files"], tuple(body["trees"])
 
     def known(self, path: str, *stamp: object) -> str | None:
         """SHA-256 (hex) of a file that has this stamp still."""
@@ -52,7 +50,7 @@ class HashRecord:
             self.trees = trees
             body = json.dumps({"trees": trees, "files": self._seen}, separators=(",", ":"))
             with contextlib.suppress(OSError), replacing(self._file) as new:
-                new.write_text(json.dumps({"format": _FORMAT, "sha256": _hash(body), "body": body}), "utf-8")
+                write_record(new, _FORMAT, body)
 
 
 class FolderHashes(HashRecord):
@@ -70,7 +68,3 @@ class FolderHashes(HashRecord):
         if max(found.st_mtime_ns, found.st_ctime_ns) < self._now - _SETTLED_NS:
             self.note(path, digest, *stamp)
         return digest
-
-
-def _hash(body: str) -> str:
-    return hashlib.sha256(body.encode()).hexdigest()

@@ -8,8 +8,8 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shrinker.check.levels import EVIDENCE_LEVELS
@@ -17,15 +17,15 @@ from shrinker.emit.staging import refuse_foreign
 from shrinker.pipeline import Progress, Request, lock_evidence, shrink, verify_tree
 from shrinker.project import own_pins_file, pins_file
 from shrinker.report.diff import Review, Side
+from shrinker.report.pages import render
 from shrinker.report.place import LOCK
 from shrinker.ruleset.load import load_profile
 from shrinker.ruleset.models import Budget
 from shrinker.source import open_upstream
-from shrinker.source.pins import Pins, load_pins
+from shrinker.source.pins import Pins, index_commit, load_pins, moved, set_index_commit
 from shrinker.source.repository import git
 from shrinker.upgrade.check_upstream import SECTIONS, Diagnosis, diagnose
 from shrinker.upgrade.generated import generate, wanted
-from shrinker.upgrade.pin import index_commit, moved, set_index_commit
 from shrinker.upgrade.sides import compare_sides, generated_side, recorded_side
 from shrinker.values.contents import MANIFEST, foreign
 from shrinker.values.errors import EvidenceError, InputError
@@ -35,10 +35,12 @@ _LARGEST = 5
 """Folders that are named."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bump:
-    """What is asked for: a release, a commit, or a release and the commit that is its submodule's."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bump(Request):
+    """What is asked for: a release, a commit, or a release and the commit that is its submodule's; and how its tree is made."""
 
+    upstream: str | None = None
+    """Follows from these."""
     repository: Path
     """The checkout whose pin moves."""
     release: str | None
@@ -46,12 +48,7 @@ class Bump:
     """Hash, tag or branch."""
     source: str | None
     """Where the commit is: a folder or URL; the submodule's URL when not given."""
-    profile: str
-    out: Path
     reports: Path
-    jobs: int
-    strict: bool = False
-    rules: Path | None = None
     history: str | None = None
 
 
@@ -100,18 +97,13 @@ def bump(asked: Bump, progress: Progress) -> Bumped:
     refuse_foreign(asked.out, foreign(asked.out), "or generate the tree again with `shrinker shrink --force`")
     with _restored(asked, pins.submodule_path) as kept:
         old = _old_side(asked, pins, before, kept, progress)
-        made = shrink(
-            Request(spec, asked.profile, asked.out, asked.jobs, asked.strict, reports=asked.reports, rules=asked.rules),
-            progress,
-        )
+        made = shrink(replace(asked, upstream=spec), progress)
         new = recorded_side(spec, asked.out, spec, progress, asked.reports)
         _judge(asked, new, progress)
         own_pins_file(asked.repository).write_text(new_text, "utf-8")
         if commit is not None and index_commit(asked.repository, pins.submodule_path) is not None:
             set_index_commit(asked.repository, pins.submodule_path, commit)
-        sides = (old, new)
-        names = (before, spec)
-        compared = compare_sides(sides, names, history=asked.history, rules=asked.rules, jobs=asked.jobs)
+        compared = compare_sides((old, new), history=asked.history, rules=asked.rules, jobs=asked.jobs)
         exceeded = overruns(compared, load_profile(asked.profile, asked.rules).budget)
         if exceeded:
             raise EvidenceError(
@@ -131,16 +123,12 @@ def bump_section(done: Bumped, most: int = 60) -> str:
     """
     unknown = [f"{SECTIONS.get(s.section, s.section)}: `{s.name}`: {s.text}" for s in done.unknown.symptoms]
     asked = [f"{each.path}:{each.line}: [{each.check}] {each.message}" for each in done.open]
-    lines: list[str] = []
-    for title, rows, more in (
+    sections = (
         ("What the rules do not know of the new upstream", unknown, f"check-upstream {done.after}"),
         ("Open, until a word of `[[dropped]]` or a rule answers", asked, "verify"),
-        ("Evidence to be made again", list(done.stale), ""),
-    ):
-        shown = rows[:most] if more else rows
-        lines += ["", f"## {title} ({len(rows)})", "", *(f"- {row}" for row in shown)]
-        lines += [f"- and {len(rows) - most} more: `shrinker {more}`"] if len(shown) < len(rows) else []
-    return "\n".join(lines) + "\n"
+        ("Evidence to be made again", done.stale, ""),
+    )
+    return render("bump.md.jinja", sections=sections, most=most)
 
 
 def _tagged(place: str, release: str, progress: Progress) -> str | None:
@@ -218,15 +206,11 @@ def _restored(asked: Bump, submodule: str) -> Iterator[Path]:
             pin.write_bytes(text) if text is not None else pin.unlink(missing_ok=True)
             if entry is not None and index_commit(asked.repository, submodule) != entry:
                 set_index_commit(asked.repository, submodule, entry)
-            _put_back(places, there, kept)
+            for place in places:
+                shutil.rmtree(place, ignore_errors=True)
+                if place in there:
+                    shutil.move(kept / place.name, place)
             raise
-
-
-def _put_back(places: Sequence[Path], there: Sequence[Path], kept: Path) -> None:
-    for place in places:
-        shutil.rmtree(place, ignore_errors=True)
-        if place in there:
-            shutil.move(kept / place.name, place)
 
 
 def _link(source: str, target: str) -> str:

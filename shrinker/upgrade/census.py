@@ -11,8 +11,9 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from shrinker.cache import Cache
 from shrinker.check.leftovers.vocabulary import Vocabulary, build_vocabulary
@@ -252,18 +253,16 @@ def _modules(rule: Rule, tree: UpstreamTree, before: UpstreamTree) -> Iterator[t
             modules, paths = rule.modules, rule.paths
         case Walk():
             modules = (rule.package,)
-    for pattern in modules:
-        yield from _unmatched(pattern, lambda path, p: module_matches(p, module_name(path) or ""), tree, before)
-    for pattern in paths:
-        yield from _unmatched(pattern, lambda path, p: path_matches(p, path), tree, before)
+    wanted = [*((pattern, partial(_has_module, pattern)) for pattern in modules)]
+    wanted += [(pattern, partial(path_matches, pattern)) for pattern in paths]
+    for pattern, matches in wanted:
+        was = next((file.path for file in before.files if matches(file.path)), None)
+        if was is not None and not any(matches(file.path) for file in tree.files):
+            yield pattern, was
 
 
-def _unmatched(
-    pattern: str, matches: Callable[[str, str], bool], tree: UpstreamTree, before: UpstreamTree
-) -> Iterator[tuple[str, str]]:
-    was = next((file.path for file in before.files if matches(file.path, pattern)), None)
-    if was is not None and not any(matches(file.path, pattern) for file in tree.files):
-        yield pattern, was
+def _has_module(pattern: str, path: str) -> bool:
+    return module_matches(pattern, module_name(path) or "")
 
 
 def _last(pattern: str) -> str:

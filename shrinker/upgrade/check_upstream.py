@@ -16,6 +16,7 @@ from shrinker.cache import Cache
 from shrinker.check.tokens import is_subsequence
 from shrinker.pipeline import Progress, Request, shrink
 from shrinker.project import project_folder
+from shrinker.report.pages import render
 from shrinker.report.place import reports_beside
 from shrinker.report.strict import propose_fact, slug, table
 from shrinker.ruleset import Ruleset, load_profile
@@ -209,23 +210,15 @@ def _words(item: Item, kept: int) -> tuple[str, str]:
     name = slug(item.name)
     match item.kind:
         case "platforms":
-            rows: Mapping[str, object] = {"words": [item.name]}
-            return (
-                f"`{item.name}` stands beside {item.beside}; if it is another platform's, strict mode should know the word",
-                table("platform", f"words-{name}", rows),
-            )
+            text = f"`{item.name}` stands beside {item.beside}; if it is another platform's, strict mode should know the word"
+            return text, table("platform", f"words-{name}", {"words": [item.name]})
         case "registries":
-            return (
-                f"`{item.name}` may file things under texts; where those name platforms or removed features, a domain decides them",
-                table(
-                    "domain", f"registers-{name}", {"registers": [f"sglang.**.{item.name}"], "never": ["a removed one"]}
-                ),
-            )
+            text = f"`{item.name}` may file things under texts; where those name platforms or removed features, a domain decides them"
+            keys: Mapping[str, object] = {"registers": [f"sglang.**.{item.name}"], "never": ["a removed one"]}
+            return text, table("domain", f"registers-{name}", keys)
         case "walks":
-            return (
-                "imports every module that it finds; without a rule all of the package stays",
-                table("walk", f"walk-{name[-40:]}", {"package": "sglang.THE.PACKAGE", "keep": []}),
-            )
+            text = "imports every module that it finds; without a rule all of the package stays"
+            return text, table("walk", f"walk-{name[-40:]}", {"package": "sglang.THE.PACKAGE", "keep": []})
         case "entry points":
             if "=" in item.name:
                 module = item.name.partition("=")[2].partition(":")[0].strip()
@@ -233,30 +226,16 @@ def _words(item: Item, kept: int) -> tuple[str, str]:
             return "reads what other packages install; what it may load is not in the tree", ""
         case "package data":
             folder, suffix = item.path.rpartition("/")[0], item.path.rpartition(".")[2]
+            text = f"{'kept' if kept else 'not kept'}: a file that code finds by a computed name needs an asset rule"
             keys = {"paths": [f"{folder}/*.{suffix}"], "needed_by": ["sglang.THE.MODULE"]}
-            return (
-                f"{'kept' if kept else 'not kept'}: a file that code finds by a computed name needs an asset rule",
-                table("asset", f"asset-{name[-40:]}", keys),
-            )
+            return text, table("asset", f"asset-{name[-40:]}", keys)
     dotted = item.path.removeprefix("python/").replace("/", ".")
-    return (
-        f"{kept:,} files of it are kept; if it is a removed feature's, say so",
-        table("remove", f"remove-{name[-40:]}", {"feature": "What it is for", "modules": [f"{dotted}.**", dotted]}),
+    keys = {"feature": "What it is for", "modules": [f"{dotted}.**", dotted]}
+    return f"{kept:,} files of it are kept; if it is a removed feature's, say so", table(
+        "remove", f"remove-{name[-40:]}", keys
     )
 
 
-def symptom_lines(found: Diagnosis) -> list[str]:
+def symptoms_text(found: Diagnosis) -> str:
     """The page for the terminal."""
-    since = f", compared with {found.since}" if found.since else ""
-    rows = [f"{found.upstream}{since}: {len(found.symptoms)} thing(s) to look at, {found.files:,} files generated"]
-    rows += list(found.notes)
-    for section, title in SECTIONS.items():
-        symptoms = [symptom for symptom in found.symptoms if symptom.section == section]
-        if not symptoms:
-            continue
-        rows += ["", f"{title} ({len(symptoms)})"]
-        for symptom in symptoms:
-            rows.append(f"  {symptom.name}: {symptom.text}")
-            rows += [f"    {site}" for site in symptom.sites]
-            rows += symptom.rule.splitlines()
-    return rows
+    return render("check-upstream.txt.jinja", found=found, sections=SECTIONS)

@@ -17,6 +17,7 @@ from shrinker.cache import hash_of
 from shrinker.cache.identity import tool_identity
 from shrinker.cache.workers import Tell, run_in_child
 from shrinker.pipeline import Progress, Request, shrink
+from shrinker.pipeline.apart import Told
 from shrinker.project import project_folder
 from shrinker.report.place import are_of, reports_beside
 from shrinker.ruleset import load_profile
@@ -118,24 +119,9 @@ def _two(trees: list[Wanted], jobs: int, progress: Progress) -> None:
                 ) from error
 
 
-class _Unheard(Progress):
-    """Two at once would be told in disorder."""
-
-    def phase(self, name: str) -> None:
-        """Nobody listens."""
-        return
-
-    def note(self, line: str) -> None:
-        """Nobody listens."""
-        return
-
-    def advance(self, done: int, total: int | None) -> None:
-        """Nobody listens."""
-        return
-
-
 def _one_apart(tree: Wanted, jobs: int, _: Tell) -> None:
-    _one(tree, jobs, _Unheard())
+    # Two at once would be told in disorder.
+    _one(tree, jobs, Told(lambda message: None))
 
 
 def _forget(used: set[Path]) -> None:

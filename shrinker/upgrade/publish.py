@@ -6,6 +6,7 @@ the same bytes have the same tree hash everywhere.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import subprocess
@@ -132,16 +133,12 @@ def _identity(out: Path) -> dict[str, str]:
     """The user's own, as git knows it where the tree lies; a machine without one commits as the tool."""
     found: dict[str, str] = {}
     for key, name in (("user.name", "NAME"), ("user.email", "EMAIL")):
-        known = os.environ.get(f"GIT_AUTHOR_{name}") or _setting(out, key) or _NOBODY[f"GIT_AUTHOR_{name}"]
+        known = os.environ.get(f"GIT_AUTHOR_{name}") or _NOBODY[f"GIT_AUTHOR_{name}"]
+        if not os.environ.get(f"GIT_AUTHOR_{name}"):
+            with contextlib.suppress(InputError):
+                known = git("config", "--get", key, at=out).strip() or known
         found |= {f"GIT_AUTHOR_{name}": known, f"GIT_COMMITTER_{name}": known}
     return found
-
-
-def _setting(out: Path, key: str) -> str:
-    try:
-        return git("config", "--get", key, at=out).strip()
-    except InputError:
-        return ""
 
 
 def _fed(bare: Path, text: str, *arguments: str, identity: dict[str, str] | None = None) -> str:

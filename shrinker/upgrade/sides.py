@@ -16,18 +16,18 @@ from shrinker.check.trees import Trees
 from shrinker.pipeline import Progress
 from shrinker.project import project_folder
 from shrinker.report.diff import Side, review
+from shrinker.report.diff.difference import Pair
 from shrinker.report.diff.values import Change, Review
 from shrinker.report.place import LOCK, candidates
 from shrinker.ruleset import load_profile
 from shrinker.source import open_upstream
-from shrinker.source.history import Told, history
 from shrinker.source.layout import NEEDED
+from shrinker.source.repository import Told, history
 from shrinker.source.spec import GitSpec, parse_spec
 from shrinker.upgrade.generated import Wanted, generate, wanted
 from shrinker.values.contents import MANIFEST
 from shrinker.values.errors import InputError, ShrinkerError
 from shrinker.values.manifest import Manifest
-from shrinker.values.upstream import UpstreamTree
 
 _KINDS = ("release:", "git:", "path:")
 
@@ -103,14 +103,10 @@ def recorded_side(
         manifest, folder, folders = _manifest(place), None, [place.parent]
     lock = manifest.to_json()
     found = next((c for c in folders if (c / "graph.json").is_file() and _text(c / LOCK) == lock), None)
-    return Side(name, manifest, folder, found, _upstream(manifest, upstream, progress))
-
-
-def _upstream(manifest: Manifest, asked: str | None, progress: Progress) -> UpstreamTree | None:
-    """What it was generated from; only a release says by itself where that is."""
-    identity = manifest.upstream
-    spec = asked or (identity.spec if identity.kind == "release" else None)
-    return open_upstream(spec, repository=project_folder(), progress=progress.note) if spec is not None else None
+    # Only a release says by itself where it is.
+    spec = upstream or (manifest.upstream.spec if manifest.upstream.kind == "release" else None)
+    tree = open_upstream(spec, repository=project_folder(), progress=progress.note) if spec is not None else None
+    return Side(name, manifest, folder, found, tree)
 
 
 def _manifest(path: Path) -> Manifest:
@@ -129,7 +125,6 @@ def _text(path: Path) -> str:
 
 def compare_sides(
     sides: tuple[Side, Side],
-    names: Sequence[str],
     *,
     history: str | None,
     rules: Path | None,
@@ -140,7 +135,6 @@ def compare_sides(
 
     Args:
         sides: the old one and the new one.
-        names: of the sides, as they were asked for.
         history: repository of upstream's commits; see `told_between`.
         rules: folder of the rules; by default shrinker's own.
         jobs: processes.
@@ -150,7 +144,7 @@ def compare_sides(
         InputError: a report or a file of one side is damaged.
         ShrinkerError: a worker process was killed.
     """
-    told, notes = told_between(sides, names, history)
+    told, notes = told_between(sides, history)
     if not predicates:
         return review(*sides, told, notes=notes)
     # Most of it waits for nothing of the other: half of a page's time.
@@ -167,13 +161,10 @@ def compare_sides(
     return replace(found, risks=(*unknown, *found.risks), notes=(*found.notes, *missing))
 
 
-def told_between(
-    sides: tuple[Side, Side], names: Sequence[str], repository: str | None
-) -> tuple[list[Told], list[str]]:
+def told_between(sides: tuple[Side, Side], repository: str | None) -> tuple[list[Told], list[str]]:
     """Upstream's commits between the sides, and what keeps them from being told.
 
     Args:
-        names: of the sides, as they were asked for.
         repository: where history is, with ``@OLD..NEW`` where it knows neither the commits of the sides nor the tags of
             their releases; by default what the new side was read from, when that is git.
     """
@@ -185,8 +176,8 @@ def told_between(
         if bounds:
             old, _, new = bounds.partition("..")
     else:
-        for name in reversed(names):
-            spec = parse_spec(name) if name.startswith("git:") else None
+        for side in reversed(sides):
+            spec = parse_spec(side.name) if side.name.startswith("git:") else None
             if isinstance(spec, GitSpec) and not spec.is_url:
                 place = Path(spec.repository).expanduser()
                 break
@@ -210,7 +201,7 @@ def unknown_predicates(sides: tuple[Side, Side], rules: Path | None, jobs: int) 
     assert new.folder is not None and new.upstream is not None, "just looked at"
     profile = load_profile(new.manifest.profile, rules)
     # A name that the old tree does not write stands in no file that it has, too.
-    changed = {path for path in new.files if _differs(old, new, path)}
+    changed = {path for path, _, file in Pair(old, new).differing() if file is not None}
     trees = Trees(new.upstream, new.folder, new.manifest, profile, jobs)
     left = find_leftovers(trees, names=False, among=changed)
     rows = [
@@ -226,8 +217,3 @@ def unknown_predicates(sides: tuple[Side, Side], rules: Path | None, jobs: int) 
         place = f"{sites[0][0]}:{sites[0][1]}"
         found[kind, text] = Change(text, kind, after=where, where=place, reason="no rule names it")
     return list(found.values()), []
-
-
-def _differs(old: Side, new: Side, path: str) -> bool:
-    before = old.files.get(path)
-    return before is None or before.sha256 != new.files[path].sha256

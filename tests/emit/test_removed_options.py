@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from shrinker.emit.refusals import removed_options
 from shrinker.emit.removed_features import Endpoint, Option
-from shrinker.emit.removed_rows import removed_options
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.models import Refusal, Remove
 from shrinker.values.edits import Edit, Guard, Refuse, Span

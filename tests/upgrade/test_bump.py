@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.source.pins import load_pins
-from shrinker.upgrade.pin import index_commit, moved
+from shrinker.source.pins import index_commit, load_pins, moved
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import Identity
 from tests.cli.small import FILES, Done, World, small_world

@@ -9,7 +9,7 @@ import libcst as cst
 
 from shrinker.emit.rewrite.gaps import Lines, detached, join, without_leading_blanks, without_trailing_blanks
 from shrinker.emit.rewrite.sites import Sites
-from shrinker.values.edits import DropBlock, DropStatement, DropTail, Raise, TakeBlock
+from shrinker.values.edits import DropBlock, Raise, TakeBlock
 
 Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
 Action = Callable[[cst.CSTNode], cst.CSTNode]
@@ -119,38 +119,28 @@ def find_clauses(node: cst.CSTNode, sites: Sites) -> Action | None:
 def _find_arm(node: cst.If, sites: Sites) -> Action | None:
     arm = node.orelse
     assert isinstance(arm, cst.If)
-    edits = sites.statement(arm)
-    raised = next((e for e in edits if isinstance(e, Raise)), None)
-    if raised is not None:
-        sites.skip(arm)
-        error = raised
-
-        def replace(updated: cst.CSTNode) -> cst.CSTNode:
-            lines = detached(updated.orelse.leading_lines)  # type: ignore[attr-defined]
-            body = cst.IndentedBlock([raise_statement(error, ())])
-            return updated.with_changes(orelse=cst.Else(body, lines))
-
-        return replace
-    if any(isinstance(e, DropStatement | DropTail) for e in edits):
-        sites.skip(arm)
-        return lambda updated: updated.with_changes(orelse=None)
-    take = next((e for e in edits if isinstance(e, TakeBlock)), None)
-    if take is None:
+    edit = sites.decisive(arm)
+    if edit is None:
         return None
-    sites.applied(take)
-    skip_all_but(arm, take.block, sites)
-    block = take.block
-    if block not in ("body", "orelse"):
-        raise sites.error(arm, f"an `elif` has no block {block!r}")
+    if isinstance(edit, TakeBlock):
+        sites.applied(edit)
+        skip_all_but(arm, edit.block, sites)
+        if edit.block not in ("body", "orelse"):
+            raise sites.error(arm, f"an `elif` has no block {edit.block!r}")
+    else:
+        sites.skip(arm)
 
     def settle(updated: cst.CSTNode) -> cst.CSTNode:
         old = updated.orelse  # type: ignore[attr-defined]
-        if block == "body":
-            return updated.with_changes(orelse=cst.Else(old.body, old.leading_lines, old.whitespace_after_test))
-        if old.orelse is None:
-            return updated.with_changes(orelse=None)
-        lines = join(detached(old.leading_lines), old.orelse.leading_lines)
-        return updated.with_changes(orelse=old.orelse.with_changes(leading_lines=lines))
+        new: cst.CSTNode | None = None
+        if isinstance(edit, Raise):
+            new = cst.Else(cst.IndentedBlock([raise_statement(edit, ())]), detached(old.leading_lines))
+        elif isinstance(edit, TakeBlock) and edit.block == "body":
+            new = cst.Else(old.body, old.leading_lines, old.whitespace_after_test)
+        elif isinstance(edit, TakeBlock) and old.orelse is not None:
+            lines = join(detached(old.leading_lines), old.orelse.leading_lines)
+            new = old.orelse.with_changes(leading_lines=lines)
+        return updated.with_changes(orelse=new)
 
     return settle
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import ast
 import bisect
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from shrinker.emit.rewrite.hollow import Hollow, hollowed
 from shrinker.emit.rewrite.positions import Source, indent_of, is_elif, preamble, start, sub_blocks
@@ -99,29 +99,17 @@ class _Planner:
             parts[cut:] = [None] * (len(rows) - cut)
         vanishing = not is_module and all(part is None for part in parts)
         chunks: list[Chunk] = []
-        index = 0
-        while index < len(rows):
-            part = parts[index]
-            if part is not None:
-                chunks.extend(part)
-                index += 1
-                continue
-            end = index
-            while end + 1 < len(rows) and parts[end + 1] is None:
-                end += 1
-            chunks.append(self._run(rows, index, end, held, floor, vanishing, is_module))
-            index = end + 1
+        for whole, group in groupby(range(len(rows)), key=lambda index: parts[index] is None):
+            numbers = [*group]
+            if whole:
+                chunk = self._run(rows, held, numbers[0], numbers[-1], floor, vanishing)
+                chunks.append(replace(chunk, top=is_module and chunk.opens))
+            else:
+                chunks += [chunk for number in numbers for chunk in parts[number] or ()]
         return chunks
 
     def _run(
-        self,
-        rows: list[list[ast.stmt]],
-        begin: int,
-        end: int,
-        held: list[list[Edit]],
-        floor: int,
-        whole: bool,
-        is_module: bool,
+        self, rows: list[list[ast.stmt]], held: list[list[Edit]], begin: int, end: int, floor: int, whole: bool
     ) -> Chunk:
         statement = rows[begin][0]
         first, last = first_line(statement), max(last_line(s) for s in rows[end])
@@ -163,7 +151,6 @@ class _Planner:
             tuple(left),
             opens=begin == 0,
             closes=closes,
-            top=is_module and begin == 0,
             whole=whole,
             hollows=tuple(hollows),
         )

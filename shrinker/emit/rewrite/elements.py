@@ -4,7 +4,8 @@ a name of an import.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import count
 from typing import Any, TypeVar
 
 import libcst as cst
@@ -18,25 +19,15 @@ T = TypeVar("T", bound=cst.CSTNode)
 
 def find_display(node: cst.List | cst.Set | cst.Dict, sites: Sites) -> Action | None:
     """The action for a list, set or dict display."""
-    container = type(node).__name__
-    gone = _gone(container, node.elements, sites)
-    if not gone:
-        return None
+    gone = _gone(node, sites)
     if isinstance(node, cst.Set) and len(gone) == len(node.elements):
         raise sites.error(node, "an emptied set display would become a dict")
-
-    def act(updated: cst.CSTNode) -> cst.CSTNode:
-        left, right = ("lbrace", "rbrace") if hasattr(updated, "lbrace") else ("lbracket", "rbracket")
-        brackets = getattr(updated, left), getattr(updated, right)
-        items, opening, closing = drop_between(updated.elements, gone, *brackets)  # type: ignore[attr-defined]
-        return updated.with_changes(elements=items, **{left: opening, right: closing})
-
-    return act
+    return _dropping("elements", gone, "bracket" if isinstance(node, cst.List) else "brace")
 
 
 def find_tuple(node: cst.Tuple, sites: Sites) -> Action | None:
     """The action for a tuple, which keeps a comma when one element is left."""
-    gone = _gone("Tuple", node.elements, sites)
+    gone = _gone(node, sites)
     if not gone:
         return None
     if len(gone) == len(node.elements) and not node.lpar:
@@ -58,27 +49,16 @@ def find_subscript(node: cst.Subscript, sites: Sites) -> Action | None:
     """The action for `X[A, B]`, whose index is a tuple for `ast`."""
     if len(node.slice) < 2:
         return None
-    gone = frozenset(
-        i
-        for i, item in enumerate(node.slice)
-        if isinstance(item.slice, cst.Index) and sites.element("Tuple", item.slice.value, item)
-    )
-    if not gone:
-        return None
+    items = ((item.slice.value, item) if isinstance(item.slice, cst.Index) else () for item in node.slice)
+    gone = _named("Tuple", items, sites)
     if len(gone) == len(node.slice):
         raise sites.error(node, "no element of an index is left")
-
-    def act(updated: cst.CSTNode) -> cst.CSTNode:
-        assert isinstance(updated, cst.Subscript)
-        items, left, right = drop_between(updated.slice, gone, updated.lbracket, updated.rbracket)
-        return updated.with_changes(slice=_with_comma(items), lbracket=left, rbracket=right)
-
-    return act
+    return _dropping("slice", gone, "bracket")
 
 
 def find_call(node: cst.Call, sites: Sites) -> Action | None:
     """The action for a call's arguments."""
-    gone = _arguments("Call", node.args, sites)
+    gone = _arguments(node.args, "Call", sites)
     if not gone:
         return None
 
@@ -94,27 +74,21 @@ def find_call(node: cst.Call, sites: Sites) -> Action | None:
 
 def find_definition(node: cst.ClassDef | cst.FunctionDef, sites: Sites) -> Action | None:
     """The action for decorators, bases and a return annotation."""
-    decorators = frozenset(i for i, d in enumerate(node.decorators) if sites.element("decorator", d.decorator, d))
+    decorators = _named("decorator", ((d.decorator, d) for d in node.decorators), sites)
     bases: frozenset[int] = frozenset()
-    returns = False
+    changes: dict[str, Any] = {}
     if isinstance(node, cst.ClassDef):
-        bases = _arguments("ClassDef", [*node.bases, *node.keywords], sites)
-    elif node.returns is not None:
-        returns = sites.element("returns", node.returns.annotation, node.returns)
-    if not (decorators or bases or returns):
+        bases = _arguments([*node.bases, *node.keywords], "ClassDef", sites)
+    elif node.returns is not None and sites.element("returns", node.returns.annotation, node.returns):
+        changes["returns"] = None
+    if not (decorators or bases or changes):
         return None
 
     def act(updated: cst.CSTNode) -> cst.CSTNode:
-        assert isinstance(updated, cst.ClassDef | cst.FunctionDef)
-        if decorators:
-            updated = updated.with_changes(
-                decorators=[d for i, d in enumerate(updated.decorators) if i not in decorators]
-            )
-        if returns:
-            updated = updated.with_changes(returns=None)
         if bases and isinstance(updated, cst.ClassDef):
             updated = _without_bases(updated, bases)
-        return updated
+        left = [d for i, d in enumerate(updated.decorators) if i not in decorators]  # type: ignore[attr-defined]
+        return updated.with_changes(decorators=left, **changes)
 
     return act
 
@@ -128,7 +102,7 @@ def find_annotation(node: cst.Param, sites: Sites) -> Action | None:
 
 def find_filter(node: cst.CompFor, sites: Sites) -> Action | None:
     """The action for the `if` parts of a comprehension."""
-    gone = frozenset(i for i, part in enumerate(node.ifs) if sites.element("comprehension", part.test, part))
+    gone = _named("comprehension", ((part.test, part) for part in node.ifs), sites)
     if not gone:
         return None
     return lambda updated: updated.with_changes(
@@ -149,21 +123,35 @@ def _without_bases(node: cst.ClassDef, gone: frozenset[int]) -> cst.ClassDef:
     )
 
 
-def _gone(container: str, elements: Sequence[cst.BaseElement | cst.BaseDictElement], sites: Sites) -> frozenset[int]:
-    return frozenset(
-        i
-        for i, element in enumerate(elements)
-        # A starred element has a span of its own in a list; in a dict only its value has.
-        if sites.element(container, *((element, element.value) if _is_starred(element) else (element.value, element)))
-    )
+def _named(container: str, elements: Iterable[Sequence[cst.CSTNode]], sites: Sites) -> frozenset[int]:
+    """Indices of the elements that go, each given by the nodes that may stand for it."""
+    return frozenset(i for i, nodes in enumerate(elements) if sites.element(container, *nodes))
 
 
-def _is_starred(element: cst.BaseElement | cst.BaseDictElement) -> bool:
-    return isinstance(element, cst.StarredElement | cst.StarredDictElement)
+def _gone(node: cst.List | cst.Set | cst.Dict | cst.Tuple, sites: Sites) -> frozenset[int]:
+    starred = (cst.StarredElement, cst.StarredDictElement)
+    # A starred element has a span of its own in a list; in a dict only its value has.
+    elements = ((e, e.value) if isinstance(e, starred) else (e.value, e) for e in node.elements)
+    return _named(type(node).__name__, elements, sites)
 
 
-def _arguments(container: str, arguments: Sequence[cst.Arg], sites: Sites) -> frozenset[int]:
-    return frozenset(i for i, argument in enumerate(arguments) if sites.element(container, argument, argument.value))
+def _arguments(arguments: Sequence[cst.Arg], container: str, sites: Sites) -> frozenset[int]:
+    return _named(container, ((argument, argument.value) for argument in arguments), sites)
+
+
+def _dropping(field: str, gone: frozenset[int], bracket: str) -> Action | None:
+    """The action that drops elements between two brackets, where a node has any; None when all of them stay."""
+    if not gone:
+        return None
+    ends = f"l{bracket}", f"r{bracket}"
+
+    def act(updated: cst.CSTNode) -> cst.CSTNode:
+        brackets = [getattr(updated, end, None) for end in ends]
+        items, *new = drop_between(getattr(updated, field), gone, *brackets)
+        changes = dict(zip(ends, new, strict=True)) if new[0] else {}
+        return updated.with_changes(**{field: _with_comma(items) if field == "slice" else items}, **changes)
+
+    return act
 
 
 def _with_comma(items: list[T]) -> list[T]:
@@ -177,18 +165,9 @@ def find_aliases(node: cst.Import | cst.ImportFrom, sites: Sites) -> Action | No
     if isinstance(node.names, cst.ImportStar):
         return None
     gone = frozenset(i for i, alias in enumerate(node.names) if sites.alias(alias))
-    if not gone:
-        return None
     if len(gone) == len(node.names):
         raise sites.error(node, "no name of an import is left: the statement should have been dropped")
-
-    def act(updated: cst.CSTNode) -> cst.CSTNode:
-        assert isinstance(updated, cst.Import | cst.ImportFrom) and not isinstance(updated.names, cst.ImportStar)
-        brackets = getattr(updated, "lpar", None), getattr(updated, "rpar", None)
-        items, left, right = drop_between(updated.names, gone, *brackets)
-        return updated.with_changes(names=items, **({"lpar": left, "rpar": right} if left else {}))
-
-    return act
+    return _dropping("names", gone, "par")
 
 
 def find_parameters(node: cst.FunctionDef, sites: Sites) -> Action | None:
@@ -210,18 +189,12 @@ def find_parameters(node: cst.FunctionDef, sites: Sites) -> Action | None:
         kept, first, last = drop(items, frozenset(gone), updated.whitespace_before_params, NOTHING)
         if kept and last is not NOTHING:
             kept[-1] = kept[-1].with_changes(whitespace_after_param=last)
-        left = iter(kept)
+        left, numbers = iter(kept), count()
         changes: dict[str, Any] = {}
-        index = 0
         for name in _FIELDS:
             value = getattr(params, name)
-            many = isinstance(value, list | tuple)
-            here: list[Any] = []
-            for _ in _of_field(value):
-                if index not in gone:
-                    here.append(next(left))
-                index += 1
-            if many:
+            here = [next(left) for _ in _of_field(value) if next(numbers) not in gone]
+            if isinstance(value, list | tuple):
                 changes[name] = here
             elif here:
                 changes[name] = here[0]

@@ -1,17 +1,22 @@
 """Operands: DropElement on `a and b and c` and on `A | B | C`, and Literal and TakeOperand, by which an expression becomes a constant or one of
-its children.
+its children; and which parentheses it keeps there. Two mistakes of LibCST (1.9 and before) about these are mended.
+
+LibCST checks that a word and an expression beside it are kept apart by a blank or a parenthesis. For a
+ternary it forgets the expression's own parentheses, and for a `lambda` the check itself fails, so
+that ``return(a if b else c)`` and ``not(lambda: a)`` do not even parse.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ast
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import libcst as cst
+from libcst._nodes.expression import ExpressionPosition
 
-from shrinker.emit.rewrite.gaps import merge
-from shrinker.emit.rewrite.parentheses import settle
+from shrinker.emit.rewrite.gaps import has_comment, merge
 from shrinker.emit.rewrite.sites import Sites
 from shrinker.values.edits import Literal
 
@@ -44,7 +49,8 @@ def find_operand(node: cst.BaseExpression, sites: Sites) -> Action | None:
             if other != index:
                 sites.skip(operand)
         sites.void_element("BoolOp", chain.operands[index])
-        return _take_from(node, chain, index, sites)
+        operators = chain.operators
+        return lambda updated: settle(node, _collect(updated, len(operators)).operands[index], sites)
     field = _FIELDS.get(name, name)
     kept = getattr(node, field, None)
     if number or not isinstance(kept, cst.BaseExpression):
@@ -55,10 +61,6 @@ def find_operand(node: cst.BaseExpression, sites: Sites) -> Action | None:
     return lambda updated: settle(node, getattr(updated, field), sites)
 
 
-def _take_from(node: cst.BaseExpression, chain: Chain, index: int, sites: Sites) -> Action:
-    return lambda updated: settle(node, chain.updated(updated).operands[index], sites)
-
-
 @dataclass(frozen=True, slots=True)
 class Chain:
     """Operands and the operators between them, as written: `ast` has one node for them, LibCST one an operator."""
@@ -66,12 +68,9 @@ class Chain:
     operands: tuple[cst.BaseExpression, ...]
     operators: tuple[Operator, ...]
 
-    def updated(self, node: cst.CSTNode) -> Chain:
-        """The same chain in the transformed tree."""
-        return _collect(node, len(self.operators))
-
 
 def _collect(node: cst.CSTNode, depth: int) -> Chain:
+    """The chain of so many operators that begins at its outermost operation, in the tree as it is or as it becomes."""
     operands: list[cst.BaseExpression] = []
     operators: list[Operator] = []
     for _ in range(depth):
@@ -93,7 +92,7 @@ def flatten(node: cst.CSTNode, sites: Sites) -> Chain | None:
     depth = 1
     left = node.left
     while type(left) is type(node) and type(left.operator) is type(node.operator) and not left.lpar:
-        if isinstance(left, cst.BinaryOperation) and (sites.has_element("BinOp", left) or sites.has_expression(left)):
+        if isinstance(left, cst.BinaryOperation) and sites.is_named("BinOp", left):
             break
         sites.inner.add(id(left))
         depth += 1
@@ -115,7 +114,8 @@ def find_chain(node: cst.CSTNode, sites: Sites) -> Action | None:
     if len(gone) == len(chain.operands):
         raise sites.error(node, f"no operand of a {container} is left")
     assert isinstance(node, Operation)
-    return lambda updated: _without(node, chain.updated(updated), gone, updated, sites)
+    depth = len(chain.operators)
+    return lambda updated: _without(node, _collect(updated, depth), gone, updated, sites)
 
 
 def _without(
@@ -170,3 +170,103 @@ def _spaced(operator: Operator) -> Operator:
     if operator.whitespace_after.empty:
         operator = operator.with_changes(whitespace_after=space)
     return operator
+
+
+Parentheses = tuple[Sequence[cst.LeftParen], Sequence[cst.RightParen]]
+
+_ATOMS = (
+    cst.Name,
+    cst.Attribute,
+    cst.Call,
+    cst.Subscript,
+    cst.SimpleString,
+    cst.FormattedString,
+    cst.List,
+    cst.Set,
+    cst.Dict,
+    cst.ListComp,
+    cst.SetComp,
+    cst.DictComp,
+)
+"""Expressions that bind tighter than any operator."""
+
+_FREE: dict[type[cst.CSTNode], str] = {
+    cst.If: "test",
+    cst.While: "test",
+    cst.Assert: "test",
+    cst.Assign: "value",
+    cst.AnnAssign: "value",
+    cst.AugAssign: "value",
+    cst.Return: "value",
+    cst.Arg: "value",
+    cst.Element: "value",
+    cst.DictElement: "value",
+    cst.Param: "default",
+}
+
+
+def note_free(node: cst.CSTNode, sites: Sites) -> None:
+    """Remember the child of `node` that may be any expression without parentheses."""
+    field = _FREE.get(type(node))
+    if field is not None and not (isinstance(node, cst.Arg) and node.star):
+        sites.free.add(id(getattr(node, field)))
+
+
+def settle(
+    replaced: cst.BaseExpression, survivor: cst.BaseExpression, sites: Sites, parentheses: Parentheses | None = None
+) -> cst.BaseExpression:
+    """The survivor with the parentheses of what it replaces, where it needs them.
+
+    It needs them when it would bind differently, when it spans lines that only they join, when they
+    hold a comment, or when they keep it apart from a word (`not(x)`).
+
+    Args:
+        replaced: the original node, whose position is known.
+        parentheses: its parentheses where they were changed since.
+    """
+    left, right = parentheses or (replaced.lpar, replaced.rpar)
+    if left and _needs_parentheses(replaced, survivor, sites, (left, right)):
+        return survivor.with_changes(lpar=[*left, *survivor.lpar], rpar=[*survivor.rpar, *right])
+    return survivor
+
+
+def _needs_parentheses(
+    replaced: cst.BaseExpression, survivor: cst.BaseExpression, sites: Sites, parentheses: Parentheses
+) -> bool:
+    blanks = [p.whitespace_after for p in parentheses[0]] + [p.whitespace_before for p in parentheses[1]]
+    if any(has_comment(b) for b in blanks):
+        return True
+    if survivor.lpar:
+        return False
+    before, after = sites.around(replaced)
+    if before.isidentifier() or before.isdigit() or after.isidentifier():
+        return True
+    if not isinstance(survivor, _ATOMS) and id(replaced) not in sites.free:
+        return True
+    code = cst.Module([]).code_for_node(survivor)
+    if "\n" not in code and "\r" not in code:
+        return False
+    try:
+        ast.parse(code.strip(), mode="eval")
+    except SyntaxError:
+        return True
+    return False
+
+
+def mend() -> None:
+    """Mend the two classes; once is enough, more does no harm."""
+    cst.IfExp._safe_to_use_with_word_operator = _ternary  # type: ignore[method-assign]
+    cst.Lambda._safe_to_use_with_word_operator = _lambda  # type: ignore[method-assign]
+
+
+def _ternary(self: cst.IfExp, position: Any) -> bool:
+    if self.lpar:
+        return True
+    edge = self.body if position is ExpressionPosition.RIGHT else self.orelse
+    return edge._safe_to_use_with_word_operator(position)
+
+
+def _lambda(self: cst.Lambda, position: Any) -> bool:
+    if self.lpar:
+        return True
+    return position is ExpressionPosition.LEFT and self.body._safe_to_use_with_word_operator(position)

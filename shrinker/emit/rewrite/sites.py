@@ -11,7 +11,17 @@ import libcst as cst
 from libcst.metadata import CodeRange
 
 from shrinker.emit.rewrite.positions import Key, Point, Source
-from shrinker.values.edits import DropAlias, DropElement, Edit, Literal, TakeOperand
+from shrinker.values.edits import (
+    DropAlias,
+    DropElement,
+    DropStatement,
+    DropTail,
+    Edit,
+    Literal,
+    Raise,
+    TakeBlock,
+    TakeOperand,
+)
 
 _PARENTHESIZED_SPAN = (cst.Tuple, cst.GeneratorExp)
 """Nodes whose `ast` span includes their parentheses; LibCST's never does."""
@@ -108,6 +118,11 @@ class Sites:
         """Edits of the statement that begins where `node` does."""
         return self._statements.get(self.range(node)[:2], [])
 
+    def decisive(self, node: cst.CSTNode) -> Edit | None:
+        """The edit that settles a statement when several name it: the one that deletes most."""
+        kinds = (Raise, DropTail, DropStatement, TakeBlock)
+        return next((edit for kind in kinds for edit in self.statement(node) if isinstance(edit, kind)), None)
+
     def expression(self, node: cst.BaseExpression) -> Literal | TakeOperand | None:
         """The edit that replaces the expression; a literal wins over an operand."""
         found = self._expressions.get(self.key(node))
@@ -116,10 +131,6 @@ class Sites:
         for edit in found:
             self.applied(edit)
         return next((e for e in found if isinstance(e, Literal)), found[0])
-
-    def has_expression(self, node: cst.BaseExpression) -> bool:
-        """True when an edit replaces the expression."""
-        return self.key(node) in self._expressions
 
     def element(self, container: str, *candidates: cst.CSTNode) -> bool:
         """True when one of the nodes that stand for an element is to be dropped; marks it as applied."""
@@ -131,9 +142,10 @@ class Sites:
                 return True
         return False
 
-    def has_element(self, container: str, node: cst.CSTNode) -> bool:
-        """True when the node is an element to be dropped."""
-        return (container, self.key(node)) in self._elements
+    def is_named(self, container: str, node: cst.CSTNode) -> bool:
+        """True when an edit replaces the expression, or drops it as an element."""
+        key = self.key(node)
+        return key in self._expressions or (container, key) in self._elements
 
     def void_element(self, container: str, node: cst.CSTNode) -> None:
         """The element is kept by an edit of its container: that it was to be dropped no longer matters."""

@@ -12,29 +12,17 @@ from dataclasses import dataclass
 import libcst as cst
 
 from shrinker.emit.rewrite.branches import raise_small, raise_statement, skip_all_but, taken
+from shrinker.emit.rewrite.chunks import Chunk
 from shrinker.emit.rewrite.gaps import Lines, detached, join, without_trailing_blanks
 from shrinker.emit.rewrite.sites import Sites
-from shrinker.values.edits import DropStatement, DropTail, Edit, Raise, TakeBlock
+from shrinker.values.edits import DropStatement, DropTail, Raise, TakeBlock
 
 Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
 Action = Callable[[cst.CSTNode], cst.CSTNode]
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """What stands around the statements of a chunk: lines that are not the file's."""
-
-    block: cst.CSTNode | None
-    """The module or block whose last statement, and first `prefix` statements, are not the file's."""
-    prefix: int = 0
-    opens: bool = False
-    closes: bool = False
-    top: bool = False
-    whole: bool = False
-
-
-INNER = Frame(None, opens=True, closes=True, whole=True)
-"""The frame of any block that lies inside the chunk."""
+INNER = Chunk(0, 0, "", (), (), opens=True, closes=True, whole=True)
+"""Stands for a block that lies inside the chunk, with all that is around its statements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +39,14 @@ class Fate:
     """The small statements of a line that stay."""
 
 
-def decisive(sites: Sites, node: cst.CSTNode) -> Edit | None:
-    """The edit that settles a statement when several name it: the one that deletes most."""
-    found = sites.statement(node)
-    kinds = (Raise, DropTail, DropStatement, TakeBlock)
-    return next((edit for kind in kinds for edit in found if isinstance(edit, kind)), None)
+def find_in_block(node: cst.Module | cst.IndentedBlock, sites: Sites, chunk: Chunk = INNER) -> Action | None:
+    """The action for the statements of a module or an indented block; None when all of them stay.
 
-
-def find_in_block(node: cst.Module | cst.IndentedBlock, sites: Sites, frame: Frame) -> Action | None:
-    """The action for the statements of a module or an indented block; None when all of them stay."""
-    own = frame if node is frame.block else INNER
+    Args:
+        chunk: whose statements these are; its module has a line before them, or is one `if`, and one after them.
+    """
     body: Sequence[Statement] = node.body  # type: ignore[assignment]
-    first, last = own.prefix, len(body) - (0 if own.block is None else 1)
+    first, last = (0, len(body)) if chunk is INNER else (0 if chunk.indent else 1, len(body) - 1)
     fates: dict[int, Fate] = {}
     for index in range(first, last):
         statement = body[index]
@@ -76,7 +60,7 @@ def find_in_block(node: cst.Module | cst.IndentedBlock, sites: Sites, frame: Fra
             for later in body[index + 1 : last]:
                 sites.skip(later)
             break
-    return (lambda updated: _settle(updated, fates, first, last, sites, own)) if fates else None
+    return (lambda updated: _settle(updated, fates, first, last, sites, chunk)) if fates else None
 
 
 def find_in_suite(node: cst.SimpleStatementSuite, sites: Sites) -> Action | None:
@@ -93,7 +77,7 @@ def find_in_suite(node: cst.SimpleStatementSuite, sites: Sites) -> Action | None
 
 
 def _fate(node: cst.BaseCompoundStatement, sites: Sites) -> Fate | None:
-    edit = decisive(sites, node)
+    edit = sites.decisive(node)
     if edit is None:
         return None
     if isinstance(edit, TakeBlock):
@@ -109,7 +93,7 @@ def _fate(node: cst.BaseCompoundStatement, sites: Sites) -> Fate | None:
 def _line_fate(line: cst.SimpleStatementLine | cst.SimpleStatementSuite, sites: Sites) -> Fate | None:
     keep: list[int] = []
     for index, small in enumerate(line.body):
-        edit = decisive(sites, small)
+        edit = sites.decisive(small)
         if edit is None:
             keep.append(index)
             continue
@@ -147,7 +131,7 @@ def _replacement(statement: Statement, fate: Fate, sites: Sites) -> tuple[list[S
 
 
 def _settle(
-    updated: cst.CSTNode, fates: dict[int, Fate], first: int, last: int, sites: Sites, frame: Frame
+    updated: cst.CSTNode, fates: dict[int, Fate], first: int, last: int, sites: Sites, chunk: Chunk
 ) -> cst.CSTNode:
     body: Sequence[Statement] = updated.body  # type: ignore[attr-defined]
     out: list[Statement] = []
@@ -157,7 +141,7 @@ def _settle(
     for index in range(first, last):
         statement, fate = body[index], fates.get(index)
         new, after = ([statement], ()) if fate is None else _replacement(statement, fate, sites)
-        opens = frame.opens and not out
+        opens = chunk.opens and not out
         if new:
             lines = new[0].leading_lines
             lines = join(waiting, lines, opens=opens) if seam else (*waiting, *lines)
@@ -166,33 +150,33 @@ def _settle(
             waiting, seam = after, False
         elif fate is not None and not fate.cut:
             lines = tuple(statement.leading_lines)
-            if not (frame.top and index == first):
+            if not (chunk.top and index == first):
                 lines = detached(lines)
             waiting = join(waiting, lines, opens=opens) if seam else (*waiting, *lines)
             waiting, seam = (*waiting, *after), True
         if fate is not None and fate.cut:
             break
-    return _close(updated, out, waiting, seam, first, last, frame)
+    return _close(updated, out, waiting, seam, first, last, chunk)
 
 
 def _close(
-    updated: cst.CSTNode, out: list[Statement], waiting: Lines, seam: bool, first: int, last: int, frame: Frame
+    updated: cst.CSTNode, out: list[Statement], waiting: Lines, seam: bool, first: int, last: int, chunk: Chunk
 ) -> cst.CSTNode:
     """Put the lines that no statement is left for where they belong, and `pass` into an empty block."""
     before: Sequence[Statement] = updated.body[:first]  # type: ignore[attr-defined]
-    if frame.whole and not out:
+    if chunk.whole and not out:
         filler = cst.SimpleStatementLine([cst.Pass()], leading_lines=without_trailing_blanks(waiting))
         out, waiting = [filler], ()
-    if frame.block is None:
+    if chunk is INNER:
         assert isinstance(updated, cst.IndentedBlock)
         footer = (*without_trailing_blanks(waiting), *updated.footer)
         return updated.with_changes(body=[*before, *out], footer=footer)
     end: Statement = updated.body[last]  # type: ignore[attr-defined]
     lines = tuple(end.leading_lines)
-    if seam and frame.closes:
+    if seam and chunk.closes:
         waiting = without_trailing_blanks((*waiting, *lines))
     elif seam:
-        waiting = join(waiting, lines, opens=frame.opens and not out)
+        waiting = join(waiting, lines, opens=chunk.opens and not out)
     else:
         waiting = (*waiting, *lines)
     return updated.with_changes(body=[*before, *out, end.with_changes(leading_lines=waiting)])

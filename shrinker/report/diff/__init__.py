@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shrinker.report.diff.difference import Pair
+from shrinker.report.diff.difference import Pair, Side
 from shrinker.report.diff.files import changed_files, commit_notes, line_counts, moved_files, text_changes
 from shrinker.report.diff.offered import offered_changes
 from shrinker.report.diff.parts import (
@@ -20,10 +20,9 @@ from shrinker.report.diff.parts import (
     uncertain_changes,
 )
 from shrinker.report.diff.risks import mechanism_changes
-from shrinker.report.diff.side import Side
 from shrinker.report.diff.symbols import moved_symbols
 from shrinker.report.diff.values import Identified, Review
-from shrinker.source.history import Told
+from shrinker.source.repository import Told
 
 __all__ = ["Review", "Side", "review"]
 

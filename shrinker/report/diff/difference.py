@@ -1,17 +1,29 @@
-"""What both sides have in common and what not, and the words in which a reason is told."""
+"""Two generated trees that are compared, or their locks, with everything that their runs left, each part read when it is asked for; what both
+have in common and what not, and the words in which a reason is told.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
 
-from shrinker.program.why import Step
-from shrinker.report.diff.side import Side, unnumbered
+from shrinker.program.answers import SYMBOLS
+from shrinker.program.saved import load_graph
+from shrinker.program.symbols.why import Symbols, load_symbols
+from shrinker.program.why import FileChains, Step
 from shrinker.report.diff.values import Cause, Change, Reason
-from shrinker.source.history import Told
+from shrinker.source.repository import Told
+from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile
+from shrinker.values.upstream import UpstreamTree
 
+GRAPH = "graph.json"
+WOULD = " would remove it, but "
+"""How the graph tells of a file that a rule removes and that stays."""
 _MOST_COMMITS = 12
 _TELLING = 6
 """Characters of a line that is more than a bracket."""
@@ -22,7 +34,111 @@ _NO_RULES = {
     "root:file graph": "the file graph needs it",
 }
 """Roots of symbols that no rule makes."""
+Has = TypeVar("Has")
 _OTHERWISE = {"now": "before", "before": "any more"}
+
+
+@dataclass
+class Side:
+    """A generated tree, or only its lock."""
+
+    name: str
+    """As it was asked for."""
+    manifest: Manifest
+    folder: Path | None
+    """The tree; None when only its lock is there."""
+    reports: Path | None
+    """Reports of the same run; None when there are none."""
+    upstream: UpstreamTree | None
+    """What it was generated from; None when that cannot be read."""
+    _lines: dict[str, list[str]] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def files(self) -> Mapping[str, EmittedFile]:
+        """Files of the tree by path."""
+        return {file.path: file for file in self.manifest.files}
+
+    def read(self, path: str) -> bytes:
+        """Bytes of a generated file; empty when the tree is not there or has no such file."""
+        return (self.folder / path).read_bytes() if self.folder is not None and path in self.files else b""
+
+    def read_upstream(self, path: str) -> bytes:
+        """Bytes of upstream's file; empty where it has none or cannot be read."""
+        return self.upstream.read(path) if self.upstream is not None and path in self.upstream.by_path else b""
+
+    def upstream_hash(self, path: str) -> str | None:
+        """SHA-256 of upstream's file; None when upstream has none or cannot be read."""
+        if self.upstream is not None:
+            file = self.upstream.by_path.get(path)
+            return file.sha256 if file is not None else None
+        kept = self.files.get(path)
+        return kept.sha256 if kept is not None and not kept.changed else None
+
+    def has_upstream(self, path: str) -> bool | None:
+        """Whether upstream has the file; None when nothing tells."""
+        if self.upstream is not None:
+            return path in self.upstream.by_path
+        if path in self.files:
+            return self.files[path].lines_before > 0 or not self.files[path].changed
+        return path in self.graph["removed"] if self.graph else None
+
+    def upstream_lines(self, path: str) -> Sequence[str]:
+        """Lines of upstream's file without the blanks around them; none where it cannot be read."""
+        found = self._lines.get(path)
+        if found is None:
+            text = self.read_upstream(path).decode("utf-8", "replace")
+            found = self._lines[path] = [row.strip() for row in text.split("\n")]
+        return found
+
+    @cached_property
+    def graph(self) -> dict[str, Any]:
+        """The saved graph; empty without reports."""
+        return load_graph(self.reports / GRAPH) if self.reports is not None else {}
+
+    @cached_property
+    def symbols(self) -> Symbols | None:
+        """The saved search of symbols; None without one."""
+        return load_symbols(self.reports / SYMBOLS) if self.reports is not None else None
+
+    @cached_property
+    def chains(self) -> FileChains | None:
+        """Chains to kept files."""
+        return FileChains(self.graph) if self.graph else None
+
+    @cached_property
+    def live_nodes(self) -> frozenset[str]:
+        """Ends of the edges of the file graph and of that of symbols, there without lines in the names of statements."""
+        nodes = self.graph.get("nodes", ())
+        files = {nodes[end] for edge in self.graph.get("edges", ()) for end in edge[:2]}
+        pairs = self.symbols.edges() if self.symbols is not None else ()
+        return frozenset(files.union(unnumbered(end) for pair in pairs for end in pair))
+
+    @cached_property
+    def rescued(self) -> Mapping[str, str]:
+        """Path of each file that a rule removes and that stays, to what needs it."""
+        rows = self.graph.get("uncertain", ())
+        return {path: reason for path, line, reason in rows if not line and WOULD in reason}
+
+    def report(self, name: str) -> Any:
+        """A JSON report; None when it is not there or not JSON."""
+        if self.reports is None:
+            return None
+        try:
+            return json.loads((self.reports / name).read_text("utf-8"))
+        except (OSError, ValueError):
+            return None
+
+    @cached_property
+    def rules(self) -> dict[str, list[str]] | None:
+        """Kind and hash of each rule; None for reports of an older shrinker."""
+        found = self.report("rules.json")
+        return found["rules"] if isinstance(found, dict) and isinstance(found.get("rules"), dict) else None
+
+
+def unnumbered(node: str) -> str:
+    """A node's name; a statement that binds nothing is named by its line, which moves."""
+    head, _, last = node.rpartition(".")
+    return f"{head}.#" if last.isdigit() else node
 
 
 @dataclass
@@ -36,16 +152,9 @@ class Pair:
 
     def differing(self) -> Iterator[tuple[str, EmittedFile | None, EmittedFile | None]]:
         """Path of every file that is another one, or on one side only, and what each side has of it; sorted."""
-        for path in sorted(self.old.files.keys() | self.new.files.keys()):
-            one, other = self.old.files.get(path), self.new.files.get(path)
+        for path, one, other in compared(self.old.files, self.new.files):
             if one is None or other is None or one.sha256 != other.sha256:
                 yield path, one, other
-
-    @cached_property
-    def same_rules(self) -> bool:
-        """True when both were made by the same rules."""
-        one, other = self.old.manifest, self.new.manifest
-        return (one.rules_hash, one.profile) == (other.rules_hash, other.profile)
 
     def upstream_changed(self, path: str) -> bool | None:
         """Whether upstream's file differs; None when that cannot be said."""
@@ -73,17 +182,13 @@ class Pair:
 
     def changed_rules(self) -> tuple[Change, ...]:
         """Rules that only one side has, or that differ."""
-        if self.same_rules:
+        before, after = self.old.manifest, self.new.manifest
+        if (before.rules_hash, before.profile) == (after.rules_hash, after.profile):
             return ()
         one, other = self.old.rules, self.new.rules
         if one is None or other is None:
             return (Change("(which ones is not recorded)", "changed", reason="one side's reports have no rules.json"),)
-        rows: list[Change] = []
-        for name in sorted(one.keys() | other.keys()):
-            if name not in one or name not in other:
-                rows.append(Change(name, "added" if name in other else "removed", where=(one | other)[name][0]))
-            elif one[name] != other[name]:
-                rows.append(Change(name, "changed", where=other[name][0]))
+        rows = (Change(name, fate(old, new), where=(new or old or [""])[0]) for name, old, new in compared(one, other))
         return tuple(rows) or (Change("(comments or order)", "changed"),)
 
     @cached_property
@@ -114,7 +219,10 @@ class Pair:
     def _turned(self, steps: Sequence[Step], own: Side, other: Side, says: str, names: str, when: str) -> Reason:
         """The step at which the chain of one side leaves what the other keeps, and what changed there."""
         chain = shown(steps)
-        step = turning(steps, other.live_nodes)
+        # Where it starts at something that the other side keeps, too. Not the first step that the other side does not have:
+        # what comes behind it may be kept there by another way.
+        shared = (s for s in reversed(steps) if s.src.startswith("root:") or unnumbered(s.src) in other.live_nodes)
+        step = next(shared, steps[0] if steps else None)
         if step is None:
             return Reason("unknown", "no chain leads to it")
         source = step.src.partition(":")[2]
@@ -146,15 +254,17 @@ class Pair:
         return f" ({', '.join(rows)})" if rows else ""
 
 
-def turning(steps: Sequence[Step], known: Container[str]) -> Step | None:
-    """The last step of a chain that starts at something which the other side keeps, too.
+def compared(old: Mapping[str, Has], new: Mapping[str, Has]) -> Iterator[tuple[str, Has | None, Has | None]]:
+    """Each key of which the two sides have something else, or one has nothing, and what each has; sorted."""
+    for key in sorted(old.keys() | new.keys()):
+        before, after = old.get(key), new.get(key)
+        if before != after:
+            yield key, before, after
 
-    Not the first step that the other side does not have: what comes behind it may be kept there by another way.
-    """
-    for step in reversed(steps):
-        if step.src.startswith("root:") or unnumbered(step.src) in known:
-            return step
-    return steps[0] if steps else None
+
+def fate(before: object, after: object) -> str:
+    """What became of a thing that the sides have, or one of them."""
+    return "changed" if before and after else "added" if after else "removed"
 
 
 def shown(steps: Sequence[Step]) -> tuple[str, ...]:

@@ -6,9 +6,9 @@ import difflib
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
-from shrinker.report.diff.difference import Pair, some
-from shrinker.report.diff.side import Side
+from shrinker.report.diff.difference import Pair, Side, some
 from shrinker.report.diff.values import CommitNote, FileChange, FileMove, Reason, TextChange
 from shrinker.values.outcome import EmittedFile
 
@@ -16,6 +16,8 @@ _PLACE = re.compile(r"used at (\S+?):\d+")
 OWN = "shrinker writes this file itself"
 """Why the notice of what was changed differs, and the like."""
 _CONTEXT = 3
+_FIRST = re.compile(r"(?<=[-+])\d+")
+"""First line of a side in the head of a hunk."""
 _MOST_LINES = 20_000
 """A data file with more lines is told by its size: no one reads it, and comparing it takes minutes."""
 
@@ -172,28 +174,16 @@ def _lines(data: bytes) -> list[str]:
 
 def _hunks(old: list[str], new: list[str]) -> Iterator[str]:
     """Hunks of a unified diff. What both begin and end with is set aside first: `difflib` takes quadratic time."""
-    start = 0
-    most = min(len(old), len(new))
-    while start < most and old[start] == new[start]:
-        start += 1
-    end = 0
-    while end < most - start and old[len(old) - 1 - end] == new[len(new) - 1 - end]:
-        end += 1
-    low = max(0, start - _CONTEXT)
-    high = max(0, end - _CONTEXT)
-    one, other = old[low : len(old) - high], new[low : len(new) - high]
-    for group in difflib.SequenceMatcher(None, one, other).get_grouped_opcodes(_CONTEXT):
-        first, last = group[0], group[-1]
-        yield f"@@ -{_range(first[1], last[2], low)} +{_range(first[3], last[4], low)} @@\n"
-        for tag, i1, i2, j1, j2 in group:
-            if tag == "equal":
-                yield from (f" {row}" for row in one[i1:i2])
-            else:
-                yield from (f"-{row}" for row in one[i1:i2])
-                yield from (f"+{row}" for row in other[j1:j2])
+    start = _alike(old, new)
+    end = _alike(old[start:][::-1], new[start:][::-1])
+    low, high = max(0, start - _CONTEXT), max(0, end - _CONTEXT)
+    rows = difflib.unified_diff(old[low : len(old) - high], new[low : len(new) - high], n=_CONTEXT)
+    # Behind the names of files, which are written already.
+    for row in islice(rows, 2, None):
+        yield _FIRST.sub(lambda line: str(int(line[0]) + low), row) if row.startswith("@@") else row
 
 
-def _range(start: int, stop: int, offset: int) -> str:
-    length = stop - start
-    first = start + offset + (1 if length else 0)
-    return str(first) if length == 1 else f"{first},{length}"
+def _alike(old: list[str], new: list[str]) -> int:
+    """How many lines both begin with."""
+    pairs = enumerate(zip(old, new, strict=False))
+    return next((number for number, (one, other) in pairs if one != other), min(len(old), len(new)))

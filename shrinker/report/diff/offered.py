@@ -12,8 +12,7 @@ from shrinker.program.interface.endpoints import Endpoint, read_endpoints
 from shrinker.program.interface.flags import WORDS as FLAGS
 from shrinker.program.interface.flags import Flag, read_flags
 from shrinker.program.interface.syntax import Syntax
-from shrinker.report.diff.difference import Pair, some
-from shrinker.report.diff.side import Side
+from shrinker.report.diff.difference import Pair, Side, fate, some
 from shrinker.report.diff.values import Change
 from shrinker.syntax.names import last_name
 from shrinker.values.upstream import module_name
@@ -41,22 +40,22 @@ class _Offered:
         self._modules = modules
         syntax = Syntax(modules, side.read)
         with_flags, with_endpoints, with_models = syntax.matching(FLAGS, ENDPOINTS, _MODELS)
-        self.flags: dict[tuple[str, ...], tuple[Any, str]] = {}
-        for flag in read_flags(syntax, with_flags):
-            self._add(self.flags, ("flag", flag.module, flag.owner, flag.names[0]), flag, flag.module, flag.line)
-        self.endpoints: dict[tuple[str, ...], tuple[Any, str]] = {}
-        for endpoint in read_endpoints(syntax, with_endpoints):
-            key = ("endpoint", endpoint.module, endpoint.method, endpoint.path or endpoint.environment)
-            self._add(self.endpoints, key, endpoint, endpoint.module, endpoint.line)
-        self.fields: dict[tuple[str, ...], tuple[Any, str]] = {}
+        self.flags = self._placed(
+            (("flag", f.module, f.owner, f.names[0]), f, f.line) for f in read_flags(syntax, with_flags)
+        )
+        self.endpoints = self._placed(
+            (("endpoint", e.module, e.method, e.path or e.environment), e, e.line)
+            for e in read_endpoints(syntax, with_endpoints)
+        )
         trees = {module: tree for module in with_models if (tree := syntax.tree(module)) is not None}
-        for module, owner, name, text, line in _fields(trees):
-            self._add(self.fields, ("field", module, owner, name), text, module, line)
+        self.fields = self._placed((("field", *names), text, line) for *names, text, line in _fields(trees))
 
-    def _add(
-        self, rows: dict[tuple[str, ...], tuple[Any, str]], key: tuple[str, ...], what: object, module: str, line: int
-    ) -> None:
-        rows.setdefault(key, (what, f"{self._modules[module]}:{line}"))
+    def _placed(self, rows: Iterable[tuple[tuple[str, ...], Any, int]]) -> _Rows:
+        """Each thing with its place; its key names what it is and its module first."""
+        found: _Rows = {}
+        for key, what, line in rows:
+            found.setdefault(key, (what, f"{self._modules[key[1]]}:{line}"))
+        return found
 
 
 _Rows = dict[tuple[str, ...], tuple[Any, str]]
@@ -66,15 +65,12 @@ _Compare = Callable[[Any, Any], tuple[str, str] | None]
 def _compare(old: _Rows, new: _Rows, changed: _Compare, pair: Pair) -> Iterator[Change]:
     for key in sorted(old.keys() | new.keys()):
         subject = f"{key[2]} {key[3]}" if key[0] == "endpoint" else ".".join(key[2:]) if key[0] == "field" else key[3]
-        if key not in new:
-            what, where = old[key]
-            yield Change(subject, "removed", _said(what), "", where, _why(pair, where, key, removed=True))
-        elif key not in old:
-            what, where = new[key]
-            yield Change(subject, "added", "", _said(what), where, _why(pair, where, key, removed=False))
-        elif (found := changed(old[key][0], new[key][0])) is not None:
-            where = new[key][1]
-            yield Change(subject, "changed", *found, where, _why(pair, where, key, removed=False))
+        kind = fate(key in old, key in new)
+        what, where = new.get(key) or old[key]
+        alone = {"removed": (_said(what), ""), "added": ("", _said(what))}
+        texts = alone[kind] if kind in alone else changed(old[key][0], what)
+        if texts is not None:
+            yield Change(subject, kind, *texts, where, _why(pair, where, key, removed=kind == "removed"))
 
 
 def _moved(changes: Iterable[Change]) -> Iterator[Change]:
@@ -135,9 +131,8 @@ def _why(pair: Pair, where: str, key: tuple[str, ...], *, removed: bool) -> str:
     if rule and key[0] != "flag":
         return f"rule {rule} took it before"
     changed = pair.upstream_changed(path)
-    if changed:
-        return f"upstream changed the file{pair.by(path)}"
-    return "upstream did not change the file" if changed is False else ""
+    said = f"upstream changed the file{pair.by(path)}" if changed else "upstream did not change the file"
+    return said if changed is not None else ""
 
 
 def _fields(trees: dict[str, ast.Module]) -> Iterator[tuple[str, str, str, str, int]]:

@@ -21,6 +21,7 @@ from shrinker.report.pages import cell, templates
 COMMENT_LIMIT = 65_536
 """Characters that GitHub takes in one comment."""
 _ROWS = (10_000, 400, 200, 100, 50, 25, 12, 6, 3)
+_CUT = "\n\n_Cut here to fit a comment. The HTML and JSON pages have everything._\n"
 _MARGIN = 400
 """For the sentence that says what was cut."""
 
@@ -43,7 +44,7 @@ def markdown(review: Review, limit: int = COMMENT_LIMIT) -> str:
         if not limit or len(body) + _MARGIN <= limit:
             break
     else:
-        return _cut_rows(body, limit)
+        return body[: limit - len(_CUT)].rpartition("\n")[0] + _CUT
     chosen, left = _fitting(review.text, limit - len(body) - _MARGIN if limit else None)
     page = body + _text_section(chosen, left)
     assert not limit or len(page) <= limit, "the margin holds what was cut"
@@ -107,8 +108,9 @@ def _fitting(changes: Sequence[TextChange], space: int | None) -> tuple[list[Tex
 def _text_section(chosen: Sequence[TextChange], left: Sequence[TextChange]) -> str:
     parts: list[str] = []
     if chosen:
-        fence = _fence("".join(change.text for change in chosen))
-        text = "".join(change.text for change in chosen)
+        text, fence = "".join(change.text for change in chosen), "```"
+        while fence in text:
+            fence += "`"
         parts.append(f"\n## Unified diff of the generated trees\n\n{fence}diff\n{text}{fence}\n")
     if left:
         rows = sum(change.text.count("\n") for change in left)
@@ -117,18 +119,6 @@ def _text_section(chosen: Sequence[TextChange], left: Sequence[TextChange]) -> s
             "from the first that did not fit. The HTML and JSON pages have all of them._\n"
         )
     return "".join(parts)
-
-
-def _fence(text: str) -> str:
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return fence
-
-
-def _cut_rows(body: str, limit: int) -> str:
-    said = "\n\n_Cut here to fit a comment. The HTML and JSON pages have everything._\n"
-    return body[: limit - len(said)].rpartition("\n")[0] + said
 
 
 def _environment(*, escaped: bool = False) -> Environment:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from shrinker.program.nodes import NATIVE_SUFFIXES, suffix
-from shrinker.report.diff.difference import Pair
-from shrinker.report.diff.side import Side
+from shrinker.report.diff.difference import Pair, Side, compared, fate
 from shrinker.report.diff.values import Change
 from shrinker.syntax.names import last_name
 from shrinker.syntax.parsing import parsed
@@ -44,19 +43,11 @@ def dependency_changes(pair: Pair) -> tuple[Change, ...]:
         return ()
     one, other = old["distributions"], new["distributions"]
     rows: list[Change] = []
-    for name in sorted(one.keys() | other.keys()):
-        before, after = _required(one.get(name)), _required(other.get(name))
-        if before == after:
-            continue
-        kind = "changed" if before and after else "added" if after else "removed"
-        row = other.get(name)
-        if kind == "removed" and row is None:
-            reason = "upstream declares it no more"
-        elif kind == "added" and name not in one:
-            reason = f"upstream declares it now; {row['reason']}"
-        else:
-            reason = row["reason"] if row is not None else ""
-        rows.append(Change(name, kind, before, after, reason=reason))
+    for name, before, after in compared(_required(one), _required(other)):
+        reason = other[name]["reason"] if name in other else "upstream declares it no more"
+        if name not in one:
+            reason = f"upstream declares it now; {reason}"
+        rows.append(Change(name, fate(before, after), before or "", after or "", reason=reason))
     imported = _imported(pair.new, "external")
     for name in sorted(imported.keys() - _imported(pair.old, "external").keys() if pair.old.graph else ()):
         path = imported[name].rpartition(":")[0]
@@ -107,8 +98,7 @@ def decision_changes(pair: Pair) -> tuple[Change, ...]:
             outcome = min(come or gone)
             line = (new if come else old)[kind, text, outcome][-1]
             before, after = (", ".join(sorted(outcomes)) for outcomes in (gone, come))
-            what = "changed" if gone and come else "added" if come else "removed"
-            rows.append(Change(text, what, before, after, f"{path}:{line}", _upstream(pair, path)))
+            rows.append(Change(text, fate(gone, come), before, after, f"{path}:{line}", _upstream(pair, path)))
     return tuple(rows)
 
 
@@ -142,10 +132,8 @@ def _file_changes(pair: Pair, wanted: Any) -> Iterator[Change]:
     for path, one, other in pair.differing():
         if not wanted(path):
             continue
-        before = f"{one.lines_after:,} lines" if one is not None else ""
-        after = f"{other.lines_after:,} lines" if other is not None else ""
-        kind = "changed" if before and after else "added" if after else "removed"
-        yield Change(path, kind, before, after, reason=_upstream(pair, path))
+        before, after = (f"{side.lines_after:,} lines" if side is not None else "" for side in (one, other))
+        yield Change(path, fate(before, after), before, after, reason=_upstream(pair, path))
 
 
 def _upstream(pair: Pair, path: str) -> str:
@@ -159,11 +147,13 @@ def _upstream(pair: Pair, path: str) -> str:
     return f"upstream {words} the file{pair.by(path)}"
 
 
-def _required(row: Any) -> str:
-    if row is None or row["state"] == "dropped":
-        return ""
-    declared = [f"{requirement} [{extra}]" if extra else requirement for extra, requirement in row["declared"]]
-    return "; ".join(declared) or row["state"]
+def _required(distributions: Mapping[str, Any]) -> dict[str, str]:
+    """How each distribution that is not dropped is declared."""
+    return {
+        name: "; ".join(f"{text} [{extra}]" if extra else text for extra, text in row["declared"]) or row["state"]
+        for name, row in distributions.items()
+        if row["state"] != "dropped"
+    }
 
 
 def _triton_changes(pair: Pair) -> list[Change]:
@@ -172,12 +162,10 @@ def _triton_changes(pair: Pair) -> list[Change]:
         if not path.endswith(".py"):
             continue
         before, after = _triton(pair.old.read(path)), _triton(pair.new.read(path))
-        for name in sorted(before.keys() | after.keys()):
-            if before.get(name, ("", 0))[0] == after.get(name, ("", 0))[0]:
-                continue
-            kind = "changed" if name in before and name in after else "added" if name in after else "removed"
-            line = (after.get(name) or before[name])[1]
-            rows.append(Change(name, f"Triton {kind}", where=f"{path}:{line}", reason=_upstream(pair, path)))
+        for name, was, now in compared(before, after):
+            if was is None or now is None or was[0] != now[0]:
+                place = f"{path}:{(now or was or ('', 0))[1]}"
+                rows.append(Change(name, f"Triton {fate(was, now)}", where=place, reason=_upstream(pair, path)))
     return rows
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from shrinker.report.diff.files import OWN
-from shrinker.report.diff.values import Change, FileChange, FileMove, Review, SymbolMove
+from shrinker.report.diff.values import Change, FileChange, Review
 
 _PLACE = re.compile(r"(\S+/\S+?)(?::(\d+))?(?: |$)")
 _BY_UPSTREAM = re.compile(r"upstream (added|removed|changed|declares)")
@@ -127,20 +127,18 @@ def _odd(decision: Change) -> bool:
 def _moves(review: Review) -> Iterator[tuple[bool, str, tuple[Row, ...]]]:
     """Whether it is symbols, ``kept`` or ``removed``, and the rows."""
     for said, fate, moved in (("kept", "added", review.kept), ("removed", "removed", review.removed)):
-        yield False, said, tuple(_moved_file(f, fate) for f in moved)
+        rows = []
+        for file in moved:
+            cells = (file.path, f"{file.lines:,}", file.reason.text, ", ".join(file.commits))
+            rows.append(Row(cells, fate, file.reason.cause, file.path, chain=file.reason.chain))
+        yield False, said, tuple(rows)
     for said, fate, symbols in (("kept", "added", review.symbols_kept), ("removed", "removed", review.symbols_removed)):
-        yield True, said, tuple(_moved_symbol(s, fate) for s in symbols)
-
-
-def _moved_file(move: FileMove, fate: str) -> Row:
-    cells = (move.path, f"{move.lines:,}", move.reason.text, ", ".join(move.commits))
-    return Row(cells, fate, move.reason.cause, move.path, chain=move.reason.chain)
-
-
-def _moved_symbol(move: SymbolMove, fate: str) -> Row:
-    kind = f"{move.kind}, with {move.members} members" if move.members else move.kind
-    cells = (move.name, kind, f"{move.path}:{move.line}", move.reason.text, ", ".join(move.commits))
-    return Row(cells, fate, move.reason.cause, move.path, move.generated, move.line, move.reason.chain)
+        rows = []
+        for s in symbols:
+            kind = f"{s.kind}, with {s.members} members" if s.members else s.kind
+            whole = (s.name, kind, f"{s.path}:{s.line}", s.reason.text, ", ".join(s.commits))
+            rows.append(Row(whole, fate, s.reason.cause, s.path, s.generated, s.line, s.reason.chain))
+        yield True, said, tuple(rows)
 
 
 def _file(change: FileChange, text: str) -> Row:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
 
 from shrinker.program.symbols.why import Symbols
 from shrinker.program.why import Step
-from shrinker.report.diff.difference import Pair, shown
-from shrinker.report.diff.side import Side
+from shrinker.report.diff.difference import Pair, Side, shown
 from shrinker.report.diff.values import Reason, SymbolMove
 from shrinker.syntax.parsing import parsed
 from shrinker.values.upstream import module_name
@@ -34,14 +32,21 @@ def moved_symbols(pair: Pair) -> tuple[tuple[SymbolMove, ...], tuple[SymbolMove,
         return (), ()
     old, new = _units(pair.old.symbols), _units(pair.new.symbols)
     both = pair.old.files.keys() & pair.new.files.keys()
-    text = _Definitions(pair)
+    text = _Definitions()
     kept = {n: u for n, u in new.items() if u.live and u.path in both and not (n in old and old[n].live)}
     gone = {n: u for n, u in old.items() if u.live and u.path in both and not (n in new and new[n].live)}
     appeared = {name.rpartition(".")[2]: name for name in kept if "." in name and kept[name].kind != "member"}
     dropped = {row.symbol: row for row in pair.new.symbols.dropped()}
     lost = {row.symbol: row for row in pair.old.symbols.dropped()}
+
+    def move(name: str, unit: _Unit, among: Iterable[str], reason: Reason) -> SymbolMove:
+        members = sum(other.startswith(f"{name}.") for other in among) if unit.kind == "class" else 0
+        generated = text.line(pair.old if among is gone else pair.new, unit.path, name, generated=True)
+        commits = pair.commits(unit.path)
+        return SymbolMove(name, unit.kind, unit.path, unit.line, reason, members, generated, commits)
+
     newly = [
-        _move(name, unit, kept, _newly_kept(pair, name, unit, name in old or name in lost, text), text, pair.new)
+        move(name, unit, kept, _newly_kept(pair, name, unit, name in old or name in lost, text))
         for name, unit in kept.items()
         if unit.owner not in kept
     ]
@@ -56,13 +61,13 @@ def moved_symbols(pair: Pair) -> tuple[tuple[SymbolMove, ...], tuple[SymbolMove,
                 cause = "upstream"
             steps = _steps(pair.old.symbols, unit.number)
             reason = Reason(cause, f"{why}: {row.reason}", shown(steps))
-        elif name in new or name in dropped or text.has(pair.new, unit.path, name):
+        elif name in new or name in dropped or text.line(pair.new, unit.path, name):
             reason = pair.unreached(_steps(pair.old.symbols, unit.number))
         else:
             other = appeared.get(name.rpartition(".")[2], "") if unit.kind != "member" else ""
             where = f"; {other} is new" if other else ""
             reason = Reason("upstream", f"upstream removed it{pair.by(unit.path)}{where}")
-        away.append(_move(name, unit, gone, reason, text, pair.old))
+        away.append(move(name, unit, gone, reason))
     return _sorted(newly), _sorted(away)
 
 
@@ -80,19 +85,11 @@ def _units(symbols: Symbols) -> dict[str, _Unit]:
     return found
 
 
-def _move(name: str, unit: _Unit, among: Iterable[str], reason: Reason, text: _Definitions, side: Side) -> SymbolMove:
-    inside = f"{name}."
-    members = sum(other.startswith(inside) for other in among) if unit.kind == "class" else 0
-    generated = text.line(side, unit.path, name)
-    commits = text.pair.commits(unit.path)
-    return SymbolMove(name, unit.kind, unit.path, unit.line, reason, members, generated, commits)
-
-
 def _newly_kept(pair: Pair, name: str, unit: _Unit, known: bool, text: _Definitions) -> Reason:
     assert pair.old.symbols is not None and pair.new.symbols is not None, "looked at before"
     steps = _steps(pair.new.symbols, unit.number)
     reached = pair.reached(steps)
-    if known or text.has(pair.old, unit.path, name):
+    if known or text.line(pair.old, unit.path, name):
         return Reason(reached.cause, f"was there and removed; {reached.text}", reached.chain)
     return Reason("upstream", f"upstream added it{pair.by(unit.path)}", reached.chain)
 
@@ -108,34 +105,19 @@ def _sorted(rows: Iterable[SymbolMove]) -> tuple[SymbolMove, ...]:
 
 
 class _Definitions:
-    """What the text of a file defines, in upstream and in the generated tree of each side."""
+    """What the texts of files define, each read once."""
 
-    def __init__(self, pair: Pair) -> None:
-        self.pair = pair
-        self._names = cache(self._read)
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, str, bool], dict[str, int]] = {}
 
-    def has(self, side: Side, path: str, name: str) -> bool:
-        """True when upstream's file of this side defines the dotted name, folded or not; False, too, where it cannot be read."""
-        return _inside(path, name) in self._names(side is self.pair.new, path, False)
-
-    def line(self, side: Side, path: str, name: str) -> int:
-        """Where the generated file of this side defines it; 0 where it does not."""
-        return self._names(side is self.pair.new, path, True).get(_inside(path, name), 0)
-
-    def _read(self, new: bool, path: str, generated: bool) -> dict[str, int]:
-        side = self.pair.new if new else self.pair.old
-        upstream = side.upstream
-        if generated:
-            data = side.read(path)
-        else:
-            data = upstream.read(path) if upstream is not None and path in upstream.by_path else b""
-        tree = parsed(data)
-        return dict(_defined(tree.body, "")) if tree is not None else {}
-
-
-def _inside(path: str, name: str) -> str:
-    module = module_name(path) or path.removesuffix(".py").replace("/", ".")
-    return name.removeprefix(f"{module}.")
+    def line(self, side: Side, path: str, name: str, *, generated: bool = False) -> int:
+        """Where upstream's file of a side, or the generated one, defines the dotted name, folded or not; 0 where it does not, or cannot be read."""
+        key = (id(side), path, generated)
+        if key not in self._known:
+            tree = parsed(side.read(path) if generated else side.read_upstream(path))
+            self._known[key] = dict(_defined(tree.body, "")) if tree is not None else {}
+        module = module_name(path) or path.removesuffix(".py").replace("/", ".")
+        return self._known[key].get(name.removeprefix(f"{module}."), 0)
 
 
 def _defined(body: Iterable[ast.AST], owner: str) -> Iterator[tuple[str, int]]:

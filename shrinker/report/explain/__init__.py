@@ -17,8 +17,7 @@ from shrinker.program import answers
 from shrinker.program.symbols.table import Imported
 from shrinker.program.why import Chain, Step, Unreached, names_file
 from shrinker.report.explain import offered
-from shrinker.report.explain.generated import Answer, Generated, several, unknown, without
-from shrinker.report.explain.leaving import leaving, leaving_rule
+from shrinker.report.explain.generated import Answer, Generated, leaving, leaving_rule, several, unknown, without
 from shrinker.syntax.bindings import collect
 from shrinker.syntax.walk import definitions
 from shrinker.values.errors import InputError
@@ -49,7 +48,11 @@ class Explainer:
             if found := look(self._tree, name):
                 return found
         if operator := _OPERATOR.fullmatch(name):
-            return self._operator(operator[1] or operator[2], operator[3])
+            # A name of a kernel library, or the function that is registered by that name.
+            try:
+                return self._named(f"{operator[1] or operator[2]}.{operator[3]}")
+            except InputError:
+                return self._named(operator[3])
         if found := self._generated_line(name) or self._folder(name):
             return found
         return self._named(name)
@@ -92,13 +95,6 @@ class Explainer:
                 return other + line - start
         return 0
 
-    def _operator(self, library: str, name: str) -> list[Answer]:
-        """An operator of PyTorch: a name of a kernel library, or the function that is registered by that name."""
-        try:
-            return self._named(f"{library}.{name}")
-        except InputError:
-            return self._named(name)
-
     def _folder(self, name: str) -> list[Answer]:
         plain = name.rstrip("/").removeprefix(f"{self._tree.shown}/")
         roots = tuple(f"{root}/" for root in (plain, f"python/{plain}", f"{PACKAGE_PREFIX}{plain}"))
@@ -131,7 +127,10 @@ class Explainer:
                     continue
                 defined = []
             if one.bound == "*" and defined and all(each.verdict == "removed" for each in defined):
-                found += [_not_handed_on(one, defined[0]), *defined]
+                # An import of all names of a module that no longer has this one; it stays for the others, if at all.
+                place = f"{one.path}:{one.line}"
+                says = f"{place} takes all names of a module that has {one.target} no more"
+                found += [Answer(one.name, "removed", (says,), defined[0].change, place), *defined]
             else:
                 found += [self._import(one, outside=not defined), *defined]
         return list(dict.fromkeys(found))
@@ -178,18 +177,12 @@ class Explainer:
             except InputError as error:
                 if "belongs to no statement" in error.message or "files are named" in kept.message:
                     raise kept from None
-                if absent := self._absent(name):
-                    return absent
+                whys = self._tree.data["whys"]
+                if absents := self._tree.data["absents"].get(name):
+                    says = {rule: f"rule {rule}: it is not installed. {whys[rule]}" for rule in absents}
+                    return [Answer(name, "removed", (because,), without(rule)) for rule, because in says.items()]
                 raise unknown(name, self._names(name)) from None
         return [self._removed(one) for one in found[:_MOST]]
-
-    def _absent(self, name: str) -> list[Answer]:
-        """A package that rules say is not installed."""
-        rules, whys = self._tree.data["absents"].get(name, ()), self._tree.data["whys"]
-        return [
-            Answer(name, "removed", (f"rule {rule}: it is not installed. {whys[rule]}",), without(rule))
-            for rule in rules
-        ]
 
     def _kept(self, chain: Chain) -> Answer:
         steps = chain.steps
@@ -209,24 +202,15 @@ class Explainer:
         return Answer(subject, "kept", tuple(because) or ("it is kept with its file",), change, upstream, generated)
 
     def _removed(self, one: answers.Dropped | Unreached) -> Answer:
-        sites = (
-            [f"{s.path}:{s.line}: named by {s.source}: {s.fate}" for s in one.named_by]
-            if isinstance(one, answers.Dropped)
-            else [f"{path}:{line}: {state}" for path, line, state in one.importers]
-        )
-        because = (f"{one.rule}: {one.reason}", *sites[:_MOST])
-        alive = one.alive[:1] if isinstance(one, answers.Dropped) else ()
         change = self._undone(one.rule)
-        if alive:
-            change += f"; it would live with {_cause(alive[0])}"
-        subject = one.symbol if isinstance(one, answers.Dropped) else one.path
-        return Answer(
-            subject,
-            "removed",
-            because,
-            change,
-            f"{one.path}:{one.line}" if isinstance(one, answers.Dropped) else one.path,
-        )
+        if isinstance(one, answers.Dropped):
+            subject, place = one.symbol, f"{one.path}:{one.line}"
+            sites = [f"{s.path}:{s.line}: named by {s.source}: {s.fate}" for s in one.named_by]
+            change += "".join(f"; it would live with {_cause(step)}" for step in one.alive[:1])
+        else:
+            subject = place = one.path
+            sites = [f"{path}:{line}: {state}" for path, line, state in one.importers]
+        return Answer(subject, "removed", (f"{one.rule}: {one.reason}", *sites[:_MOST]), change, place)
 
     def _places(self, target: str) -> tuple[str, str]:
         """Where something kept stands in upstream, and in the tree."""
@@ -239,13 +223,10 @@ class Explainer:
             return name, str(self._tree.shown / name)
         if kind != "symbol" or self._tree.symbols is None:
             return "", ""
-        place = next(
-            ((path, self._tree.symbols.line(n)) for n, _, unit, path in self._tree.symbols.units() if unit == name),
-            None,
-        )
-        if place is None:
+        unit = next(((n, path) for n, _, unit, path in self._tree.symbols.units() if unit == name), None)
+        if unit is None:
             return "", ""
-        path, line = place
+        line, path = self._tree.symbols.line(unit[0]), unit[1]
         there = _line_of((self._tree.out / path).read_bytes(), name.removeprefix(f"{module_name(path)}."))
         there = there or self._aligned(path, line, back=True)
         return f"{path}:{line}", f"{self._tree.shown / path}:{there}" if there else str(self._tree.shown / path)
@@ -262,12 +243,6 @@ class Explainer:
             end = re.split(r"[./]", name)[-1]
             if abs(len(end) - len(last)) < 4 and end[:1] == last[:1]:
                 yield name
-
-
-def _not_handed_on(one: Imported, defined: Answer) -> Answer:
-    """An import of all names of a module that no longer has this one; it stays for the others, if at all."""
-    says = f"{one.path}:{one.line} takes all names of a module that has {one.target} no more"
-    return Answer(one.name, "removed", (says,), defined.change, f"{one.path}:{one.line}")
 
 
 def _cause(step: Step) -> str:

@@ -56,22 +56,19 @@ def flag(tree: Generated, name: str) -> list[Answer]:
         for names, choices, feature, rule, _ in tree.tables.get("OPTIONS", ())
         if name in names
     ]
-    refused = [
-        (row["values"] or row["only"], bool(row["only"]), row["rule"], row["instead"])
-        for row in tree.report("interface.json")["refused"]
-        if row["subject"] == name
-    ]
+    refused = [row for row in tree.report("interface.json")["refused"] if row["subject"] == name]
     word = name.lstrip("-").replace("-", "_")
     declared = rf"add_argument\(\s*([\"']{re.escape(name)}[\"'])|^    ({re.escape(word)}): A\["
     place = tree.first(declared, word) or tree.first(declared, name)
     if place and not any(not answer.subject.partition(" ")[2] for answer in found):
-        said = [f"all but {' '.join(v)}" if only else " ".join(v) or "any value" for v, only, _, _ in refused]
-        because = [f"{text} is refused by rule {row[2]}. {row[3]}" for text, row in zip(said, refused, strict=True)]
+        because = []
+        for row in refused:
+            texts = " ".join(row["values"] or row["only"])
+            said = f"all but {texts}" if row["only"] else texts or "any value"
+            because.append(f"{said} is refused by rule {row['rule']}. {row['instead']}")
         verdict = "refused" if refused else "kept"
-        change = (
-            "; ".join(dict.fromkeys(without(row[2]) for row in refused))
-            or "a [[fact]] that says it is off, with a [[reject]]"
-        )
+        change = "; ".join(dict.fromkeys(without(row["rule"]) for row in refused))
+        change = change or "a [[fact]] that says it is off, with a [[reject]]"
         found.append(Answer(name, verdict, tuple(because) or ("the command line takes it",), change, generated=place))
     if not found:
         near = [n for row in tree.tables.get("OPTIONS", ()) for n in row[0]]
@@ -97,11 +94,8 @@ def variable(tree: Generated, name: str) -> list[Answer]:
                 )
                 return [Answer(name, "removed", because, without(rule))]
     place = tree.first(rf"\b{name}\b", name)
-    return (
-        [Answer(name, "kept", ("kept code reads it",), "a [[fact]] with `environment`", generated=place)]
-        if place
-        else []
-    )
+    answer = Answer(name, "kept", ("kept code reads it",), "a [[fact]] with `environment`", generated=place)
+    return [answer] if place else []
 
 
 def endpoint(tree: Generated, name: str) -> list[Answer]:
