@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 from equivalence.simulation.kernels.registry import Tensor, jit, kernel
 
 
 @kernel("sgl_kernel", source="sgl-kernel/csrc/moe/moe_align_kernel.cu")
+@jit("moe_align", "moe_align_block_size", source="moe/moe_align_kernel.cu")
 def moe_align_block_size(
     topk_ids: Tensor,
     num_experts: int,
@@ -44,22 +43,11 @@ def moe_align_block_size(
     cumsum_buffer[: len(ends)].copy_(cumsum_buffer.new_tensor(ends))
 
 
-@jit("moe_align", "moe_align_block_size", source="moe/moe_align_kernel.cu")
-def jit_moe_align_block_size(*args: Any) -> None:
-    """The same, where upstream builds it."""
-    moe_align_block_size(*args)
-
-
 @kernel("sgl_kernel", source="sgl-kernel/csrc/moe/moe_sum_reduce.cu")
+@kernel("sgl_kernel", "moe_sum", source="sgl-kernel/csrc/moe/moe_sum.cu")
 def moe_sum_reduce(input: Tensor, output: Tensor, routed_scaling_factor: float = 1.0) -> None:
     """Sum of each token's experts, scaled."""
     output.copy_((input.float().sum(1) * routed_scaling_factor).to(output.dtype))
-
-
-@kernel("sgl_kernel", source="sgl-kernel/csrc/moe/moe_sum.cu")
-def moe_sum(input: Tensor, output: Tensor) -> None:
-    """Sum of each token's experts."""
-    moe_sum_reduce(input, output)
 
 
 @kernel("flashinfer.fused_moe", source="flashinfer csrc/fused_moe/noAuxTcKernels.cu")
