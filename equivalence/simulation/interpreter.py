@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from equivalence.simulation import calls, events, graphs
+from equivalence.simulation.calls import SimulationError
 from equivalence.simulation.settings import Settings
 
 VERSION = "3.6.0"
@@ -20,8 +21,6 @@ def install(triton: Any, settings: Settings) -> None:
     Raises:
         SimulationError: Triton has another version than the one that the corrections were written for.
     """
-    from equivalence.simulation.calls import SimulationError
-
     if triton.__version__ != VERSION:
         raise SimulationError(
             f"Triton is {triton.__version__}, its interpreter's arithmetic is put right for {VERSION}",
