@@ -128,7 +128,7 @@ class _Run:
         self.note(f"{cell.name}: starting")
         plan = self.plan
         gpus = self._take(min(2 * cell.gpus, len(plan.gpus)))
-        setting = turns.Setting(cell, plan.environment, plan.checkpoints, plan.out, gpus, limit, self.note)
+        setting = turns.Setting(cell, plan, gpus, limit, self.note)
         try:
             seen = throughput.measure(setting, plan.trees[0], others)
         finally:

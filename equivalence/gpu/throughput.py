@@ -94,22 +94,22 @@ def _pair(setting: Setting, block: Block) -> list[Taken]:
 
 def _one(setting: Setting, turn: int, tree: Tree, gpus: Sequence[int]) -> list[Numbers]:
     """One run that has no server under load: what it measured, once or more often; empty where the time ended it."""
-    cell, environment = setting.cell, setting.environment
-    log = setting.out / "logs" / f"{cell.name}.{tree.name}.{turn}.log"
+    cell, environment = setting.cell, setting.plan.environment
+    log = setting.plan.out / "logs" / f"{cell.name}.{tree.name}.{turn}.log"
     if cell.kind == "startup":
         start = launches(
-            cell, tree, environment, setting.checkpoints, free_port(), log, gpus, max(1.0, setting.left() - 20)
+            cell, tree, environment, setting.plan.checkpoints, free_port(), log, gpus, max(1.0, setting.left() - 20)
         )[0]
         with Server(start) as server:
             seconds = _ready(setting, tree, server)
         return [{"ready_seconds": round(seconds, 2), "peak_host_bytes": server.peak}] if seconds else []
-    result = setting.out / "bench" / f"{cell.name}.{tree.name}.{turn}.jsonl"
+    result = setting.plan.out / "bench" / f"{cell.name}.{tree.name}.{turn}.jsonl"
     result.parent.mkdir(parents=True, exist_ok=True)
     result.unlink(missing_ok=True)
     if cell.kind == "import":
         command, overlay = environment.command("-c", _IMPORT), environment.overlay(tree)
     else:
-        engine = ["--model-path", str(setting.checkpoints / cell.checkpoint), *cell.server_arguments()]
+        engine = ["--model-path", str(setting.plan.checkpoints / cell.checkpoint), *cell.server_arguments()]
         if cell.kind == "offline":
             # It draws its warm-up of conversations, which it would fetch from the network.
             conversations = result.with_name("conversations.json")
@@ -147,9 +147,11 @@ def _serve(setting: Setting, block: Block) -> list[Taken]:
     with ExitStack() as stack:
         servers = []
         for tree, gpus, port in zip(block.trees, block.gpus, ports, strict=True):
-            log = setting.out / "logs" / f"{cell.name}.{block.number}.{tree.name}.log"
+            log = setting.plan.out / "logs" / f"{cell.name}.{block.number}.{tree.name}.log"
             patience = max(1.0, setting.left() - 20)
-            start = launches(cell, tree, setting.environment, setting.checkpoints, port, log, gpus, patience)[0]
+            start = launches(cell, tree, setting.plan.environment, setting.plan.checkpoints, port, log, gpus, patience)[
+                0
+            ]
             servers.append(stack.enter_context(Server(start)))
         # Waited for at once: a server that is asked late would seem to start late.
         with ThreadPoolExecutor() as pool:
@@ -188,7 +190,7 @@ def _load(setting: Setting, tree: Tree, port: int, seed: int, turn: str) -> Numb
     here = str(Path(__file__).parents[2])
     asked = f"--port {port} --seed {seed} --part {PART}"
     command = [sys.executable, "-m", "equivalence.gpu.load", *asked.split()]
-    log = setting.out / "logs" / f"{setting.cell.name}.{turn}.{tree.name}.load.log"
+    log = setting.plan.out / "logs" / f"{setting.cell.name}.{turn}.{tree.name}.load.log"
     done = run(command, variables=process_environment({"PYTHONPATH": here}), output=log, limit=setting.left())
     numbers = _printed(done.text())
     if done.code is not None and (done.code != 0 or not numbers):
