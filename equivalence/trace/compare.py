@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from equivalence.trace import reasons
@@ -64,6 +65,10 @@ class Comparison:
     lines: Counter[str] = field(default_factory=Counter)
     """Executed physical lines: found word for word, found simplified, or exempt, by kind."""
     missing: list[Missing] = field(default_factory=list)
+
+
+KINDS = (FOUND, SHORTER, *reasons.KINDS)
+"""Everything that lines are counted under, in the order of reports."""
 
 
 @dataclass(slots=True)
@@ -122,17 +127,17 @@ def _read(running: Lines, importing: Lines, upstream: Path, generated: Path, fou
     return files
 
 
+@dataclass
 class _Judge:
-    def __init__(self, files: list[_File], names: Names, stated: Stated, found: Comparison) -> None:
-        self.files = files
-        self.names = names
-        self.stated = stated
-        self.found = found
-        self.gone = self._gone()
-        self.known: dict[str, bool] = {}
-        self.only: dict[str, bool] = {}
+    files: list[_File]
+    names: Names
+    stated: Stated
+    found: Comparison
+    known: dict[str, bool] = field(default_factory=dict)
+    only: dict[str, bool] = field(default_factory=dict)
 
-    def _gone(self) -> dict[str, list[list[Line]]]:
+    @cached_property
+    def gone(self) -> dict[str, list[list[Line]]]:
         """Executed lines of each function that is gone, by its name; an empty list of one whose result is stated."""
         gone: dict[str, list[list[Line]]] = {}
         for file in self.files:
@@ -265,8 +270,3 @@ def _name(function: Scope) -> str:
 def _module(path: str) -> str:
     """Dotted name of a file below the package."""
     return module_name(PACKAGE_PREFIX + path) or ""
-
-
-def kinds() -> Iterable[str]:
-    """Everything that lines are counted under, in the order of reports."""
-    return (FOUND, SHORTER, *reasons.KINDS)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shrinker.syntax.imports import absolute, package_of
+from shrinker.syntax.walk import Definition
 from shrinker.values.upstream import PACKAGE_PREFIX, module_name
 
-_DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:[.:][A-Za-z_]\w*)*\Z")
 _LONGEST = 200
 
@@ -76,9 +76,7 @@ def names_of_tree(package: Path) -> Names:
         )
         for file in sorted(package.rglob("*.py"))
     }
-    defined = {
-        module: {n.name for n in tree.body if isinstance(n, _DEFINITIONS)} for module, (_, tree) in trees.items()
-    }
+    defined = {module: {n.name for n in tree.body if isinstance(n, Definition)} for module, (_, tree) in trees.items()}
     plain: set[str] = set()
     for module, (file, tree) in trees.items():
         own = set(defined[module])

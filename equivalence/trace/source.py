@@ -5,15 +5,13 @@ from __future__ import annotations
 import ast
 import bisect
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from shrinker.check.tokens import Tokens, logical_lines
+from shrinker.syntax.walk import BLOCKS_OF, Definition, statements
 
 Scope = tuple[str, ...]
 """Names of the classes and functions around a line, the outermost first."""
-
-_DEFINES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +45,11 @@ class Source:
         """Raises SyntaxError or tokenize.TokenError when the text is not Python."""
         tree = ast.parse(text)
         owners, definitions = _owners(tree, text.count("\n") + 2)
-        statements: dict[int, ast.stmt] = {}
-        for node in _statements(tree):
+        starting: dict[int, ast.stmt] = {}
+        # An outer one comes before what it holds.
+        for node in statements(tree):
             for start in (node, *getattr(node, "decorator_list", ())):
-                statements.setdefault(start.lineno, node)
+                starting.setdefault(start.lineno, node)
         lines: list[Line] = []
         scopes: dict[Scope, list[Line]] = {}
         functions: dict[Scope, list[Line]] = {}
@@ -58,7 +57,7 @@ class Source:
             if len(tokens) == 1 and tokens[0].startswith("#"):
                 continue
             scope, function = owners[number]
-            line = Line(number, tokens, scope, function, statements.get(number))
+            line = Line(number, tokens, scope, function, starting.get(number))
             lines.append(line)
             scopes.setdefault(scope, []).append(line)
             if function:
@@ -72,29 +71,14 @@ class Source:
         return Counter(starts[place] for place in places if place >= 0)
 
 
-def _inner(node: ast.AST) -> list[ast.AST]:
-    """Statements and what groups them; expressions hold none, and may be nested deeper than Python's stack."""
-    return [c for c in ast.iter_child_nodes(node) if isinstance(c, (ast.stmt, ast.excepthandler, ast.match_case))]
-
-
-def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
-    """All statements, an outer one before what it holds."""
-    waiting: list[ast.AST] = [tree]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.stmt):
-            yield node
-        waiting += reversed(_inner(node))
-
-
 def _owners(tree: ast.Module, count: int) -> tuple[list[tuple[Scope, Scope]], dict[Scope, list[ast.stmt]]]:
     """For each line, the innermost body that it stands in, and the outermost function of that; these functions."""
     owners: list[tuple[Scope, Scope]] = [((), ())] * (count + 1)
     definitions: dict[Scope, list[ast.stmt]] = {}
 
     def enter(node: ast.AST, scope: Scope, function: Scope) -> None:
-        for child in _inner(node):
-            if not isinstance(child, _DEFINES):
+        for child in (part for name in BLOCKS_OF[type(node)] for part in getattr(node, name)):
+            if not isinstance(child, Definition):
                 enter(child, scope, function)
                 continue
             inner = (*scope, child.name)
