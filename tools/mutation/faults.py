@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shrinker.check import allowances
+from shrinker.syntax.parsing import parse, parsed
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
 from tools.mutation.kinds import DATA_FILE, ON_PYTHON, Source
 from tools.mutation.native_kinds import NATIVE_FILE, ON_NATIVE, SUFFIXES
-from tools.mutation.surgery import parsed
 
 KINDS = (*ON_PYTHON, DATA_FILE, *ON_NATIVE, NATIVE_FILE)
 _FILES_A_KIND = 400
@@ -93,14 +93,9 @@ def _of_file(kind: str, path: str, tree: UpstreamTree, out: Path, order: random.
         changes = list(ON_NATIVE[kind](text))
     else:
         upstream = tree.read(path).decode("utf-8-sig") if path in tree.by_path else ""
-        changes = list(ON_PYTHON[kind](Source(path, text, parsed(text), upstream)))
+        changes = list(ON_PYTHON[kind](Source(path, text, parse(text), upstream)))
     order.shuffle(changes)
     for change in changes:
-        try:
-            if kind in ON_PYTHON:
-                parsed(change.text)
-        except SyntaxError:
-            # The emptied place was no block of its own (`if x: import a`): not what a tool would write.
-            continue
-        if change.text != text:
+        # No Python: the emptied place was no block of its own (`if x: import a`), which is not what a tool would write.
+        if change.text != text and (kind in ON_NATIVE or parsed(change.text) is not None):
             yield Fault(kind, path, change.line, change.subject, change.text)

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from shrinker.syntax.names import last_name
+from shrinker.syntax.parsing import parse
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import UpstreamTree, module_name
-from tools.mutation.surgery import parsed
 
 _WHY = "Planted to see whether the evidence notices a wrong rule."
 _ASKS = re.compile(r"_?(is|has|use|uses|should|can|enable|supports?|need|needs)_\w+")
@@ -116,7 +116,7 @@ def draw(tree: UpstreamTree, out: Path, manifest: Manifest, *, count: int, seed:
 
 
 def _of_module(module: str, source: bytes) -> Iterator[WrongRule]:
-    tree = parsed(source)
+    tree = parse(source)
     if module.count(".") > 1:
         yield _module(module)
     for node in tree.body:
@@ -128,8 +128,6 @@ def _of_module(module: str, source: bytes) -> Iterator[WrongRule]:
                     if isinstance(key, ast.Constant) and isinstance(key.value, str):
                         row = (("tables", (f"{module}.{name}",)), ("never", (key.value,)))
                         yield WrongRule(ROW, f"{module}.{name}: {key.value}", "domains", row)
-            case _:
-                pass
     for each in ast.walk(tree):
         match each:
             case ast.If(test=test) | ast.IfExp(test=test):
@@ -152,5 +150,3 @@ def _of_module(module: str, source: bytes) -> Iterator[WrongRule]:
             case ast.Constant(value=str(text)) if re.fullmatch(r"Deepseek\w+ForCausalLM\w*", text):
                 names = ("sglang.**.architectures", "sglang.**.model_arch", "sglang.**.arch")
                 yield WrongRule(ARCHITECTURE, text, "domains", (("names", names), ("never", (text,))))
-            case _:
-                pass
