@@ -5,8 +5,8 @@ variables a command runs simulated, `equivalence.processes` starts it and always
 `requirements.txt`, through `site/sitecustomize.py`): `install` puts the simulation in place before anything of the
 tree is imported:
 
-- `device`, `tensors`, `operators`: a `torch.cuda` of settable capability, whose memory is the CPU's;
-- `packages`, `stubs`: packages that need a GPU import, and raise when something of them is called;
+- `device`, `tensors`: a `torch.cuda` of settable capability, whose memory is the CPU's;
+- `packages`: packages that need a GPU import, and raise when something of them is called;
 - `kernels`: references in plain PyTorch for the kernels that DeepSeek calls, each with the place of what it stands for;
 - `interpreter`: Triton's kernels, by Triton's own interpreter with the arithmetic of bfloat16 and float8 put right;
 - `graphs`: recording and replaying of CUDA graphs;

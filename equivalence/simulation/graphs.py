@@ -122,7 +122,7 @@ class Capture:
         self._graph.capture_end()
 
 
-def install(torch: Any) -> None:
+def install() -> None:
     """Put graphs into `torch.cuda`."""
     cuda = torch.cuda
     cuda.CUDAGraph = cuda.graphs.CUDAGraph = CUDAGraph

@@ -15,9 +15,8 @@ from functools import cached_property
 from pathlib import Path
 
 from equivalence.trace import reasons
-from equivalence.trace.names import Names, names_of, names_of_tree
 from equivalence.trace.pairing import pair
-from equivalence.trace.source import Line, Scope, Source
+from equivalence.trace.source import Line, Names, Scope, Source, names_of, names_of_tree
 from shrinker.cache.workers import without_gc
 from shrinker.check.declarations import registers_of
 from shrinker.check.registrations import is_let_go

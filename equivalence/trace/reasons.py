@@ -10,8 +10,7 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from equivalence.trace.names import Names
-from equivalence.trace.source import Line
+from equivalence.trace.source import Line, Names
 
 CONDITION = "header of a decided condition"
 """`if`, `elif`, `while`, `assert`, `case`: its value was decided. What ran under it is asked for line by line."""

@@ -23,24 +23,18 @@ def moe_align_block_size(
 
     `num_experts` counts one more in front, for ids of -1: experts that are on another device.
     """
-    flat = topk_ids.reshape(-1).tolist()
-    of_expert: list[list[int]] = [[] for _ in range(num_experts)]
-    for slot, expert in enumerate(flat):
-        of_expert[expert + 1].append(slot)
+    experts, slots = (topk_ids.reshape(-1).long() + 1).sort(stable=True)
+    counts = torch.bincount(experts, minlength=num_experts)
+    blocks = -(-counts // block_size)
+    ends = (blocks * block_size).cumsum(0)
+    # Each expert's slots move on by the padding of those before it.
+    shift = ends - blocks * block_size - counts.cumsum(0) + counts
     if pad_sorted_token_ids:
-        sorted_token_ids.fill_(len(flat))
-    position = block = 0
-    ends = [0]
-    for index, slots in enumerate(of_expert):
-        blocks = -(-len(slots) // block_size)
-        for offset, slot in enumerate(slots):
-            sorted_token_ids[position + offset] = slot
-        experts_ids[block : block + blocks] = index - 1
-        block += blocks
-        position += blocks * block_size
-        ends.append(position)
-    num_tokens_post_pad.fill_(position)
-    cumsum_buffer[: len(ends)].copy_(cumsum_buffer.new_tensor(ends))
+        sorted_token_ids.fill_(len(slots))
+    sorted_token_ids[torch.arange(len(slots)) + shift[experts]] = slots.to(sorted_token_ids.dtype)
+    experts_ids[: int(blocks.sum())] = torch.arange(-1, num_experts - 1).repeat_interleave(blocks).to(experts_ids.dtype)
+    num_tokens_post_pad.fill_(int(ends[-1]))
+    cumsum_buffer[: num_experts + 1] = torch.nn.functional.pad(ends, (1, 0)).to(cumsum_buffer.dtype)
 
 
 @kernel("sgl_kernel", source="sgl-kernel/csrc/moe/moe_sum_reduce.cu")
