@@ -28,14 +28,14 @@ def answer(asked: urllib.request.Request) -> tuple[int, str]:
         return error.code, error.read().decode()
 
 
-def attempt(name: str, function: Callable[[], Any]) -> None:
-    """Keep what a step gives, or how it fails."""
+def attempt(step: Callable[[], Any]) -> Any:
+    """What a step gives, or how it fails."""
     try:
-        results[name] = function()
+        return step()
     except openai.APIStatusError as error:
-        results[name] = {"raised": type(error).__name__, "status": error.status_code, "body": error.body}
+        return {"raised": type(error).__name__, "status": error.status_code, "body": error.body}
     except Exception as error:
-        results[name] = {"raised": type(error).__name__, "text": str(error)[:300]}
+        return {"raised": type(error).__name__, "text": str(error)[:300]}
 
 
 def chat() -> Any:
@@ -115,8 +115,7 @@ with open(sys.argv[1], encoding="utf-8") as file:
 address = given["address"]
 client = openai.OpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0, timeout=200)
 messages = [{"role": "user", "content": "Say hi."}]
-results: dict[str, Any] = {}
-for step in (chat, stream, completion, models, no_embeddings, bad_temperature, abort, metrics, removed):
-    attempt(step.__name__, step)
+steps = (chat, stream, completion, models, no_embeddings, bad_temperature, abort, metrics, removed)
+results = {step.__name__: attempt(step) for step in steps}
 with open(sys.argv[2], "w", encoding="utf-8") as file:
     json.dump(results, file, sort_keys=True)
