@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from shrinker.check.unused_imports import explain_imports
+from shrinker.syntax.parsing import parsed
 from shrinker.values.leftovers import Residue
 from tools.crosscheck.finding import Explained, Finding
 
@@ -116,13 +117,10 @@ def _given_less(item: Finding, out: Path, gone: Gone) -> str:
 
 def _given(file: Path, line: int) -> set[str]:
     """Names in the statement at a line, and in what the function around gives these."""
-    try:
-        tree = ast.parse(file.read_bytes(), str(file))
-    except (OSError, SyntaxError):
-        return set()
+    tree = parsed(file.read_bytes()) if file.is_file() else None
     around = [
         node
-        for node in ast.walk(tree)
+        for node in (ast.walk(tree) if tree else ())
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.lineno <= line <= (node.end_lineno or 0)
     ]
     if not around:
