@@ -66,7 +66,7 @@ class Imported(MetaPathFinder):
 
 
 def install() -> None:
-    """Put finders and variables in place; what needs torch or Triton follows when these are imported."""
+    """Put finders and variables in place, before torch is imported; what needs torch or Triton follows when these are."""
     executed.install()
     events.install()
     os.environ.setdefault("TRITON_INTERPRET", "1")

@@ -61,20 +61,16 @@ def breakage_fault(breakage: Breakage, tree: UpstreamTree, out: Path, manifest: 
         manifest: of `out`.
     """
     wanted = _among(breakage, (entry.path for entry in manifest.files))
-    if breakage.lines or breakage.rename:
-        texts = ((path, (out / path).read_text("utf-8")) for path in wanted)
-        damages = ((path, _edited(text, breakage)) for path, text in texts)
-        return next(
-            (Fault("breakage", path, 0, breakage.name, text) for path, text in damages if text is not None), None
-        )
-    if breakage.files:
+    if breakage.files and not (breakage.lines or breakage.rename):
         more = tuple((path, None) for path in wanted[1:])
         return Fault("breakage", wanted[0], 0, breakage.name, None, more) if wanted else None
     changed = {entry.path for entry in manifest.files if entry.changed}
     for path in wanted:
         text = (out / path).read_text("utf-8-sig")
         damaged = None
-        if breakage.cut:
+        if breakage.files:
+            damaged = _edited(text, breakage)
+        elif breakage.cut:
             damaged = _truncated(text, breakage.cut)
         elif breakage.delete:
             damaged = _deleted(text, breakage.delete)
