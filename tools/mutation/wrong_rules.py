@@ -7,6 +7,7 @@ import random
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from shrinker.syntax.names import last_name
 from shrinker.syntax.parsing import parse
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import UpstreamTree, module_name
+from tools.mutation.faults import in_turn
 
 _WHY = "Planted to see whether the evidence notices a wrong rule."
 _ASKS = re.compile(r"_?(is|has|use|uses|should|can|enable|supports?|need|needs)_\w+")
@@ -103,16 +105,10 @@ def draw(tree: UpstreamTree, out: Path, manifest: Manifest, *, count: int, seed:
             names[rule.kind].add(rule)
     # Of one without a class in the tree it is true that nobody serves it.
     names[ARCHITECTURE] = {rule for rule in names[ARCHITECTURE] if rule.subject.encode() in models}
-    drawn: dict[str, list[WrongRule]] = {}
-    for kind, rules in names.items():
-        drawn[kind] = sorted(rules - set(ALWAYS), key=lambda rule: rule.subject)
-        random.Random(f"{seed} {kind}").shuffle(drawn[kind])
-    found = [*ALWAYS][:count]
-    while len(found) < count and any(drawn.values()):
-        for kind in KINDS:
-            if drawn[kind] and len(found) < count:
-                found.append(drawn[kind].pop())
-    return found
+    drawn = [sorted(rules - set(ALWAYS), key=lambda rule: rule.subject) for rules in names.values()]
+    for kind, rules in zip(KINDS, drawn, strict=True):
+        random.Random(f"{seed} {kind}").shuffle(rules)
+    return [*islice(chain(ALWAYS, in_turn(map(reversed, drawn))), count)]
 
 
 def _of_module(module: str, source: bytes) -> Iterator[WrongRule]:
