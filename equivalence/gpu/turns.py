@@ -76,11 +76,6 @@ class Block:
         """What the block's numbers may be compared with."""
         return f"{self.trees[0].name == 'upstream'}/{','.join(map(str, self.gpus[0]))}"
 
-    @property
-    def other(self) -> Tree:
-        """The tree that is not upstream's."""
-        return next(tree for tree in self.trees if tree.name != "upstream")
-
 
 def control(upstream: Tree, folder: Path) -> Tree:
     """A copy of upstream's package in a folder, under the name `CONTROL`, made anew."""
