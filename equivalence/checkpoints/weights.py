@@ -72,12 +72,17 @@ def weights(config: Mapping[str, Any]) -> Iterator[Weight]:
     hidden, vocabulary = config["hidden_size"], config["vocab_size"]
     layers, extra = config["num_hidden_layers"], config.get("num_nextn_predict_layers", 0)
     yield Weight("model.embed_tokens.weight", (vocabulary, hidden), "embedding")
+    dense = (
+        config["mlp_only_layers"]
+        if "num_experts" in config
+        else range(config.get("first_k_dense_replace", layers + extra))
+    )
     for layer in range(layers + extra):
         prefix = f"model.layers.{layer}"
         yield Weight(f"{prefix}.input_layernorm.weight", (hidden,), "norm")
         yield Weight(f"{prefix}.post_attention_layernorm.weight", (hidden,), "norm")
         yield from _attention(config, f"{prefix}.self_attn")
-        yield from _mlp(config, f"{prefix}.mlp", dense=_dense(config, layer))
+        yield from _mlp(config, f"{prefix}.mlp", dense=layer in dense)
         if layer >= layers:
             yield Weight(f"{prefix}.enorm.weight", (hidden,), "norm")
             yield Weight(f"{prefix}.hnorm.weight", (hidden,), "norm")
@@ -101,12 +106,6 @@ def adapter(config: Mapping[str, Any], rank: int) -> Iterator[Weight]:
                 yield Weight(f"base_model.model.{name}.lora_B.weight", (rows, rank))
 
 
-def _dense(config: Mapping[str, Any], layer: int) -> bool:
-    if "num_experts" in config:
-        return bool(layer in config["mlp_only_layers"])
-    return "first_k_dense_replace" not in config or bool(layer < config["first_k_dense_replace"])
-
-
 def _separate_heads(config: Mapping[str, Any], prefix: str) -> Iterator[Weight]:
     """Keys and values of their own, with a norm on queries and keys: Qwen3's."""
     hidden, size = config["hidden_size"], config["head_dim"]
@@ -122,9 +121,8 @@ def _attention(config: Mapping[str, Any], prefix: str) -> Iterator[Weight]:
         yield from _separate_heads(config, prefix)
         return
     hidden, heads, rank = config["hidden_size"], config["num_attention_heads"], config["q_lora_rank"]
-    nope, rope, value, latent = (
-        config[k] for k in ("qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim", "kv_lora_rank")
-    )
+    nope, rope = config["qk_nope_head_dim"], config["qk_rope_head_dim"]
+    value, latent = config["v_head_dim"], config["kv_lora_rank"]
     if rank is None:
         yield Weight(f"{prefix}.q_proj.weight", (heads * (nope + rope), hidden))
     else:

@@ -20,20 +20,26 @@ def parser() -> argparse.ArgumentParser:
         prog="python -m equivalence.gpu",
         description="Serve the same checkpoints with upstream's tree and the generated one, and compare. What --out holds "
         "already is not run again. Exit code 1: a cell differs, or fails in one tree alone.",
+        # What is not said is as `Plan` has it.
+        argument_default=argparse.SUPPRESS,
     )
     add = result.add_argument
-    add("--upstream", type=Path, required=True, help="folder that holds upstream's package sglang")
-    add("--generated", type=Path, required=True, help="folder that holds the generated package sglang")
+    add("--upstream", type=_place, required=True, help="folder that holds upstream's package sglang")
+    add("--generated", type=_place, required=True, help="folder that holds the generated package sglang")
     add(
         "--checkpoints",
-        type=Path,
+        type=_place,
         required=True,
         help="folder of checkpoints (equivalence.gpu.checkpoint makes them)",
     )
-    add("--out", type=Path, required=True, help="where results go")
+    add("--out", type=_place, required=True, help="where results go")
     add("--python", default=sys.executable, help="interpreter of the servers' environment")
     add(
-        "--packages", type=Path, action="append", default=[], help="folder of packages behind the tree; may be repeated"
+        "--packages",
+        type=_place,
+        action="append",
+        default=[],
+        help="folder of packages behind the tree; may be repeated",
     )
     add("--set", action="append", default=[], metavar="NAME=VALUE", help="environment variable of every server")
     add(
@@ -43,61 +49,54 @@ def parser() -> argparse.ArgumentParser:
         metavar="NAME[:N]",
         help=f"only these, with N servers of each tree; of {', '.join(CELLS)}",
     )
-    add("--gpus", default="0", help="ids of GPUs, with commas")
-    add("--seconds", type=float, default=4 * 3600.0, help="time for all")
-    add("--cell-seconds", type=float, default=900.0, help="time for one server")
-    add("--at-once", type=int, default=1, help="servers at a time; above 1 the times mean little")
-    add("--stagger", type=float, default=15.0, help="seconds between two starts, with --at-once")
-    add("--no-profile", action="store_true", help="do not list GPU kernels")
-    add("--reports", type=Path, help="folder that gets gpu.json and gpu.md, too")
+    add("--gpus", type=_ids, help="ids of GPUs, with commas")
+    add("--seconds", type=float, help="time for all")
+    add("--cell-seconds", type=float, help="time for one server")
+    add("--at-once", type=int, help="servers at a time; above 1 the times mean little")
+    add("--stagger", type=float, help="seconds between two starts, with --at-once")
+    add("--no-profile", dest="profile", action="store_false", help="do not list GPU kernels")
+    add("--reports", type=Path, default=None, help="folder that gets gpu.json and gpu.md, too")
     add(
         "--report-only",
+        dest="recorded",
         action="store_true",
         help="run nothing: judge and write again what --out holds, whichever trees it was seen of",
     )
-    add("--servers", type=int, default=2, help="servers of each tree and cell; one more where a verdict is in doubt")
-    add("--passes", type=int, default=2, help="how often each server is asked the script")
+    add("--servers", type=int, help="servers of each tree and cell; one more where a verdict is in doubt")
+    add("--passes", type=int, help="how often each server is asked the script")
     add("--retry", action="store_true", help="run again what failed before")
     return result
 
 
+def _place(text: str) -> Path:
+    return Path(text).absolute()
+
+
+def _ids(text: str) -> list[int]:
+    return [int(gpu) for gpu in text.split(",")]
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run, print the table, write gpu.json and gpu.md; returns the exit code."""
-    given = parser().parse_args(arguments)
-    chosen = dict(name.partition(":")[::2] for name in given.cell)
+    given = vars(parser().parse_args(arguments))
+    chosen = dict(name.partition(":")[::2] for name in given.pop("cell"))
     unknown = [name for name in chosen if name not in CELLS]
     if unknown:
         print(f"error: no cell {', '.join(unknown)}; cells: {', '.join(CELLS)}", file=sys.stderr)
         return 2
-    for folder in (given.upstream, given.generated):
-        if not (folder / "sglang" / "__init__.py").is_file():
-            print(f"error: {folder} holds no package sglang", file=sys.stderr)
+    upstream, generated = (Tree(name, given.pop(name)) for name in ("upstream", "generated"))
+    for tree in (upstream, generated):
+        if not (tree.root / "sglang" / "__init__.py").is_file():
+            print(f"error: {tree.root} holds no package sglang", file=sys.stderr)
             return 2
-    variables = dict(item.partition("=")[::2] for item in given.set)
-    packages = [path.absolute() for path in given.packages]
-    environment = Environment(given.python, packages, variables)
-    trees = (Tree("upstream", given.upstream.absolute()), Tree("generated", given.generated.absolute()))
-    plan = Plan(
-        trees,
-        environment,
-        given.checkpoints.absolute(),
-        given.out.absolute(),
-        [CELLS[name] for name in chosen or CELLS],
-        given.seconds,
-        given.cell_seconds,
-        [int(gpu) for gpu in given.gpus.split(",")],
-        given.at_once,
-        given.stagger,
-        not given.no_profile,
-        given.retry,
-        given.servers,
-        given.report_only,
-        {name: int(count) for name, count in chosen.items() if count},
-        given.passes,
-    )
+    variables = dict(item.partition("=")[::2] for item in given.pop("set"))
+    environment, reports = Environment(given.pop("python"), given.pop("packages"), variables), given.pop("reports")
+    counts = {name: int(count) for name, count in chosen.items() if count}
+    cells = [CELLS[name] for name in chosen or CELLS]
+    plan = Plan((upstream, generated), environment, cells=cells, counts=counts, **given)
     rows = run(plan)
-    found = document(rows, _hardware(given.out / "hardware.json", environment, trees, known=given.report_only))
-    for folder in (given.out, *([given.reports] if given.reports else [])):
+    found = document(rows, _hardware(plan))
+    for folder in (plan.out, *([reports] if reports else [])):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "gpu.json").write_text(json.dumps(found, indent=1, ensure_ascii=True) + "\n", "utf-8")
         (folder / "gpu.md").write_text(page(found, "Evidence on GPUs"), "utf-8")
@@ -105,11 +104,12 @@ def main(arguments: list[str] | None = None) -> int:
     return 0 if passed(rows) else 1
 
 
-def _hardware(path: Path, environment: Environment, trees: tuple[Tree, Tree], *, known: bool) -> dict[str, Any]:
+def _hardware(plan: Plan) -> dict[str, Any]:
     """What the cells ran on; where nothing is run, what was written down when they did."""
-    if known and path.is_file():
+    path = plan.out / "hardware.json"
+    if plan.recorded and path.is_file():
         return dict(json.loads(path.read_text("utf-8")))
-    found = describe(environment, trees)
+    found = describe(plan.environment, plan.trees)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
     return found

@@ -67,7 +67,9 @@ def pack(
         whole = Path(work) / "whole.tar.xz"
         with lzma.open(whole, "wb", preset=3) as packed, tarfile.open(fileobj=packed, mode="w|") as tar:
             for source in (site, *folders):
-                tar.add(source, source.name, filter=_without_caches)
+                tar.add(
+                    source, source.name, filter=lambda entry: None if Path(entry.name).name == "__pycache__" else entry
+                )
         pieces: list[Path] = []
         with whole.open("rb") as file:
             while part := file.read(int(mib * 2**20)):
@@ -149,10 +151,6 @@ def _pip() -> list[str]:
     if not wheels:
         raise FileNotFoundError("no pip: install it for this Python")
     return [sys.executable, str(wheels[-1] / "pip")]
-
-
-def _without_caches(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    return None if Path(entry.name).name == "__pycache__" else entry
 
 
 def _hash(path: Path) -> str:

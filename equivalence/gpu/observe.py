@@ -62,32 +62,21 @@ def launches(
             )
         )
     if cell.roles:
-        result.append(_router(cell, tree, environment, port, ports, join, log.with_suffix(".router.log"), ready))
+        # The gateway's router in Python, which answers at `port` for a server of prefill and one of decode.
+        command = ["-m", "sglang_router.launch_router", "--pd-disaggregation", "--mini-lb"]
+        command += ["--host", "127.0.0.1", "--port", str(port)]
+        command += ["--prefill", f"http://127.0.0.1:{ports[0]}", str(join), "--decode", f"http://127.0.0.1:{ports[1]}"]
+        result.append(
+            Launch(
+                f"{cell.name}/{tree.name}/router",
+                environment.command(*command),
+                environment.overlay(tree),
+                log.with_suffix(".router.log"),
+                ready="Application startup complete",
+                ready_seconds=ready,
+            )
+        )
     return result
-
-
-def _router(
-    cell: Cell,
-    tree: Tree,
-    environment: Environment,
-    port: int,
-    ports: Sequence[int],
-    join: int,
-    log: Path,
-    ready: float,
-) -> Launch:
-    """The gateway's router in Python, which answers at `port` for a server of prefill and one of decode."""
-    command = ["-m", "sglang_router.launch_router", "--pd-disaggregation", "--mini-lb"]
-    command += ["--host", "127.0.0.1", "--port", str(port)]
-    command += ["--prefill", f"http://127.0.0.1:{ports[0]}", str(join), "--decode", f"http://127.0.0.1:{ports[1]}"]
-    return Launch(
-        f"{cell.name}/{tree.name}/router",
-        environment.command(*command),
-        environment.overlay(tree),
-        log,
-        ready="Application startup complete",
-        ready_seconds=ready,
-    )
 
 
 def _placed(text: str, places: Mapping[str, str]) -> str:

@@ -7,8 +7,9 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -60,11 +61,9 @@ class _Run:
         )
         return found is not None and not (failed and self.plan.retry)
 
-    def keep(self, name: str, key: dict[str, Any], seen: dict[str, Any]) -> dict[str, Any]:
+    def keep(self, name: str, key: dict[str, Any], seen: dict[str, Any]) -> None:
         """Write what was seen, at once, so that a run that is cut off loses one server at most."""
-        document = {"key": key, **seen}
-        _write(self.plan.out / "seen" / f"{name}.json", document)
-        return document
+        _write(self.plan.out / "seen" / f"{name}.json", {"key": key, **seen})
 
     def key(self, cell: Cell, names: Sequence[str]) -> dict[str, Any]:
         """What an observation depends on."""
@@ -100,9 +99,11 @@ class _Run:
         name = server_name(cell, tree, number)
         # Each tree's servers of a cell stand on all GPUs in turn, so that no tree always gets the same.
         turn = self.plan.cells.index(cell) + number + self.plan.trees.index(tree)
-        gpus = self._take(cell.gpus, turn)
-        try:
-            self._wait_turn()
+        with self._gpus(cell.gpus, turn) as gpus:
+            with self.starting:
+                if self.plan.at_once > 1 and self.last_start:
+                    time.sleep(max(0.0, self.last_start + self.plan.stagger - time.monotonic()))
+                self.last_start = time.monotonic()
             limit = min(self.end, time.monotonic() + self.plan.cell_seconds)
             if limit - time.monotonic() < _SMALLEST:
                 return
@@ -114,8 +115,6 @@ class _Run:
                 _write(self.plan.out / "cut" / f"{name}.json", seen)
                 return
             self.keep(name, key, {**seen, "at_once": self.plan.at_once, "warms": warms})
-        finally:
-            self._give(gpus)
 
     def pair(self, cell: Cell, others: Sequence[Tree]) -> None:
         """A cell in which the trees take turns."""
@@ -126,37 +125,37 @@ class _Run:
         if limit - time.monotonic() < _SMALLEST:
             return
         self.note(f"{cell.name}: starting")
-        plan = self.plan
-        gpus = self._take(min(2 * cell.gpus, len(plan.gpus)))
-        setting = turns.Setting(cell, plan.environment, plan.checkpoints, plan.out, gpus, limit, self.note)
-        try:
-            seen = throughput.measure(setting, plan.trees[0], others)
-        finally:
-            self._give(gpus)
-        self.keep(cell.name, key, seen)
+        with self._gpus(min(2 * cell.gpus, len(self.plan.gpus))) as gpus:
+            setting = turns.Setting(cell, self.plan, gpus, limit, self.note)
+            self.keep(cell.name, key, throughput.measure(setting, self.plan.trees[0], others))
 
     def all(self, tasks: Sequence[tuple[Cell, Tree, int]]) -> None:
         """Servers of cells, as many at once as the plan says."""
-        _parallel([lambda task=task: self.one(*task) for task in tasks], self.plan.at_once, self.note)  # type: ignore[misc]
 
-    def _take(self, count: int, turn: int = 0) -> list[int]:
+        def work(task: tuple[Cell, Tree, int]) -> None:
+            try:
+                self.one(*task)
+            except Exception as error:
+                # One cell's trouble is not the others': it is told, and the cell has no row.
+                self.note(f"error: {type(error).__name__}: {error}")
+
+        with ThreadPoolExecutor(max(1, self.plan.at_once)) as pool:
+            list(pool.map(work, tasks))
+
+    @contextmanager
+    def _gpus(self, count: int, turn: int = 0) -> Iterator[list[int]]:
+        """So many GPUs, those in use by the fewest; where it is one, whose turn it is."""
         with self.lock:
             free = sorted(self.used, key=lambda gpu: (self.used[gpu], gpu))
             chosen = sorted([self.plan.gpus[turn % len(self.plan.gpus)]] if count == 1 else free[:count])
             for gpu in chosen:
                 self.used[gpu] += 1
-            return chosen
-
-    def _give(self, gpus: Sequence[int]) -> None:
-        with self.lock:
-            for gpu in gpus:
-                self.used[gpu] -= 1
-
-    def _wait_turn(self) -> None:
-        with self.starting:
-            if self.plan.at_once > 1 and self.last_start:
-                time.sleep(max(0.0, self.last_start + self.plan.stagger - time.monotonic()))
-            self.last_start = time.monotonic()
+        try:
+            yield chosen
+        finally:
+            with self.lock:
+                for gpu in chosen:
+                    self.used[gpu] -= 1
 
 
 def server_name(cell: Cell, tree: Tree, number: int) -> str:
@@ -249,18 +248,6 @@ def _row(state: _Run, cell: Cell) -> dict[str, Any]:
                 row[name] = [side[-1].get(name) for side in sides]
     _write(state.plan.out / "cells" / f"{cell.name}.json", row)
     return row
-
-
-def _parallel(tasks: Sequence[Callable[[], None]], at_once: int, note: Callable[[str], None]) -> None:
-    def work(task: Callable[[], None]) -> None:
-        try:
-            task()
-        except Exception as error:
-            # One cell's trouble is not the others': it is told, and the cell has no row.
-            note(f"error: {type(error).__name__}: {error}")
-
-    with ThreadPoolExecutor(max(1, at_once)) as pool:
-        list(pool.map(work, tasks))
 
 
 def _write(path: Path, document: Any) -> None:

@@ -83,10 +83,8 @@ def _answers(rows: Sequence[dict[str, Any]]) -> list[str]:
     if written := [row for row in rows if row.get("files")]:
         told = [f"{row['cell']} {row['files'][0]} / {row['files'][1]}, {row['files'][2]} alike" for row in written]
         result += ["", f"Files that the servers wrote (upstream / generated): {'; '.join(told)}."]
-    missing = [
-        row["cell"] + (f" ({row['lacks']})" if row.get("lacks") else "") for row in rows if row["result"] == "not run"
-    ]
-    if missing:
+    absent = [row for row in rows if row["result"] == "not run"]
+    if missing := [row["cell"] + (f" ({row['lacks']})" if row.get("lacks") else "") for row in absent]:
         result += ["", f"Not run: {', '.join(missing)}."]
     return result
 

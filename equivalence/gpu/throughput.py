@@ -94,22 +94,19 @@ def _pair(setting: Setting, block: Block) -> list[Taken]:
 
 def _one(setting: Setting, turn: int, tree: Tree, gpus: Sequence[int]) -> list[Numbers]:
     """One run that has no server under load: what it measured, once or more often; empty where the time ended it."""
-    cell, environment = setting.cell, setting.environment
-    log = setting.out / "logs" / f"{cell.name}.{tree.name}.{turn}.log"
+    cell, environment = setting.cell, setting.plan.environment
+    log = setting.plan.out / "logs" / f"{cell.name}.{tree.name}.{turn}.log"
     if cell.kind == "startup":
-        start = launches(
-            cell, tree, environment, setting.checkpoints, free_port(), log, gpus, max(1.0, setting.left() - 20)
-        )[0]
-        with Server(start) as server:
+        with _server(setting, tree, gpus, free_port(), log) as server:
             seconds = _ready(setting, tree, server)
         return [{"ready_seconds": round(seconds, 2), "peak_host_bytes": server.peak}] if seconds else []
-    result = setting.out / "bench" / f"{cell.name}.{tree.name}.{turn}.jsonl"
+    result = setting.plan.out / "bench" / f"{cell.name}.{tree.name}.{turn}.jsonl"
     result.parent.mkdir(parents=True, exist_ok=True)
     result.unlink(missing_ok=True)
     if cell.kind == "import":
         command, overlay = environment.command("-c", _IMPORT), environment.overlay(tree)
     else:
-        engine = ["--model-path", str(setting.checkpoints / cell.checkpoint), *cell.server_arguments()]
+        engine = ["--model-path", str(setting.plan.checkpoints / cell.checkpoint), *cell.server_arguments()]
         if cell.kind == "offline":
             # It draws its warm-up of conversations, which it would fetch from the network.
             conversations = result.with_name("conversations.json")
@@ -130,6 +127,12 @@ def _one(setting: Setting, turn: int, tree: Tree, gpus: Sequence[int]) -> list[N
     return numbers
 
 
+def _server(setting: Setting, tree: Tree, gpus: Sequence[int], port: int, log: Path) -> Server:
+    """The server of a cell that takes one process."""
+    plan, patience = setting.plan, max(1.0, setting.left() - 20)
+    return Server(launches(setting.cell, tree, plan.environment, plan.checkpoints, port, log, gpus, patience)[0])
+
+
 def _ready(setting: Setting, tree: Tree, server: Server) -> float:
     """Seconds until the server was there; 0 where the time of the whole run ended it."""
     try:
@@ -147,10 +150,8 @@ def _serve(setting: Setting, block: Block) -> list[Taken]:
     with ExitStack() as stack:
         servers = []
         for tree, gpus, port in zip(block.trees, block.gpus, ports, strict=True):
-            log = setting.out / "logs" / f"{cell.name}.{block.number}.{tree.name}.log"
-            patience = max(1.0, setting.left() - 20)
-            start = launches(cell, tree, setting.environment, setting.checkpoints, port, log, gpus, patience)[0]
-            servers.append(stack.enter_context(Server(start)))
+            log = setting.plan.out / "logs" / f"{cell.name}.{block.number}.{tree.name}.log"
+            servers.append(stack.enter_context(_server(setting, tree, gpus, port, log)))
         # Waited for at once: a server that is asked late would seem to start late.
         with ThreadPoolExecutor() as pool:
             ready = list(pool.map(partial(_ready, setting), block.trees, servers))
@@ -161,13 +162,9 @@ def _serve(setting: Setting, block: Block) -> list[Taken]:
         }
         setting.progress(f"{cell.name} ({block.number}): {_told(starts)}")
         for turn in range(ROUNDS + 1):
-            order = (0, 1) if turn % 2 == 0 else (1, 0)
             pair: dict[str, Numbers] = {}
-            for index in order:
-                seed = 1000 * block.number + turn
-                pair[block.trees[index].name] = _load(
-                    setting, block.trees[index], ports[index], seed, f"{block.number}.{turn}"
-                )
+            for tree, port in [*zip(block.trees, ports, strict=True)][:: 1 if turn % 2 == 0 else -1]:
+                pair[tree.name] = _load(setting, tree, port, 1000 * block.number + turn, f"{block.number}.{turn}")
             if not all(pair.values()):
                 break
             setting.progress(f"{cell.name} ({block.number}.{turn}): {_told(pair)}")
@@ -188,7 +185,7 @@ def _load(setting: Setting, tree: Tree, port: int, seed: int, turn: str) -> Numb
     here = str(Path(__file__).parents[2])
     asked = f"--port {port} --seed {seed} --part {PART}"
     command = [sys.executable, "-m", "equivalence.gpu.load", *asked.split()]
-    log = setting.out / "logs" / f"{setting.cell.name}.{turn}.{tree.name}.load.log"
+    log = setting.plan.out / "logs" / f"{setting.cell.name}.{turn}.{tree.name}.load.log"
     done = run(command, variables=process_environment({"PYTHONPATH": here}), output=log, limit=setting.left())
     numbers = _printed(done.text())
     if done.code is not None and (done.code != 0 or not numbers):
@@ -218,7 +215,8 @@ def _read(kind: str, result: Path) -> list[Numbers]:
     except (OSError, ValueError):
         return []
     if kind == "offline":
-        return [{name: float(value) for name, value in row.items() if _is_rate(name, value)} for row in rows[-1:]]
+        rates = ((name, value) for row in rows[-1:] for name, value in row.items() if "throughput" in name)
+        return [{name: float(value) for name, value in rates if isinstance(value, int | float)}] if rows else []
     found: dict[int, list[Numbers]] = {}
     for row in rows:
         found.setdefault(row["batch_size"], []).append(
@@ -228,7 +226,3 @@ def _read(kind: str, result: Path) -> list[Numbers]:
         {name: value for each in some for name, value in each.items()} for some in zip(*found.values(), strict=False)
     ]
     return times[1:]
-
-
-def _is_rate(name: str, value: object) -> bool:
-    return "throughput" in name and isinstance(value, int | float)

@@ -18,8 +18,8 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from equivalence.gpu.cells import Cell
-from equivalence.gpu.trees import Environment, Tree
+from equivalence.gpu.cells import Cell, Plan
+from equivalence.gpu.trees import Tree
 
 CONTROL = "control"
 """The name of the copy of upstream."""
@@ -41,18 +41,14 @@ class Setting:
 
     Attributes:
         cell: what is measured.
-        environment: where the trees run.
-        checkpoints: folder of the cells' checkpoints.
-        out: where logs go.
+        plan: where the trees run, and where checkpoints and logs are.
         gpus: ids of GPUs; with twice as many as the cell takes, both trees of a pair have their own.
         limit: when to be done, by `time.monotonic()`.
         progress: told what was measured.
     """
 
     cell: Cell
-    environment: Environment
-    checkpoints: Path
-    out: Path
+    plan: Plan
     gpus: Sequence[int]
     limit: float
     progress: Callable[[str], None]
@@ -79,11 +75,6 @@ class Block:
     def place(self) -> str:
         """What the block's numbers may be compared with."""
         return f"{self.trees[0].name == 'upstream'}/{','.join(map(str, self.gpus[0]))}"
-
-    @property
-    def other(self) -> Tree:
-        """The tree that is not upstream's."""
-        return next(tree for tree in self.trees if tree.name != "upstream")
 
 
 def control(upstream: Tree, folder: Path) -> Tree:

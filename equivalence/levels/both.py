@@ -52,16 +52,16 @@ def both(trees: Mapping[str, Path], setting: Setting, ledger: Ledger, call: Call
 
     Where only what upstream itself can run here is judged, an equal failure of both is no finding.
     """
-    found = show_both(setting, call.name or call.program, lambda side, made: made.program(side, trees[side], call))
+    found = show_both(setting, call.label, lambda side, made: made.program(side, trees[side], call))
     before, after = found[UPSTREAM].failure, found[GENERATED].failure
     if before and after and setting.where_upstream_runs and _last(before) == _last(after):
-        ledger.inherit(call.name or call.program, "", f"upstream itself does not run here: {_last(before)}")
+        ledger.inherit(call.label, "", f"upstream itself does not run here: {_last(before)}")
     elif before and after:
-        ledger.find(call.name or call.program, "", f"upstream itself does not run here: {before}")
+        ledger.find(call.label, "", f"upstream itself does not run here: {before}")
     elif before:
-        ledger.find(call.name or call.program, "", f"runs on the generated tree and not on upstream: {before}")
+        ledger.find(call.label, "", f"runs on the generated tree and not on upstream: {before}")
     elif after:
-        ledger.find(call.name or call.program, "", f"runs on upstream and not on the generated tree: {after}")
+        ledger.find(call.label, "", f"runs on upstream and not on the generated tree: {after}")
     else:
         return found
     return None

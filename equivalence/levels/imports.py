@@ -156,7 +156,8 @@ def _help(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Setti
             last = texts[GENERATED][1].strip().rpartition("\n")[2]
             ledger.find("help", path, f"{command.name} --help ends with {texts[GENERATED][0]}: {last}")
             continue
-        before, after = (_usage(texts[side][1]) for side in SIDES)
+        # The help itself, without what modules log while they are loaded.
+        before, after = (text[max(0, text.find("usage:")) :] for text in (texts[side][1] for side in SIDES))
         ledger.count("help", len(helptext.options(after)) - 1)
         for option, message in helptext.compare(before, after, expected.flags, expected.refused):
             ledger.find("help", path, f"{command.name} {option}: {message}")
@@ -188,12 +189,6 @@ def _commands(tree: Path, subjects: Mapping[str, Any]) -> Iterator[_Command]:
         module, _, called = target.partition(":")
         start = f"import sys; sys.argv[0] = {name!r}; import {module}; sys.exit({module}.{called}())"
         yield _Command(name, file_of(module, tree), ("-c", start))
-
-
-def _usage(text: str) -> str:
-    """The help itself, without what modules log while they are loaded."""
-    start = text.find("usage:")
-    return text[start:] if start >= 0 else text
 
 
 def _loading(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Setting, ledger: Ledger) -> None:

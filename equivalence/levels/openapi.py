@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from equivalence.serving.compare import MISSING, walk
+from equivalence.serving.record import MISSING, walk
 
 _ENDPOINT = re.compile(r"([A-Z]+ /\S*)(?: or what \w+ names)?")
 

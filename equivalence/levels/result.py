@@ -4,27 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from equivalence.levels.replay import Called
-from equivalence.serving.compare import walk
+from equivalence.levels.scenarios import Configuration, Run, Scenario
+from equivalence.levels.setting import Expected
+from equivalence.serving.record import walk
 from equivalence.simulation import calls
 from shrinker.values.outcome import Evidence, Finding, LevelResult
 
-
-class _Asking(Protocol):
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def asks(self) -> tuple[str, ...]: ...
-
-
-class _Refusing(Protocol):
-    def refuses(self, options: Sequence[str]) -> str: ...
-
-
-Asking = TypeVar("Asking", bound=_Asking)
+Asking = TypeVar("Asking", bound=Configuration | Run | Scenario)
 
 
 class Ledger:
@@ -60,7 +49,7 @@ class Ledger:
         if sentence not in self.limits:
             self.limits.append(sentence)
 
-    def admitted(self, asked: Iterable[Asking], expected: _Refusing) -> Iterator[Asking]:
+    def admitted(self, asked: Iterable[Asking], expected: Expected) -> Iterator[Asking]:
         """What the profile does not refuse; the rest is not shown."""
         for one in asked:
             if refused := expected.refuses(one.asks):

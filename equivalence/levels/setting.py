@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -93,6 +93,11 @@ class Call:
     follow: str = ""
     """All that it depends on, in words; upstream's lines are then followed."""
 
+    @property
+    def label(self) -> str:
+        """What files and people call it."""
+        return self.name or self.program
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
@@ -160,25 +165,20 @@ class Setting:
             limit: seconds, before `patience`.
             capability: of the device.
         """
-
-        def show() -> tuple[Finished, Called]:
-            made, folder, kept = self.prepared(side, tree, name, follow, capability=capability)
-            finished = run(
-                [made.python, *arguments],
-                variables=made.variables(tree),
-                output=folder / "output.txt",
-                limit=limit * self.patience,
-            )
-            if kept and self.following is not None and finished.code == 0:
-                self.following.keep(kept)
-            return finished, calls.read(folder / "calls")
-
-        return self.once(side, f"python {name} {arguments} {capability}", show, lambda shown: shown[1])
+        made, folder, kept = self.prepared(side, tree, name, follow, capability=capability)
+        finished = run(
+            [made.python, *arguments],
+            variables=made.variables(tree),
+            output=folder / "output.txt",
+            limit=limit * self.patience,
+        )
+        if kept and self.following is not None and finished.code == 0:
+            self.following.keep(kept)
+        return finished, calls.read(folder / "calls")
 
     def program(self, side: str, tree: Path, call: Call) -> Outcome:
         """Run one of `programs/`, which takes a file of JSON and writes one."""
-        name = call.name or call.program
-        folder = self.work / side / name
+        folder = self.work / side / call.label
         given, result = folder / "given.json", folder / "result.json"
         text = json.dumps(dict(call.arguments[side]))
 
@@ -187,13 +187,13 @@ class Setting:
             given.write_text(text, "utf-8")
             result.unlink(missing_ok=True)
             command = [PROGRAMS / f"{call.program}.py", given, result]
-            finished, called = replace(self, replay=None).python(
-                side, tree, name, command, limit=call.limit, capability=call.capability, follow=call.follow
+            finished, called = self.python(
+                side, tree, call.label, command, limit=call.limit, capability=call.capability, follow=call.follow
             )
             data = json.loads(result.read_text("utf-8")) if result.is_file() else None
             return Outcome(data, finished, called)
 
-        key = f"program {call.program} {name} {text} {call.capability}"
+        key = f"program {call.program} {call.label} {text} {call.capability}"
         return self.once(side, key, show, lambda shown: shown.called)
 
     def checkpoint(self, config: Mapping[str, Any]) -> Path:

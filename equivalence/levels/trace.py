@@ -23,7 +23,7 @@ from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import CONFIGURATIONS, RUNS, SCENARIOS, Configuration, Run, Scenario
 from equivalence.levels.setting import Setting
 from equivalence.simulation.environment import has_triton
-from equivalence.trace import compare, kinds
+from equivalence.trace import KINDS, compare
 from shrinker.values.outcome import LevelResult
 
 _REQUIRED = ("programs", "files", "executed lines", "found word for word")
@@ -74,7 +74,7 @@ def run(
     found = compare(lines.running, lines.importing, upstream / "sglang", generated / "sglang", following.stated)
     ledger.count("files", found.files)
     ledger.count("executed lines", sum(found.lines.values()) + len(found.missing))
-    for kind in kinds():
+    for kind in KINDS:
         if found.lines[kind]:
             ledger.count(kind, found.lines[kind])
     for missing in found.missing:

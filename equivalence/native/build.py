@@ -18,6 +18,7 @@ from shrinker.values.errors import InputError
 VARIABLE = "SHRINKER_HEADERS"
 """Folder with the sources that build lists fetch, each as ``NAME@TAG``: ``cutlass@57e3cfb…``."""
 _FETCHED = re.compile(r"\$\{([\w-]+)_SOURCE_DIR\}/(.*)")
+_DEFINE = re.compile(r"-D[A-Za-z_]\w*(=[\w.-]*)?")
 _COMPILED = (".c", ".cc", ".cpp", ".cu")
 
 
@@ -53,18 +54,9 @@ def read_build(folder: Path) -> Build:
         folder,
         tuple(sorted(set(_sources(folder, commands)))),
         tuple(dict.fromkeys(path for path in headers if path.is_dir())),
-        tuple(
-            sorted(
-                {a.text for c in commands for a in c.arguments if re.fullmatch(r"-D[A-Za-z_]\w*(=[\w.-]*)?", a.text)}
-            )
-        ),
+        tuple(sorted({a.text for c in commands for a in c.arguments if _DEFINE.fullmatch(a.text)})),
         tuple(missing),
     )
-
-
-def header_folder() -> Path:
-    """Where fetched sources are looked for."""
-    return Path(os.environ.get(VARIABLE) or default_folder() / "headers")
 
 
 def _commands(folder: Path) -> Iterator[Command]:
@@ -73,13 +65,14 @@ def _commands(folder: Path) -> Iterator[Command]:
 
 
 def _fetched(commands: Iterable[Command]) -> Iterator[tuple[str, tuple[Path, str]]]:
+    folder = Path(os.environ.get(VARIABLE) or default_folder() / "headers")
     for command in commands:
         if command.name == "fetchcontent_declare":
             name, *rest = (argument.text for argument in command.arguments)
             given = dict(zip(rest[::2], rest[1::2], strict=False))
             origin, tag = given.get("GIT_REPOSITORY", ""), given.get("GIT_TAG", "")
             base = origin.rstrip("/").rpartition("/")[2].removesuffix(".git")
-            yield name, (header_folder() / f"{base}@{tag}", f"{origin} at {tag}")
+            yield name, (folder / f"{base}@{tag}", f"{origin} at {tag}")
 
 
 def _third(commands: Iterable[Command]) -> Iterator[tuple[str, str]]:

@@ -12,10 +12,10 @@ library, so that it runs in a cluster's environment as it is.
 from __future__ import annotations
 
 from equivalence.serving.client import perform as perform
-from equivalence.serving.compare import Difference as Difference
-from equivalence.serving.compare import differences as differences
 from equivalence.serving.record import Answer as Answer
+from equivalence.serving.record import Difference as Difference
 from equivalence.serving.record import Record as Record
+from equivalence.serving.record import differences as differences
 from equivalence.serving.record import mask as mask
 from equivalence.serving.script import INTERFACE as INTERFACE
 from equivalence.serving.script import Request as Request

@@ -2,11 +2,11 @@
 
 Two halves. *Outside* (any Python, standard library only): `environment.Simulation` says with which interpreter and
 variables a command runs simulated, `equivalence.processes` starts it and always ends it. *Inside* (the interpreter of
-`requirements.txt`, through `site/sitecustomize.py`): `install` puts the simulation in place before anything of the
+`requirements.txt`, through `site/sitecustomize.py`): `inside.install` puts the simulation in place before anything of the
 tree is imported:
 
-- `device`, `tensors`, `operators`: a `torch.cuda` of settable capability, whose memory is the CPU's;
-- `packages`, `stubs`: packages that need a GPU import, and raise when something of them is called;
+- `device`, `tensors`: a `torch.cuda` of settable capability, whose memory is the CPU's;
+- `packages`: packages that need a GPU import, and raise when something of them is called;
 - `kernels`: references in plain PyTorch for the kernels that DeepSeek calls, each with the place of what it stands for;
 - `interpreter`: Triton's kernels, by Triton's own interpreter with the arithmetic of bfloat16 and float8 put right;
 - `graphs`: recording and replaying of CUDA graphs;
@@ -14,16 +14,3 @@ tree is imported:
 
 By itself: `python -m equivalence.simulation TREE/python -- -m sglang.launch_server …`.
 """
-
-from __future__ import annotations
-
-from equivalence.simulation.calls import SimulationError
-
-__all__ = ["SimulationError", "install"]
-
-
-def install() -> None:
-    """Put the simulation in place in this process. To be called before torch is imported."""
-    from equivalence.simulation.inside import install as put_in_place
-
-    put_in_place()

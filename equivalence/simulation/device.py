@@ -1,4 +1,7 @@
-"""`torch.cuda` of a device that is not there: capability, properties, streams and events."""
+"""`torch.cuda` of a device that is not there: capability, properties, streams and events; its operators and process groups.
+
+Operators that are registered for CUDA run on the CPU, process groups over gloo where NCCL is asked for.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
+from torch import distributed
 
+from equivalence.simulation.packages import PACKAGES
 from equivalence.simulation.settings import Settings
 
 _NAMES = {9: ("NVIDIA H200", 132), 10: ("NVIDIA B200", 148)}
@@ -138,8 +143,10 @@ class _DeviceContext(nullcontext[None]):
         self.idx = 0
 
 
-def install(torch: Any, settings: Settings) -> None:
+def install(settings: Settings) -> None:
     """Replace what `torch.cuda` knows of devices, streams and events."""
+    _install_operators()
+    _install_groups()
     cuda = torch.cuda
     torch.version.cuda = settings.cuda
     seen = properties(settings)
@@ -183,3 +190,52 @@ def install(torch: Any, settings: Settings) -> None:
         torch.accelerator.current_stream = _current_stream
         torch.accelerator.synchronize = lambda *args, **kwargs: None
     torch._C._cuda_getCurrentRawStream = lambda index: 0
+
+
+def _install_operators() -> None:
+    """Redirect registrations, in `Library.impl` and `custom_op`."""
+    library = torch.library
+    implement, custom, fake = library.Library.impl, library.custom_op, library.register_fake
+
+    def impl(self: Any, op_name: Any, fn: Any, dispatch_key: str = "", **kwargs: Any) -> Any:
+        if dispatch_key == "CUDA":
+            name = op_name if isinstance(op_name, str) else op_name._schema.name
+            name = name if "::" in name else f"{self.ns}::{name}"
+            # An operator with both is right as it is.
+            if torch._C._dispatch_has_kernel_for_dispatch_key(name, "CPU"):
+                return None
+            dispatch_key = "CPU"
+        return implement(self, op_name, fn, dispatch_key, **kwargs)
+
+    def custom_op(name: str, fn: Any = None, /, **kwargs: Any) -> Any:
+        if kwargs.get("device_types") == "cuda":
+            kwargs["device_types"] = "cpu"
+        return custom(name, **kwargs) if fn is None else custom(name, fn, **kwargs)
+
+    def register_fake(op: Any, func: Any = None, /, **kwargs: Any) -> Any:
+        """Shapes of an operator that a stub package would have registered say nothing to anyone."""
+        package, _, name = op.partition("::") if isinstance(op, str) else ("", "", "")
+        if package in PACKAGES and not hasattr(getattr(torch.ops, package), name):
+            return func if func is not None else lambda function: function
+        return fake(op, func, **kwargs) if func is not None else fake(op, **kwargs)
+
+    library.register_fake, library.Library.impl, library.custom_op = register_fake, impl, custom_op
+
+
+def _install_groups() -> None:
+    """Device ids and NCCL's options mean nothing to gloo."""
+    initialise, new = distributed.init_process_group, distributed.new_group
+
+    def init_process_group(backend: Any = None, *args: Any, **kwargs: Any) -> Any:
+        kwargs.pop("device_id", None)
+        kwargs.pop("pg_options", None)
+        return initialise("gloo", *args, **kwargs)
+
+    def new_group(
+        ranks: Any = None, timeout: Any = None, backend: Any = None, pg_options: Any = None, **kwargs: Any
+    ) -> Any:
+        kwargs.pop("device_id", None)
+        return new(ranks, timeout=timeout, backend="gloo", **kwargs)
+
+    distributed.init_process_group, distributed.new_group = init_process_group, new_group
+    distributed.is_nccl_available = lambda: True

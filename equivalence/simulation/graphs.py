@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode, _pop_mode_temporarily
 
 _state = threading.local()
 
@@ -33,8 +34,6 @@ def atom(function: Callable[..., Any], *, in_place: bool) -> Callable[..., Any]:
         graph = recording()
         if graph is None:
             return function(*args, **kwargs)
-        from torch.utils._python_dispatch import _pop_mode_temporarily
-
         _state.graph = None
         try:
             with _pop_mode_temporarily():
@@ -51,30 +50,24 @@ def _tensors(tree: Any) -> list[Any]:
     return [leaf for leaf in torch.utils._pytree.tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
 
 
-def _mode(graph: Any) -> Any:
-    from torch.utils._python_dispatch import TorchDispatchMode
-
-    class Mode(TorchDispatchMode):  # type: ignore[misc]
-        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            kwargs = kwargs or {}
-            _state.graph = None
-            try:
-                result = func(*args, **kwargs)
-            finally:
-                _state.graph = graph
-            # Views share memory with what is written again; a number read back is not part of a graph.
-            if not getattr(func, "is_view", False) and func._schema.name != "aten::_local_scalar_dense":
-                graph.add(func, args, kwargs, result, func._schema.is_mutable)
-            return result
-
-    return Mode()
-
-
-class CUDAGraph:
+class CUDAGraph(TorchDispatchMode):  # type: ignore[misc]
     """Stands for `torch.cuda.CUDAGraph`."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
         self.steps: list[tuple[Any, Any, Any, list[Any]]] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        _state.graph = None
+        try:
+            result = func(*args, **kwargs)
+        finally:
+            _state.graph = self
+        # Views share memory with what is written again; a number read back is not part of a graph.
+        if not getattr(func, "is_view", False) and func._schema.name != "aten::_local_scalar_dense":
+            self.add(func, args, kwargs, result, func._schema.is_mutable)
+        return result
 
     def add(self, function: Any, args: Any, kwargs: Any, result: Any, in_place: bool) -> None:
         """Record one step."""
@@ -101,12 +94,11 @@ class CUDAGraph:
     def capture_begin(self, *args: Any, **kwargs: Any) -> None:
         """Record from here."""
         _state.graph = self
-        self._recorder = _mode(self)
-        self._recorder.__enter__()
+        self.__enter__()
 
     def capture_end(self) -> None:
         """The graph is whole."""
-        self._recorder.__exit__(None, None, None)
+        self.__exit__(None, None, None)
         _state.graph = None
 
     def instantiate(self) -> None:
@@ -130,7 +122,7 @@ class Capture:
         self._graph.capture_end()
 
 
-def install(torch: Any) -> None:
+def install() -> None:
     """Put graphs into `torch.cuda`."""
     cuda = torch.cuda
     cuda.CUDAGraph = cuda.graphs.CUDAGraph = CUDAGraph

@@ -10,7 +10,7 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from equivalence.simulation import events, executed, located, packages, stubs
+from equivalence.simulation import events, executed, located, packages
 from equivalence.simulation.calls import MODULE, record
 from equivalence.simulation.settings import current
 
@@ -66,7 +66,7 @@ class Imported(MetaPathFinder):
 
 
 def install() -> None:
-    """Put finders and variables in place; what needs torch or Triton follows when these are imported."""
+    """Put finders and variables in place, before torch is imported; what needs torch or Triton follows when these are."""
     executed.install()
     events.install()
     os.environ.setdefault("TRITON_INTERPRET", "1")
@@ -78,8 +78,8 @@ def install() -> None:
         "tvm_ffi.cpp": _after_tvm,
         **located.hooks(),
     }
-    hidden = stubs.StubFinder(_fill, current().hidden)
-    sys.meta_path[:] = [Imported(PACKAGE), AfterImport(hooks), hidden, *sys.meta_path, stubs.StubFinder(_fill)]
+    hidden = packages.StubFinder(_fill, current().hidden)
+    sys.meta_path[:] = [Imported(PACKAGE), AfterImport(hooks), hidden, *sys.meta_path, packages.StubFinder(_fill)]
     packages.install()
 
 
@@ -93,20 +93,18 @@ def _fill(module: ModuleType) -> None:
 
 
 def _after_torch(torch: ModuleType) -> None:
-    from equivalence.simulation import device, graphs, operators, tensors
+    from equivalence.simulation import device, graphs, tensors
 
-    settings = current()
-    tensors.install(torch)
-    device.install(torch, settings)
-    operators.install(torch)
-    graphs.install(torch)
+    tensors.install()
+    device.install(current())
+    graphs.install()
 
 
 def _after_triton(triton: ModuleType) -> None:
-    from equivalence.simulation import interpreter, without_triton
+    from equivalence.simulation import interpreter
 
-    if isinstance(triton, stubs.StubModule):
-        without_triton.stand_in(triton, interpreter.VERSION, interpreter.driver_of(current()))
+    if isinstance(triton, packages.StubModule):
+        interpreter.stand_in(triton, current())
     else:
         interpreter.install(triton, current())
 

@@ -11,28 +11,24 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-ASKING = {
-    "sglang.srt.constrained.xgrammar_backend": ("apply_vocab_mask",),
-    "sglang.srt.constrained.llguidance_backend": ("apply_vocab_mask",),
-    "sglang.srt.constrained.outlines_backend": ("apply_vocab_mask",),
-}
-"""Methods and functions by module; one that a release does not have is skipped."""
+ASKS = "apply_vocab_mask"
+_BACKENDS = ("xgrammar", "llguidance", "outlines")
+"""Whose modules have a function or method of that name."""
 
 
 def hooks() -> dict[str, Callable[[ModuleType], None]]:
     """What is done after the import of each module."""
-    return {module: functools.partial(_wrap, names=names) for module, names in ASKING.items()}
+    return {f"sglang.srt.constrained.{name}_backend": _wrap for name in _BACKENDS}
 
 
-def _wrap(module: ModuleType, names: tuple[str, ...]) -> None:
+def _wrap(module: ModuleType) -> None:
     owners: list[Any] = [module, *(v for v in vars(module).values() if isinstance(v, type))]
     for owner in owners:
-        for name in names:
-            value = vars(owner).get(name)
-            if isinstance(value, staticmethod):
-                setattr(owner, name, staticmethod(_located(value.__func__)))
-            elif callable(value):
-                setattr(owner, name, _located(value))
+        value = vars(owner).get(ASKS)
+        if isinstance(value, staticmethod):
+            setattr(owner, ASKS, staticmethod(_located(value.__func__)))
+        elif callable(value):
+            setattr(owner, ASKS, _located(value))
 
 
 def _located(function: Callable[..., Any]) -> Callable[..., Any]:

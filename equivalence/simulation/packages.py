@@ -1,11 +1,24 @@
-"""Packages that need a GPU or its compiler, which are stubs here, and the versions that they say: what upstream declares."""
+"""Packages that need a GPU or its compiler: they import, and raise when something of them is called; the versions that they say.
+
+Only where a package is not installed. A few (`AT_IMPORT`) are called while modules are loaded, as languages of kernels
+in decorators and tables; what they are asked for at import is a placeholder. Kernels written in them raise like the
+others, because what starts them is a stub as well.
+"""
 
 from __future__ import annotations
 
+import functools
+import importlib.machinery
 import importlib.metadata
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import FunctionType, ModuleType
+from typing import Any
 
+from equivalence.simulation import calls
+from equivalence.simulation.calls import SimulationError
 from equivalence.simulation.settings import current
 
 PACKAGES = frozenset(
@@ -101,3 +114,148 @@ def install() -> None:
 def _normal(name: str) -> str:
     """A distribution's name in the form that all spellings of it share."""
     return re.sub(r"[-_.]+", "-", name).lower()
+
+
+class _Stub(type):
+    """Class of all names of a stub: as attributes, bases, annotations and decorators they do no harm."""
+
+    _is_stub: bool
+    _path: str
+    _placeholder: bool
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if not cls.__dict__.get("_is_stub", False):
+            return super().__call__(*args, **kwargs)  # A class of real code, derived from a stub.
+        if len(args) == 1 and not kwargs and isinstance(args[0], (FunctionType, type)):
+            return args[0]  # Used as a decorator.
+        if cls._placeholder:
+            return make(f"{cls._path}()")
+        calls.record(calls.STUB, cls._path)
+        raise SimulationError(
+            f"{cls._path} was called, which needs a GPU", "write a reference for it in equivalence/simulation/kernels"
+        )
+
+    def __getattr__(cls, name: str) -> Any:
+        if (name.startswith("__") and name.endswith("__")) or not cls.__dict__.get("_is_stub", False):
+            raise AttributeError(name)
+        value = make(f"{cls._path}.{name}")
+        type.__setattr__(cls, name, value)
+        return value
+
+    def __getitem__(cls, key: Any) -> Any:
+        return cls
+
+    def __or__(cls, other: Any) -> Any:
+        return cls
+
+    __ror__ = __or__
+
+    def __iter__(cls) -> Iterator[Any]:
+        return iter(())
+
+    def __bool__(cls) -> bool:
+        return True
+
+    def __lt__(cls, other: Any) -> bool:
+        return False
+
+    __gt__ = __le__ = __ge__ = __lt__
+
+    def __hash__(cls) -> int:
+        return id(cls)
+
+    def __eq__(cls, other: Any) -> bool:
+        return cls is other
+
+    def __enter__(cls) -> Any:
+        return cls
+
+    def __exit__(cls, *exception: Any) -> None:
+        pass
+
+
+def _same(cls: type, *others: Any) -> type:
+    return cls
+
+
+# Arithmetic on placeholders happens in tables and default arguments only.
+_ARITHMETIC = ["add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "floordiv", "mod", "neg", "pow"]
+_ON_BITS = ["lshift", "rshift", "and", "rand", "xor", "invert"]
+for _name in [*_ARITHMETIC, *_ON_BITS]:
+    setattr(_Stub, f"__{_name}__", _same)
+
+
+class _Base:
+    """What classes of real code inherit when their base is a stub."""
+
+    _is_stub = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+
+def make(path: str) -> Any:
+    """The stub of a dotted name; an exception class where the name looks like one, so that `except` takes it."""
+    module, _, name = path.rpartition(".")
+    if name.endswith(("Error", "Exception")) and name[0].isupper():
+        return type(name, (Exception,), {"__module__": module})
+    placeholder = path.partition(".")[0].removesuffix("()") in AT_IMPORT
+    return _Stub(name, (_Base,), {"_is_stub": True, "_path": path, "_placeholder": placeholder, "__module__": module})
+
+
+class StubModule(ModuleType):
+    """A module of a stub package: any name of it is there."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        # `tilelang.jit` is a module and a decorator.
+        return make(self.__name__)(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__version__":
+            return version_of(self.__name__)
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        value = make(f"{self.__name__}.{name}")
+        setattr(self, name, value)
+        return value
+
+
+class StubFinder(MetaPathFinder, Loader):
+    """Finds the stubs. Stands last among the finders, so that an installed package goes first, or first for hidden packages.
+
+    Args:
+        fill: adds the references to a module of a stub package that was just made.
+        hidden: the packages, which count as not installed; None: those of `PACKAGES` that are not.
+    """
+
+    def __init__(self, fill: Callable[[ModuleType], None], hidden: Sequence[str] | None = None) -> None:
+        self._fill = fill
+        self._hidden = hidden
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The stub's spec; ModuleNotFoundError for a hidden package that has none."""
+        top = fullname.partition(".")[0]
+        if self._hidden is None:
+            stands = top in PACKAGES and not _installed(top)
+        else:
+            stands = top in self._hidden
+            if stands and top not in PACKAGES:
+                raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
+        return ModuleSpec(fullname, self, is_package=True) if stands else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """An empty stub module."""
+        module = StubModule(spec.name)
+        module.__path__ = []
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Add what references there are."""
+        self._fill(module)
+
+
+@functools.cache
+def _installed(top: str) -> bool:
+    return importlib.machinery.PathFinder.find_spec(top) is not None

@@ -9,18 +9,20 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import torch
+from torch.utils import _device
+
 _LIKE = ("empty_like", "zeros_like", "ones_like", "full_like", "rand_like", "randn_like", "randint_like")
 _OTHERS = ("as_tensor", "asarray", "normal")
 _NEW = ("new_empty", "new_zeros", "new_full", "new_ones", "new_tensor", "new_empty_strided")
 
 
-def install(torch: Any) -> None:
+def install() -> None:
     """Wrap what takes a device."""
-    remap = _remapper(torch)
-    _wrap_factories(torch, remap)
-    _wrap_methods(torch, remap)
-    _wrap_others(torch, remap)
-    _wrap_products(torch)
+    _wrap_factories()
+    _wrap_methods()
+    _wrap_others()
+    _wrap_products()
 
     def compiled(model: Any = None, *args: Any, **kwargs: Any) -> Any:
         return (lambda function: function) if model is None else model
@@ -28,29 +30,22 @@ def install(torch: Any) -> None:
     torch.compile = compiled
 
 
-def _remapper(torch: Any) -> Any:
-    kind, cpu = torch.device, torch.device("cpu")
-
-    def remap(device: Any) -> Any:
-        if isinstance(device, str):
-            return "cpu" if device.startswith("cuda") else device
-        if isinstance(device, kind):
-            return cpu if device.type == "cuda" else device
-        return cpu if type(device) is int else device
-
-    return remap
+def remap(device: Any) -> Any:
+    """The device on which what is asked for on this one is made."""
+    if isinstance(device, str):
+        return "cpu" if device.startswith("cuda") else device
+    gpu = device.type == "cuda" if isinstance(device, torch.device) else type(device) is int
+    return torch.device("cpu") if gpu else device
 
 
-def _wrap_factories(torch: Any, remap: Any) -> None:
+def _wrap_factories() -> None:
     # `with torch.device(...)` compares with the original functions, and has to know them first.
-    from torch.utils import _device
-
     names = {function.__name__ for function in _device._device_constructors()} | {*_LIKE, *_OTHERS}
     for name in names:
         if hasattr(torch, name) and not isinstance(getattr(torch, name), type):
-            setattr(torch, name, _on_cpu(getattr(torch, name), remap))
+            setattr(torch, name, _on_cpu(getattr(torch, name)))
     for name in _NEW:
-        setattr(torch.Tensor, name, _on_cpu(getattr(torch.Tensor, name), remap))
+        setattr(torch.Tensor, name, _on_cpu(getattr(torch.Tensor, name)))
 
     enter = _device.DeviceContext.__init__
 
@@ -60,7 +55,7 @@ def _wrap_factories(torch: Any, remap: Any) -> None:
     _device.DeviceContext.__init__ = made
 
 
-def _on_cpu(function: Any, remap: Any) -> Any:
+def _on_cpu(function: Any) -> Any:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         if kwargs.get("device") is not None:
@@ -72,7 +67,7 @@ def _on_cpu(function: Any, remap: Any) -> Any:
     return call
 
 
-def _wrap_methods(torch: Any, remap: Any) -> None:
+def _wrap_methods() -> None:
     tensor = torch.Tensor
     original, parse = tensor.to, torch._C._nn._parse_to
 
@@ -106,7 +101,7 @@ def _wrap_methods(torch: Any, remap: Any) -> None:
     torch.nn.Module.cuda = lambda self, *args, **kwargs: self
 
 
-def _wrap_others(torch: Any, remap: Any) -> None:
+def _wrap_others() -> None:
     load, generator = torch.load, torch.Generator
 
     def loaded(*args: Any, **kwargs: Any) -> Any:
@@ -121,7 +116,7 @@ def _wrap_others(torch: Any, remap: Any) -> None:
     torch.load, torch.Generator = loaded, Generator
 
 
-def _wrap_products(torch: Any) -> None:
+def _wrap_products() -> None:
     def wide(function: Any) -> Any:
         @functools.wraps(function)
         def call(*args: Any, out_dtype: Any = None, **kwargs: Any) -> Any:

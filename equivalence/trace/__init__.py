@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from equivalence.trace.compare import Comparison, Missing, Stated, compare, kinds
+from equivalence.trace.compare import KINDS, Comparison, Missing, Stated, compare
 
-__all__ = ["Comparison", "Missing", "Stated", "compare", "kinds"]
+__all__ = ["KINDS", "Comparison", "Missing", "Stated", "compare"]

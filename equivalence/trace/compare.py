@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from equivalence.trace import reasons
-from equivalence.trace.names import Names, names_of, names_of_tree
 from equivalence.trace.pairing import pair
-from equivalence.trace.source import Line, Scope, Source
+from equivalence.trace.source import Line, Names, Scope, Source, names_of, names_of_tree
 from shrinker.cache.workers import without_gc
 from shrinker.check.declarations import registers_of
 from shrinker.check.registrations import is_let_go
@@ -64,6 +64,10 @@ class Comparison:
     lines: Counter[str] = field(default_factory=Counter)
     """Executed physical lines: found word for word, found simplified, or exempt, by kind."""
     missing: list[Missing] = field(default_factory=list)
+
+
+KINDS = (FOUND, SHORTER, *reasons.KINDS)
+"""Everything that lines are counted under, in the order of reports."""
 
 
 @dataclass(slots=True)
@@ -122,17 +126,17 @@ def _read(running: Lines, importing: Lines, upstream: Path, generated: Path, fou
     return files
 
 
+@dataclass
 class _Judge:
-    def __init__(self, files: list[_File], names: Names, stated: Stated, found: Comparison) -> None:
-        self.files = files
-        self.names = names
-        self.stated = stated
-        self.found = found
-        self.gone = self._gone()
-        self.known: dict[str, bool] = {}
-        self.only: dict[str, bool] = {}
+    files: list[_File]
+    names: Names
+    stated: Stated
+    found: Comparison
+    known: dict[str, bool] = field(default_factory=dict)
+    only: dict[str, bool] = field(default_factory=dict)
 
-    def _gone(self) -> dict[str, list[list[Line]]]:
+    @cached_property
+    def gone(self) -> dict[str, list[list[Line]]]:
         """Executed lines of each function that is gone, by its name; an empty list of one whose result is stated."""
         gone: dict[str, list[list[Line]]] = {}
         for file in self.files:
@@ -265,8 +269,3 @@ def _name(function: Scope) -> str:
 def _module(path: str) -> str:
     """Dotted name of a file below the package."""
     return module_name(PACKAGE_PREFIX + path) or ""
-
-
-def kinds() -> Iterable[str]:
-    """Everything that lines are counted under, in the order of reports."""
-    return (FOUND, SHORTER, *reasons.KINDS)

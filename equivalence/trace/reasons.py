@@ -10,8 +10,7 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from equivalence.trace.names import Names
-from equivalence.trace.source import Line
+from equivalence.trace.source import Line, Names
 
 CONDITION = "header of a decided condition"
 """`if`, `elif`, `while`, `assert`, `case`: its value was decided. What ran under it is asked for line by line."""
@@ -80,7 +79,7 @@ def reason(line: Line, around: Around) -> str | None:
         bound = {alias.asname or alias.name.partition(".")[0] for alias in node.names}
         return None if bound & around.here.plain else IMPORT
     if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
-        return ASSIGNMENT if all(map(_unread(around), _targets(node))) else None
+        return ASSIGNMENT if all(_unread(target, around) for target in _targets(node)) else None
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return None if node.name in around.here.plain else DEFINITION
     if isinstance(node, (ast.Return, ast.Pass)):
@@ -93,13 +92,10 @@ def reason(line: Line, around: Around) -> str | None:
     return None
 
 
-def _unread(around: Around) -> Callable[[ast.expr], bool]:
-    def unread(target: ast.expr) -> bool:
-        if isinstance(target, ast.Name):
-            return target.id not in around.here.plain
-        return isinstance(target, ast.Attribute) and target.attr not in around.tree.attributes
-
-    return unread
+def _unread(target: ast.expr, around: Around) -> bool:
+    if isinstance(target, ast.Name):
+        return target.id not in around.here.plain
+    return isinstance(target, ast.Attribute) and target.attr not in around.tree.attributes
 
 
 def _targets(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> Iterator[ast.expr]:

@@ -1,19 +1,22 @@
-"""A file as the lines that can be executed: which statement each is, and of which function."""
+"""A file as the lines that can be executed: which statement each is, and of which function. What code reads, by name."""
 
 from __future__ import annotations
 
 import ast
 import bisect
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from shrinker.check.tokens import Tokens, logical_lines
+from shrinker.syntax.imports import absolute, package_of
+from shrinker.syntax.walk import BLOCKS_OF, Definition, statements
+from shrinker.values.upstream import PACKAGE_PREFIX, module_name
 
 Scope = tuple[str, ...]
 """Names of the classes and functions around a line, the outermost first."""
-
-_DEFINES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +50,11 @@ class Source:
         """Raises SyntaxError or tokenize.TokenError when the text is not Python."""
         tree = ast.parse(text)
         owners, definitions = _owners(tree, text.count("\n") + 2)
-        statements: dict[int, ast.stmt] = {}
-        for node in _statements(tree):
+        starting: dict[int, ast.stmt] = {}
+        # An outer one comes before what it holds.
+        for node in statements(tree):
             for start in (node, *getattr(node, "decorator_list", ())):
-                statements.setdefault(start.lineno, node)
+                starting.setdefault(start.lineno, node)
         lines: list[Line] = []
         scopes: dict[Scope, list[Line]] = {}
         functions: dict[Scope, list[Line]] = {}
@@ -58,7 +62,7 @@ class Source:
             if len(tokens) == 1 and tokens[0].startswith("#"):
                 continue
             scope, function = owners[number]
-            line = Line(number, tokens, scope, function, statements.get(number))
+            line = Line(number, tokens, scope, function, starting.get(number))
             lines.append(line)
             scopes.setdefault(scope, []).append(line)
             if function:
@@ -72,29 +76,14 @@ class Source:
         return Counter(starts[place] for place in places if place >= 0)
 
 
-def _inner(node: ast.AST) -> list[ast.AST]:
-    """Statements and what groups them; expressions hold none, and may be nested deeper than Python's stack."""
-    return [c for c in ast.iter_child_nodes(node) if isinstance(c, (ast.stmt, ast.excepthandler, ast.match_case))]
-
-
-def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
-    """All statements, an outer one before what it holds."""
-    waiting: list[ast.AST] = [tree]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.stmt):
-            yield node
-        waiting += reversed(_inner(node))
-
-
 def _owners(tree: ast.Module, count: int) -> tuple[list[tuple[Scope, Scope]], dict[Scope, list[ast.stmt]]]:
     """For each line, the innermost body that it stands in, and the outermost function of that; these functions."""
     owners: list[tuple[Scope, Scope]] = [((), ())] * (count + 1)
     definitions: dict[Scope, list[ast.stmt]] = {}
 
     def enter(node: ast.AST, scope: Scope, function: Scope) -> None:
-        for child in _inner(node):
-            if not isinstance(child, _DEFINES):
+        for child in (part for name in BLOCKS_OF[type(node)] for part in getattr(node, name)):
+            if not isinstance(child, Definition):
                 enter(child, scope, function)
                 continue
             inner = (*scope, child.name)
@@ -109,3 +98,81 @@ def _owners(tree: ast.Module, count: int) -> tuple[list[tuple[Scope, Scope]], di
 
     enter(tree, (), ())
     return owners, definitions
+
+
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:[.:][A-Za-z_]\w*)*\Z")
+_LONGEST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Names by how they are read; what is only bound or defined is in neither."""
+
+    plain: frozenset[str]
+    """Read as a name of their own, imported, or a part of a string that is a dotted name."""
+    attributes: frozenset[str]
+    """Read as `x.name`, or a part of such a string."""
+    empty: frozenset[str] = frozenset()
+    """Of functions, where all of that name do nothing."""
+    texts: frozenset[str] = frozenset()
+    """Of these, the parts of strings."""
+
+
+def names_of(nodes: Iterable[ast.AST]) -> Names:
+    """Those of some parts of a syntax tree."""
+    plain: set[str] = set()
+    attributes: set[str] = set()
+    texts: set[str] = set()
+    empty: dict[str, bool] = {}
+    for node in (node for top in nodes for node in ast.walk(top)):
+        match node:
+            case ast.Name(id=name, ctx=ast.Load() | ast.Del()) | ast.AugAssign(target=ast.Name(id=name)):
+                plain.add(name)
+            # An augmented assignment reads what it writes.
+            case ast.Attribute(attr=name, ctx=ast.Load() | ast.Del()) | ast.AugAssign(target=ast.Attribute(attr=name)):
+                attributes.add(name)
+            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+                plain.update(alias.name.rpartition(".")[2] for alias in aliases)
+            case ast.Constant(value=str(text)) if len(text) < _LONGEST and _DOTTED.match(text):
+                texts.update(re.split(r"[.:]", text))
+            case ast.FunctionDef(name=name, body=body) | ast.AsyncFunctionDef(name=name, body=body):
+                empty[name] = empty.get(name, True) and all(map(_does_nothing, body))
+    idle = frozenset(name for name, nothing in empty.items() if nothing)
+    return Names(frozenset(plain | texts), frozenset(attributes | texts), idle, frozenset(texts))
+
+
+def _does_nothing(node: ast.stmt) -> bool:
+    match node:
+        case ast.Pass() | ast.Expr(value=ast.Constant()) | ast.Return(value=None | ast.Constant()):
+            return True
+    return False
+
+
+def names_of_tree(package: Path) -> Names:
+    """Those of all Python files below a folder, but for names by which a file means a definition that the tree has.
+
+    Args:
+        package: the folder.
+
+    Raises:
+        SyntaxError: a file is not Python.
+    """
+    trees = {
+        module_name(f"{PACKAGE_PREFIX}{file.relative_to(package)}") or "": (
+            file,
+            ast.parse(file.read_bytes(), str(file)),
+        )
+        for file in sorted(package.rglob("*.py"))
+    }
+    defined = {module: {n.name for n in tree.body if isinstance(n, Definition)} for module, (_, tree) in trees.items()}
+    plain: set[str] = set()
+    for module, (file, tree) in trees.items():
+        own = set(defined[module])
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom):
+                source = absolute(node.module, node.level, package_of(module, file.name == "__init__.py"))
+                own |= {alias.name for alias in node.names if alias.name in defined.get(source, ())}
+        names = names_of([tree])
+        plain |= (names.plain - own) | names.texts
+    whole = names_of(tree for _, tree in trees.values())
+    return Names(frozenset(plain), whole.attributes, whole.empty)

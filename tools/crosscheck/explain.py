@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from shrinker.check.unused_imports import explain_imports
+from shrinker.syntax.parsing import parsed
 from shrinker.values.leftovers import Residue
 from tools.crosscheck.finding import Explained, Finding
 
@@ -116,13 +117,10 @@ def _given_less(item: Finding, out: Path, gone: Gone) -> str:
 
 def _given(file: Path, line: int) -> set[str]:
     """Names in the statement at a line, and in what the function around gives these."""
-    try:
-        tree = ast.parse(file.read_bytes(), str(file))
-    except (OSError, SyntaxError):
-        return set()
+    tree = parsed(file.read_bytes()) if file.is_file() else None
     around = [
         node
-        for node in ast.walk(tree)
+        for node in (ast.walk(tree) if tree else ())
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.lineno <= line <= (node.end_lineno or 0)
     ]
     if not around:
@@ -200,17 +198,15 @@ class Gone:
 
     def use(self, name: str, path: str) -> str:
         """A line with the name that is gone, the same file's first, and why; empty when there is none."""
-        places = self._places.get(name, [])
-        ordered = sorted(places, key=lambda place: place[0] != path)
-        return next((why for place in ordered if (why := self._why(*place[:2]))), "")
+        return self._first(name, path, re.compile(""))
 
     def setting(self, name: str, path: str) -> str:
         """The same for a line that gives the name a value."""
-        pattern = re.compile(_SETS.format(name=re.escape(name)))
-        for place in sorted(self._places.get(name, []), key=lambda place: place[0] != path):
-            if pattern.search(place[2]) and (why := self._why(*place[:2])):
-                return why
-        return ""
+        return self._first(name, path, re.compile(_SETS.format(name=re.escape(name))))
+
+    def _first(self, name: str, path: str, pattern: re.Pattern[str]) -> str:
+        places = sorted(self._places.get(name, []), key=lambda place: place[0] != path)
+        return next((why for at, line, text in places if pattern.search(text) and (why := self._why(at, line))), "")
 
     def _why(self, path: str, line: int) -> str:
         if path in self._removed:

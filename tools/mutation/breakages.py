@@ -11,10 +11,11 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from shrinker.ruleset.match import any_path_matches, module_matches
+from shrinker.syntax.parsing import parse
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import UpstreamTree, module_name
 from tools.mutation.faults import Fault
-from tools.mutation.surgery import first_line, parsed, without
+from tools.mutation.surgery import first_line, without
 
 DECLARED = Path(__file__).resolve().parent / "breakages.toml"
 
@@ -60,20 +61,16 @@ def breakage_fault(breakage: Breakage, tree: UpstreamTree, out: Path, manifest: 
         manifest: of `out`.
     """
     wanted = _among(breakage, (entry.path for entry in manifest.files))
-    if breakage.lines or breakage.rename:
-        texts = ((path, (out / path).read_text("utf-8")) for path in wanted)
-        damages = ((path, _edited(text, breakage)) for path, text in texts)
-        return next(
-            (Fault("breakage", path, 0, breakage.name, text) for path, text in damages if text is not None), None
-        )
-    if breakage.files:
+    if breakage.files and not (breakage.lines or breakage.rename):
         more = tuple((path, None) for path in wanted[1:])
         return Fault("breakage", wanted[0], 0, breakage.name, None, more) if wanted else None
     changed = {entry.path for entry in manifest.files if entry.changed}
     for path in wanted:
         text = (out / path).read_text("utf-8-sig")
         damaged = None
-        if breakage.cut:
+        if breakage.files:
+            damaged = _edited(text, breakage)
+        elif breakage.cut:
             damaged = _truncated(text, breakage.cut)
         elif breakage.delete:
             damaged = _deleted(text, breakage.delete)
@@ -129,7 +126,7 @@ def _edited(text: str, breakage: Breakage) -> str | None:
 
 
 def _truncated(text: str, share: float) -> str | None:
-    body = parsed(text).body
+    body = parse(text).body
     kept = body[: int(len(body) * share)]
     return without(text, body[len(kept) :], body) if kept else None
 
@@ -137,7 +134,7 @@ def _truncated(text: str, share: float) -> str | None:
 def _deleted(text: str, names: tuple[str, ...]) -> str | None:
     """Without these definitions; None when one of them is not there."""
     for name in names:
-        body = parsed(text).body
+        body = parse(text).body
         found = [node for node in body if getattr(node, "name", None) == name]
         if not found:
             return None
@@ -155,9 +152,9 @@ def _read(upstream: str, text: str, name: str) -> str | None:
     if not _word(name, upstream) or _word(name, text):
         return None
     lines = upstream.split("\n")
-    body = parsed(text).body
+    body = parse(text).body
     here = {node.name: node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    for node in parsed(upstream).body:
+    for node in parse(upstream).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in here:
             theirs = lines[first_line(node) - 1 : node.end_lineno]
             if any(_word(name, line) for line in theirs):

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 from shrinker.check import allowances
+from shrinker.syntax.parsing import parse, parsed
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
 from tools.mutation.kinds import DATA_FILE, ON_PYTHON, Source
 from tools.mutation.native_kinds import NATIVE_FILE, ON_NATIVE, SUFFIXES
-from tools.mutation.surgery import parsed
 
+Drawn = TypeVar("Drawn")
 KINDS = (*ON_PYTHON, DATA_FILE, *ON_NATIVE, NATIVE_FILE)
 _FILES_A_KIND = 400
 """Files that are drawn before a kind is given up as having no more faults."""
@@ -48,16 +52,19 @@ def choose(tree: UpstreamTree, out: Path, manifest: Manifest, *, count: int, see
         count: how many faults; fewer come where the tree has fewer.
         seed: of the draw.
     """
-    drawn = {kind: _draw(kind, tree, out, manifest, random.Random(f"{seed} {kind}")) for kind in KINDS}
-    found: list[Fault] = []
-    while drawn and len(found) < count:
-        for kind in list(drawn):
-            fault = next(drawn[kind], None)
-            if fault is None:
-                del drawn[kind]
-            elif len(found) < count:
-                found.append(fault)
-    return found
+    drawn = (_draw(kind, tree, out, manifest, random.Random(f"{seed} {kind}")) for kind in KINDS)
+    return [*islice(in_turn(drawn), count)]
+
+
+def in_turn(drawn: Iterable[Iterator[Drawn]]) -> Iterator[Drawn]:
+    """One of each in turn, until none has any more."""
+    waiting = deque(drawn)
+    while waiting:
+        if (one := next(waiting[0], None)) is None:
+            waiting.popleft()
+        else:
+            yield one
+            waiting.rotate(-1)
 
 
 def _draw(kind: str, tree: UpstreamTree, out: Path, manifest: Manifest, order: random.Random) -> Iterator[Fault]:
@@ -76,14 +83,8 @@ def _draw(kind: str, tree: UpstreamTree, out: Path, manifest: Manifest, order: r
         files = [path for path in files if path in changed]
     order.shuffle(files)
     # Each round takes one fault of each file, so that large files do not come first.
-    rounds = [_of_file(kind, path, tree, out, random.Random(order.random())) for path in files[:_FILES_A_KIND]]
-    while rounds:
-        for faults in list(rounds):
-            fault = next(faults, None)
-            if fault is None:
-                rounds.remove(faults)
-            else:
-                yield fault
+    some = files[:_FILES_A_KIND]
+    yield from in_turn(_of_file(kind, path, tree, out, random.Random(order.random())) for path in some)
 
 
 def _of_file(kind: str, path: str, tree: UpstreamTree, out: Path, order: random.Random) -> Iterator[Fault]:
@@ -93,14 +94,9 @@ def _of_file(kind: str, path: str, tree: UpstreamTree, out: Path, order: random.
         changes = list(ON_NATIVE[kind](text))
     else:
         upstream = tree.read(path).decode("utf-8-sig") if path in tree.by_path else ""
-        changes = list(ON_PYTHON[kind](Source(path, text, parsed(text), upstream)))
+        changes = list(ON_PYTHON[kind](Source(path, text, parse(text), upstream)))
     order.shuffle(changes)
     for change in changes:
-        try:
-            if kind in ON_PYTHON:
-                parsed(change.text)
-        except SyntaxError:
-            # The emptied place was no block of its own (`if x: import a`): not what a tool would write.
-            continue
-        if change.text != text:
+        # No Python: the emptied place was no block of its own (`if x: import a`), which is not what a tool would write.
+        if change.text != text and (kind in ON_NATIVE or parsed(change.text) is not None):
             yield Fault(kind, path, change.line, change.subject, change.text)

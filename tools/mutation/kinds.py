@@ -7,9 +7,10 @@ import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from tools.mutation.surgery import blocks, indented, parsed, stands_alone, without
+from shrinker.syntax.parsing import parsed
+from shrinker.syntax.walk import Function
+from tools.mutation.surgery import blocks, indented, stands_alone, without
 
-Definition = ast.FunctionDef | ast.AsyncFunctionDef
 _REGISTERS = "regist"
 
 
@@ -37,7 +38,7 @@ class Change:
 def functions(source: Source) -> Iterator[Change]:
     """A function of the module is deleted."""
     for node in source.tree.body:
-        if isinstance(node, Definition):
+        if isinstance(node, Function):
             yield from _deleted(source, node, source.tree.body, node.name)
 
 
@@ -45,7 +46,7 @@ def methods(source: Source) -> Iterator[Change]:
     """A method is deleted."""
     for owner in _classes(source.tree):
         for node in owner.body:
-            if isinstance(node, Definition):
+            if isinstance(node, Function):
                 yield from _deleted(source, node, owner.body, f"{owner.name}.{node.name}")
 
 
@@ -66,9 +67,7 @@ def registrations(source: Source) -> Iterator[Change]:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 for decorator in node.decorator_list:
                     if _REGISTERS in ast.unparse(decorator).lower():
-                        kept = lines[: decorator.lineno - 1] + lines[decorator.end_lineno or decorator.lineno :]
-                        subject = f"@{ast.unparse(decorator)} of {node.name}"
-                        yield Change(decorator.lineno, subject, "\n".join(kept))
+                        yield _cut(lines, decorator, decorator, f"@{ast.unparse(decorator)} of {node.name}")
             case ast.Expr(value=ast.Call() as call) if _REGISTERS in ast.unparse(call.func).lower():
                 yield from _deleted(source, node, source.tree.body, ast.unparse(call)[:80])
             case ast.Assign(value=ast.Dict(keys=keys, values=values)) if len(keys) > 1:
@@ -76,9 +75,8 @@ def registrations(source: Source) -> Iterator[Change]:
                     if key is not None and isinstance(value, ast.Name | ast.Attribute):
                         row = "\n".join(lines[key.lineno - 1 : value.end_lineno])
                         if row.strip().rstrip(",") == f"{_text(source, key)}: {_text(source, value)}":
-                            kept = lines[: key.lineno - 1] + lines[value.end_lineno or value.lineno :]
                             subject = f"row {ast.unparse(key)} of {ast.unparse(node.targets[0])}"
-                            yield Change(key.lineno, subject, "\n".join(kept))
+                            yield _cut(lines, key, value, subject)
 
 
 def imports(source: Source) -> Iterator[Change]:
@@ -97,11 +95,7 @@ def imports(source: Source) -> Iterator[Change]:
 
 def branches(source: Source) -> Iterator[Change]:
     """A condition that was decided is decided the other way: the other block stands where the kept one does."""
-    if not source.upstream:
-        return
-    try:
-        before = parsed(source.upstream)
-    except SyntaxError:
+    if (before := parsed(source.upstream)) is None:
         return
     places: dict[str, list[tuple[list[ast.stmt], int]]] = {}
     for block in blocks(source.tree):
@@ -164,6 +158,12 @@ def model_classes(source: Source) -> Iterator[Change]:
 def _deleted(source: Source, node: ast.stmt, block: list[ast.stmt], subject: str) -> Iterator[Change]:
     if stands_alone(source.text, node):
         yield Change(node.lineno, subject, without(source.text, [node], block))
+
+
+def _cut(lines: list[str], first: ast.expr, last: ast.expr, subject: str) -> Change:
+    """Without the lines from one expression to another."""
+    kept = lines[: first.lineno - 1] + lines[last.end_lineno or last.lineno :]
+    return Change(first.lineno, subject, "\n".join(kept))
 
 
 def _text(source: Source, node: ast.expr) -> str:

@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,11 +37,9 @@ class Stand:
             self._restore(entry.path)
         (folder / MANIFEST).write_text(manifest.to_json(), "utf-8")
 
-    @contextmanager
-    def damaged(self, fault: Fault) -> Iterator[Manifest]:
+    def damaged(self, fault: Fault) -> AbstractContextManager[Manifest]:
         """The copy with one fault, and the manifest that says so; it is as before when the block ends."""
-        with self.changed({fault.path: fault.text, **dict(fault.more)}) as manifest:
-            yield manifest
+        return self.changed({fault.path: fault.text, **dict(fault.more)})
 
     @contextmanager
     def changed(self, changes: Mapping[str, str | None]) -> Iterator[Manifest]:

@@ -95,30 +95,30 @@ def plant(
                     waiting.append(one)
 
 
+@dataclass
 class _Field:
     """A tree by the right rules, and others by one more."""
 
-    def __init__(
-        self, tree: UpstreamTree, rules: Ruleset, scratch: Path, jobs: int, progress: Progress, cache: Cache
-    ) -> None:
-        self._tree = tree
-        self._rules = rules
-        self._scratch = scratch
-        self._jobs = jobs
-        self._progress = progress
-        self._cache = cache
-        self._right = scratch / "right"
-        progress.note("generating with the right rules")
-        self._base = self._generated(rules, self._right)
-        self._copy = Stand(self._right, self._base, scratch / "copy")
-        self._direct = DirectEffect(tree, rules, jobs, progress, cache)
+    tree: UpstreamTree
+    rules: Ruleset
+    scratch: Path
+    jobs: int
+    progress: Progress
+    cache: Cache
+
+    def __post_init__(self) -> None:
+        self._right = self.scratch / "right"
+        self.progress.note("generating with the right rules")
+        self._base = self._generated(self.rules, self._right)
+        self._copy = Stand(self._right, self._base, self.scratch / "copy")
+        self._direct = DirectEffect(self.tree, self.rules, self.jobs, self.progress, self.cache)
         self._known: dict[str, frozenset[Finding]] = {}
 
     def plant(self, one: WrongRule, *, whole: bool) -> Outcome:
         """Judge one rule, by the tree that a run makes with it or by what it does itself."""
         start = time.monotonic()
         try:
-            rules = with_rule(self._rules, one.table, one.data())
+            rules = with_rule(self.rules, one.table, one.data())
             caught, said, changed = self._whole(rules) if whole else self._by_itself(rules, one.words)
         except (InputError, EvidenceError) as error:
             caught, said, changed = REFUSED, str(error).splitlines()[0], ("?",)
@@ -137,7 +137,7 @@ class _Field:
         return caught, said, changed
 
     def _whole(self, rules: Ruleset) -> _Found:
-        out = self._scratch / "wrong"
+        out = self.scratch / "wrong"
         try:
             manifest = self._generated(rules, out)
             changed = _changed(self._base, manifest)
@@ -158,11 +158,11 @@ class _Field:
 
     def _of_the_right(self, level: str) -> frozenset[Finding]:
         if level not in self._known:
-            self._known[level] = self._findings(level, self._right, self._base, self._rules)
+            self._known[level] = self._findings(level, self._right, self._base, self.rules)
         return self._known[level]
 
     def _findings(self, level: str, out: Path, manifest: Manifest, rules: Ruleset) -> frozenset[Finding]:
-        tree, jobs, progress, cache = self._tree, self._jobs, self._progress, self._cache
+        tree, jobs, progress, cache = self.tree, self.jobs, self.progress, self.cache
         if level == CLAIMS:
             judged = judge_entries(Trees(tree, out, manifest, rules, jobs, cache))
             return frozenset(finding for finding in judged.findings if finding.check == CHECK)
@@ -175,7 +175,7 @@ class _Field:
 
     def _generated(self, rules: Ruleset, out: Path) -> Manifest:
         out.mkdir()
-        return generate(self._tree, rules, out, self._jobs, self._progress, self._cache)
+        return generate(self.tree, rules, out, self.jobs, self.progress, self.cache)
 
 
 def _changed(base: Manifest, other: Manifest) -> tuple[str, ...]:

@@ -3,17 +3,9 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterator, Sequence
 
 _BLOCKS = ("body", "orelse", "finalbody")
-
-
-def parsed(text: str | bytes) -> ast.Module:
-    """The syntax tree. Raises SyntaxError; what Python only warns of is upstream's."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ast.parse(text)
 
 
 def first_line(node: ast.stmt) -> int:

@@ -7,13 +7,15 @@ import random
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from shrinker.syntax.names import last_name
+from shrinker.syntax.parsing import parse
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import UpstreamTree, module_name
-from tools.mutation.surgery import parsed
+from tools.mutation.faults import in_turn
 
 _WHY = "Planted to see whether the evidence notices a wrong rule."
 _ASKS = re.compile(r"_?(is|has|use|uses|should|can|enable|supports?|need|needs)_\w+")
@@ -103,20 +105,14 @@ def draw(tree: UpstreamTree, out: Path, manifest: Manifest, *, count: int, seed:
             names[rule.kind].add(rule)
     # Of one without a class in the tree it is true that nobody serves it.
     names[ARCHITECTURE] = {rule for rule in names[ARCHITECTURE] if rule.subject.encode() in models}
-    drawn: dict[str, list[WrongRule]] = {}
-    for kind, rules in names.items():
-        drawn[kind] = sorted(rules - set(ALWAYS), key=lambda rule: rule.subject)
-        random.Random(f"{seed} {kind}").shuffle(drawn[kind])
-    found = [*ALWAYS][:count]
-    while len(found) < count and any(drawn.values()):
-        for kind in KINDS:
-            if drawn[kind] and len(found) < count:
-                found.append(drawn[kind].pop())
-    return found
+    drawn = [sorted(rules - set(ALWAYS), key=lambda rule: rule.subject) for rules in names.values()]
+    for kind, rules in zip(KINDS, drawn, strict=True):
+        random.Random(f"{seed} {kind}").shuffle(rules)
+    return [*islice(chain(ALWAYS, in_turn(map(reversed, drawn))), count)]
 
 
 def _of_module(module: str, source: bytes) -> Iterator[WrongRule]:
-    tree = parsed(source)
+    tree = parse(source)
     if module.count(".") > 1:
         yield _module(module)
     for node in tree.body:
@@ -128,8 +124,6 @@ def _of_module(module: str, source: bytes) -> Iterator[WrongRule]:
                     if isinstance(key, ast.Constant) and isinstance(key.value, str):
                         row = (("tables", (f"{module}.{name}",)), ("never", (key.value,)))
                         yield WrongRule(ROW, f"{module}.{name}: {key.value}", "domains", row)
-            case _:
-                pass
     for each in ast.walk(tree):
         match each:
             case ast.If(test=test) | ast.IfExp(test=test):
@@ -152,5 +146,3 @@ def _of_module(module: str, source: bytes) -> Iterator[WrongRule]:
             case ast.Constant(value=str(text)) if re.fullmatch(r"Deepseek\w+ForCausalLM\w*", text):
                 names = ("sglang.**.architectures", "sglang.**.model_arch", "sglang.**.arch")
                 yield WrongRule(ARCHITECTURE, text, "domains", (("names", names), ("never", (text,))))
-            case _:
-                pass

@@ -13,31 +13,36 @@ from typing import Any
 import openai
 
 
-def post(path: str, body: Any, seconds: float = 120) -> tuple[int, str]:
-    """Status and parsed body, whatever the status is."""
-    request = urllib.request.Request(address + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
+def request(path: str, body: Any = None, method: str = "POST") -> urllib.request.Request:
+    """A request with a body of JSON, or without one."""
+    data = None if body is None else json.dumps(body).encode()
+    return urllib.request.Request(address + path, data, {"Content-Type": "application/json"}, method=method)
+
+
+def answer(asked: urllib.request.Request) -> tuple[int, str]:
+    """Status and body, whatever the status is."""
     try:
-        with urllib.request.urlopen(request, timeout=seconds) as answer:
-            return answer.status, answer.read().decode()
+        with urllib.request.urlopen(asked, timeout=120) as found:
+            return found.status, found.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()
 
 
-def attempt(name: str, function: Callable[[], Any]) -> None:
-    """Keep what a step gives, or how it fails."""
+def attempt(step: Callable[[], Any]) -> Any:
+    """What a step gives, or how it fails."""
     try:
-        results[name] = function()
+        return step()
     except openai.APIStatusError as error:
-        results[name] = {"raised": type(error).__name__, "status": error.status_code, "body": error.body}
+        return {"raised": type(error).__name__, "status": error.status_code, "body": error.body}
     except Exception as error:
-        results[name] = {"raised": type(error).__name__, "text": str(error)[:300]}
+        return {"raised": type(error).__name__, "text": str(error)[:300]}
 
 
 def chat() -> Any:
-    answer = client.chat.completions.create(
+    said = client.chat.completions.create(
         model="served", messages=messages, max_tokens=4, temperature=0, logprobs=True, seed=1
     )
-    return answer.model_dump(exclude={"id", "created"})
+    return said.model_dump(exclude={"id", "created"})
 
 
 def stream() -> Any:
@@ -46,8 +51,8 @@ def stream() -> Any:
 
 
 def completion() -> Any:
-    answer = client.completions.create(model="served", prompt=["One two", "Three"][0], max_tokens=4, temperature=0)
-    return answer.model_dump(exclude={"id", "created"})
+    said = client.completions.create(model="served", prompt="One two", max_tokens=4, temperature=0)
+    return said.model_dump(exclude={"id", "created"})
 
 
 def models() -> Any:
@@ -73,11 +78,8 @@ def abort() -> Any:
     first = threading.Event()
 
     def ask() -> None:
-        request = urllib.request.Request(
-            address + "/generate", json.dumps({**body, "stream": True}).encode(), {"Content-Type": "application/json"}
-        )
-        with urllib.request.urlopen(request, timeout=200) as answer:
-            for line in answer:
+        with urllib.request.urlopen(request("/generate", {**body, "stream": True}), timeout=200) as lines:
+            for line in lines:
                 if line.startswith(b"data: {"):
                     first.set()
                     ended.append(json.loads(line[6:])["meta_info"]["finish_reason"])
@@ -86,7 +88,7 @@ def abort() -> Any:
     thread = threading.Thread(target=ask, daemon=True)
     thread.start()
     first.wait(200)
-    status, _ = post("/abort_request", {"rid": "to-be-aborted"})
+    status, _ = answer(request("/abort_request", {"rid": "to-be-aborted"}))
     thread.join(200)
     last = ended[-1] if ended else None
     return {"status": status, "ended": not thread.is_alive(), "reason": last}
@@ -94,8 +96,7 @@ def abort() -> Any:
 
 def metrics() -> Any:
     """Names of the metrics and of their labels; the values are times."""
-    with urllib.request.urlopen(address + "/metrics", timeout=60) as answer:
-        lines = answer.read().decode().splitlines()
+    lines = answer(request("/metrics", method="GET"))[1].splitlines()
     kinds = [line for line in lines if line.startswith("# TYPE")]
     names = {line.partition("{")[0].partition(" ")[0] for line in lines if line and not line.startswith("#")}
     return {"types": sorted(kinds), "names": sorted(names)}
@@ -103,15 +104,10 @@ def metrics() -> Any:
 
 def removed() -> Any:
     """What the listed paths that were removed answer."""
-    found = {}
-    for method, path in given["removed"]:
-        request = urllib.request.Request(address + path, b"{}" if method == "POST" else None, method=method)
-        try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                found[f"{method} {path}"] = [answer.status, ""]
-        except urllib.error.HTTPError as error:
-            found[f"{method} {path}"] = [error.code, error.read().decode()]
-    return found
+    return {
+        f"{method} {path}": answer(request(path, {} if method == "POST" else None, method))
+        for method, path in given["removed"]
+    }
 
 
 with open(sys.argv[1], encoding="utf-8") as file:
@@ -119,8 +115,7 @@ with open(sys.argv[1], encoding="utf-8") as file:
 address = given["address"]
 client = openai.OpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0, timeout=200)
 messages = [{"role": "user", "content": "Say hi."}]
-results: dict[str, Any] = {}
-for step in (chat, stream, completion, models, no_embeddings, bad_temperature, abort, metrics, removed):
-    attempt(step.__name__, step)
+steps = (chat, stream, completion, models, no_embeddings, bad_temperature, abort, metrics, removed)
+results = {step.__name__: attempt(step) for step in steps}
 with open(sys.argv[2], "w", encoding="utf-8") as file:
     json.dump(results, file, sort_keys=True)

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
-import os
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 import torch
 
-with open(sys.argv[1], encoding="utf-8") as opened:
-    given = json.load(opened)
+from equivalence.processes import given, tell
 
 try:
     from sglang.benchmark import one_batch
@@ -48,9 +44,10 @@ def row(tensor: Any) -> list[Any]:
     return [list(tensor.shape), str(tensor.dtype), hashed(tensor)]
 
 
+asked = given()
 torch.manual_seed(0)
 torch.set_num_threads(1)
-args = prepare_server_args(["--model-path", given["model"], *given["options"]])
+args = prepare_server_args(["--model-path", asked["model"], *asked["options"]])
 port = PortArgs.init_new(args)
 runner, tokenizer = one_batch.load_model(args, port, 0, 0)
 inner = getattr(runner, "torch_runner", runner)
@@ -77,17 +74,17 @@ result: dict[str, Any] = {
     "parameters": {name: row(p) for name, p in inner.model.named_parameters()},
     "backend": str(args.attention_backend),
 }
-vocabulary = given["vocabulary"] - 10
+vocabulary = asked["vocabulary"] - 10
 prompts = [[(7 * i + 3) % vocabulary + 2 for i in range(16)], [(11 * i + 5) % vocabulary + 2 for i in range(8)]]
 requests = one_batch.prepare_synthetic_inputs_for_latency_test(2, 16, prompts)
 if hasattr(runner, "extend"):
     extend, decode = runner.extend, runner.decode
 else:
-    extend = lambda given: one_batch.extend(given, runner)  # noqa: E731
+    extend = lambda requests: one_batch.extend(requests, runner)  # noqa: E731
     decode = lambda ids, batch: one_batch.decode(ids, batch, runner)  # noqa: E731
 chosen, logits, batch = extend(requests)
 steps = [{"logits": row(logits), "tokens": chosen.tolist()}]
-for _ in range(given["steps"]):
+for _ in range(asked["steps"]):
     chosen, logits = decode(chosen, batch)
     steps.append({"logits": row(logits), "tokens": chosen.tolist()})
 finite = bool(torch.isfinite(logits.float()).all())
@@ -102,6 +99,4 @@ result |= {
     "experts": experts,
     "cache": [row(buffer) for buffer in buffers],
 }
-with open(sys.argv[2], "w", encoding="utf-8") as opened:
-    json.dump(result, opened)
-os._exit(0)
+tell(result)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import json
-import os
-import sys
 from collections.abc import Iterator
 from typing import Any
+
+from equivalence.processes import given, tell
 
 
 def described(value: Any) -> str:
@@ -48,19 +47,18 @@ def taken(action: argparse.Action) -> tuple[str, list[str] | None, str]:
 
 
 NUMBERS = {"int", "float", "human_readable_int"}
-with open(sys.argv[1], encoding="utf-8") as file:
-    given = json.load(file)
+asked = given()
 from sglang.srt.entrypoints import http_server  # noqa: E402
 
 result = {
     "openapi": http_server.app.openapi(),
     "routes": sorted(served(http_server.app.routes)),
-    "registries": {place: registry(place) for place in given["registries"]},
+    "registries": {place: registry(place) for place in asked["registries"]},
 }
 from sglang.srt.models.registry import ModelRegistry  # noqa: E402
 
 resolved = {}
-for name in given["architectures"]:
+for name in asked["architectures"]:
     try:
         found, architecture = ModelRegistry.resolve_model_cls([name])
         resolved[name] = f"{described(found)} for {architecture}"
@@ -72,6 +70,4 @@ from sglang.srt.server_args import ServerArgs  # noqa: E402
 parser = argparse.ArgumentParser(add_help=False)
 ServerArgs.add_cli_args(parser)
 result["flags"] = [taken(action) for action in parser._actions if action.option_strings]
-with open(sys.argv[2], "w", encoding="utf-8") as file:
-    json.dump(result, file, sort_keys=True)
-os._exit(0)
+tell(result, sort_keys=True)

@@ -2,16 +2,16 @@
 
 import importlib
 import importlib.metadata
-import json
 import os
 import sys
 import time
 
-with open(sys.argv[1], encoding="utf-8") as file:
-    given = json.load(file)
+from equivalence.processes import given, tell
+
+asked = given()
 start = time.perf_counter()
 used = time.process_time()
-for name in given["modules"]:
+for name in asked["modules"]:
     importlib.import_module(name)
 seconds = time.perf_counter() - start
 used = time.process_time() - used
@@ -27,6 +27,4 @@ result = {
     "modules": [name for name in loaded if name.partition(".")[0] == "sglang"],
     "distributions": sorted({owner for top in tops for owner in owners.get(top, ())}),
 }
-with open(sys.argv[2], "w", encoding="utf-8") as file:
-    json.dump(result, file)
-os._exit(0)
+tell(result)

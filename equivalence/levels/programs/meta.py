@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import json
 import logging
 import os
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 import torch
-
-with open(sys.argv[1], encoding="utf-8") as opened:
-    given = json.load(opened)
-
-import contextlib
-
 from sglang.srt.configs.load_config import LoadConfig
 from sglang.srt.configs.model_config import ModelConfig
 from sglang.srt.model_executor.model_runner import ModelRunner
@@ -25,6 +19,9 @@ from sglang.srt.model_loader.utils import set_default_torch_dtype
 from sglang.srt.server_args import PortArgs, prepare_server_args, set_global_server_args_for_scheduler
 
 from equivalence.checkpoints.weights import weights
+from equivalence.processes import given, tell
+
+asked = given()
 
 
 class Stop(Exception):
@@ -43,14 +40,14 @@ def accepted(function: Any, values: dict[str, Any]) -> dict[str, Any]:
 
 def config_of(args: Any) -> Any:
     """The configuration of the model, or of its MTP layer."""
-    if not given.get("draft"):
+    if not asked.get("draft"):
         return ModelConfig.from_server_args(args)
     return ModelConfig.from_server_args(args, model_path=args.model_path, is_draft_model=True)
 
 
 def checkpoint(fp8: bool) -> Iterator[tuple[str, Any]]:
     """Names and tensors of the published checkpoint, but for those of the MTP layer."""
-    with open(os.path.join(given["model"], "config.json"), encoding="utf-8") as file:
+    with open(os.path.join(asked["model"], "config.json"), encoding="utf-8") as file:
         config = json.load(file)
     for weight in weights({**config, "num_nextn_predict_layers": 0}):
         small = fp8 and weight.role == "linear"
@@ -79,7 +76,7 @@ def described(items: Any) -> dict[str, list[Any]]:
     return {name: [list(x.shape), str(x.dtype), str(x.device), list(x.stride()), type(x).__name__] for name, x in items}
 
 
-args = prepare_server_args(["--model-path", given["model"], "--skip-tokenizer-init", *given["options"]])
+args = prepare_server_args(["--model-path", asked["model"], "--skip-tokenizer-init", *asked["options"]])
 set_global_server_args_for_scheduler(args)
 model_config = config_of(args)
 ModelRunner.load_model = stop
@@ -118,22 +115,12 @@ result: dict[str, Any] = {
     },
     "elements": sum(p.numel() for p in model.parameters()),
 }
-if given.get("load"):
+if asked.get("load"):
     kept = Kept()
     logging.getLogger("sglang").addHandler(kept)
-    count = 0
-
-    def counted() -> Iterator[tuple[str, Any]]:
-        """The checkpoint, counted."""
-        global count
-        for item in checkpoint(given["load"] == "fp8"):
-            count += 1
-            yield item
-
+    published = list(checkpoint(asked["load"] == "fp8"))
     model.post_load_weights = lambda *a, **k: None
     with torch.device("meta"):
-        model.load_weights(counted())
-    result["loaded"] = {"names": count, "warnings": sorted(set(kept.lines))}
-with open(sys.argv[2], "w", encoding="utf-8") as opened:
-    json.dump(result, opened, sort_keys=True, default=str)
-os._exit(0)
+        model.load_weights(iter(published))
+    result["loaded"] = {"names": len(published), "warnings": sorted(set(kept.lines))}
+tell(result, sort_keys=True, default=str)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import importlib
-import json
 import os
 import sys
 import types
@@ -17,7 +16,7 @@ import pytest
 import torch  # noqa: F401  each child has it
 import transformers  # noqa: F401
 
-from equivalence.processes import in_child
+from equivalence.processes import given, in_child, tell
 
 _PLAIN_IMPORT = builtins.__import__
 
@@ -55,7 +54,7 @@ def module_of(name: str) -> types.ModuleType:
     try:
         return importlib.import_module(name)
     except Exception as error:
-        if given["refusal"] not in str(error):
+        if asked["refusal"] not in str(error):
             raise
         return sys.modules.setdefault(name, RemovedModule(name))
 
@@ -68,7 +67,7 @@ def import_for_tests(
     level: int = 0,
 ) -> Any:
     """Python's import; what tests and their helpers import of the package, and what was removed, is stood for."""
-    asks = str((globals or {}).get("__file__", "")).startswith(tuple(given["folders"]))
+    asks = str((globals or {}).get("__file__", "")).startswith(tuple(asked["folders"]))
     if level or not asks or not name.startswith("sglang"):
         return _PLAIN_IMPORT(name, globals, locals, fromlist, level)
     try:
@@ -121,24 +120,21 @@ def ended(path: str) -> dict[str, tuple[str, str]]:
     null = os.open(os.devnull, os.O_RDWR)
     for standard in range(3):
         os.dup2(null, standard)
-    if given["stand_in"]:
+    if asked["stand_in"]:
         builtins.__import__ = import_for_tests
     with suppress(ImportError):
         # Upstream's helpers, whole, with either tree.
-        importlib.import_module("sglang.test").__path__ = [given["folders"][1]]
+        importlib.import_module("sglang.test").__path__ = [asked["folders"][1]]
     results = Results()
     with suppress(BaseException):
         pytest.main(["-q", "-p", "no:cacheprovider", "--tb=short", "-W", "ignore", path], plugins=[results])
     return results.ended
 
 
-with open(sys.argv[1], encoding="utf-8") as file:
-    given = json.load(file)
-os.chdir(given["folders"][0])
+asked = given()
+os.chdir(asked["folders"][0])
 found = {}
-for name in given["files"]:
+for name in asked["files"]:
     # Empty where it took too long or died.
-    found[name] = in_child(partial(ended, name), f"{sys.argv[2]}.file", given["seconds"])[1] or {}
-with open(sys.argv[2], "w", encoding="utf-8") as file:
-    json.dump(found, file)
-os._exit(0)
+    found[name] = in_child(partial(ended, name), f"{sys.argv[2]}.file", asked["seconds"])[1] or {}
+tell(found)

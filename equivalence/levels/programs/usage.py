@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import importlib
 import json
 import os
 import runpy
-import signal
 import sys
+from functools import partial
+
+from equivalence.processes import in_child
 
 with open(sys.argv[1], encoding="utf-8") as file:
     given = json.load(file)
@@ -17,7 +18,6 @@ with open(sys.argv[1], encoding="utf-8") as file:
 
 def child(place: str, kind: str, program: str) -> None:
     """What `python -m MODULE --help` or `python -c CODE --help` does; it ends as that does, and does not come back."""
-    signal.alarm(given["seconds"])
     os.dup2(os.open(place, os.O_CREAT | os.O_WRONLY | os.O_TRUNC), 1)
     os.dup2(1, 2)
     sys.path[0] = os.getcwd() if kind == "-m" else ""
@@ -35,16 +35,10 @@ os.environ["COLUMNS"] = "200"
 for name in ("torch", "transformers.masking_utils", "openai", "fastapi", "triton"):
     with contextlib.suppress(ImportError):
         importlib.import_module(name)
-# No child looks through all of that for what nothing refers to.
-gc.freeze()
 told: dict[str, tuple[int, str]] = {}
 for name, (kind, program) in given["commands"].items():
     place = f"{sys.argv[2]}.{len(told)}.txt"
-    sys.stdout.flush()
-    process = os.fork()
-    if not process:
-        child(place, kind, program)
-    code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    code, _ = in_child(partial(child, place, kind, program), f"{place}.none", given["seconds"])
     with open(place, encoding="utf-8", errors="replace") as file:
         told[name] = (code, file.read())
 with open(sys.argv[2], "w", encoding="utf-8") as file:

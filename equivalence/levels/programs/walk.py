@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import importlib
-import json
 import logging
 import os
 import re
 import signal
-import sys
 import warnings
 from typing import Any
+
+from equivalence.processes import given, tell
 
 
 def said(error: BaseException) -> str:
@@ -29,26 +29,22 @@ def end(signum: int, frame: Any) -> None:
     while stack[-1].f_back is not None:
         stack.append(stack[-1].f_back)
     files = [f"{f.f_code.co_filename}:{f.f_lineno}" for f in stack if "importlib" not in f.f_code.co_filename]
-    raise TooLong(f"still not imported after {given['seconds']} s, at " + " < ".join(files[:3]))
+    raise TooLong(f"still not imported after {asked['seconds']} s, at " + " < ".join(files[:3]))
 
 
-with open(sys.argv[1], encoding="utf-8") as file:
-    given = json.load(file)
+asked = given()
 warnings.simplefilter("ignore")
 logging.disable(logging.WARNING)
 # A message may name what lies beside the package.
-root = os.path.dirname(given["root"])
+root = os.path.dirname(asked["root"])
 failed = {}
 signal.signal(signal.SIGALRM, end)
-for name in given["modules"]:
-    signal.alarm(given["seconds"])
+for name in asked["modules"]:
+    signal.alarm(asked["seconds"])
     try:
         importlib.import_module(name)
     except (Exception, SystemExit, TooLong) as error:
         failed[name] = said(error)
     finally:
         signal.alarm(0)
-with open(sys.argv[2], "w", encoding="utf-8") as file:
-    json.dump({"failed": failed}, file)
-# What modules started must not keep this process.
-os._exit(0)
+tell({"failed": failed})

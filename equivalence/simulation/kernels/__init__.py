@@ -7,9 +7,10 @@ in float32. `source` says where what it stands for is: a file of upstream's repo
 from __future__ import annotations
 
 import importlib
+import logging
 from types import ModuleType
 
-from equivalence.simulation.kernels.registry import attach
+from equivalence.simulation.kernels.registry import REFERENCES, counted
 
 _SUBJECTS = ("attention", "gemm", "memory", "moe", "norm", "quantization", "rope", "sparse", "speculative", "support")
 
@@ -23,4 +24,8 @@ def load() -> None:
 def fill(module: ModuleType) -> None:
     """Put the references of a stub module into it."""
     load()
-    attach(module)
+    for name, reference in REFERENCES.get(module.__name__, {}).items():
+        setattr(module, name, counted(reference))
+    if module.__name__ == "flashinfer.jit.core":
+        # No kernel: upstream silences it.
+        module.__dict__.update(logger=logging.getLogger("flashinfer"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from equivalence.simulation.kernels.registry import Tensor, kernel
+from equivalence.simulation.kernels.registry import Tensor, given, kernel
 from equivalence.simulation.settings import current
 
 _FA3 = "flash-attention hopper/flash_attn_interface.py"
@@ -60,7 +60,7 @@ def flash_attn_varlen_func(
             here = slice(key_starts[i], key_starts[i + 1])
             scale = softmax_scale or q.shape[-1] ** -0.5
             result[first:last], totals[:, first:last] = attend(q[first:last], k[here], v[here], scale, causal=causal)
-    return _answer(result, totals, out, return_softmax_lse)
+    return (given(result, out), totals) if return_softmax_lse else given(result, out)
 
 
 # All of them: upstream calls it by position.
@@ -120,14 +120,8 @@ def flash_attn_with_kvcache(
             result[here], totals[:, here] = attend(
                 queries[here], keys[slots], values[slots], scale, causal=causal, q_v=part
             )
-    return _answer(result.view(*q.shape[:-1], result.shape[-1]), totals, out, return_softmax_lse)
-
-
-def _answer(result: Tensor, totals: Tensor, out: Tensor | None, with_totals: bool) -> Any:
-    if out is not None:
-        out.copy_(result.view_as(out))
-        result = out
-    return (result, totals) if with_totals else result
+    result = given(result.view(*q.shape[:-1], result.shape[-1]), out)
+    return (result, totals) if return_softmax_lse else result
 
 
 @kernel("sgl_kernel.flash_attn", source=_FA3)
@@ -142,12 +136,7 @@ def merge_state_v2(
 ) -> tuple[Tensor, Tensor]:
     """Attention over two sets of keys, from the outputs and log-sum-exps over each."""
     most = torch.maximum(s_a, s_b)
-    most = torch.where(torch.isinf(most), torch.zeros_like(most), most)
+    most = most.masked_fill(torch.isinf(most), 0.0)
     a, b = torch.exp(s_a - most), torch.exp(s_b - most)
     merged = ((v_a.float() * a[..., None] + v_b.float() * b[..., None]) / (a + b)[..., None]).to(v_a.dtype)
-    total = torch.log(a + b) + most
-    if v_merged is None or s_merged is None:
-        return merged, total
-    v_merged.copy_(merged)
-    s_merged.copy_(total)
-    return v_merged, s_merged
+    return given(merged, v_merged), given(torch.log(a + b) + most, s_merged)

@@ -13,7 +13,7 @@ from equivalence.simulation import calls
 from equivalence.simulation.calls import SimulationError
 from equivalence.simulation.kernels import load
 from equivalence.simulation.kernels.registry import REFERENCES, Reference, counted
-from equivalence.simulation.stubs import StubModule
+from equivalence.simulation.packages import StubModule
 
 _EXPORT = re.compile(r"TVM_FFI_DLL_EXPORT_TYPED_FUNC\((\w+),\s*\(?(.*?)\)?\);", re.DOTALL)
 _INCLUDE = re.compile(r'#include "([^"]+)"')
@@ -107,10 +107,11 @@ def check_signature(reference: Reference, target: str, sources: dict[str, str]) 
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
         return
     least, most = sum(p.default is p.empty for p in parameters), len(parameters)
-    found: list[tuple[str, int, int]] = []
-    for path, text in sources.items():
-        for match in declared.finditer(text):
-            found.append((path, text.count("\n", 0, match.start()) + 1, _count_parameters(text, match.end())))
+    found = [
+        (path, text.count("\n", 0, match.start()) + 1, _count_parameters(text, match.end()))
+        for path, text in sources.items()
+        for match in declared.finditer(text)
+    ]
     # Overloads of the same name: one of them is enough.
     if found and not any(least <= count <= most for _, _, count in found):
         path, line, count = found[0]
@@ -121,16 +122,14 @@ def check_signature(reference: Reference, target: str, sources: dict[str, str]) 
 
 
 def _count_parameters(text: str, start: int) -> int:
-    depth, count, seen = 1, 0, False
-    for character in text[start:]:
-        if character in "([{<":
+    depth = commas = 0
+    for found in re.finditer(r"[][(){}<>,]", text[start:]):
+        if found[0] == ",":
+            commas += depth == 0
+        elif found[0] in "([{<":
             depth += 1
-        elif character in ")]}>":
+        elif depth == 0:
+            return commas + bool(text[start : start + found.start()].strip())
+        else:
             depth -= 1
-            if depth == 0:
-                break
-        elif character == "," and depth == 1:
-            count += 1
-        if not character.isspace():
-            seen = True
-    return count + 1 if seen else 0
+    return commas

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 from equivalence.simulation.kernels.registry import Tensor, jit, kernel
 
 
 @kernel("sgl_kernel", source="sgl-kernel/csrc/moe/moe_align_kernel.cu")
+@jit("moe_align", "moe_align_block_size", source="moe/moe_align_kernel.cu")
 def moe_align_block_size(
     topk_ids: Tensor,
     num_experts: int,
@@ -24,42 +23,25 @@ def moe_align_block_size(
 
     `num_experts` counts one more in front, for ids of -1: experts that are on another device.
     """
-    flat = topk_ids.reshape(-1).tolist()
-    of_expert: list[list[int]] = [[] for _ in range(num_experts)]
-    for slot, expert in enumerate(flat):
-        of_expert[expert + 1].append(slot)
+    experts, slots = (topk_ids.reshape(-1).long() + 1).sort(stable=True)
+    counts = torch.bincount(experts, minlength=num_experts)
+    blocks = -(-counts // block_size)
+    ends = (blocks * block_size).cumsum(0)
+    # Each expert's slots move on by the padding of those before it.
+    shift = ends - blocks * block_size - counts.cumsum(0) + counts
     if pad_sorted_token_ids:
-        sorted_token_ids.fill_(len(flat))
-    position = block = 0
-    ends = [0]
-    for index, slots in enumerate(of_expert):
-        blocks = -(-len(slots) // block_size)
-        for offset, slot in enumerate(slots):
-            sorted_token_ids[position + offset] = slot
-        experts_ids[block : block + blocks] = index - 1
-        block += blocks
-        position += blocks * block_size
-        ends.append(position)
-    num_tokens_post_pad.fill_(position)
-    cumsum_buffer[: len(ends)].copy_(cumsum_buffer.new_tensor(ends))
-
-
-@jit("moe_align", "moe_align_block_size", source="moe/moe_align_kernel.cu")
-def jit_moe_align_block_size(*args: Any) -> None:
-    """The same, where upstream builds it."""
-    moe_align_block_size(*args)
+        sorted_token_ids.fill_(len(slots))
+    sorted_token_ids[torch.arange(len(slots)) + shift[experts]] = slots.to(sorted_token_ids.dtype)
+    experts_ids[: int(blocks.sum())] = torch.arange(-1, num_experts - 1).repeat_interleave(blocks).to(experts_ids.dtype)
+    num_tokens_post_pad.fill_(int(ends[-1]))
+    cumsum_buffer[: num_experts + 1] = torch.nn.functional.pad(ends, (1, 0)).to(cumsum_buffer.dtype)
 
 
 @kernel("sgl_kernel", source="sgl-kernel/csrc/moe/moe_sum_reduce.cu")
+@kernel("sgl_kernel", "moe_sum", source="sgl-kernel/csrc/moe/moe_sum.cu")
 def moe_sum_reduce(input: Tensor, output: Tensor, routed_scaling_factor: float = 1.0) -> None:
     """Sum of each token's experts, scaled."""
     output.copy_((input.float().sum(1) * routed_scaling_factor).to(output.dtype))
-
-
-@kernel("sgl_kernel", source="sgl-kernel/csrc/moe/moe_sum.cu")
-def moe_sum(input: Tensor, output: Tensor) -> None:
-    """Sum of each token's experts."""
-    moe_sum_reduce(input, output)
 
 
 @kernel("flashinfer.fused_moe", source="flashinfer csrc/fused_moe/noAuxTcKernels.cu")

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from equivalence.simulation.kernels.registry import Tensor, jit, kernel
+from equivalence.simulation.kernels.registry import Tensor, given, jit, kernel
 
 _NORM = "flashinfer include/flashinfer/norm.cuh, as built into sgl-kernel/csrc/elementwise"
 
@@ -23,11 +23,7 @@ def rmsnorm(
     input: Tensor, weight: Tensor, eps: float = 1e-6, out: Tensor | None = None, enable_pdl: Any = None
 ) -> Tensor:
     """RMS norm."""
-    result = rms(input, weight, eps)
-    if out is None:
-        return result
-    out.copy_(result)
-    return out
+    return given(rms(input, weight, eps), out)
 
 
 @kernel("sgl_kernel", source=_NORM)
@@ -42,13 +38,8 @@ def fused_add_rmsnorm(
 @kernel("sgl_kernel", source="sgl-kernel/csrc/elementwise/activation.cu")
 def silu_and_mul(input: Tensor, out: Tensor | None = None) -> Tensor:
     """`silu(first half) * second half` of the last axis."""
-    half = input.shape[-1] // 2
-    gate = input[..., :half].float()
-    result = (gate * torch.sigmoid(gate) * input[..., half:].float()).to(input.dtype)
-    if out is None:
-        return result
-    out.copy_(result)
-    return out
+    gate, up = input.float().chunk(2, -1)
+    return given((gate * torch.sigmoid(gate) * up).to(input.dtype), out)
 
 
 @jit("activation", "run_activation", source="elementwise/activation.cuh")
@@ -67,9 +58,7 @@ def run_activation_filtered(x: Tensor, out: Tensor, expert_ids: Tensor, step: in
 @jit("fused_eh_norm", "fused_eh_norm", source="elementwise/fused_eh_norm.cuh")
 def fused_eh_norm(e: Tensor, h: Tensor, e_weight: Tensor, h_weight: Tensor, out: Tensor, eps: float) -> None:
     """The two norms at the entrance of the MTP layer, side by side."""
-    width = e.shape[-1]
-    out[:, :width] = rms(e, e_weight, eps)
-    out[:, width:] = rms(h, h_weight, eps)
+    out.copy_(torch.cat([rms(e, e_weight, eps), rms(h, h_weight, eps)], -1))
 
 
 @kernel("flashinfer.norm", source="flashinfer/norm.py")

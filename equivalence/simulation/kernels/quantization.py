@@ -14,6 +14,7 @@ LARGEST = 448.0
 _GROUPS = "sgl-kernel/csrc/gemm/per_token_group_quant_8bit.cu"
 
 
+@jit("per_token_group_quant_8bit", "per_token_group_quant_8bit", source="gemm/per_token_group_quant_8bit.cuh")
 def quantize_groups(
     x: Tensor,
     q: Tensor,
@@ -56,14 +57,6 @@ def per_token_group_quant_8bit_v2(
     """Groups of a token; `fuse`: of its activation."""
     assert not masked, "masked layouts have no reference"
     quantize_groups(silu_and_mul(x) if fuse else x, q, scales, group, powers_of_two=powers_of_two)
-
-
-@jit("per_token_group_quant_8bit", "per_token_group_quant_8bit", source="gemm/per_token_group_quant_8bit.cuh")
-def per_token_group_quant_8bit(
-    x: Tensor, q: Tensor, scales: Tensor, group: int, eps: float, low: float, high: float, powers_of_two: bool
-) -> None:
-    """Groups of a token."""
-    quantize_groups(x, q, scales, group, eps, low, high, powers_of_two)
 
 
 @kernel(

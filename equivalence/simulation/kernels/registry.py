@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, TypeVar
 
 from equivalence.simulation import calls, graphs
@@ -37,9 +36,6 @@ class Reference:
 REFERENCES: dict[str, dict[str, Reference]] = {}
 """By module, or ``jit:PREFIX``, then by function or export."""
 
-CONSTANTS: dict[str, dict[str, object]] = {}
-"""What else modules of stub packages hold."""
-
 
 def kernel(module: str, *names: str, source: str) -> Callable[[Function], Function]:
     """Register a reference of a package's function, under each of the names (default: its own)."""
@@ -55,19 +51,6 @@ def kernel(module: str, *names: str, source: str) -> Callable[[Function], Functi
 def jit(prefix: str, *exports: str, source: str) -> Callable[[Function], Function]:
     """Register a reference of an export of the JIT modules whose name starts with `prefix`."""
     return kernel(f"jit:{prefix}", *exports, source=f"python/sglang/jit_kernel/csrc/{source}")
-
-
-def constant(module: str, name: str, value: object) -> None:
-    """Register what is no function."""
-    CONSTANTS.setdefault(module, {})[name] = value
-
-
-def attach(module: ModuleType) -> None:
-    """Set the references and constants of a module as its attributes."""
-    for name, value in CONSTANTS.get(module.__name__, {}).items():
-        setattr(module, name, value)
-    for name, reference in REFERENCES.get(module.__name__, {}).items():
-        setattr(module, name, counted(reference))
 
 
 def counted(reference: Reference) -> Callable[..., Any]:
@@ -91,3 +74,8 @@ def counted(reference: Reference) -> Callable[..., Any]:
         return step(*args, **kwargs)
 
     return call
+
+
+def given(result: Tensor, out: Tensor | None) -> Tensor:
+    """A kernel's result; where the caller gave a tensor for it, in that one."""
+    return result if out is None else out.copy_(result.view_as(out))

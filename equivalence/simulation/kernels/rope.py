@@ -11,9 +11,16 @@ from equivalence.simulation.kernels.registry import Tensor, jit, kernel
 _SOURCE = "elementwise/rope.cuh"
 
 
-def rotate(x: Tensor, cos: Tensor, sin: Tensor, *, neox: bool) -> None:
-    """Rotate pairs of the first `2 * cos.shape[-1]` columns in place: halves (neox) or neighbours."""
-    width = 2 * cos.shape[-1]
+def rotate(x: Tensor, cache: Tensor, positions: Tensor, *, neox: bool) -> None:
+    """Rotate pairs of the first columns in place, as many as `cache` is wide: halves (neox) or neighbours.
+
+    Args:
+        x: [tokens, width], or [tokens, heads, width].
+        cache: cosines, then sines, of each position.
+        positions: of the tokens.
+    """
+    width = cache.shape[-1]
+    cos, sin = cache[positions.long()].float().view(len(x), *[1] * (x.ndim - 2), width).chunk(2, -1)
     wide = x[..., :width].float()
     first, second = wide.chunk(2, -1) if neox else (wide[..., ::2], wide[..., 1::2])
     turned = (first * cos - second * sin, second * cos + first * sin)
@@ -21,22 +28,18 @@ def rotate(x: Tensor, cos: Tensor, sin: Tensor, *, neox: bool) -> None:
     x[..., :width].copy_(result.to(x.dtype))
 
 
-def _both(q: Tensor, k: Tensor, cache: Tensor, positions: Tensor, *, neox: bool) -> None:
-    cos, sin = (half[:, None, :] for half in cache[positions.long()].float().chunk(2, -1))
-    rotate(q, cos, sin, neox=neox)
-    rotate(k, cos, sin, neox=neox)
-
-
 @jit("fused_rope_true", "run_rope", source=_SOURCE)
 def run_rope_neox(q: Tensor, k: Tensor, cache: Tensor, positions: Tensor) -> None:
-    """Queries and keys [tokens, heads, width], in place; `cache` holds cosines, then sines, of each position."""
-    _both(q, k, cache, positions, neox=True)
+    """Queries and keys [tokens, heads, width], in place."""
+    rotate(q, cache, positions, neox=True)
+    rotate(k, cache, positions, neox=True)
 
 
 @jit("fused_rope_false", "run_rope", source=_SOURCE)
 def run_rope_pairs(q: Tensor, k: Tensor, cache: Tensor, positions: Tensor) -> None:
     """As above with neighbours as pairs: DeepSeek's own."""
-    _both(q, k, cache, positions, neox=False)
+    rotate(q, cache, positions, neox=False)
+    rotate(k, cache, positions, neox=False)
 
 
 @jit("fused_rope_true", "run_rope_store", source=_SOURCE)
@@ -51,7 +54,7 @@ def run_rope_store(
     slots: Tensor,
 ) -> None:
     """The same in halves, and both caches' rows of each token are written: its turned key, its value."""
-    _both(q, k, cache, positions, neox=True)
+    run_rope_neox(q, k, cache, positions)
     k_cache[slots.long()] = k.flatten(1)
     v_cache[slots.long()] = v.flatten(1)
 
@@ -71,4 +74,4 @@ def apply_rope_with_cos_sin_cache_inplace(
     assert fused_set_kv_buffer_arg is None, "writing to the cache at once has no reference"
     tokens = positions.shape[0]
     q, k = query.view(tokens, -1, head_size), key.view(tokens, -1, head_size)
-    _both(q, k, cos_sin_cache, positions, neox=is_neox)
+    (run_rope_neox if is_neox else run_rope_pairs)(q, k, cos_sin_cache, positions)

@@ -46,7 +46,7 @@ def fused_store_index_k_cache(key: Tensor, cache: Tensor, slots: Tensor) -> None
 
 def _index_key(x: Tensor, weight: Tensor, bias: Tensor, cos_sin: Tensor, positions: Tensor, eps: float) -> Tensor:
     key = torch.nn.functional.layer_norm(x.float(), x.shape[-1:], weight.float(), bias.float(), eps)
-    rotate(key, *cos_sin[positions.long()].float().chunk(2, -1), neox=False)
+    rotate(key, cos_sin, positions, neox=False)
     return key.to(x.dtype)
 
 
@@ -85,7 +85,7 @@ def q_indexer_rope_first_quant(
 ) -> None:
     """Rotate queries [tokens, heads, width], write them in FP8, and their heads' weights times their scales."""
     wide = x.float().clone()
-    rotate(wide, *(half[:, None, :] for half in cos_sin[positions.long()].float().chunk(2, -1)), neox=False)
+    rotate(wide, cos_sin, positions, neox=False)
     q, scale = quantize_rows(wide)
     out.copy_(q)
     weights.copy_((weight.float() * weight_scale * scale).view_as(weights))
@@ -94,17 +94,11 @@ def q_indexer_rope_first_quant(
 @jit("hadamard", "hadamard_transform", source="fast-hadamard-transform/hadamard_jit.cuh")
 def hadamard_transform(x: Tensor, out: Tensor, scale: float) -> None:
     """Rows times the matrix of Walsh and Hadamard."""
-    wide = x.float().clone()
-    half = 1
+    wide, half = x.float(), 1
     while half < x.shape[-1]:
         first, second = wide.unflatten(-1, (-1, 2, half)).unbind(-2)
-        wide = _pairs(first, second)
-        half *= 2
+        wide, half = torch.stack((first + second, first - second), -2).flatten(-3), 2 * half
     out.copy_((wide * scale).to(out.dtype))
-
-
-def _pairs(first: Tensor, second: Tensor) -> Tensor:
-    return torch.stack((first + second, first - second), -2).flatten(-3)
 
 
 # Scores
@@ -265,11 +259,7 @@ def flash_mla_sparse_fwd(
     for i, row in enumerate(indices.reshape(indices.shape[0], -1)):
         own = row[(row >= 0) & (row < len(keys))].long()
         if len(own):
-            values = keys[own][..., :d_v]
-            out[i], sums = (
-                x.squeeze(d)
-                for x, d in zip(attend(q[i : i + 1], keys[own], values, sm_scale, causal=False), (0, 1), strict=True)
-            )
-            total[i] = sums
+            found, sums = attend(q[i : i + 1], keys[own], keys[own][..., :d_v], sm_scale, causal=False)
+            out[i], total[i] = found[0], sums[:, 0]
             most[i] = (torch.einsum("hd,kd->hk", q[i].float(), keys[own][:, 0].float()) * sm_scale).amax(-1)
     return out, most, total

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import logging
 from typing import Any
 
-from equivalence.simulation.kernels.registry import constant, kernel
+from equivalence.simulation.kernels.registry import kernel
 from equivalence.simulation.settings import current
 
 _DEEP_GEMM = "DeepGEMM (deepseek-ai), csrc/apis/runtime.hpp"
@@ -60,6 +59,3 @@ def nvmlInit() -> None:
         pynvml.NVMLError: always, as on a machine without a driver.
     """
     raise importlib.import_module("pynvml").NVMLError("NVML Shared Library Not Found")
-
-
-constant("flashinfer.jit.core", "logger", logging.getLogger("flashinfer"))  # Upstream silences it.

@@ -8,7 +8,7 @@ if os.environ.get("SHRINKER_SIMULATE"):
     _root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
     sys.path.insert(0, _root)
     try:
-        from equivalence.simulation import install
+        from equivalence.simulation.inside import install
     finally:
         sys.path.remove(_root)
     install()

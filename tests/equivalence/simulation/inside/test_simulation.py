@@ -212,7 +212,7 @@ def test_a_grammars_mask_finds_the_logits_on_the_device() -> None:
 
     module = ModuleType("backend")
     module.Backend = Backend  # type: ignore[attr-defined]
-    located._wrap(module, ("apply_vocab_mask",))
+    located._wrap(module)
     logits = torch.ones(3)
     Backend().apply_vocab_mask(logits, vocab_mask=torch.tensor([True, False, True]))
     assert logits.tolist() == [0, 1, 0]
