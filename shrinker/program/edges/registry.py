@@ -33,10 +33,11 @@ class RegistryEdges:
 
     def find(self) -> Iterator[tuple[FoldedModule, Found]]:
         """Edges of the rows that are asked for by now, each once."""
-        asked = [row for row in self._rows if self._is_asked(row[1].key)]
-        if asked:
-            self._rows = [row for row in self._rows if row not in asked]
-        for module, site in asked:
+        waiting, self._rows = self._rows, []
+        for module, site in waiting:
+            if not self._is_asked(site.key):
+                self._rows.append((module, site))
+                continue
             for found in self._strings.of(site):
                 yield module, found
 
