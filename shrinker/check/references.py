@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from shrinker.check.refused import TABLE
 from shrinker.check.registry import Seen
 from shrinker.check.resolve import Modules
 from shrinker.check.ruff import STAR, RuffRun
 from shrinker.check.trees import Trees
+from shrinker.ruleset.match import any_module_matches
 from shrinker.syntax.imports import absolute, package_of
 from shrinker.values.upstream import PACKAGE_PREFIX
 
@@ -101,12 +103,13 @@ def dangling_paths(trees: Trees, seen: Seen) -> None:
     The table of removed modules is left out: what the tree has not is what it names.
     """
     ours, theirs = trees.modules, trees.source_modules
-    _dangling_rows(trees, seen)
+    rows = [*_rows(trees)]
+    _dangling_rows(trees, rows, seen)
+    targets = {(row.path, row.line, row.target) for row in rows}
     for symbols in trees.kept:
-        rows = {text for _, text, _ in symbols.targets}
         for line, text in symbols.paths if symbols.path != TABLE else ():
             seen.look()
-            if text in rows:
+            if (symbols.path, line, text) in targets:
                 continue  # It names something for who asks for the row.
             if ":" in text and not ours.dotted_path(text.partition(":")[0]):
                 continue  # The module alone was reported, in the string that names it.
@@ -115,31 +118,45 @@ def dangling_paths(trees: Trees, seen: Seen) -> None:
                 seen.find(symbols.path, line, message)
 
 
-def _dangling_rows(trees: Trees, seen: Seen) -> None:
-    """Rows of tables whose definition is gone, and whose key kept code spells in another place than the rows: who asks finds nothing."""
+class _Row(NamedTuple):
+    path: str
+    line: int
+    target: str
+    key: str
+
+
+def _rows(trees: Trees) -> Iterator[_Row]:
+    """Rows, spelled out, of the tables that `[[registry]]` rules name."""
+    for symbols in trees.kept:
+        for made, texts in symbols.targets:
+            for rule in trees.stated.registries:
+                named = made == rule.row and any_module_matches(rule.modules, symbols.module or "")
+                if named and texts.keys() >= {rule.key, rule.target}:
+                    target, line = texts[rule.target]
+                    yield _Row(symbols.path, line, target, texts[rule.key][0])
+
+
+def _dangling_rows(trees: Trees, rows: Sequence[_Row], seen: Seen) -> None:
+    """Rows whose definition is gone, and whose key kept code spells in another place than the rows: who asks finds nothing."""
     ours, theirs, index = trees.modules, trees.source_modules, trees.index
-    keys = Counter(key for symbols in trees.kept for _, _, beside in symbols.targets for key in beside)
     lost = [
-        (symbols.path, line, text, beside)
-        for symbols in trees.kept
-        for line, text, beside in symbols.targets
-        if not ours.dotted_path(text)
-        and theirs.dotted_path(text)
-        and not (index is not None and index.removes_module(text.partition(":")[0]))
+        row
+        for row in rows
+        if not ours.dotted_path(row.target)
+        and theirs.dotted_path(row.target)
+        and not (index is not None and index.removes_module(row.target.partition(":")[0]))
     ]
-    asked = {key for _, _, _, beside in lost for key in beside}
-    spelled = Counter[str]()
+    keys, spelled = Counter(row.key for row in rows), Counter[str]()
+    asked = {row.key for row in lost}
     if asked:
         quoted = re.compile(f"([\"'])({'|'.join(map(re.escape, sorted(asked)))})\\1")
         for path in trees.python:
             spelled.update(found[2] for found in quoted.finditer((trees.out / path).read_text("utf-8", "replace")))
-    for path, line, text, beside in lost:
+    for path, line, target, key in lost:
         seen.look()
-        for key in beside:
-            if spelled[key] > keys[key]:
-                seen.find(
-                    path, line, f"the row of {key!r} names {text!r}, which this tree has not, and kept code asks for it"
-                )
+        if spelled[key] > keys[key]:
+            message = f"the row of {key!r} names {target!r}, which this tree has not, and kept code asks for it"
+            seen.find(path, line, message)
 
 
 def missing_data_files(trees: Trees, seen: Seen) -> None:

@@ -110,9 +110,9 @@ class ModuleSymbols:
     attributes: list[Attribute] = field(default_factory=list)
     paths: list[tuple[int, str]] = field(default_factory=list)
     """Strings that are dotted paths into the package: ``sglang.a.b``, ``sglang.a:b``."""
-    targets: list[tuple[int, str, tuple[str, ...]]] = field(default_factory=list)
-    """Rows of tables: line of a call, a definition that one of its keywords names (``sglang.a:b``), and the texts
-    of the others."""
+    targets: list[tuple[str, dict[str, tuple[str, int]]]] = field(default_factory=list)
+    """Calls of which a keyword names a definition (``sglang.a:b``) beside other texts: last name of what is called, and by
+    keyword each text with its line."""
     loops: set[str] = field(default_factory=set)
     """Names that a loop or comprehension runs over."""
     classes: list[ClassSymbols] = field(default_factory=list)

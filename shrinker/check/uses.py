@@ -14,7 +14,7 @@ from typing import ClassVar
 from shrinker.check.declarations import dispatch_of
 from shrinker.check.symbols import ModuleSymbols
 from shrinker.syntax.bindings import Binding
-from shrinker.syntax.names import dotted, first_name
+from shrinker.syntax.names import dotted, first_name, last_name
 from shrinker.syntax.scopes import Scope
 from shrinker.syntax.walk import children
 from shrinker.values.upstream import PACKAGE, module_name
@@ -133,11 +133,13 @@ class Uses:
             for made in ("__init__", *named):
                 self.on_names.append((scope, node.func.id, (), True, made, node.lineno))
         self.found.open = self.found.open or any(is_globals(a) for a in args)
-        given = [k.value.value for k in node.keywords if isinstance(k.value, ast.Constant)]
-        texts = [text for text in given if isinstance(text, str)]
-        for text in texts if len(texts) > 1 else ():
-            if ":" in text and _TARGET.fullmatch(text):
-                self.found.targets.append((node.lineno, text, tuple(other for other in texts if other != text)))
+        texts = {
+            keyword.arg: (keyword.value.value, keyword.value.lineno)
+            for keyword in node.keywords
+            if keyword.arg and isinstance(keyword.value, ast.Constant) and isinstance(keyword.value.value, str)
+        }
+        if len(texts) > 1 and any(":" in text and _TARGET.fullmatch(text) for text, _ in texts.values()):
+            self.found.targets.append((last_name(node.func), texts))
         if len(args) >= 2 and all(isinstance(a, ast.Constant) and isinstance(a.value, str) for a in args[:2]):
             # LazyImport("sglang.a.b", "Name") and its like name an attribute.
             joined = f"{args[0].value}:{args[1].value}"  # type: ignore[attr-defined]

@@ -15,6 +15,7 @@ from shrinker.fold.harvest import harvest
 from shrinker.fold.reading import Reading
 from shrinker.ruleset.models import Registry
 from shrinker.syntax.imports import absolute
+from shrinker.syntax.names import last_name
 from shrinker.syntax.unroll import Unroller
 from shrinker.syntax.walk import walk
 from shrinker.values.folded import DynamicSite, ImportSite, StringSite
@@ -57,35 +58,38 @@ def summarise(reading: Reading, context: Context) -> Mentions:
     """
     unroller = Unroller(reading.tree, reading.unrollable, context.module, context.package)
     summary, computed = harvest(reading, unroller, context)
-    rows, own = _rows(reading, unroller, context.environment.registries_in(context.module))
+    strings, own = _rows(reading, unroller, context.environment.registries_in(context.module))
     constants = chain(reading.plain.texts, reading.typing.texts, reading.shown, reading.exported)
-    strings = {(c.lineno, c.value, "", "") for c in constants if _may_be_path(c.value) and id(c) not in own}
-    strings.update((n.lineno, text, "", "") for n, text in computed if _may_be_path(text) and id(n) not in own)
+    strings.update(
+        StringSite(c.lineno, c.value)  # type: ignore[arg-type]
+        for c in constants
+        if _may_be_path(c.value) and id(c) not in own
+    )
+    strings.update(
+        StringSite(node.lineno, text) for node, text in computed if _may_be_path(text) and id(node) not in own
+    )
     return Mentions(
         tuple(_imports(reading, context.package)),
-        tuple(StringSite(*site) for site in sorted({*strings, *rows})),  # type: ignore[arg-type]
+        tuple(sorted(strings, key=lambda site: (site.line, site.text, site.key, site.rule))),
         tuple(_dynamic(reading, unroller)),
         tuple(_defines(reading.tree.body)),
         summary,
     )
 
 
-def _rows(
-    reading: Reading, unroller: Unroller, rules: Iterable[Registry]
-) -> tuple[set[tuple[int, str, str, str]], set[int]]:
+def _rows(reading: Reading, unroller: Unroller, rules: Iterable[Registry]) -> tuple[set[StringSite], set[int]]:
     """Targets of the rows of tables with their keys, and ids of the nodes of both, which name nothing by themselves."""
-    sites: set[tuple[int, str, str, str]] = set()
+    sites: set[StringSite] = set()
     own: set[int] = set()
     for rule in rules:
         for call in chain(reading.plain.calls, reading.typing.calls):
-            given = {keyword.arg: keyword.value for keyword in call.keywords}
-            name = getattr(call.func, "attr", "") or getattr(call.func, "id", "")
-            if name != rule.row or not given.keys() >= {rule.key, rule.target}:
+            if last_name(call.func) != rule.row:
                 continue
-            key, target = given[rule.key], given[rule.target]
-            rows = unroller.rows(key, target)
-            if rows is not None:
-                sites.update((target.lineno, text, asked, rule.id) for asked, text in rows)
+            given = {keyword.arg: keyword.value for keyword in call.keywords}
+            key, target = given.get(rule.key), given.get(rule.target)
+            rows = unroller.rows(key, target) if key and target else None
+            if key and target and rows is not None:
+                sites.update(StringSite(target.lineno, text, asked, rule.id) for asked, text in rows)
                 own.update(id(node) for part in (key, target) for node in walk(part))
     return sites, own
 

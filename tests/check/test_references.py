@@ -9,6 +9,7 @@ import pytest
 
 from shrinker.values.errors import InputError
 from tests.check.trees import Build, Files
+from tests.small import rule
 
 TYPING = "from typing import TYPE_CHECKING\n"
 LAZY = "_NAMES = {'f': 1}\ndef __getattr__(name):\n    return _NAMES[name]\n"
@@ -67,16 +68,6 @@ FAIL: dict[str, tuple[Files, Files, list[tuple[str, str]]]] = {
         {"a.py": 'class C:\n    T = """\ntext\n"""\n    def g(self): pass\n\n\nx = 1\n', "b.py": "="},
         [("string paths", "b.py")],
     ),
-    "a row that is asked for": (
-        {"a.py": "def f(): pass\n", "b.py": "print(end='one.f', sep='sglang.a:f')\n", "c.py": "print('one.f')\n"},
-        {"b.py": "=", "c.py": "="},
-        [("string paths", "b.py")],
-    ),
-    "a row that is asked for, of a function": (
-        {"a.py": "def f(): pass\ng = 1\n", "b.py": "print(end='one.f', sep='sglang.a:f')\nprint('one.f')\n"},
-        {"a.py": "g = 1\n", "b.py": "="},
-        [("string paths", "b.py")],
-    ),
     "a data file next to the module": (
         {"p/a.py": "open('t.json')\n", "p/t.json": "{}"},
         {"p/a.py": "="},
@@ -129,13 +120,6 @@ FAIL |= {
 }
 
 PASS: dict[str, tuple[Files, Files]] = {
-    "a row that nobody asks for": (
-        {
-            "a.py": "def f(): pass\n",
-            "b.py": "print(end='one.f', sep='sglang.a:f')\nprint(end='one.f', sep='torch:f')\n",
-        },
-        {"b.py": "="},
-    ),
     "names bound in every way": (
         {
             "a.py": (
@@ -261,3 +245,45 @@ def test_the_table_of_removed_modules_names_what_is_gone(case: Build) -> None:
     assert case(upstream, {"a.py": "=", "removed_features.py": table, "other.py": "="}).findings("references") == [
         ("string paths", "other.py")
     ]
+
+
+REGISTRY = rule(
+    "registry", "table", 'feature = "rows"', 'modules = ["sglang.b"]', 'row = "Row"', 'key = "op"', 'target = "at"'
+)
+ROW = "Row = print\nRow(op='one.f', at='sglang.a:f')\n"
+LOOK = "print('one.f')\n"
+ROWS = {
+    "whose module is gone, and is asked for": (
+        {"a.py": "def f(): pass\n", "b.py": ROW, "c.py": LOOK},
+        {"c.py": "="},
+        1,
+    ),
+    "of a function, that is asked for": (
+        {"a.py": "def f(): pass\ng = 1\n", "b.py": ROW + LOOK},
+        {"a.py": "g = 1\n"},
+        1,
+    ),
+    "that nobody asks for": (
+        {"a.py": "def f(): pass\ng = 1\n", "b.py": ROW + "Row(op='one.f', at='torch:f')\n"},
+        {"a.py": "g = 1\n"},
+        0,
+    ),
+    "whose text stands elsewhere, too": (
+        {"a.py": "def f(): pass\ng = 1\n", "b.py": ROW + "print('sglang.a:f')\n"},
+        {"a.py": "g = 1\n"},
+        1,
+    ),
+    "of another kind": (
+        {"a.py": "def f(): pass\ng = 1\n", "b.py": ROW.replace("Row", "Line")},
+        {"a.py": "g = 1\n"},
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_row_of_a_table(case: Build, name: str) -> None:
+    upstream, generated, findings = ROWS[name]
+    made = case(upstream, {"b.py": "=", **generated}).ruled(REGISTRY)
+    assert made.findings("references") == [("string paths", "b.py")] * findings
+    assert case(upstream, dict.fromkeys(upstream, "=")).ruled(REGISTRY).findings("references") == []
