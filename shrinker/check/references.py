@@ -107,15 +107,21 @@ def dangling_paths(trees: Trees, seen: Seen) -> None:
     _dangling_rows(trees, rows, seen)
     targets = {(row.path, row.line, row.target) for row in rows}
     for symbols in trees.kept:
+        alone = set(symbols.paths)
         for line, text in symbols.paths if symbols.path != TABLE else ():
             seen.look()
             if (symbols.path, line, text) in targets:
                 continue  # It names something for who asks for the row.
-            if ":" in text and not ours.dotted_path(text.partition(":")[0]):
-                continue  # The module alone was reported, in the string that names it.
+            module, _, attribute = text.partition(":")
+            if attribute and not ours.dotted_path(module) and ((line, module) in alone or _removes(trees, module)):
+                continue  # The module alone was reported, in the string that names it; or a rule says that it goes, by a named error.
             if not ours.dotted_path(text) and theirs.dotted_path(text):
                 message = f"the string {text!r} names something that upstream has and this tree has not"
                 seen.find(symbols.path, line, message)
+
+
+def _removes(trees: Trees, module: str) -> bool:
+    return trees.index is not None and trees.index.removes_module(module)
 
 
 class _Row(NamedTuple):
@@ -138,13 +144,13 @@ def _rows(trees: Trees) -> Iterator[_Row]:
 
 def _dangling_rows(trees: Trees, rows: Sequence[_Row], seen: Seen) -> None:
     """Rows whose definition is gone, and whose key kept code spells in another place than the rows: who asks finds nothing."""
-    ours, theirs, index = trees.modules, trees.source_modules, trees.index
+    ours, theirs = trees.modules, trees.source_modules
     lost = [
         row
         for row in rows
         if not ours.dotted_path(row.target)
         and theirs.dotted_path(row.target)
-        and not (index is not None and index.removes_module(row.target.partition(":")[0]))
+        and not _removes(trees, row.target.partition(":")[0])
     ]
     keys, spelled = Counter(row.key for row in rows), Counter[str]()
     asked = {row.key for row in lost}

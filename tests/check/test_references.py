@@ -104,6 +104,8 @@ MODULE_GONE = {
     "a module dropped, imported for types": ("imports", TYPING + "if TYPE_CHECKING:\n    import sglang.p.a\n"),
     "a module dropped, its import guarded": ("imports", "try:\n    import sglang.p.a\nexcept ImportError:\n    pass\n"),
     "a string that is a module": ("string paths", "x = 'sglang.p.a'\n"),
+    "a string that is a name of a module": ("string paths", "x = 'sglang.p.a:f'\n"),
+    "a lazy import of a module and a name": ("string paths", "x = print('sglang.p.a', 'f')\n"),
 }
 """The same, when the module has gone."""
 FAIL |= {
@@ -287,3 +289,10 @@ def test_a_row_of_a_table(case: Build, name: str) -> None:
     made = case(upstream, {"b.py": "=", **generated}).ruled(REGISTRY)
     assert made.findings("references") == [("string paths", "b.py")] * findings
     assert case(upstream, dict.fromkeys(upstream, "=")).ruled(REGISTRY).findings("references") == []
+
+
+@pytest.mark.parametrize(("modules", "findings"), [('["sglang.a"]', 0), ('["sglang.c"]', 1)])
+def test_a_name_of_a_module_that_a_rule_removes(case: Build, modules: str, findings: int) -> None:
+    made = case({"a.py": "def f(): pass\n", "b.py": "x = 'sglang.a:f'\n"}, {"b.py": "="})
+    gone = rule("remove", "gone", 'feature = "some"', f"modules = {modules}")
+    assert made.ruled(gone).findings("references") == [("string paths", "b.py")] * findings
