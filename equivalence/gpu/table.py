@@ -112,10 +112,10 @@ def _pairs(rows: Sequence[dict[str, Any]]) -> list[str]:
         "",
         "Pairs of runs, upstream beside the generated tree and beside a copy of itself (*copy*), on GPUs of their own where there",
         "are enough, places and order alternating. *ratio*: to upstream, in brackets between which 95 in 100 resamplings of the",
-        "pairs lie (of five pairs and more, in both places). A speed below 0.99 of upstream's whose interval excludes 1, and which the copy does not",
-        "reach, is a **finding**.",
+        "blocks (two processes beside each other) and of their pairs lie (of five pairs and more, two blocks and more in each place). A speed",
+        "below 0.99 of upstream's whose interval excludes 1, and which the copy does not reach, is a **finding**.",
         "",
-        "| cell | quantity | upstream | generated | ratio | pairs | ratio of the copy | pairs | |",
+        "| cell | quantity | upstream | generated | ratio | pairs (blocks) | ratio of the copy | pairs (blocks) | |",
         "| --- | --- | ---: | ---: | --- | ---: | --- | ---: | --- |",
     ]
     for row in chosen:
@@ -125,7 +125,7 @@ def _pairs(rows: Sequence[dict[str, Any]]) -> list[str]:
                 continue
             result.append(
                 f"| {row['cell']} | {quantity} | {_number(mine['upstream'])} | {_number(mine['other'])} | {_ratio(mine)} | "
-                f"{mine['pairs']} | {_ratio(copy)} | {copy['pairs'] if copy else ''} | "
+                f"{_counts(mine)} | {_ratio(copy)} | {_counts(copy)} | "
                 f"{'**finding**' if found.get('finding') else ''} |"
             )
     return [*result, ""]
@@ -151,6 +151,10 @@ def _ratio(found: dict[str, Any] | None) -> str:
         return ""
     between = "" if found["low"] is None else f" ({found['low']:.3f} to {found['high']:.3f})"
     return f"{found['ratio']:.3f}{between}"
+
+
+def _counts(found: dict[str, Any] | None) -> str:
+    return f"{found['pairs']} ({found['blocks']})" if found else ""
 
 
 def _odd(rows: Sequence[dict[str, Any]]) -> list[str]:

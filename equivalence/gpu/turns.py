@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
@@ -120,11 +121,12 @@ def document(setting: Setting, taken: Sequence[tuple[Block, Mapping[str, Numbers
 def measured(pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """For each quantity and each other tree the estimate of all pairs, each of which has a place and the numbers of two trees."""
     samples: dict[str, dict[str, list[Sample]]] = {}
-    for pair in pairs:
-        (other,) = pair.keys() - {"place", "upstream"}
-        for name in pair["upstream"].keys() & pair[other].keys():
-            sample = Sample(pair["place"], pair["upstream"][name], pair[other][name])
-            samples.setdefault(name, {}).setdefault(other, []).append(sample)
+    # Two neighbouring blocks never have the same other tree: see `blocks`.
+    for number, ((place, other), block) in enumerate(groupby(pairs, _block)):
+        for pair in block:
+            for name in pair["upstream"].keys() & pair[other].keys():
+                sample = Sample(place, pair["upstream"][name], pair[other][name], number)
+                samples.setdefault(name, {}).setdefault(other, []).append(sample)
     result: dict[str, Any] = {}
     for name in sorted(samples):
         rows: dict[str, Any] = {
@@ -134,6 +136,11 @@ def measured(pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             rows["finding"] = finding(rows["generated"], rows.get(CONTROL), higher=more_is_better(name))
         result[name] = rows
     return result
+
+
+def _block(pair: Mapping[str, Any]) -> tuple[str, str]:
+    (other,) = pair.keys() - {"place", "upstream"}
+    return pair["place"], other
 
 
 def more_is_better(quantity: str) -> bool:
@@ -150,11 +157,13 @@ FINDING = 0.99
 
 @dataclass(frozen=True)
 class Sample:
-    """One pair of runs, made one after the other or at once: `place` says on which GPU and in which order they were started."""
+    """One pair of runs, made one after the other or at once: `place` says on which GPU and in which order they were started,
+    `block` which pairs two processes measured together."""
 
     place: str
     upstream: float
     other: float
+    block: int
 
 
 @dataclass(frozen=True)
@@ -165,9 +174,10 @@ class Estimate:
         upstream, other: medians of all runs.
         ratio: the median of the pairs' ratios in each place, and of these the geometric mean, so that what a place does to
             both trees goes out.
-        low, high: 95 in 100 resamplings lie between; None where there are fewer than `SMALLEST` pairs, or where all of them
-            are of one place: the pairs then say nothing of what the place does.
-        pairs: how many.
+        low, high: 95 in 100 resamplings lie between, of blocks and of each one's pairs, since what two processes got by chance
+            is in all their pairs; None where there are fewer than `SMALLEST` pairs, where a place has one block alone, or where
+            all are of one place: the pairs then say nothing of what the place does.
+        pairs, blocks: how many.
     """
 
     upstream: float
@@ -176,6 +186,7 @@ class Estimate:
     low: float | None
     high: float | None
     pairs: int
+    blocks: int
 
     def document(self) -> dict[str, Any]:
         """As plain JSON."""
@@ -184,19 +195,27 @@ class Estimate:
 
 def estimate(samples: Sequence[Sample], seed: int = 0) -> Estimate | None:
     """The ratio of all samples whose numbers are above zero; None where there are none. The same samples give the same interval."""
-    places: dict[str, list[float]] = {}
+    places: dict[str, dict[int, list[float]]] = {}
     good = [sample for sample in samples if sample.upstream > 0 and sample.other > 0]
     for sample in good:
-        places.setdefault(sample.place, []).append(sample.other / sample.upstream)
+        places.setdefault(sample.place, {}).setdefault(sample.block, []).append(sample.other / sample.upstream)
     if not good:
         return None
     low = high = None
-    if len(good) >= SMALLEST and len(places) > 1:
+    if len(good) >= SMALLEST and len(places) > 1 and min(map(len, places.values())) > 1:
         draw = random.Random(seed)
-        drawn = sorted(_middle([draw.choices(found, k=len(found)) for found in places.values()]) for _ in range(DRAWS))
+        drawn = sorted(
+            _middle([_resampled(list(found.values()), draw) for found in places.values()]) for _ in range(DRAWS)
+        )
         low, high = drawn[int(0.025 * DRAWS)], drawn[int(0.975 * DRAWS)]
     values = [sample.upstream for sample in good], [sample.other for sample in good]
-    return Estimate(median(values[0]), median(values[1]), _middle(list(places.values())), low, high, len(good))
+    ratio = _middle([[ratio for block in found.values() for ratio in block] for found in places.values()])
+    count = len({sample.block for sample in good})
+    return Estimate(median(values[0]), median(values[1]), ratio, low, high, len(good), count)
+
+
+def _resampled(found: Sequence[Sequence[float]], draw: random.Random) -> list[float]:
+    return [ratio for block in draw.choices(found, k=len(found)) for ratio in draw.choices(block, k=len(block))]
 
 
 def _middle(places: Sequence[Sequence[float]]) -> float:

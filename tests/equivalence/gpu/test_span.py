@@ -3,7 +3,7 @@
 import pytest
 
 from equivalence.gpu.span import alone, judge_spans, pool
-from equivalence.gpu.turns import Estimate, Sample, estimate, finding
+from equivalence.gpu.turns import Estimate, Sample, estimate, finding, measured
 from equivalence.gpu.verdict import judge_cell
 from equivalence.serving import Answer, Record
 
@@ -166,8 +166,8 @@ def test_a_choice_that_one_server_did_not_log_is_no_difference():
 
 
 def pairs(*ratios, places="ab"):
-    """The trees change places from pair to pair."""
-    return [Sample(places[at % len(places)], 10.0, 10.0 * ratio) for at, ratio in enumerate(ratios)]
+    """The trees change places from pair to pair, each of which is a block."""
+    return [Sample(places[at % len(places)], 10.0, 10.0 * ratio, at) for at, ratio in enumerate(ratios)]
 
 
 def of(samples) -> Estimate:
@@ -189,7 +189,32 @@ def test_five_pairs_give_an_interval_and_four_none():
     assert of(pairs(*[0.9] * 9, places="a")).low is None, "the other place may be as much faster"
     assert 0.9 <= found.low <= found.ratio <= found.high <= 0.94
     assert estimate(pairs(0.9, 0.91, 0.92, 0.93, 0.94)) == found, "the same interval each time"
-    assert estimate([]) is None and estimate([Sample("a", 0.0, 1.0)]) is None
+    assert estimate([]) is None and estimate([Sample("a", 0.0, 1.0, 0)]) is None
+
+
+def test_pairs_of_two_processes_are_no_pairs_of_many():
+    # Two processes of each place, each slower or faster by chance in all of its pairs.
+    ratios = {0: 0.9, 1: 0.94, 2: 1.06, 3: 1.02}
+    found = of(
+        [Sample("ab"[block % 2], 10.0, 10.0 * ratio, block) for block, ratio in ratios.items() for _ in range(9)]
+    )
+    assert found.low is not None and found.high is not None and found.low < 0.95 and found.high > 1.02
+    assert (found.pairs, found.blocks) == (36, 4)
+    alone = of(
+        [Sample("ab"[block], 10.0, 10.0 * ratio, block) for block, ratio in ((0, 0.9), (1, 0.94)) for _ in range(9)]
+    )
+    assert alone.low is None, "two processes in each place, and no others to tell chance from the tree"
+
+
+def test_neighbouring_pairs_of_one_place_and_tree_are_one_block():
+    rows = [("a", "generated")] * 3 + [("a", "control")] * 3 + [("b", "generated")] * 3 + [("a", "generated")] * 3
+    found = measured([{"place": place, "upstream": {"seconds": 1.0}, other: {"seconds": 2.0}} for place, other in rows])
+    assert [
+        (found["seconds"][tree]["blocks"], found["seconds"][tree]["pairs"]) for tree in ("generated", "control")
+    ] == [
+        (3, 9),
+        (1, 3),
+    ]
 
 
 def test_a_finding_is_slower_beyond_doubt_and_beyond_the_copy():
