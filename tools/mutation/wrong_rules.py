@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import random
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -14,7 +15,7 @@ from typing import Any
 from shrinker.syntax.names import last_name
 from shrinker.syntax.parsing import parse
 from shrinker.values.manifest import Manifest
-from shrinker.values.upstream import UpstreamTree, module_name
+from shrinker.values.upstream import PACKAGE, UpstreamTree, module_name
 from tools.mutation.faults import in_turn
 
 _WHY = "Planted to see whether the evidence notices a wrong rule."
@@ -24,7 +25,7 @@ _WORD = re.compile(r"[^\W\d]\w*")
 _CLASS = re.compile(rb"^class (\w+)", re.MULTILINE)
 _VARIABLE = re.compile(r"SGLANG_\w+")
 _MAKES = re.compile(r"_?(init|initialize|setup|set_up|prepare|register|load|start)_\w+")
-PREDICATE, ATTRIBUTE, ENVIRONMENT, DOMAIN, MODULE, ARCHITECTURE, ROW, CALL = KINDS = (
+PREDICATE, ATTRIBUTE, ENVIRONMENT, DOMAIN, MODULE, ARCHITECTURE, ROW, CALL, ABSENT = KINDS = (
     "predicate false",
     "attribute false",
     "environment variable off",
@@ -33,6 +34,7 @@ PREDICATE, ATTRIBUTE, ENVIRONMENT, DOMAIN, MODULE, ARCHITECTURE, ROW, CALL = KIN
     "architecture never served",
     "row of a table never asked for",
     "call without an effect",
+    "package never installed",
 )
 
 
@@ -44,7 +46,7 @@ class WrongRule:
     subject: str
     """What it names, for a person."""
     table: str
-    """Of the ruleset: ``facts``, ``domains``, ``removes``."""
+    """Of the ruleset: ``facts``, ``domains``, ``removes``, ``absents``."""
     row: tuple[tuple[str, Any], ...]
 
     @property
@@ -56,7 +58,8 @@ class WrongRule:
     def words(self) -> frozenset[str]:
         """One of these stands in each statement of which the rule says something, but for imports of what it removes."""
         row = dict(self.row)
-        names = (text.rpartition(".")[2] for key, value in self.row if key in _NAMES for text in value)
+        keys = ("modules",) if self.kind == ABSENT else _NAMES
+        names = (text.rpartition(".")[2] for key, value in self.row if key in keys for text in value)
         return frozenset(max(found, key=len) for text in row.get("never", names) if (found := _WORD.findall(text)))
 
     def data(self) -> dict[str, Any]:
@@ -130,6 +133,9 @@ def _of_module(module: str, source: bytes) -> Iterator[WrongRule]:
                 for asked in ast.walk(test):
                     if isinstance(asked, ast.Attribute) and _ASKS.fullmatch(asked.attr):
                         yield _fact(ATTRIBUTE, f".{asked.attr}", "attributes", f".{asked.attr}")
+            case ast.Try(body=body):
+                for name in sorted(_outside(body)):
+                    yield WrongRule(ABSENT, name, "absents", (("modules", (name,)),))
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name))) if _MAKES.fullmatch(
                 name
             ):
@@ -146,3 +152,14 @@ def _of_module(module: str, source: bytes) -> Iterator[WrongRule]:
             case ast.Constant(value=str(text)) if re.fullmatch(r"Deepseek\w+ForCausalLM\w*", text):
                 names = ("sglang.**.architectures", "sglang.**.model_arch", "sglang.**.arch")
                 yield WrongRule(ARCHITECTURE, text, "domains", (("names", names), ("never", (text,))))
+
+
+def _outside(body: list[ast.stmt]) -> set[str]:
+    """Packages of others that these statements import."""
+    found: set[str] = set()
+    for node in chain.from_iterable(map(ast.walk, body)):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module)
+    return {name.partition(".")[0] for name in found} - {PACKAGE} - sys.stdlib_module_names

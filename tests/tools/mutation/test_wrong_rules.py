@@ -19,13 +19,13 @@ from tests.program.symbols.support import ROOT
 from tests.small import Silent
 from tools.mutation.direct_effect import DirectEffect
 from tools.mutation.page import GOAL, RULES, read_outcomes, rules_page, write_outcomes
-from tools.mutation.wrong_rules import ALWAYS, KINDS, WrongRule, draw
+from tools.mutation.wrong_rules import ABSENT, ALWAYS, KINDS, WrongRule, draw
 
 P = "python/sglang/"
 FILES = {
     "LICENSE": "mine\n",
     f"{P}__init__.py": "",
-    f"{P}launch_server.py": "import sglang.asks, sglang.far, sglang.loads, sglang.needs, sglang.plain\n\n\nprint(sglang)\n",
+    f"{P}launch_server.py": "import sglang.asks, sglang.far, sglang.loads, sglang.needs, sglang.plain, sglang.tries\n\n\nprint(sglang)\n",
     f"{P}flags.py": "import os\n\n\ndef is_fast():\n    return bool(os.environ.get('FAST'))\n\n\nON = is_fast()\n",
     f"{P}between.py": "from sglang.flags import ON as QUICK\n\nprint(QUICK)\n",
     f"{P}far.py": "from sglang.between import QUICK\n\nif QUICK:\n    print('quick')\nprint('far')\n",
@@ -34,6 +34,7 @@ FILES = {
     f"{P}extra.py": "def start():\n    print('extra')\n",
     f"{P}loads.py": "def run(x):\n    if x:\n        from sglang.extra import start\n        start()\n    print(x)\n\n\nrun(1)\n",
     f"{P}base.py": "class Base: ...\n",
+    f"{P}tries.py": "try:\n    from fast import gemm\nexcept ImportError:\n    gemm = None\n\nif gemm:\n    print(gemm)\nprint('tried')\n",
     f"{P}needs.py": "from sglang.base import Base\n\n\nclass Own(Base): ...\n\n\nprint(Own)\n",
 }
 Plant = Callable[..., tuple[dict[str, str | None], dict[str, str | None]]]
@@ -55,7 +56,7 @@ def plant(tmp_path: Path) -> Plant:
     direct = DirectEffect(tree, rules, 1, Silent(), cache)
 
     def planted(table: str, **row: Any) -> tuple[dict[str, str | None], dict[str, str | None]]:
-        wrong = WrongRule("x", "y", table, tuple(row.items()))
+        wrong = WrongRule(ABSENT if table == "absents" else "x", "y", table, tuple(row.items()))
         other = with_rule(rules, table, wrong.data())
         whole = made("wrong", other)
         changed = {path: whole.get(path) for path in right if whole.get(path) != right[path]}
@@ -93,7 +94,20 @@ def test_a_module_that_goes(plant: Plant) -> None:
     assert "extras" in (found[f"{P}loads.py"] or "")
 
 
+def test_a_package_that_is_there(plant: Plant) -> None:
+    found, whole = plant("absents", modules=("fast",))
+    assert found.keys() == whole.keys() == {f"{P}tries.py"}
+    assert not any("import" in line or "print(gemm)" in line for line in (found[f"{P}tries.py"] or "").splitlines())
+
+
 KEPT = """
+try:
+    import json
+    import fast.gemm
+
+    from sglang.srt import b
+except ImportError:
+    fast = None
 TABLE = {"one": 1, "two": 2}
 
 
@@ -145,6 +159,7 @@ def test_every_kind_is_drawn_from_what_is_kept(drawn: Callable[[int, int], list[
         "DeepseekV3ForCausalLM",
         "SGLANG_FAST",
         "backend: quick",
+        "fast",
         "sglang.srt.a",
         "sglang.srt.a.TABLE: one",
         "sglang.srt.a.TABLE: two",
