@@ -5,13 +5,11 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import shutil
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from shrinker.emit.package import NOTE
-from shrinker.emit.workers import Rewritten, Unwritable
 from shrinker.values.errors import InputError
 from shrinker.values.native import HASH_COMMENTS, Cut
 from shrinker.values.outcome import EmittedFile
@@ -32,15 +30,6 @@ class Writer:
         self._previous = previous
         self.files: list[EmittedFile] = []
         self._folders: set[str] = set()
-
-    def clearing(self, results: Iterator[Rewritten]) -> Iterator[Rewritten]:
-        """The results; when a file turns out to be unwritable, what was written so far goes."""
-        try:
-            yield from results
-        except Unwritable:
-            for child in self.out.iterdir():
-                shutil.rmtree(child) if child.is_dir() else child.unlink()
-            raise
 
     def read(self, path: str) -> bytes:
         """Bytes of a file that was written."""

@@ -7,8 +7,8 @@ from pathlib import Path
 from shrinker import __version__
 from shrinker.cache import Cache
 from shrinker.cache.workers import without_gc
+from shrinker.emit.modules import Unwritable
 from shrinker.emit.tree import Emitted, emit_tree
-from shrinker.emit.workers import Unwritable
 from shrinker.pipeline.analysis import Analysis, analyse
 from shrinker.pipeline.progress import Progress, timed
 from shrinker.ruleset import Ruleset
@@ -62,7 +62,6 @@ def decide_and_emit(
                     analysis.folded,
                     analysis.graph,
                     out=out,
-                    jobs=jobs,
                     rules=rules,
                     tool_version=__version__,
                     required=analysis.distributions,

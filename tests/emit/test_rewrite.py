@@ -251,7 +251,7 @@ BOOL = [
     ("x = (F or a).b\n", "x = a.b\n"),
     ("x = (F or 1).real\n", "x = (1).real\n"),
     ("x = c and (F or a or b)\n", "x = c and (a or b)\n"),
-    ("x = (a)and(F)and(b)\n", "x = (a) and (b)\n"),
+    ("x = (a)and(F)and(b)\n", "x = (a)and(b)\n"),
     ("x = a and(F)and b\n", "x = a and b\n"),
     ("f(*(F or a))\n", "f(*a)\n"),
     ("f(x=(F or a + 1))\n", "f(x=a + 1)\n"),
