@@ -17,7 +17,7 @@ from shrinker.pipeline import Progress
 from shrinker.project import project_folder
 from shrinker.report.diff import Side, review
 from shrinker.report.diff.difference import Pair
-from shrinker.report.diff.values import Change, Review
+from shrinker.report.diff.values import Reason, Review, Row
 from shrinker.report.place import LOCK, candidates
 from shrinker.ruleset import load_profile
 from shrinker.source import open_upstream
@@ -158,7 +158,8 @@ def compare_sides(
                 "the process that looks for unknown predicates was killed (often: out of memory)",
                 "run again with JOBS=1, or with --no-predicates",
             ) from error
-    return replace(found, risks=(*unknown, *found.risks), notes=(*found.notes, *missing))
+    tables = {**found.tables, "risks": (*unknown, *found.table("risks"))}
+    return replace(found, tables=tables, notes=(*found.notes, *missing))
 
 
 def told_between(sides: tuple[Side, Side], repository: str | None) -> tuple[list[Told], list[str]]:
@@ -189,7 +190,7 @@ def told_between(sides: tuple[Side, Side], repository: str | None) -> tuple[list
         return [], [f"upstream's commits are not told: {error.message}"]
 
 
-def unknown_predicates(sides: tuple[Side, Side], rules: Path | None, jobs: int) -> tuple[list[Change], list[str]]:
+def unknown_predicates(sides: tuple[Side, Side], rules: Path | None, jobs: int) -> tuple[list[Row], list[str]]:
     """Questions about platforms in the new tree that no rule names and the old one did not ask; and why there are none.
 
     A name that the old tree writes anywhere was asked before, as was all that an unchanged file asks.
@@ -209,11 +210,11 @@ def unknown_predicates(sides: tuple[Side, Side], rules: Path | None, jobs: int) 
         *((f"unknown: {s.kind}", s.text, s.where, ((s.path, s.line),)) for s in left.unexplained),
     ]
     before = b"\n".join(old.read(path) for path in old.files if path.endswith(".py"))
-    found: dict[tuple[str, str], Change] = {}
+    found: dict[tuple[str, str], Row] = {}
     for kind, text, where, sites in rows:
         name = text.removesuffix("()").rpartition(".")[2]
         if not sites or (kind, text) in found or re.search(rf"(?<!\w){re.escape(name)}(?!\w)".encode(), before):
             continue
-        place = f"{sites[0][0]}:{sites[0][1]}"
-        found[kind, text] = Change(text, kind, after=where, where=place, reason="no rule names it")
+        path, line = sites[0]
+        found[kind, text] = Row(text, kind, "", where, path, line, reason=Reason("rule", "no rule names it"))
     return list(found.values()), []
