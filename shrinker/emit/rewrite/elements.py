@@ -1,6 +1,4 @@
-"""DropElement and DropAlias: an element of a display, an argument, a base, a decorator, a parameter, an annotation, a comprehension's `if`,
-a name of an import.
-"""
+"""DropElement and DropAlias: an element of a display, a base, a decorator, an annotation, a comprehension's `if`, a name of an import."""
 
 from __future__ import annotations
 
@@ -31,7 +29,7 @@ class Elements:
             self._definition(node)
 
     def expression(self, node: ast.expr, region: Place, own: bool) -> None:
-        """Drop what goes of a display or a call."""
+        """Drop what goes of a display or a comprehension."""
         nodes: Sequence[Placed]
         match node:
             case ast.Tuple():
@@ -40,10 +38,6 @@ class Elements:
                 nodes, region = node.elts, (region[0] + 1, region[1] - 1)
             case ast.Dict():
                 nodes, region = node.values, (region[0] + 1, region[1] - 1)
-            case ast.Call() if node.args or node.keywords:
-                nodes = [*node.args, *node.keywords]
-                opening, closing = self._source.brackets(*region, self._placed(node)) or region
-                region = opening + 1, closing
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 self._filters(node)
                 return
@@ -104,7 +98,7 @@ class Elements:
             drop_items(self._sites, region, places, gone)
 
     def _definition(self, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        """Drop decorators, bases, parameters and the annotation of what is returned."""
+        """Drop decorators, bases and the annotation of what is returned."""
         # Comments above the first decorator are those of the definition.
         above = first_line(node) - 1
         for decorator in node.decorator_list:
@@ -118,30 +112,15 @@ class Elements:
         if brackets is None:
             return
         opening, closing = brackets
-        if isinstance(node, ast.ClassDef):
-            gone = self._gone("ClassDef", [*node.bases, *node.keywords])
-        else:
-            gone = self._parameters(node)
+        if not isinstance(node, ast.ClassDef):
             if node.returns is not None and self._sites.drops("returns", span(node.returns)):
                 _, outer = self._source.parentheses(self._source.place(node.returns), closing + 1, end)
                 self._patches.drop(closing + 1, outer[1])
+            return
+        gone = self._gone("ClassDef", [*node.bases, *node.keywords])
         inside = [place for place in places if place[1] <= closing]
-        if (
-            gone
-            and not drop_items(self._sites, (opening + 1, closing), inside, gone)
-            and isinstance(node, ast.ClassDef)
-        ):
+        if gone and not drop_items(self._sites, (opening + 1, closing), inside, gone):
             self._patches.drop(opening, closing + 1)
-
-    def _parameters(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[Span]:
-        """The places of parameters that go; an edit names one by the place of its name."""
-        given = node.args
-        after_star = {_name(each) for each in given.kwonlyargs}
-        names = [*map(_name, [*given.posonlyargs, *given.args]), *after_star]
-        gone = [where for where in names if self._sites.drops("parameter", where)]
-        if after_star and after_star <= {*gone} and not given.vararg:
-            raise self._sites.error(node, "no parameter is left after a bare `*`")
-        return gone
 
 
 def parts(node: ast.AST) -> Iterator[tuple[Placed, tuple[type[ast.AST], str]]]:
@@ -152,8 +131,3 @@ def parts(node: ast.AST) -> Iterator[tuple[Placed, tuple[type[ast.AST], str]]]:
                 yield child, (type(node), field)
             elif isinstance(child, ast.comprehension | ast.arguments | ast.withitem):
                 yield from parts(child)
-
-
-def _name(node: ast.arg) -> Span:
-    """The place of a parameter's name alone."""
-    return Span(node.lineno, node.col_offset, node.lineno, node.col_offset + len(node.arg.encode()))

@@ -16,7 +16,7 @@ from shrinker.emit.rewrite.lists import Gap, merge, read_gap
 from shrinker.emit.rewrite.sites import Sites
 from shrinker.emit.rewrite.source import Place
 from shrinker.syntax.ranges import Placed, span
-from shrinker.values.edits import DropElement, Literal, TakeOperand
+from shrinker.values.edits import Literal, TakeOperand
 
 _TIGHT = (
     ast.Name,
@@ -165,7 +165,7 @@ class Expressions:
             return self._settle(piece, Piece(inner, inner, inner, True, False), free, self._gaps(piece))
         if edit is not None:
             return self._settle(piece, self._operand(node, edit, start, end), free, self._gaps(piece))
-        if isinstance(node, ast.BoolOp) or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr)):
+        if isinstance(node, ast.BoolOp):
             return self._chain(node, piece, start, end, free)
         self._elements.expression(node, inner, own)
         self._inside(node, start, end)
@@ -173,13 +173,8 @@ class Expressions:
 
     def _operand(self, node: ast.expr, edit: TakeOperand, start: int, end: int) -> Piece:
         """The child that replaces an expression."""
-        name, _, number = edit.child.partition(":")
-        value = getattr(node, name, None)
-        kept = value[int(number)] if number and isinstance(value, list) and int(number) < len(value) else value
         for child, *bounds, free in self._children(node, start, end):
-            if child is kept and isinstance(child, ast.expr):
-                # That it was to be dropped as an element no longer matters.
-                self._sites.applied(DropElement(span(child), type(node).__name__))
+            if child is getattr(node, edit.child, None) and isinstance(child, ast.expr):
                 return self._expression(child, *bounds, free=free)
         raise self._sites.error(node, f"{type(node).__name__} has no child {edit.child!r}")
 
@@ -222,22 +217,18 @@ class Expressions:
 
     # Operands
 
-    def _chain(self, node: ast.BoolOp | ast.BinOp, piece: Piece, start: int, end: int, free: bool) -> Piece:
-        """Apply the edits to the operands of `and`, `or` and `|`, which `ast` nests and a reader does not."""
-        operands = self._operands(node)
-        container = type(node).__name__
-        gone = [self._sites.drops(container, span(operand)) for operand in operands]
-        if all(gone):
-            raise self._sites.error(node, f"no operand of a {container} is left")
-        places = [self._source.place(operand) for operand in operands]
-        lefts, rights = [start, *(place[1] for place in places)], [*(place[0] for place in places[1:]), end]
+    def _chain(self, node: ast.BoolOp, piece: Piece, start: int, end: int, free: bool) -> Piece:
+        """Apply the edits to the operands of `and` and `or`."""
         kept = {
-            index: self._expression(operand, lefts[index], rights[index], free=False)
-            for index, operand in enumerate(operands)
-            if not gone[index]
+            index: self._expression(operand, *bounds, free=False)
+            for index, (operand, *bounds, _) in enumerate(self._children(node, start, end))
+            if isinstance(operand, ast.expr) and not self._sites.drops("BoolOp", span(operand))
         }
-        if not any(gone):
+        if not kept:
+            raise self._sites.error(node, "no operand of a BoolOp is left")
+        if len(kept) == len(node.values):
             return piece
+        places = [self._source.place(operand) for operand in node.values]
         links = [self._link(before[1], after[0]) for before, after in pairwise(places)]
         for first, last in pairwise(kept):
             link = _joined(links[first:last])
@@ -257,19 +248,6 @@ class Expressions:
         self._patches.drop(piece.inside[0], kept[first].place[0], opening.places)
         self._patches.drop(kept[last].place[1], piece.inside[1], closing.places)
         return piece
-
-    def _operands(self, node: ast.expr) -> list[ast.expr]:
-        if isinstance(node, ast.BoolOp):
-            return node.values
-        found: list[ast.expr] = []
-        start = self._source.place(node)[0]
-        while isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-            # An edit may name a part `A | B` of `A | B | C`, and parentheses make it one operand.
-            if found and (self._sites.names("BinOp", node) or self._source.place(node)[0] > start):
-                break
-            found.append(node.right)
-            node = node.left
-        return [node, *reversed(found)]
 
     def _link(self, start: int, end: int) -> Link:
         """The operator between two operands."""

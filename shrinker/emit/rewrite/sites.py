@@ -94,11 +94,6 @@ class Sites:
         self.applied(edit)
         return edit in self._elements
 
-    def names(self, container: str, node: ast.expr) -> bool:
-        """True when an edit replaces the expression, or drops it as an element."""
-        where = span(node)
-        return where in self._expressions or DropElement(where, container) in self._elements
-
     def applied(self, edit: Edit) -> None:
         """Cross an edit off."""
         self._pending.pop(edit, None)

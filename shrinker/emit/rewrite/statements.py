@@ -199,13 +199,13 @@ class Statements:
                 self._stays(clause)
 
     def _part(self, node: ast.stmt, block: str) -> Clause | None:
-        """The clause of a statement that an edit names; None for an ``orelse`` or ``finalbody`` that it does not have.
+        """The clause of a statement that an edit names; None for an ``orelse`` that it does not have.
 
         Raises:
             RewriteError: no statement of this kind has such a block.
         """
         found = next((c for c in self._layout.clauses(node) if c.name == block), None)
-        if found is None and (block not in ("orelse", "finalbody") or not hasattr(node, block)):
+        if found is None and (block != "orelse" or not hasattr(node, block)):
             raise self._sites.error(node, f"{type(node).__name__} has no block {block!r}")
         return found
 
