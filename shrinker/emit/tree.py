@@ -62,7 +62,6 @@ def emit_tree(
     cuts: Mapping[str, Sequence[Cut]] | None = None,
     progress: Progress | None = None,
     cache: Cache | None = None,
-    previous: Path | None = None,
 ) -> Emitted:
     """Write every kept file, and SHRINK.json, into `out`.
 
@@ -77,14 +76,13 @@ def emit_tree(
         required: what the package still requires; all that upstream declares when it is not given.
         cuts: lines that go of files that are no Python, by path.
         cache: files that were rewritten before; by default none.
-        previous: a tree that this one takes the place of: files that are the same are linked from there.
 
     Raises:
         InputError: a file cannot be read or written (a full disk), or changed since the tree was read.
         Unwritable: edits of some files could not be applied; `out` is still empty.
     """
     cache = cache or Cache.off()
-    writer = Writer(out, previous)
+    writer = Writer(out)
     own = _own_files(tree, graph, rules.profile, tool_version, required)
     paths = [path for path in sorted(graph.kept) if path not in own and path != _REFUSALS_PATH]
     rewritten = _rewritten(tree, [folded[path] for path in paths if path in folded and folded[path].changed], cache)

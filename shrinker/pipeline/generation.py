@@ -34,7 +34,6 @@ def decide_and_emit(
     timings: dict[str, float],
     progress: Progress,
     cache: Cache,
-    previous: Path | None = None,
 ) -> tuple[Analysis, Emitted]:
     """Analyse and write; once more, with the files as upstream wrote them, where what was decided cannot be written.
 
@@ -46,7 +45,6 @@ def decide_and_emit(
         timings: seconds by phase, to which these are added.
         progress: told what is going on.
         cache: of earlier runs.
-        previous: a tree that this one takes the place of.
 
     Raises:
         InputError: rules and upstream cannot be brought together, or a file cannot be read or written.
@@ -68,7 +66,6 @@ def decide_and_emit(
                     cuts=analysis.cuts,
                     progress=progress.advance,
                     cache=cache,
-                    previous=previous,
                 )
             return analysis, emitted
         except Unwritable as error:

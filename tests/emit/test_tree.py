@@ -4,9 +4,7 @@ import ast
 import errno
 import hashlib
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -99,49 +97,6 @@ def test_all_files_that_cannot_be_written_are_told_at_once(tmp_path: Path) -> No
         decided.emit(tmp_path / "out")
     assert sorted(caught.value.reasons) == sorted(wrong)
     assert not list((tmp_path / "out").iterdir())
-
-
-def _emitted(folder: Path) -> tuple[Path, Manifest, Callable[[Path], Manifest]]:
-    """A tree, its manifest, and what writes it once more with the first one in place."""
-    decided, old = _decided(folder / "up"), folder / "old"
-    return old, decided.emit(old), partial(decided.emit, previous=old)
-
-
-def test_files_that_stay_as_they_are_are_linked(tmp_path: Path) -> None:
-    old, manifest, again = _emitted(tmp_path)
-    written = content(old)
-    # None of these is what is to be written.
-    (old / "python/sglang/m0.py").write_bytes(written["python/sglang/m0.py"].upper())
-    (old / "python/sglang/run.sh").chmod(0o644)
-    (old / "python/sglang/__init__.py").unlink()
-    (old / "elsewhere").write_bytes(written["python/sglang/m1.py"])
-    (old / "python/sglang/m1.py").unlink()
-    (old / "python/sglang/m1.py").symlink_to(old / "elsewhere")
-    new = tmp_path / "new"
-    assert again(new) == manifest
-    assert content(new) == written
-    linked = {path for path in written if (new / path).stat().st_nlink == 2}
-    fresh = {f"python/sglang/{name}" for name in ("m0.py", "m1.py", "run.sh", "__init__.py")}
-    assert linked == written.keys() - fresh
-    assert os.access(new / "python/sglang/run.sh", os.X_OK)
-    assert not (new / "python/sglang/m1.py").is_symlink()
-
-
-def test_a_tree_that_is_replaced_while_its_files_are_linked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two runs at once: what was read is no longer what the path names."""
-    old, manifest, again = _emitted(tmp_path)
-    written = content(old)
-    link = os.link
-
-    def replaced(source: str, *arguments: Any, **named: Any) -> None:
-        Path(source).rename(f"{source}.away")
-        Path(source).write_bytes(b"of another run")
-        link(source, *arguments, **named)
-
-    monkeypatch.setattr(os, "link", replaced)
-    new = tmp_path / "new"
-    assert again(new) == manifest
-    assert content(new) == written
 
 
 def test_an_unknown_version_has_no_version_file(tmp_path: Path) -> None:
