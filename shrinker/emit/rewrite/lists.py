@@ -6,10 +6,10 @@ All that goes is cut out of the text; a comment goes with the item that it belon
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from shrinker.emit.rewrite.sites import Sites
-from shrinker.emit.rewrite.source import LINE, Place, Source, line_end
+from shrinker.emit.rewrite.source import LINE, Place, Source
 from shrinker.values.edits import Span
 
 
@@ -19,8 +19,6 @@ class Gap:
 
     first: Place
     """Up to the first line end: there stands the comment of what precedes."""
-    line_end: Place = (0, 0)
-    """The first line end."""
     lines: tuple[tuple[Place, bool], ...] = ()
     """Lines of their own, and whether each is a comment."""
     last: Place | None = None
@@ -31,7 +29,7 @@ class Gap:
     @property
     def places(self) -> list[Place]:
         """All of it, in order."""
-        return [self.first, *([self.line_end, *(place for place, _ in self.lines), self.last] if self.last else [])]
+        return [self.first, *(place for place, _ in self.lines), *([self.last] if self.last else [])]
 
 
 def read_gap(source: Source, start: int, end: int) -> Gap:
@@ -43,9 +41,7 @@ def read_gap(source: Source, start: int, end: int) -> Gap:
     if source.text[: rows[-1][1]].endswith(("\n", "\r")):
         rows.append((end, end))
     lines = tuple((row, bool(text)) for row, text in zip(rows[1:-1], texts[1:], strict=False))
-    first, following = rows[0]
-    end = following - len(line_end(source.text[first:following]))
-    return Gap((first, end), (end, following), lines, rows[-1], any(texts))
+    return Gap(rows[0], lines, rows[-1], any(texts))
 
 
 def merge(before: Gap, after: Gap, *, begins: bool = False, ends: bool = False) -> Gap:
@@ -63,18 +59,12 @@ def merge(before: Gap, after: Gap, *, begins: bool = False, ends: bool = False) 
         while above and above[-1][1]:
             above.pop()
         lines = (*above, *after.lines)
-        return Gap(
-            before.first, before.line_end, lines, after.last, before.comment or any(comment for _, comment in lines)
-        )
+        return Gap(before.first, lines, after.last, before.comment or any(comment for _, comment in lines))
     if before.last:
         return after if ends and not before.comment else before
     if after.last:
-        if not begins:
-            # The line is shared with an item that stays, and so is the comment on it.
-            return after
-        if not any(comment for _, comment in after.lines):
-            return before
-        return replace(after, first=(after.first[1], after.first[1]))
+        # The line is shared with an item that stays, and so is the comment on it.
+        return before if begins else after
     return after if ends else before
 
 

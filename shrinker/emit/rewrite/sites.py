@@ -18,12 +18,15 @@ from shrinker.values.edits import (
     DropStatement,
     DropTail,
     Edit,
+    Guard,
     Literal,
     Raise,
+    Refuse,
     Span,
     TakeBlock,
     TakeOperand,
 )
+from shrinker.values.refusals import GUARD_LINE, refusal_line
 
 
 class RewriteError(RuntimeError):
@@ -49,7 +52,12 @@ class Sites:
     def __init__(self, edits: Iterable[Edit], source: Source) -> None:
         self.source = source
         self.patches = Patches(source)
-        self._pending = dict.fromkeys(edits)
+        found = set(edits)
+        added = {edit for edit in found if isinstance(edit, Refuse | Guard)}
+        for where, line in sorted((edit.span, _line(edit)) for edit in added):
+            start = source.starts[where.line]
+            self.patches.replace(start, start, f"{source.indent(where.line)}{line}{source.newline}")
+        self._pending = dict.fromkeys(sorted(found - added, key=lambda edit: edit.span))
         self._statements: dict[tuple[int, int], list[Edit]] = {}
         self._expressions: dict[Span, list[Literal | TakeOperand]] = {}
         self._elements: set[DropElement | DropAlias] = set()
@@ -108,3 +116,7 @@ class Sites:
     def error(self, node: Placed, reason: str) -> RewriteError:
         """An error that names the node's place in the file."""
         return RewriteError(f"line {node.lineno}, column {node.col_offset}: {reason}")
+
+
+def _line(edit: Refuse | Guard) -> str:
+    return GUARD_LINE if isinstance(edit, Guard) else refusal_line(edit.place, edit.argument)

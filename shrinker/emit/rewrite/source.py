@@ -1,20 +1,16 @@
-"""A source file in characters, with the lines that it receives before anything goes of it: `ast` counts UTF-8 bytes."""
+"""A source file in characters: `ast` counts UTF-8 bytes."""
 
 from __future__ import annotations
 
 import ast
-import bisect
 import codecs
 import io
 import re
 import tokenize
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-
-from shrinker.values.edits import Edit, Guard, Refuse
-from shrinker.values.refusals import GUARD_LINE, refusal_line
 
 Place = tuple[int, int]
 """Where something begins and ends, in characters from the start of the file."""
@@ -158,30 +154,3 @@ def preamble(lines: tuple[str, ...]) -> int:
         if lines[index].strip() and not lines[index].lstrip().startswith("#"):
             break
     return count
-
-
-def insert(source: Source, edits: Sequence[Edit]) -> tuple[Source, Sequence[Edit]]:
-    """The file with its insertions, and the other edits moved to where their nodes then stand."""
-    added = sorted({e for e in edits if isinstance(e, Refuse | Guard)}, key=lambda e: (e.span.line, _line(e)))
-    if not added:
-        return source, edits
-    before = [e.span.line for e in added]
-    lines: list[str] = []
-    done = 0
-    for edit in added:
-        at = edit.span.line - 1
-        lines += [*source.lines[done:at], f"{source.indent(at + 1)}{_line(edit)}{source.newline}"]
-        done = at
-    lines.extend(source.lines[done:])
-    moved: list[Edit] = []
-    for other in edits:
-        if isinstance(other, Refuse | Guard):
-            continue
-        span = other.span
-        first, last = (bisect.bisect_right(before, line) for line in (span.line, span.end_line))
-        moved.append(replace(other, span=replace(span, line=span.line + first, end_line=span.end_line + last)))
-    return replace(source, lines=tuple(lines)), moved
-
-
-def _line(edit: Refuse | Guard) -> str:
-    return GUARD_LINE if isinstance(edit, Guard) else refusal_line(edit.place, edit.argument)
