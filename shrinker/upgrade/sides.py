@@ -18,16 +18,14 @@ from shrinker.project import project_folder
 from shrinker.report.diff import Side, review
 from shrinker.report.diff.difference import Pair
 from shrinker.report.diff.values import Reason, Review, Row
-from shrinker.report.place import LOCK, candidates
+from shrinker.report.place import are_of, candidates, read_manifest
 from shrinker.ruleset import load_profile
 from shrinker.source import open_upstream
 from shrinker.source.layout import NEEDED
 from shrinker.source.repository import Told, history
 from shrinker.source.spec import GitSpec, parse_spec
 from shrinker.upgrade.generated import Wanted, generate, wanted
-from shrinker.values.contents import MANIFEST
 from shrinker.values.errors import InputError, ShrinkerError
-from shrinker.values.manifest import Manifest
 
 _KINDS = ("release:", "git:", "path:")
 
@@ -77,8 +75,7 @@ def _asked(name: str) -> Path | None:
 
 def generated_side(tree: Wanted) -> Side:
     """The side of a tree in the cache folder."""
-    manifest = _manifest(tree.place / MANIFEST)
-    return Side(tree.name, manifest, tree.place, tree.reports, tree.upstream)
+    return Side(tree.name, read_manifest(tree.place), tree.place, tree.reports, tree.upstream)
 
 
 def recorded_side(
@@ -95,32 +92,13 @@ def recorded_side(
     Raises:
         InputError: it is neither.
     """
-    if place.is_dir():
-        manifest = _manifest(place / MANIFEST)
-        folder: Path | None = place
-        folders = [*([reports] if reports else []), *candidates(place, manifest.profile)]
-    else:
-        manifest, folder, folders = _manifest(place), None, [place.parent]
-    lock = manifest.to_json()
-    found = next((c for c in folders if (c / "graph.json").is_file() and _text(c / LOCK) == lock), None)
+    manifest, folder = read_manifest(place), place if place.is_dir() else None
+    folders = [*([reports] if reports else []), *candidates(place, manifest.profile)] if folder else [place.parent]
+    found = next((each for each in folders if (each / "graph.json").is_file() and are_of(each, place)), None)
     # Only a release says by itself where it is.
     spec = upstream or (manifest.upstream.spec if manifest.upstream.kind == "release" else None)
     tree = open_upstream(spec, repository=project_folder(), progress=progress.note) if spec is not None else None
     return Side(name, manifest, folder, found, tree)
-
-
-def _manifest(path: Path) -> Manifest:
-    try:
-        return Manifest.from_json(path.read_text("utf-8"), str(path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {error}", "generate the tree first: `make shrink`") from error
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError):
-        return ""
 
 
 def compare_sides(
