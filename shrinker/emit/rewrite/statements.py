@@ -18,21 +18,13 @@ from shrinker.values.edits import DropBlock, DropStatement, DropTail, Raise, Tak
 
 
 @dataclass(frozen=True, slots=True)
-class Edges:
-    """Comment and blank lines of a block that are left at its ends."""
-
-    lead: Lines
-    footer: Lines
-
-
-@dataclass(frozen=True, slots=True)
-class Fate:
-    """What takes the place of a statement, or of a line of small statements."""
+class Left:
+    """What is left of a statement, of a line of small statements, or of a block: the comment and blank lines at its ends."""
 
     lead: Lines | None
-    """The lines above what takes its place; None when nothing does."""
+    """Above; None when nothing else is left."""
     footer: Lines
-    """The lines below that."""
+    """Below."""
     cut: bool = False
     """Everything after it in the block goes."""
 
@@ -52,7 +44,7 @@ class Statements:
         if tree.body:
             self._block(tree.body, preamble(self._source.lines) + 1, len(self._source.lines), is_module=True)
 
-    def _block(self, body: list[ast.stmt], bottom: int, end: int, *, is_module: bool = False) -> Edges:
+    def _block(self, body: list[ast.stmt], bottom: int, end: int, *, is_module: bool = False) -> Left:
         """Apply the edits to the statements of a block.
 
         Args:
@@ -61,40 +53,37 @@ class Statements:
         """
         layout, rows = self._layout, self._layout.rows(body)
         indent = self._source.indent(rows[0].first)
-        edges: Lines | None = None
+        first: Lines | None = None  # Above the first statement that stays.
         waiting: Lines = []
         seam = False  # A row went between `waiting` and what comes next.
         for index, row in enumerate(rows):
             lead = layout.above(row.first, bottom)
             bottom = row.last + 1
-            fate = self._fate(row, lead, indent)
-            if fate.lead is not None:
-                opens = edges is None
-                waiting = layout.join(waiting, fate.lead, opens=opens) if seam else [*waiting, *fate.lead]
-                edges = waiting if edges is None else edges
-                waiting, seam = fate.footer, False
-            elif fate.cut:
-                self._patches.drop_lines(lead)
-            else:
+            left = self._row(row, lead, indent)
+            above = left.lead
+            if above is None:
                 # Comments above the first statement of a file are the file's.
-                left = lead if is_module and index == 0 else layout.detached(lead, indent)
-                opens = edges is None
-                waiting = layout.join(waiting, left, opens=opens) if seam else [*waiting, *left]
-                seam = True
-            if fate.cut:
+                kept = lead if is_module and index == 0 else layout.detached(lead, indent)
+                above = [] if left.cut else kept
+            waiting = layout.join(waiting, above, opens=first is None) if seam else [*waiting, *above]
+            seam = left.lead is None
+            if left.lead is not None:
+                first = waiting if first is None else first
+                waiting = left.footer
+            if left.cut:
                 self._patches.drop_lines(range(bottom, rows[-1].last + 1))
                 bottom = rows[-1].last + 1
                 break
         footer = [*range(bottom, end + 1)]
-        if edges is None and not is_module:
-            edges, waiting = self._layout.without_trailing_blanks(waiting), []
-            first = edges[-1] + 1 if edges else rows[0].first
-            self._patches.replace_lines(first, rows[-1].last, f"{indent}pass{self._source.newline}")
-        return Edges(edges or [], [*self._layout.without_trailing_blanks(waiting), *footer])
+        if first is None and not is_module:
+            first, waiting = layout.without_trailing_blanks(waiting), []
+            start = first[-1] + 1 if first else rows[0].first
+            self._patches.replace_lines(start, rows[-1].last, f"{indent}pass{self._source.newline}")
+        return Left(first or [], [*layout.without_trailing_blanks(waiting), *footer])
 
-    def _fate(self, row: Row, lead: Lines, indent: str) -> Fate:
+    def _row(self, row: Row, lead: Lines, indent: str) -> Left:
         node = row.body[0]
-        kept = Fate(lead, [])
+        kept = Left(lead, [])
         if not any(map(self._sites.touched, row.body)):
             return kept
         clauses = self._layout.clauses(node)
@@ -108,24 +97,28 @@ class Statements:
             return self._take(node, edit, row, lead, indent)
         return self._gone(row.first, row.last, edit, lead, indent)
 
-    def _gone(self, first: int, last: int, edit: object, lead: Lines, indent: str) -> Fate:
+    def _gone(self, first: int, last: int, edit: object, lead: Lines, indent: str) -> Left:
         """Whole lines go, and a named error may take their place."""
         if isinstance(edit, Raise):
             newline = self._source.newline
             self._patches.replace_lines(first, last, f"{indent}{_error(edit)}{newline}")
-            return Fate(self._layout.detached(lead, indent), [], cut=True)
+            return Left(self._layout.detached(lead, indent), [], cut=True)
         self._patches.drop_lines(range(first, last + 1))
-        return Fate(None, [], cut=isinstance(edit, DropTail))
+        if isinstance(edit, DropTail):
+            # With all that is above it.
+            self._patches.drop_lines(lead)
+            return Left(None, [], cut=True)
+        return Left(None, [])
 
     # Small statements
 
-    def _line(self, row: Row, lead: Lines, indent: str) -> Fate:
-        """The fate of small statements that fill their lines."""
+    def _line(self, row: Row, lead: Lines, indent: str) -> Left:
+        """What is left of small statements that fill their lines."""
         keep, edit = self._small(row.body)
         if not keep:
             return self._gone(row.first, row.last, edit, lead, indent)
         self._trim(row.body, keep, edit)
-        return Fate(lead, [], cut=isinstance(edit, DropTail | Raise))
+        return Left(lead, [], cut=isinstance(edit, DropTail | Raise))
 
     def _small(self, body: Sequence[ast.stmt]) -> tuple[list[ast.stmt], object]:
         """The small statements of one line that stay, and the edit that decides about the others."""
@@ -166,12 +159,12 @@ class Statements:
 
     # Compound statements
 
-    def _inside(self, clause: Clause) -> Edges:
+    def _inside(self, clause: Clause) -> Left:
         """Apply the edits to the block of a clause."""
         if clause.inline:
             keep, edit = self._small(clause.body)
             self._trim(clause.body, keep, edit)
-            return Edges([], [])
+            return Left([], [])
         return self._block(clause.body, clause.above[0] if clause.above else self._first(clause), clause.last)
 
     def _first(self, clause: Clause) -> int:
@@ -247,7 +240,7 @@ class Statements:
             lead = self._layout.join(self._layout.detached(lead, indent), clause.lead)
         return lead, clause, None
 
-    def _take(self, node: ast.stmt, edit: TakeBlock, row: Row, lead: Lines, indent: str) -> Fate:
+    def _take(self, node: ast.stmt, edit: TakeBlock, row: Row, lead: Lines, indent: str) -> Left:
         """One block takes the place of its statement."""
         clause = self._part(node, edit.block)
         error: Raise | None = None
@@ -260,25 +253,25 @@ class Statements:
         self._patches.drop_lines(line for line in range(row.first, clause.first) if line not in clause.lead + own)
         if error is not None:
             self._gone(clause.first, row.last, error, [], indent)
-            return Fate([*lead, *own], [])
+            return Left([*lead, *own], [])
         if clause.arm is not None:
             start = self._source.place(clause.arm)[0]
             self._patches.replace(start, start + len("el"), "")
             self._clauses(clause.arm, self._layout.clauses(clause.arm))
-            return Fate([*lead, *own], [])
-        edges = self._inside(clause)
+            return Left([*lead, *own], [])
+        inside = self._inside(clause)
         self._patches.drop_lines(range(clause.last + 1, row.last + 1))
         if clause.inline:
             start = self._source.starts[clause.first] + len(indent)
             self._patches.drop(start, self._source.place(clause.body[0])[0])
-            return Fate([*lead, *own], [])
+            return Left([*lead, *own], [])
         top = clause.above[0] if clause.above else self._first(clause)
         self._patches.drop_lines(range(clause.first, top))
         old = self._source.indent(self._first(clause))
         self._patches.dedent(clause.body, range(top, clause.last + 1), old, indent)
-        return Fate(
-            [*lead, *own, *self._layout.without_leading_blanks(edges.lead)],
-            self._layout.without_trailing_blanks(edges.footer),
+        return Left(
+            [*lead, *own, *self._layout.without_leading_blanks(inside.lead or [])],
+            self._layout.without_trailing_blanks(inside.footer),
         )
 
 
