@@ -9,7 +9,7 @@ import ast
 from collections.abc import Sequence
 
 from shrinker.emit.rewrite.sites import RewriteError, Sites, UnappliedEdit
-from shrinker.emit.rewrite.source import decode, preamble
+from shrinker.emit.rewrite.source import Source, preamble
 from shrinker.emit.rewrite.statements import Statements
 from shrinker.values.edits import Edit
 
@@ -34,7 +34,7 @@ def rewrite_file(source: bytes, edits: Sequence[Edit], *, header: str | None = N
         RewriteError: an edit that leaves no valid Python, such as the last name of an import.
         SyntaxError: the file does not parse.
     """
-    file = decode(source)
+    file = Source.of(source)
     text = file.text
     if edits:
         sites = Sites(edits, file)

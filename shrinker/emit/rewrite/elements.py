@@ -58,13 +58,8 @@ class Elements:
         return [place for place in places if region is None or region[0] <= place[0] < region[1]]
 
     def _gone(self, container: str, nodes: Sequence[Placed]) -> list[Span]:
-        """The places of elements that go; one with a star or a name is named by its value, too."""
-        found: list[Span] = []
-        for node in nodes:
-            value = node.value if isinstance(node, ast.Starred | ast.keyword) else node
-            if self._sites.drops(container, span(node)) or self._sites.drops(container, span(value)):
-                found.append(span(node))
-        return found
+        """The places of elements that go."""
+        return [span(node) for node in nodes if self._sites.drops(container, span(node))]
 
     def _filters(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
         """Drop `if` parts of a comprehension."""

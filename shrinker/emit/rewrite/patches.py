@@ -6,7 +6,7 @@ import ast
 import io
 import tokenize
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import groupby
 
 from shrinker.emit.rewrite.source import Place, Source
 
@@ -37,12 +37,10 @@ class Patches:
 
     def drop_lines(self, lines: Iterable[int]) -> None:
         """Drop whole lines."""
-        starts = self.source.starts
-        places = [(starts[line], starts[line + 1]) for line in sorted(lines)]
-        # What touches each other goes as one, and with it what was to come in its place.
-        edges = [-1, *(i for i, (a, b) in enumerate(pairwise(places)) if a[1] != b[0]), len(places) - 1]
-        for before, last in pairwise(edges) if places else ():
-            self.replace(places[before + 1][0], places[last][1], "")
+        # Lines that follow each other go as one, and with them what was to come in the place of a part of them.
+        for _, run in groupby(enumerate(sorted(lines)), lambda pair: pair[1] - pair[0]):
+            numbers = [line for _, line in run]
+            self.replace(self.source.starts[numbers[0]], self.source.starts[numbers[-1] + 1], "")
 
     def replace_lines(self, first: int, last: int, text: str) -> None:
         """Put other lines, with indentation and line ends, where lines stood; at the end of a file it keeps to have no line end."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import codecs
-import io
 import re
-import tokenize
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+
+from shrinker.syntax.parsing import decode
 
 Place = tuple[int, int]
 """Where something begins and ends, in characters from the start of the file."""
@@ -27,7 +26,7 @@ class Source:
     lines: tuple[str, ...]
     """With their line ends. A form feed does not end a line."""
     encoding: str
-    bom: bytes
+    """``utf-8-sig`` where it begins with a byte-order mark."""
 
     @cached_property
     def text(self) -> str:
@@ -119,23 +118,15 @@ class Source:
         """True for a line with white space alone."""
         return not self.lines[line - 1].strip()
 
+    @classmethod
+    def of(cls, data: bytes) -> Source:
+        """A file as it is read; raises what `decode` does."""
+        text, encoding = decode(data)
+        return cls(tuple(LINE.findall(text)), encoding)
+
     def encode(self, text: str) -> bytes:
         """Bytes in the file's own encoding, byte-order mark first."""
-        return self.bom + text.encode(self.encoding, "backslashreplace")
-
-
-def decode(data: bytes) -> Source:
-    """Decode a Python file as the compiler does: byte-order mark, coding cookie, else UTF-8.
-
-    Raises:
-        SyntaxError: unknown encoding.
-        UnicodeDecodeError: the bytes are not in the encoding that the file declares.
-    """
-    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-    bom = b""
-    if encoding == "utf-8-sig":
-        bom, data, encoding = codecs.BOM_UTF8, data[len(codecs.BOM_UTF8) :], "utf-8"
-    return Source(tuple(LINE.findall(data.decode(encoding))), encoding, bom)
+        return text.encode(self.encoding, "backslashreplace")
 
 
 def line_end(line: str) -> str:
